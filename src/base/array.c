@@ -1,0 +1,120 @@
+// See array.h.
+#include "base/array.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *array_add(void **items, size_t *count, size_t *room, size_t item_size)
+{
+    if (*count == *room) {
+        size_t wanted = *room != 0 ? *room * 2 : 8;
+        if (wanted > SIZE_MAX / item_size)
+            return NULL;
+        void *grown = realloc(*items, wanted * item_size);
+        if (grown == NULL)
+            return NULL;
+        *items = grown;
+        *room = wanted;
+    }
+    void *item = (char *)*items + (*count)++ * item_size;
+    memset(item, 0, item_size);
+    return item;
+}
+
+void array_deinit(void **items, size_t *count, size_t *room)
+{
+    free(*items);
+    *items = NULL;
+    *count = *room = 0;
+}
+
+void buffer_deinit(struct buffer *buffer)
+{
+    free(buffer->data);
+    *buffer = (struct buffer){0};
+}
+
+static struct error *buffer_reserve(struct buffer *buffer, size_t more)
+{
+    if (more >= SIZE_MAX - buffer->size)
+        return error_no_memory();
+    size_t needed = buffer->size + more + 1;
+    if (needed <= buffer->room)
+        return NULL;
+    size_t wanted = buffer->room < 128 ? 256 : buffer->room * 2;
+    if (wanted < needed)
+        wanted = needed;
+    char *grown = realloc(buffer->data, wanted);
+    if (grown == NULL)
+        return error_no_memory();
+    buffer->data = grown;
+    buffer->room = wanted;
+    return NULL;
+}
+
+struct error *buffer_append(struct buffer *buffer, const void *data, size_t size)
+{
+    TRY(buffer_reserve(buffer, size));
+    if (size != 0)
+        memcpy(buffer->data + buffer->size, data, size);
+    buffer->size += size;
+    buffer->data[buffer->size] = '\0';
+    return NULL;
+}
+
+struct error *buffer_printf(struct buffer *buffer, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text;
+    int size = vasprintf(&text, format, args);
+    va_end(args);
+    if (size < 0)
+        return error_no_memory();
+    struct error *error = buffer_append(buffer, text, (size_t)size);
+    free(text);
+    return error;
+}
+
+struct error *buffer_align(struct buffer *buffer, size_t alignment)
+{
+    static const char zeros[64];
+    size_t padding = -buffer->size & (alignment - 1);
+    while (padding != 0) {
+        size_t piece = padding < sizeof zeros ? padding : sizeof zeros;
+        TRY(buffer_append(buffer, zeros, piece));
+        padding -= piece;
+    }
+    return NULL;
+}
+
+struct error *buffer_read_file(const char *path, size_t limit, struct buffer *ret_buffer)
+{
+    _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return error_from_errno(errno, "cannot read %s", path);
+    _cleanup_(buffer_deinit) struct buffer buffer = {0};
+    for (;;) {
+        TRY(buffer_reserve(&buffer, 1 << 16));
+        ssize_t size = read(file, buffer.data + buffer.size, 1 << 16);
+        if (size < 0 && errno == EINTR)
+            continue;
+        if (size < 0)
+            return error_from_errno(errno, "cannot read %s", path);
+        buffer.size += (size_t)size;
+        buffer.data[buffer.size] = '\0';
+        if (buffer.size > limit)
+            return error_new("%s is larger than %zu bytes", path, limit);
+        if (size == 0)
+            break;
+    }
+    *ret_buffer = buffer;
+    buffer = (struct buffer){0};
+    return NULL;
+}

@@ -1,0 +1,45 @@
+// Growable arrays and byte buffers. Both start zeroed and are released with their _deinit.
+#ifndef ORDEAL_BASE_ARRAY_H
+#define ORDEAL_BASE_ARRAY_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// ARRAY(struct rule) rules = {0}; … rules.items[i], rules.count
+#define ARRAY(type)                                                                                \
+    struct {                                                                                       \
+        type *items;                                                                               \
+        size_t count, room;                                                                        \
+    }
+
+// A pointer to a new zeroed element at the end, or NULL when memory is short.
+#define ARRAY_ADD(array)                                                                           \
+    ((__typeof__((array)->items))array_add((void **)&(array)->items, &(array)->count,             \
+                                           &(array)->room, sizeof *(array)->items))
+#define ARRAY_DEINIT(array) array_deinit((void **)&(array)->items, &(array)->count, &(array)->room)
+
+void *array_add(void **items, size_t *count, size_t *room, size_t item_size);
+void array_deinit(void **items, size_t *count, size_t *room);
+
+// Bytes, always followed by a NUL that is not counted.
+struct buffer {
+    char *data;
+    size_t size, room;
+};
+
+void buffer_deinit(struct buffer *buffer);
+__attribute__((warn_unused_result)) struct error *buffer_append(struct buffer *buffer,
+                                                                const void *data, size_t size);
+__attribute__((format(printf, 2, 3), warn_unused_result)) struct error *
+buffer_printf(struct buffer *buffer, const char *format, ...);
+// Zero bytes up to the next multiple of `alignment` (a power of two).
+__attribute__((warn_unused_result)) struct error *buffer_align(struct buffer *buffer,
+                                                               size_t alignment);
+
+// A whole file, refusing more than `limit` bytes.
+__attribute__((warn_unused_result)) struct error *buffer_read_file(const char *path, size_t limit,
+                                                                   struct buffer *ret_buffer);
+
+#endif

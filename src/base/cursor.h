@@ -1,0 +1,48 @@
+// A bounds-checked reader over foreign bytes: a read past the end sets `failed` and yields zero, so
+// a parser may check once after a group of reads.
+#ifndef ORDEAL_BASE_CURSOR_H
+#define ORDEAL_BASE_CURSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct cursor {
+    const unsigned char *data;
+    size_t size, at;
+    bool failed;
+};
+
+static inline const void *cursor_bytes(struct cursor *cursor, size_t size)
+{
+    if (cursor->failed || size > cursor->size - cursor->at) {
+        cursor->failed = true;
+        return NULL;
+    }
+    const void *bytes = cursor->data + cursor->at;
+    cursor->at += size;
+    return bytes;
+}
+static inline void cursor_copy(struct cursor *cursor, void *target, size_t size)
+{
+    const void *bytes = cursor_bytes(cursor, size);
+    if (bytes != NULL)
+        memcpy(target, bytes, size);
+    else
+        memset(target, 0, size);
+}
+static inline uint32_t cursor_u32(struct cursor *cursor)
+{
+    uint32_t value;
+    cursor_copy(cursor, &value, sizeof value);
+    return value;
+}
+static inline uint64_t cursor_u64(struct cursor *cursor)
+{
+    uint64_t value;
+    cursor_copy(cursor, &value, sizeof value);
+    return value;
+}
+
+#endif

@@ -1,0 +1,25 @@
+// From an address in a module file to names a person knows.
+#ifndef ORDEAL_DWARF_SYMBOLIZER_H
+#define ORDEAL_DWARF_SYMBOLIZER_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+// Keeps the files it has opened; one per report.
+struct dwarf_symbolizer;
+struct error *dwarf_symbolizer_new(struct dwarf_symbolizer **ret_symbolizer);
+void dwarf_symbolizer_free(struct dwarf_symbolizer *symbolizer);
+
+struct dwarf_position {
+    const char *symbol; // demangled if C++ or Rust; NULL if unknown
+    uint64_t symbol_offset;
+    const char *file; // NULL if there is no line information
+    unsigned line;
+};
+// `address` is a link-time address. Never fails: what is unknown stays NULL. Strings belong to the
+// symbolizer.
+struct dwarf_position dwarf_symbolizer_find(struct dwarf_symbolizer *symbolizer,
+                                            const char *module_path, uint64_t address);
+
+#endif

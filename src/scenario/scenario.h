@@ -1,0 +1,94 @@
+// Scenarios: what to inject, where and when, as the user wrote it, and its compilation to a plan.
+#ifndef ORDEAL_SCENARIO_SCENARIO_H
+#define ORDEAL_SCENARIO_SCENARIO_H
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct scenario;
+
+struct error *scenario_new(struct scenario **ret_scenario);
+void scenario_free(struct scenario *scenario);
+
+// Adds the rules of one --inject argument: native spelling or strace's.
+struct error *scenario_add_spec(struct scenario *scenario, const char *spec);
+// Adds the rules of a scenario file; YAML or the LFI article's XML, told apart by content.
+struct error *scenario_add_file(struct scenario *scenario, const char *path);
+// Same for a text already in memory; `name` is for error messages.
+struct error *scenario_add_yaml(struct scenario *scenario, const char *name, const char *text,
+                                size_t size);
+struct error *scenario_add_xml(struct scenario *scenario, const char *name, const char *text,
+                               size_t size);
+
+// What a rule says, for listings and reports. Strings belong to the scenario.
+struct scenario_rule_view {
+    const char *text;      // the whole rule in native spelling
+    const char *library;   // pattern, or NULL
+    const char *function;  // name or glob
+    const char *action;    // "-1/EIO", "delay 50ms", …; "watch" if it never injects
+    const char *condition; // after `when`, or ""
+};
+size_t scenario_rule_count(const struct scenario *scenario);
+struct scenario_rule_view scenario_rule(const struct scenario *scenario, size_t index);
+// Whether pattern `library:function` of a rule covers a function defined by a library file.
+bool scenario_rule_covers(const struct scenario *scenario, size_t index, const char *library_file,
+                          const char *function);
+
+// A location named in caller(...) or stack(...); the numbers are the plan's query numbers.
+enum scenario_query_kind {
+    SCENARIO_QUERY_FUNCTION, // function, optionally in module
+    SCENARIO_QUERY_MODULE,   // anywhere in module
+    SCENARIO_QUERY_SITE,     // module + offset
+    SCENARIO_QUERY_LINE,     // file:line
+};
+struct scenario_query {
+    enum scenario_query_kind kind;
+    const char *text;     // as written
+    const char *module;   // glob over path, file name or stem; NULL = any
+    const char *function; // name or glob
+    const char *file;     // path suffix
+    unsigned line;
+    uint64_t offset; // link-time address of the call or of the instruction after it
+};
+size_t scenario_query_count(const struct scenario *scenario);
+const struct scenario_query *scenario_query(const struct scenario *scenario, size_t index);
+
+// A program variable named in var(...): [module!][function::]name followed by steps.
+enum scenario_step_kind {
+    SCENARIO_STEP_MEMBER,      // .name
+    SCENARIO_STEP_ARROW,       // ->name
+    SCENARIO_STEP_INDEX,       // [n]
+    SCENARIO_STEP_DEREFERENCE, // prefix *
+};
+struct scenario_step {
+    enum scenario_step_kind kind;
+    const char *name;
+    int64_t index;
+};
+struct scenario_variable {
+    const char *text;
+    const char *module;   // glob or NULL
+    const char *function; // the frame it must be a local of, or NULL: innermost frame, then global
+    const char *name;
+    const struct scenario_step *steps; // applied in order
+    size_t step_count;
+};
+size_t scenario_variable_count(const struct scenario *scenario);
+const struct scenario_variable *scenario_variable(const struct scenario *scenario, size_t index);
+
+// Plug-in triggers: files to load into the target. `name` of plugin(name, …) must match a file
+// given with scenario_add_plugin (by its stem) or be found as NAME.so beside the scenario file or
+// in the directories of ORDEAL_PLUGIN_PATH.
+struct error *scenario_add_plugin(struct scenario *scenario, const char *path);
+size_t scenario_plugin_count(const struct scenario *scenario);
+const char *scenario_plugin_file(const struct scenario *scenario, size_t index);
+
+// Compiles everything to a plan (wire/plan.h).
+struct error *scenario_compile(const struct scenario *scenario, uint64_t seed,
+                               struct buffer *ret_plan);
+
+#endif

@@ -1,0 +1,224 @@
+// The region: one shared mapping per trial. It holds the plan (written by the controller before the
+// target starts), the state of its rules, the modules the target loaded with what the controller
+// found out about them, and the journal. Every process of the trial maps it; it survives all of
+// them. All offsets count bytes from the start of struct wire_region.
+#ifndef ORDEAL_WIRE_REGION_H
+#define ORDEAL_WIRE_REGION_H
+
+#include "wire/plan.h"
+
+#include <stdint.h>
+
+#define WIRE_REGION_MAGIC 0x4752524fu // "ORRG"
+
+#define WIRE_MODULES         1024 // entries in the module table
+#define WIRE_MODULE_PATH     480
+#define WIRE_REMOTES         32
+#define WIRE_STACK_SET       65536 // entries of the set of remembered stacks; 0 = free entry
+#define WIRE_FRAMES          48    // frames of a stack in the journal
+#define WIRE_FUNCTION_NAME   128
+#define WIRE_CAPTURED_STRINGS 2
+#define WIRE_CAPTURED_SIZE   96
+#define WIRE_NOTE_TEXT       512
+
+// The environment variable that names the region's file.
+#define WIRE_ENVIRONMENT "ORDEAL_REGION"
+
+struct wire_region {
+    uint32_t magic, version;
+    uint64_t size;
+    uint64_t plan;        // offset of struct wire_plan
+    uint64_t rules;       // offset of struct wire_rule_state[plan.rules.count]
+    uint64_t patterns;    // offset of struct wire_pattern_state[plan.patterns.count]
+    uint64_t modules;     // offset of struct wire_module[WIRE_MODULES]
+    uint64_t remotes;     // offset of struct wire_remote[WIRE_REMOTES]
+    uint64_t stack_set;   // offset of uint64_t[WIRE_STACK_SET]; 0 when no rule uses new_stack
+    uint64_t journal;     // offset of struct wire_record[journal_capacity]
+    uint64_t arena;       // offset where the controller puts resolutions, up to `size`
+    uint64_t start_ns;    // CLOCK_MONOTONIC when the trial began
+    uint64_t preload;     // offset of a string: the value LD_PRELOAD must have in every process
+    uint64_t file;        // offset of a string: path of this region's file
+    uint32_t journal_capacity;
+    uint32_t answer_timeout_ms; // how long a target waits for the controller
+    // Written by targets, atomically.
+    uint32_t requests;        // futex: raised when a module or a remote question waits
+    uint32_t processes;       // processes that mapped the region by exec
+    uint32_t forks;           // processes that came from fork without exec
+    uint32_t reserved;
+    uint64_t journal_head;    // records asked for; above the capacity they are lost, and counted here
+    uint64_t stack_set_lost;  // stacks that found no room in the set
+};
+
+struct wire_rule_state {
+    uint64_t reached; // calls that got as far as this rule's function (at least; a killed process
+                      // may have made more)
+    uint64_t fired;
+    uint32_t once; // 1: a rule with `once` has fired
+    uint32_t reserved;
+};
+
+struct wire_pattern_state {
+    uint32_t bound; // distinct functions that this pattern intercepts, over all processes
+    uint32_t reserved;
+};
+
+enum wire_module_state { // a futex word
+    WIRE_MODULE_FREE,
+    WIRE_MODULE_CLAIMED,    // a target is filling it in
+    WIRE_MODULE_REGISTERED, // path and fingerprint are valid
+    WIRE_MODULE_WANTED,     // a target waits for the controller to resolve it
+    WIRE_MODULE_RESOLVED,   // `resolution` is valid
+    WIRE_MODULE_FAILED,     // the controller could not read the file
+};
+
+struct wire_module {
+    uint32_t state;
+    uint32_t reserved;
+    uint64_t fingerprint; // wire_fingerprint() of its program headers
+    uint64_t resolution;  // offset of struct wire_resolution
+    uint64_t reserved2;
+    char path[WIRE_MODULE_PATH]; // absolute if it could be told
+};
+
+// Facts of one module about the plan's queries and variables, in link-time addresses.
+// Followed by ranges[], locations[], steps[].
+struct wire_resolution {
+    uint32_t range_count, location_count, step_count, reserved;
+};
+
+struct wire_range { // a return address r matches when lo <= r && r < hi
+    uint32_t query;
+    uint32_t reserved;
+    uint64_t lo, hi;
+};
+
+enum wire_base {
+    WIRE_BASE_STATIC, // link-time address `offset`
+    WIRE_BASE_CFA,    // frame's CFA + offset
+    WIRE_BASE_REGISTER_ADDRESS, // value of register + offset is an address
+    WIRE_BASE_REGISTER_VALUE,   // the register holds the value itself
+};
+
+// Where a variable is while a frame's pc is in [lo, hi). WIRE_BASE_STATIC entries have
+// lo = 0, hi = UINT64_MAX and serve when no frame has a local of that name.
+struct wire_location {
+    uint32_t variable;
+    uint16_t base;     // enum wire_base
+    uint16_t reg;      // DWARF number: 3 rbx, 6 rbp, 7 rsp, 12..15
+    uint64_t lo, hi;   // matched against return address - 1
+    int64_t offset;
+    uint32_t first_step, step_count; // applied to the base address in order
+    uint32_t width;    // of the final load, 1, 2, 4 or 8; 0: the address itself is the value
+    uint32_t is_signed;
+    uint32_t bit_offset, bit_width; // bit_width 0: not a bit field
+};
+
+struct wire_step { // address = load8(address) if `load`, then address += offset
+    uint32_t load;
+    uint32_t reserved;
+    int64_t offset;
+};
+
+enum wire_remote_state { // a futex word
+    WIRE_REMOTE_FREE,
+    WIRE_REMOTE_CLAIMED,
+    WIRE_REMOTE_ASKED,
+    WIRE_REMOTE_ANSWERED,
+};
+
+enum wire_remote_answer {
+    WIRE_REMOTE_NO,
+    WIRE_REMOTE_YES,
+    WIRE_REMOTE_UNREACHABLE,
+};
+
+#define WIRE_REMOTE_FRAMES 16
+
+struct wire_remote {
+    uint32_t state;
+    uint32_t answer;
+    uint32_t pid, tid;
+    uint32_t name; // string of the plan
+    uint32_t rule;
+    uint64_t occurrence;
+    uint64_t arguments[WIRE_ARGUMENTS];
+    uint64_t frame_count;
+    uint64_t frames[WIRE_REMOTE_FRAMES];
+    char function[WIRE_FUNCTION_NAME];
+};
+
+// A frame: module table index in the upper 16 bits, link-time offset in the lower 48. An unknown
+// module has WIRE_FRAME_UNKNOWN and the absolute address.
+#define WIRE_FRAME_UNKNOWN 0xffffu
+#define WIRE_FRAME(module, offset)                                                                 \
+    ((uint64_t)(module) << 48 | ((uint64_t)(offset)&0xffffffffffffull))
+#define WIRE_FRAME_MODULE(frame) ((uint32_t)((frame) >> 48))
+#define WIRE_FRAME_OFFSET(frame) ((frame)&0xffffffffffffull)
+
+enum wire_record_state {
+    WIRE_RECORD_EMPTY,
+    WIRE_RECORD_OPEN, // reserved; if it stays so, its writer died while writing it
+    WIRE_RECORD_COMPLETE,
+};
+
+enum wire_record_kind {
+    WIRE_RECORD_INJECTION,
+    WIRE_RECORD_NOTE,
+    WIRE_RECORD_EXEC, // a process is about to exec note.text
+};
+
+enum wire_note {
+    WIRE_NOTE_NONE,
+    WIRE_NOTE_UNRESOLVED_SYMBOL, // text: a lazily bound import that could not be resolved
+    WIRE_NOTE_NO_SLOTS,          // text: function; the pool of stubs is used up
+    WIRE_NOTE_NO_ANSWER,         // text: module; the controller did not answer in time
+    WIRE_NOTE_RESOLUTION_FAILED, // text: module; the controller could not read it
+    WIRE_NOTE_REMOTE_UNREACHABLE, // text: name; the call went through
+    WIRE_NOTE_PLUGIN_MISSING,    // text: plug-in name
+    WIRE_NOTE_PLUGIN_VERSION,    // text: plug-in name
+    WIRE_NOTE_PLUGIN_INIT,       // text: plug-in name; its init refused
+    WIRE_NOTE_MODULES_FULL,      // text: module; the module table is full
+    WIRE_NOTE_DISARMED,          // text: why the runtime took itself out of this process
+    WIRE_NOTE_OUT_FAULT,         // text: function; an output parameter's pointer was not writable
+    WIRE_NOTE_MEMORY,            // text: what could not be allocated
+};
+
+struct wire_record {
+    uint32_t state; // enum wire_record_state, written last
+    uint16_t kind;
+    uint16_t frame_count;
+    uint32_t pid, tid;
+    uint32_t process_number, thread_number;
+    uint64_t time_ns; // since the trial began
+    char process_name[16];
+    uint32_t rule;    // injections
+    uint32_t note;    // enum wire_note
+    uint32_t actions; // what was done, enum wire_action bits
+    int32_t error;
+    uint64_t value[2];
+    uint64_t occurrence;
+    uint64_t arguments[WIRE_ARGUMENTS];
+    union {
+        struct {
+            char function[WIRE_FUNCTION_NAME];
+            char strings[WIRE_CAPTURED_STRINGS][WIRE_CAPTURED_SIZE]; // of the first C-string
+                                                                     // arguments, in order
+            uint32_t library;        // module table index of the function's library
+            uint32_t frames_cut;     // 1: the stack had more frames
+            uint64_t frames[WIRE_FRAMES]; // [0] is the call site: return addresses
+        };
+        char text[WIRE_NOTE_TEXT];
+    };
+};
+
+// Tells two builds of a module apart without opening the file: FNV-1a over its program headers.
+static inline uint64_t wire_fingerprint(const void *program_headers, uint64_t size)
+{
+    const unsigned char *bytes = (const unsigned char *)program_headers;
+    uint64_t hash = 14695981039346656037ull;
+    for (uint64_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 1099511628211ull;
+    return hash;
+}
+
+#endif
