@@ -1,0 +1,37 @@
+# The front door; the build itself is meson's. `make help` says what there is.
+BUILD  ?= build
+PREFIX ?= /usr/local
+
+.PHONY: all demo test bench install clean help
+
+all:
+	@scripts/deps build
+	@scripts/build $(BUILD)
+
+demo: all
+	@scripts/demo $(BUILD)
+
+test:
+	@scripts/deps build test
+	@scripts/test
+
+bench:
+	@scripts/deps build test bench
+	@scripts/build $(BUILD)-release --buildtype=release
+	@bench/run $(BUILD)-release
+
+install: all
+	@meson configure $(BUILD) --prefix=$(PREFIX)
+	@meson install -C $(BUILD)
+
+clean:
+	rm -rf build build-clang build-sanitize build-release
+
+help:
+	@echo 'make          build Ordeal in build/'
+	@echo 'make demo     inject faults into a real program and show what happens'
+	@echo 'make test     run every test; ends with "N passed, N failed"'
+	@echo 'make bench    measure speed, as ratios against native'
+	@echo 'make install  install below PREFIX (/usr/local)'
+	@echo 'make clean    remove the build directories'
+	@echo 'Missing Debian packages are installed first (scripts/packages).'
