@@ -1,0 +1,139 @@
+#!/bin/bash
+# What an end-to-end test may use. A test is a file of bash, tests/e2e/NAME.test: it starts in an
+# empty directory of its own and fails with the first command that fails.
+#
+#   victim NAME [FLAGS…]       compile tests/victims/NAME.{c,cc,rs} to ./NAME (or copy NAME.{py,pl,sh})
+#   library NAME [FLAGS…]      compile tests/victims/NAME.c to ./libNAME.so
+#   ordeal ARGUMENTS…          run ordeal; sets $status, fills ./out and ./err
+#   trial ARGUMENTS…           run `ordeal run --json …`, report in ./report; likewise
+#   expect JQ-EXPRESSION       must be true of ./report
+#   expect_status N, expect_out TEXT, expect_err TEXT     TEXT is a part of the output, literally
+#   expect_lines FILE TEXT     the file holds exactly that
+#   skip WHY, fail WHY
+#
+# Lines `# timeout: SECONDS`, `# slow`, `# unsanitized` at the top of a test are for tests/run.
+set -Eeuo pipefail
+export LC_ALL=C TERM=dumb
+unset LD_PRELOAD LD_LIBRARY_PATH LD_BIND_NOW ASAN_OPTIONS DEBUGINFOD_URLS NO_COLOR
+ORDEAL=$ORDEAL_BUILD/src/cli/ordeal
+victims=$ORDEAL_TESTS/victims
+sanitized=0
+if [[ $ORDEAL_BUILD == *sanitize* ]]; then
+    sanitized=1
+fi
+
+show() {
+    local file
+    for file in out err report; do
+        if [ -s "$file" ]; then
+            echo "--- $file"
+            head -c 6000 "$file"
+            echo
+        fi
+    done
+}
+# shellcheck disable=SC2154 # code is set in the trap itself
+trap 'code=$?; [ $code = 77 ] || echo "line ${BASH_LINENO[0]}: \"$BASH_COMMAND\" gave $code"' ERR
+fail() {
+    echo "line ${BASH_LINENO[*]: -2:1}: $*"
+    show
+    trap - ERR
+    exit 1
+}
+skip() {
+    echo "$*"
+    trap - ERR
+    exit 77
+}
+
+# directive FILE WORD: what a victim asks for in a comment `WORD: …` in its first lines.
+directive() {
+    sed -n "1,12s,^\(//\|#\) $2: *,,p" "$1"
+}
+
+# compile TARGET SOURCE FLAGS…: through a cache, so that variants of a test run share the work.
+compile() {
+    local target=$1 source=$2 compiler key cached flags
+    shift 2
+    flags=$(directive "$source" flags)
+    case $source in
+    *.cc) compiler=${CXX:-g++} ;;
+    *.rs) compiler=rustc ;;
+    *) compiler=${CC:-gcc} ;;
+    esac
+    if [ "$compiler" = rustc ]; then
+        # shellcheck disable=SC2086 # flags are words
+        set -- -g $flags "$@"
+    else
+        # shellcheck disable=SC2086
+        set -- -g -Wall -D_GNU_SOURCE -I"$ORDEAL_TESTS/../include" "$@"
+        flags="$flags -Wl,-rpath,\$ORIGIN -L."
+    fi
+    # Libraries in this directory may be linked: they belong to the key.
+    key=$({
+        echo "$compiler $target $* $flags"
+        cat "$source" "$victims"/*.h
+        find . -maxdepth 1 -name 'lib*.so*' -type f | sort | xargs -r cat
+    } | sha256sum | cut -c1-24)
+    cached=$ORDEAL_VICTIMS/$key
+    if [ ! -e "$cached" ]; then
+        local fresh=$cached.$$
+        # shellcheck disable=SC2086
+        "$compiler" -o "$fresh" "$source" "$@" $flags
+        mv "$fresh" "$cached"
+    fi
+    cp "$cached" "$target"
+}
+victim() {
+    local name=$1 file
+    shift
+    for file in "$victims/$name".{c,cc,rs,py,pl,sh}; do
+        [ -e "$file" ] || continue
+        case $file in
+        *.py | *.pl | *.sh) cp "$file" "$name" && chmod +x "$name" ;;
+        *) compile "$name" "$file" "$@" ;;
+        esac
+        return
+    done
+    fail "there is no victim $name"
+}
+library() {
+    local name=$1 output=lib$1.so
+    shift
+    compile "$output" "$victims/$name.c" -shared -fPIC "$@"
+}
+
+ordeal() {
+    status=0
+    "$ORDEAL" "$@" >out 2>err || status=$?
+    if [ $sanitized = 1 ] && grep -qE 'AddressSanitizer|LeakSanitizer|runtime error:' err; then
+        fail "sanitizer report from: ordeal $*"
+    fi
+}
+trial() {
+    rm -f report
+    ordeal run --json --report report "$@"
+}
+expect() {
+    local answer
+    answer=$(jq -c "$1" report 2>&1) || true
+    [ "$answer" = true ] || fail "report: $1: ${answer:0:500}"
+}
+expect_status() {
+    [ "$status" = "$1" ] || fail "status $status, expected $1"
+}
+expect_in() {
+    grep -qF -- "$2" "$1" || fail "\"$2\" is not in $1"
+}
+expect_out() {
+    expect_in out "$1"
+}
+expect_err() {
+    expect_in err "$1"
+}
+expect_lines() {
+    printf '%s\n' "$2" | cmp -s - "$1" || fail "$1 differs: $(printf '%s\n' "$2" | diff - "$1")"
+}
+
+# shellcheck source=/dev/null
+. "$1"
