@@ -14,6 +14,7 @@
 #define WIRE_MODULES         1024 // entries in the module table
 #define WIRE_MODULE_PATH     480
 #define WIRE_REMOTES         32
+#define WIRE_PROCESSES       512 // remembered process numbers
 #define WIRE_STACK_SET       65536 // entries of the set of remembered stacks; 0 = free entry
 #define WIRE_FRAMES          48    // frames of a stack in the journal
 #define WIRE_FUNCTION_NAME   128
@@ -42,11 +43,25 @@ struct wire_region {
     uint32_t answer_timeout_ms; // how long a target waits for the controller
     // Written by targets, atomically.
     uint32_t requests;        // futex: raised when a module or a remote question waits
-    uint32_t processes;       // processes that mapped the region by exec
-    uint32_t forks;           // processes that came from fork without exec
+    uint32_t processes;       // processes seen so far, each counted once
+    uint32_t forks;           // of them, those that came from a fork
     uint32_t reserved;
     uint64_t journal_head;    // records asked for; above the capacity they are lost, and counted here
     uint64_t stack_set_lost;  // stacks that found no room in the set
+    // Written by the controller for whoever reads the file later.
+    uint64_t command;        // offset of command_words strings, one after the other
+    uint32_t command_words;
+    uint32_t outcome;        // enum wire_outcome
+    int32_t outcome_status;  // exit status, or the signal's number
+    uint32_t reserved2;
+    uint64_t outcome_ns;     // how long the command ran
+};
+
+enum wire_outcome {
+    WIRE_OUTCOME_NONE, // still running, or the controller died
+    WIRE_OUTCOME_EXIT,
+    WIRE_OUTCOME_SIGNAL,
+    WIRE_OUTCOME_TIMEOUT,
 };
 
 struct wire_rule_state {
@@ -164,7 +179,7 @@ enum wire_record_state {
 enum wire_record_kind {
     WIRE_RECORD_INJECTION,
     WIRE_RECORD_NOTE,
-    WIRE_RECORD_EXEC, // a process is about to exec note.text
+    WIRE_RECORD_EXEC, // a process is about to exec the program in `text`; once per program
 };
 
 enum wire_note {
