@@ -15,13 +15,13 @@ struct error *elf_object_open(const char *path, struct elf_object **ret_object);
 void elf_object_close(struct elf_object *object);
 
 struct elf_facts {
-    int class_bits;        // 32 or 64
-    unsigned machine;      // EM_*
+    int class_bits;   // 32 or 64
+    unsigned machine; // EM_*
     const char *machine_name;
-    bool executable;       // ET_EXEC, or ET_DYN with an entry and interpreter
-    bool dynamic;          // has PT_DYNAMIC
-    bool static_program;   // no interpreter: nothing can be preloaded
-    bool go_program;       // built by the Go tool chain
+    bool executable;         // ET_EXEC, or ET_DYN with an entry and interpreter
+    bool dynamic;            // has PT_DYNAMIC
+    bool static_program;     // no interpreter: nothing can be preloaded
+    bool go_program;         // built by the Go tool chain
     const char *interpreter; // or NULL
     const char *soname;      // or NULL
     const char *build_id;    // hex, or NULL
@@ -46,9 +46,9 @@ bool elf_object_exports(const struct elf_object *object, const char *name, const
 // What the kernel will run for a command: PATH search, then #! interpreters, down to an ELF file.
 // Says why not: not found, no permission, a directory, not ELF, and so on.
 struct elf_program {
-    char *path;   // the ELF file
-    bool script;  // reached through #!
-    bool setuid;  // set-user-ID, set-group-ID or file capabilities that would take effect
+    char *path;  // the ELF file
+    bool script; // reached through #!
+    bool setuid; // set-user-ID, set-group-ID or file capabilities that would take effect
 };
 struct error *elf_find_program(const char *command, struct elf_program *ret_program);
 void elf_program_deinit(struct elf_program *program);

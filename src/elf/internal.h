@@ -1,0 +1,71 @@
+// What the files of this room share about an open object.
+#ifndef ORDEAL_ELF_INTERNAL_H
+#define ORDEAL_ELF_INTERNAL_H
+
+#include "base/array.h"
+#include "elf/object.h"
+
+#include <gelf.h>
+
+// The entries of PT_DYNAMIC that matter here. Addresses are link-time; 0 = absent.
+struct elf_dynamic {
+    uint64_t strings, strings_size;
+    uint64_t symbols;
+    uint64_t hash, gnu_hash;
+    uint64_t rela, rela_size, rel, rel_size;
+    uint64_t plt, plt_size, plt_kind;
+    uint64_t versym, verneed, verneed_count, verdef, verdef_count;
+    uint64_t flags, flags_1;
+    uint64_t soname, rpath, runpath; // offsets in the string table; 0 = absent
+    bool bind_now;
+};
+
+struct elf_export {
+    const char *name;
+    const char *version; // or NULL
+};
+
+struct elf_object {
+    char *path;
+    int file;
+    Elf *elf;
+    uint64_t file_size;
+    GElf_Ehdr header;
+    struct elf_facts facts;
+    ARRAY(GElf_Phdr) segments;
+    struct elf_dynamic dynamic;
+    const char *strings; // the dynamic string table
+    uint64_t strings_size;
+    ARRAY(const char *) needed;
+    const char *rpath, *runpath;
+    ARRAY(const char *) versions; // by version index; NULL where there is none
+    bool defines_versions;
+    ARRAY(struct elf_import) imports;
+    ARRAY(struct elf_export) exports;
+    uint32_t *export_hash; // open addressing, export + 1, 0 = free
+    size_t export_hash_size;
+    char build_id[2 * 64 + 1];
+};
+
+// An error about the object's bytes, naming the file.
+__attribute__((format(printf, 2, 3), warn_unused_result)) struct error *
+elf_object_broken(const struct elf_object *object, const char *format, ...);
+
+// The bytes of the file behind a link-time address: at least `size` of them, in the form libelf has
+// for `type`. NULL if they are not in the file. They live as long as the object.
+Elf_Data *elf_object_data(const struct elf_object *object, uint64_t address, uint64_t size,
+                          Elf_Type type);
+// How many bytes of the file follow a link-time address in its segment.
+uint64_t elf_object_available(const struct elf_object *object, uint64_t address);
+
+// A string of the dynamic string table, or NULL if it is not wholly inside.
+const char *elf_object_string(const struct elf_object *object, uint64_t offset);
+
+// Fills imports and exports from the dynamic symbol table.
+__attribute__((warn_unused_result)) struct error *
+elf_object_load_symbols(struct elf_object *object);
+// Fills `versions` from DT_VERNEED and DT_VERDEF.
+__attribute__((warn_unused_result)) struct error *
+elf_object_load_versions(struct elf_object *object);
+
+#endif

@@ -1,0 +1,34 @@
+// See call.h. The only file of the project that knows Zydis.
+#include "isa/call.h"
+
+#include <Zydis/Zydis.h>
+
+#define SHORTEST_CALL 2 // call rax
+
+static bool decode(const void *bytes, size_t size, ZydisDecodedInstruction *ret_instruction)
+{
+    ZydisDecoder decoder;
+    return ZYAN_SUCCESS(
+               ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) &&
+           ZYAN_SUCCESS(
+               ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, size, ret_instruction));
+}
+
+size_t isa_call_length(const void *bytes, size_t size)
+{
+    ZydisDecodedInstruction instruction;
+    if (size == 0 || !decode(bytes, size, &instruction) ||
+        instruction.meta.category != ZYDIS_CATEGORY_CALL)
+        return 0;
+    return instruction.length;
+}
+
+bool isa_call_ends_at(const void *end, size_t size)
+{
+    const unsigned char *bytes = end;
+    for (size_t length = SHORTEST_CALL; length <= size && length <= ZYDIS_MAX_INSTRUCTION_LENGTH;
+         length++)
+        if (isa_call_length(bytes - length, length) == length)
+            return true;
+    return false;
+}
