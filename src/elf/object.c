@@ -205,7 +205,7 @@ static struct error *load_dynamic_strings(struct elf_object *object, Elf_Data *d
             break;
         if (entry.d_tag != DT_NEEDED)
             continue;
-        const char *name;
+        const char *name = NULL;
         TRY(dynamic_string(object, "DT_NEEDED", entry.d_un.d_val, &name));
         const char **needed = ARRAY_ADD(&object->needed);
         if (needed == NULL)
