@@ -381,10 +381,24 @@ static struct error *load_symbols(struct elf_object *object, struct uses *uses)
     return NULL;
 }
 
-struct error *elf_object_load_symbols(struct elf_object *object)
+Elf_Data *elf_object_dynamic_symbols(const struct elf_object *object, int *ret_count)
+{
+    struct uses uses = {0};
+    _cleanup_error_ struct error *error = uses_open(object, &uses);
+    if (error != NULL || object->dynamic.symbols == 0 || !native_order(object))
+        return NULL;
+    uint64_t size = gelf_fsize(object->elf, ELF_T_SYM, 1, EV_CURRENT);
+    uint64_t count = count_symbols(object, &uses);
+    if (count == 0 || count > INT32_MAX)
+        return NULL;
+    *ret_count = (int)count;
+    return elf_object_data(object, object->dynamic.symbols, count * size, ELF_T_SYM);
+}
+
+struct error *elf_object_load_symbols(struct elf_object *object, bool bare)
 {
     // Foreign byte order: nothing of it can run here, its facts are enough to say so.
-    if (object->dynamic.symbols != 0 && native_order(object)) {
+    if (!bare && object->dynamic.symbols != 0 && native_order(object)) {
         _cleanup_(uses_deinit) struct uses uses = {0};
         TRY(uses_open(object, &uses));
         uses.count = count_symbols(object, &uses);

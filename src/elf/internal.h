@@ -61,9 +61,11 @@ uint64_t elf_object_available(const struct elf_object *object, uint64_t address)
 // A string of the dynamic string table, or NULL if it is not wholly inside.
 const char *elf_object_string(const struct elf_object *object, uint64_t offset);
 
-// Fills imports and exports from the dynamic symbol table.
-__attribute__((warn_unused_result)) struct error *
-elf_object_load_symbols(struct elf_object *object);
+// Fills imports and exports from the dynamic symbol table; leaves them empty if `bare`.
+__attribute__((warn_unused_result)) struct error *elf_object_load_symbols(struct elf_object *object,
+                                                                          bool bare);
+// The dynamic symbol table as libelf data, or NULL if it is not in the file.
+Elf_Data *elf_object_dynamic_symbols(const struct elf_object *object, int *ret_count);
 // Fills `versions` from DT_VERNEED and DT_VERDEF.
 __attribute__((warn_unused_result)) struct error *
 elf_object_load_versions(struct elf_object *object);

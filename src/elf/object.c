@@ -393,7 +393,7 @@ static struct error *open_file(struct elf_object *object)
     return NULL;
 }
 
-static struct error *load_object(struct elf_object *object)
+static struct error *load_object(struct elf_object *object, bool bare)
 {
     TRY(open_file(object));
     TRY(load_header(object));
@@ -402,25 +402,36 @@ static struct error *load_object(struct elf_object *object)
     TRY(load_segment_facts(object));
     load_section_facts(object);
     conclude_kind(object);
-    TRY(elf_object_load_versions(object));
-    TRY(elf_object_load_symbols(object));
+    if (!bare)
+        TRY(elf_object_load_versions(object));
+    TRY(elf_object_load_symbols(object, bare));
     return NULL;
 }
 
-struct error *elf_object_open(const char *path, struct elf_object **ret_object)
+static struct error *open_object(const char *path, bool bare, struct elf_object **ret_object)
 {
     struct elf_object *object = calloc(1, sizeof *object);
     if (object == NULL)
         return error_no_memory();
     object->file = -1;
     object->path = strdup(path);
-    struct error *error = object->path != NULL ? load_object(object) : error_no_memory();
+    struct error *error = object->path != NULL ? load_object(object, bare) : error_no_memory();
     if (error != NULL) {
         elf_object_close(object);
         return error;
     }
     *ret_object = object;
     return NULL;
+}
+
+struct error *elf_object_open(const char *path, struct elf_object **ret_object)
+{
+    return open_object(path, false, ret_object);
+}
+
+struct error *elf_object_open_bare(const char *path, struct elf_object **ret_object)
+{
+    return open_object(path, true, ret_object);
 }
 
 void elf_object_close(struct elf_object *object)

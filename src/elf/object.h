@@ -12,6 +12,8 @@ struct elf_object;
 
 // Opens and checks a file. Not ELF, truncated or broken: an error that names file and problem.
 struct error *elf_object_open(const char *path, struct elf_object **ret_object);
+// The same without imports and exports, which then are empty.
+struct error *elf_object_open_bare(const char *path, struct elf_object **ret_object);
 void elf_object_close(struct elf_object *object);
 
 struct elf_facts {

@@ -1,0 +1,20 @@
+// Separate debug files.
+#ifndef ORDEAL_DWARF_DEBUG_FILE_H
+#define ORDEAL_DWARF_DEBUG_FILE_H
+
+#include "elf/object.h"
+
+#include <libelf.h>
+
+struct dwarf_debug_file {
+    int file; // -1: there is none
+    Elf *elf;
+};
+
+// Looks below /usr/lib/debug by build-id, then for the file named in .gnu_debuglink beside the
+// object, in .debug beside it and below /usr/lib/debug. A file that belongs to another build is
+// passed over.
+struct dwarf_debug_file dwarf_debug_file_find(const struct elf_object *object);
+void dwarf_debug_file_close(struct dwarf_debug_file *file);
+
+#endif

@@ -1,0 +1,38 @@
+// Line tables by address, one compilation unit at a time.
+#ifndef ORDEAL_DWARF_LINES_H
+#define ORDEAL_DWARF_LINES_H
+
+#include "base/array.h"
+
+#include <elfutils/libdw.h>
+#include <stdint.h>
+
+struct dwarf_unit_range {
+    uint64_t lo, hi;
+    Dwarf_Off unit; // offset of the unit's DIE
+};
+
+// Which unit covers an address. Built from the units' own ranges: .debug_aranges is optional, and
+// some compilers leave it out.
+struct dwarf_units {
+    ARRAY(struct dwarf_unit_range) ranges; // by lo
+};
+
+struct error *dwarf_units_load(Dwarf *dwarf, struct dwarf_units *ret_units);
+void dwarf_units_deinit(struct dwarf_units *units);
+
+// The row of the line table that an address belongs to. NULL if there is none.
+Dwarf_Line *dwarf_units_find_line(const struct dwarf_units *units, Dwarf *dwarf, uint64_t address);
+
+// Calls `found` with every address range [lo, hi) that a row of the table of `file`:`line` covers.
+// `file` matches a path it is a suffix of, at a component boundary.
+struct dwarf_line_query {
+    const char *file;
+    unsigned line;
+    unsigned number; // handed to `found`
+};
+typedef struct error *dwarf_line_found(void *context, unsigned number, uint64_t lo, uint64_t hi);
+struct error *dwarf_lines_find(Dwarf *dwarf, const struct dwarf_line_query *queries, size_t count,
+                               dwarf_line_found *found, void *context);
+
+#endif

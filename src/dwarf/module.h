@@ -1,0 +1,30 @@
+// A module file with its debugging information, wherever that is. Opened step by step: symbols cost
+// little, DWARF is looked for only when it is asked for.
+#ifndef ORDEAL_DWARF_MODULE_H
+#define ORDEAL_DWARF_MODULE_H
+
+#include "elf/object.h"
+#include "elf/symbols.h"
+
+#include <elfutils/libdw.h>
+
+struct dwarf_module;
+
+struct error *dwarf_module_open(const char *path, struct dwarf_module **ret_module);
+void dwarf_module_close(struct dwarf_module *module);
+
+const struct elf_object *dwarf_module_object(const struct dwarf_module *module);
+
+// The module's symbols; if its own file is stripped, with those of the separate debug file.
+struct error *dwarf_module_symbols(struct dwarf_module *module,
+                                   const struct elf_symbols **ret_symbols);
+
+// The module's DWARF, from its own file or from a separate debug file found by build-id or by
+// .gnu_debuglink. NULL if there is none.
+Dwarf *dwarf_module_dwarf(struct dwarf_module *module);
+
+// Whether one of the string sections of the DWARF holds `text` as the end of a string: if not, no
+// entity of that name needs to be looked for.
+bool dwarf_module_mentions(struct dwarf_module *module, const char *text);
+
+#endif

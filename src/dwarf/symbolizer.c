@@ -1,0 +1,149 @@
+// See symbolizer.h. A module is opened at its first question, its DWARF at the first address that
+// asks for it; a module that cannot be read is remembered as such.
+#include "dwarf/symbolizer.h"
+
+#include "base/cleanup.h"
+#include "dwarf/demangle.h"
+#include "dwarf/lines.h"
+#include "dwarf/module.h"
+
+#include <string.h>
+
+struct known_module {
+    char *path;
+    struct dwarf_module *module;       // NULL: cannot be read
+    const struct elf_symbols *symbols; // NULL: cannot be read
+    char **names;                      // by code symbol, made when asked for
+    bool units_loaded;
+    struct dwarf_units units;
+};
+
+struct dwarf_symbolizer {
+    ARRAY(struct known_module *) modules;
+};
+
+struct error *dwarf_symbolizer_new(struct dwarf_symbolizer **ret_symbolizer)
+{
+    struct dwarf_symbolizer *symbolizer = calloc(1, sizeof *symbolizer);
+    if (symbolizer == NULL)
+        return error_no_memory();
+    *ret_symbolizer = symbolizer;
+    return NULL;
+}
+
+static void known_module_free(struct known_module *known)
+{
+    if (known == NULL)
+        return;
+    for (size_t i = 0; known->names != NULL && i < known->symbols->code.count; i++)
+        free(known->names[i]);
+    free(known->names);
+    dwarf_units_deinit(&known->units);
+    dwarf_module_close(known->module);
+    free(known->path);
+    free(known);
+}
+
+void dwarf_symbolizer_free(struct dwarf_symbolizer *symbolizer)
+{
+    if (symbolizer == NULL)
+        return;
+    for (size_t i = 0; i < symbolizer->modules.count; i++)
+        known_module_free(symbolizer->modules.items[i]);
+    ARRAY_DEINIT(&symbolizer->modules);
+    free(symbolizer);
+}
+
+// The errors go: to a report an unreadable module is one without names.
+static void load_module(struct known_module *known)
+{
+    _cleanup_error_ struct error *error = dwarf_module_open(known->path, &known->module);
+    if (error != NULL)
+        return;
+    _cleanup_error_ struct error *no_symbols = dwarf_module_symbols(known->module, &known->symbols);
+    if (no_symbols == NULL && known->symbols->code.count != 0)
+        known->names = calloc(known->symbols->code.count, sizeof *known->names);
+}
+
+static struct known_module *add_module(struct dwarf_symbolizer *symbolizer, const char *path)
+{
+    struct known_module *known = calloc(1, sizeof *known);
+    if (known == NULL)
+        return NULL;
+    known->path = strdup(path);
+    struct known_module **item = known->path != NULL ? ARRAY_ADD(&symbolizer->modules) : NULL;
+    if (item == NULL) {
+        known_module_free(known);
+        return NULL;
+    }
+    *item = known;
+    load_module(known);
+    return known;
+}
+
+static struct known_module *find_module(struct dwarf_symbolizer *symbolizer, const char *path)
+{
+    for (size_t i = 0; i < symbolizer->modules.count; i++)
+        if (strcmp(symbolizer->modules.items[i]->path, path) == 0)
+            return symbolizer->modules.items[i];
+    return add_module(symbolizer, path);
+}
+
+static const char *symbol_name(struct known_module *known, const struct elf_symbol *symbol)
+{
+    if (known->names == NULL)
+        return NULL;
+    char **name = &known->names[symbol - known->symbols->code.items];
+    if (*name == NULL) {
+        *name = strndup(symbol->name, symbol->name_size);
+        char *demangled = *name != NULL ? dwarf_demangle(*name, true) : NULL;
+        if (demangled != NULL) {
+            free(*name);
+            *name = demangled;
+        }
+    }
+    return *name;
+}
+
+static void find_symbol(struct known_module *known, uint64_t address,
+                        struct dwarf_position *position)
+{
+    if (known->symbols == NULL)
+        return;
+    const struct elf_symbol *symbol = elf_symbols_find(known->symbols, address);
+    if (symbol == NULL)
+        return;
+    position->symbol = symbol_name(known, symbol);
+    position->symbol_offset = address - symbol->start;
+}
+
+static void find_line(struct known_module *known, uint64_t address, struct dwarf_position *position)
+{
+    Dwarf *dwarf = dwarf_module_dwarf(known->module);
+    if (dwarf == NULL)
+        return;
+    if (!known->units_loaded) {
+        known->units_loaded = true;
+        error_free(dwarf_units_load(dwarf, &known->units));
+    }
+    Dwarf_Line *row = dwarf_units_find_line(&known->units, dwarf, address);
+    int line;
+    if (row == NULL || dwarf_lineno(row, &line) != 0 || line <= 0)
+        return;
+    position->file = dwarf_linesrc(row, NULL, NULL);
+    position->line = (unsigned)line;
+}
+
+struct dwarf_position dwarf_symbolizer_find(struct dwarf_symbolizer *symbolizer,
+                                            const char *module_path, uint64_t address)
+{
+    struct dwarf_position position = {0};
+    struct known_module *known = find_module(symbolizer, module_path);
+    if (known == NULL || known->module == NULL)
+        return position;
+    find_symbol(known, address, &position);
+    find_line(known, address, &position);
+    if (position.file == NULL)
+        position.line = 0;
+    return position;
+}
