@@ -3,7 +3,8 @@
 # empty directory of its own and fails with the first command that fails.
 #
 #   victim NAME [FLAGS…]       compile tests/victims/NAME.{c,cc,rs} to ./NAME (or copy NAME.{py,pl,sh})
-#   library NAME [FLAGS…]      compile tests/victims/NAME.c to ./libNAME.so
+#   library STEM-REST [FLAGS…] compile tests/victims/STEM-REST.{c,cc} to ./libSTEM.so
+#   trigger NAME [SOURCE]      compile a plug-in trigger to ./NAME.so
 #   ordeal ARGUMENTS…          run ordeal; sets $status, fills ./out and ./err
 #   trial ARGUMENTS…           run `ordeal run --json …`, report in ./report; likewise
 #   expect JQ-EXPRESSION       must be true of ./report
@@ -98,9 +99,18 @@ victim() {
     fail "there is no victim $name"
 }
 library() {
-    local name=$1 output=lib$1.so
+    local name=$1 file
     shift
-    compile "$output" "$victims/$name.c" -shared -fPIC "$@"
+    for file in "$victims/$name".{c,cc}; do
+        if [ -e "$file" ]; then
+            compile "lib${name%%-*}.so" "$file" -shared -fPIC "$@"
+            return
+        fi
+    done
+    fail "there is no library $name"
+}
+trigger() {
+    compile "$1.so" "${2:-$victims/$1.c}" -shared -fPIC
 }
 
 ordeal() {
