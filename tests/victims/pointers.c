@@ -23,8 +23,12 @@ int main(void)
         operations[1].call == variable, (void *)variable == (void *)read);
     char data[4];
     int file = open("/dev/zero", O_RDONLY);
-    reading *volatile pointers[] = {read, variable, constant, operations[0].call,
-                                    (reading *)library_read(), (reading *)library_table()};
+    reading *volatile pointers[] = {read,
+                                    variable,
+                                    constant,
+                                    operations[0].call,
+                                    (reading *)library_read(),
+                                    (reading *)library_table()};
     for (int i = 0; i < 6; i++) {
         errno = 0;
         ssize_t size = pointers[i](file, data, 4);

@@ -171,7 +171,8 @@ int main(int argc, char **argv)
             pid_t child = ways[w].start();
             int status = 0;
             if (child > 0 && waitpid(child, &status, 0) == child)
-                say("%s: %d\n", argv[i], WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+                say("%s: %d\n", argv[i],
+                    WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
             else if (child < 0)
                 say("%s: %s\n", argv[i], strerror(errno));
         }

@@ -37,7 +37,8 @@ int main(void)
 {
     // The kernel's frame and 4 KB for the program, above a page that must not be touched.
     size_t size = ((size_t)sysconf(_SC_MINSIGSTKSZ) + 4096 + 4095) & ~4095ul;
-    char *memory = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *memory =
+        mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     mprotect(memory, 4096, PROT_NONE);
     stack_t stack = {.ss_sp = memory + 4096, .ss_size = size};
     sigaltstack(&stack, NULL);
