@@ -1,0 +1,200 @@
+// See diagnose.h. Reads the program's files again, which costs time, so only when something is to
+// be explained.
+#include "campaign/diagnose.h"
+
+#include "base/cleanup.h"
+#include "base/suggest.h"
+#include "campaign/coverage.h"
+#include "campaign/program.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WARNED_PROGRAMS 20
+
+struct error *diagnosis_warn(struct diagnosis *diagnosis, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text;
+    int size = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (size < 0)
+        return error_no_memory();
+    char **warning = ARRAY_ADD(&diagnosis->warnings);
+    if (warning == NULL) {
+        free(text);
+        return error_no_memory();
+    }
+    *warning = text;
+    return NULL;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+// The imported name most like a function that nobody imports.
+static const char *similar_import(const struct coverage *coverage, const char *wrong)
+{
+    const char *best = NULL;
+    size_t least = suggest_limit(wrong);
+    for (size_t i = 0; i < coverage->modules.count; i++) {
+        const struct coverage_module *module = &coverage->modules.items[i];
+        for (size_t j = 0; j < module->imports.count; j++) {
+            size_t found = suggest_distance(wrong, module->imports.items[j].name);
+            if (found < least) {
+                least = found;
+                best = module->imports.items[j].name;
+            }
+        }
+    }
+    return best;
+}
+
+static const struct coverage_import *find_import(const struct coverage *coverage, const char *name)
+{
+    for (size_t i = 0; i < coverage->modules.count; i++) {
+        const struct coverage_module *module = &coverage->modules.items[i];
+        for (size_t j = 0; j < module->imports.count; j++)
+            if (strcmp(module->imports.items[j].name, name) == 0)
+                return &module->imports.items[j];
+    }
+    return NULL;
+}
+
+static char *explain_name(const struct coverage *coverage, const char *library, const char *name)
+{
+    char *text;
+    int size;
+    const struct coverage_import *import = find_import(coverage, name);
+    size_t definer = coverage_definer(coverage, name, NULL);
+    const char *near = similar_import(coverage, name);
+    if (import != NULL && *library != '\0' && import->definer != COVERAGE_NOWHERE)
+        size = asprintf(&text, "%s comes from %s, which '%s' does not name", name,
+                        base_name(coverage->modules.items[import->definer].path), library);
+    else if (import == NULL && definer != COVERAGE_NOWHERE)
+        size = asprintf(&text,
+                        "%s defines %s, but no module of any process imports it; calls within a "
+                        "library cannot be intercepted",
+                        base_name(coverage->modules.items[definer].path), name);
+    else if (near != NULL && strcmp(near, name) != 0)
+        size = asprintf(&text, "no module of any process imports %s; did you mean %s?", name, near);
+    else
+        size = asprintf(&text, "no module of any process imports %s", name);
+    return size < 0 ? NULL : text;
+}
+
+static char *explain(const struct wire_view *view, const struct wire_pattern *pattern,
+                     const struct coverage *coverage)
+{
+    const char *name = wire_view_string(view, pattern->name);
+    const char *library = wire_view_string(view, pattern->library);
+    char *text;
+    if (view->region->processes == 0)
+        return strdup("the runtime was not loaded into any process of the command");
+    if (pattern->flags & WIRE_GLOB || coverage->modules.count == 0)
+        return asprintf(&text, "no module of any process imports a function '%s%s%s'", library,
+                        *library != '\0' ? ":" : "", name) < 0
+                   ? NULL
+                   : text;
+    return explain_name(coverage, library, name);
+}
+
+static struct error *explain_rules(const struct wire_view *view, struct diagnosis *diagnosis)
+{
+    diagnosis->whys = calloc((size_t)view->rule_count + 1, sizeof *diagnosis->whys);
+    _cleanup_free_ bool *bound = calloc((size_t)view->rule_count + 1, sizeof *bound);
+    if (diagnosis->whys == NULL || bound == NULL)
+        return error_no_memory();
+    diagnosis->why_count = view->rule_count;
+    uint32_t unbound = view->rule_count;
+    for (uint32_t i = 0; i < view->pattern_count; i++) {
+        const uint32_t *refs = wire_view_rule_refs(view, &view->patterns[i]);
+        for (uint32_t j = 0; j < view->patterns[i].rule_refs.count; j++)
+            if (view->pattern_states[i].bound != 0 && !bound[refs[j]]) {
+                bound[refs[j]] = true;
+                unbound--;
+            }
+    }
+    if (unbound == 0)
+        return NULL;
+    // Files that cannot be read any more only make the sentence less precise.
+    _cleanup_(coverage_deinit) struct coverage coverage = {0};
+    if (view->region->command_words != 0)
+        error_free(coverage_find(view->command, &coverage));
+    for (uint32_t i = 0; i < view->pattern_count; i++) {
+        const uint32_t *refs = wire_view_rule_refs(view, &view->patterns[i]);
+        _cleanup_free_ char *why = NULL;
+        for (uint32_t j = 0; j < view->patterns[i].rule_refs.count; j++) {
+            if (bound[refs[j]] || diagnosis->whys[refs[j]] != NULL)
+                continue;
+            if (why == NULL)
+                why = explain(view, &view->patterns[i], &coverage);
+            diagnosis->whys[refs[j]] = why != NULL ? strdup(why) : NULL;
+            if (diagnosis->whys[refs[j]] == NULL)
+                return error_no_memory();
+        }
+    }
+    return NULL;
+}
+
+static bool seen_before(const struct wire_view *view, uint32_t index)
+{
+    const struct wire_record *record = &view->journal[index];
+    for (uint32_t i = 0; i < index; i++)
+        if (view->journal[i].state == WIRE_RECORD_COMPLETE &&
+            view->journal[i].kind == WIRE_RECORD_EXEC &&
+            strncmp(view->journal[i].text, record->text, WIRE_NOTE_TEXT) == 0)
+            return true;
+    return false;
+}
+
+static struct error *warn_programs(const struct wire_view *view, struct diagnosis *diagnosis)
+{
+    uint32_t warned = 0;
+    for (uint32_t i = 0; i < view->record_count && warned < WARNED_PROGRAMS; i++) {
+        const struct wire_record *record = &view->journal[i];
+        if (record->state != WIRE_RECORD_COMPLETE || record->kind != WIRE_RECORD_EXEC ||
+            seen_before(view, i))
+            continue;
+        char path[WIRE_NOTE_TEXT];
+        memcpy(path, record->text, sizeof path);
+        path[sizeof path - 1] = '\0';
+        _cleanup_free_ char *why = program_obstacle(path);
+        if (why == NULL)
+            continue;
+        warned++;
+        TRY(diagnosis_warn(diagnosis, "%s, started by %.*s (pid %u), was not intercepted: %s", path,
+                           (int)sizeof record->process_name, record->process_name, record->pid,
+                           why));
+    }
+    return NULL;
+}
+
+struct error *diagnosis_make(const struct wire_view *view, struct diagnosis *ret_diagnosis)
+{
+    struct diagnosis diagnosis = {0};
+    struct error *error = explain_rules(view, &diagnosis);
+    if (error == NULL)
+        error = warn_programs(view, &diagnosis);
+    if (error != NULL)
+        diagnosis_deinit(&diagnosis);
+    else
+        *ret_diagnosis = diagnosis;
+    return error;
+}
+
+void diagnosis_deinit(struct diagnosis *diagnosis)
+{
+    for (size_t i = 0; i < diagnosis->why_count; i++)
+        free(diagnosis->whys[i]);
+    free(diagnosis->whys);
+    for (size_t i = 0; i < diagnosis->warnings.count; i++)
+        free(diagnosis->warnings.items[i]);
+    ARRAY_DEINIT(&diagnosis->warnings);
+    *diagnosis = (struct diagnosis){0};
+}

@@ -1,0 +1,94 @@
+// See stacks.h.
+#include "campaign/stacks.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADING    "# call stacks remembered by ordeal run --stacks, format 1\n"
+#define FILE_LIMIT (16u << 20)
+
+// The same search the runtime makes. False when the set is full.
+static bool set_add(uint64_t *set, uint64_t hash)
+{
+    for (uint64_t i = 0; i < WIRE_STACK_SET; i++) {
+        uint64_t *entry = &set[(hash + i) % WIRE_STACK_SET];
+        if (*entry == 0 || *entry == hash) {
+            *entry = hash;
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct error *parse(const char *path, const struct buffer *text, uint64_t *set)
+{
+    const char *line = text->data, *end = text->data + text->size;
+    for (unsigned number = 1; line < end; number++) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        const char *stop = newline != NULL ? newline : end;
+        if (line != stop && *line != '#') {
+            char *rest;
+            uint64_t hash = strtoull(line, &rest, 16);
+            if (rest != stop || hash == 0)
+                return error_new("%s:%u: this is not a hash of a call stack", path, number);
+            if (!set_add(set, hash))
+                return error_new("%s holds more than %d stacks", path, WIRE_STACK_SET);
+        }
+        line = stop + 1;
+    }
+    return NULL;
+}
+
+struct error *stacks_load(const char *path, struct region *region)
+{
+    if (region->layout.stack_set == 0 || (access(path, F_OK) < 0 && errno == ENOENT))
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(buffer_read_file(path, FILE_LIMIT, &text));
+    if (text.size == 0)
+        return NULL;
+    if (strncmp(text.data, "# call stacks", strlen("# call stacks")) != 0)
+        return error_new("%s is not a file of --stacks; it will not be overwritten", path);
+    return parse(path, &text, (uint64_t *)((char *)region->map + region->layout.stack_set));
+}
+
+static struct error *write_file(int file, const struct buffer *text, const char *path)
+{
+    for (size_t at = 0; at < text->size;) {
+        ssize_t part = write(file, text->data + at, text->size - at);
+        if (part < 0 && errno == EINTR)
+            continue;
+        if (part < 0)
+            return error_from_errno(errno, "cannot write %s", path);
+        at += (size_t)part;
+    }
+    return NULL;
+}
+
+struct error *stacks_save(const char *path, const struct wire_view *view)
+{
+    if (view->stack_set == NULL)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(buffer_append(&text, HEADING, strlen(HEADING)));
+    for (size_t i = 0; i < WIRE_STACK_SET; i++)
+        if (view->stack_set[i] != 0)
+            TRY(buffer_printf(&text, "%016llx\n", (unsigned long long)view->stack_set[i]));
+    _cleanup_free_ char *temporary = NULL;
+    if (asprintf(&temporary, "%s.new-%ld", path, (long)getpid()) < 0)
+        return temporary = NULL, error_no_memory();
+    _cleanup_close_ int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0)
+        return error_from_errno(errno, "cannot write %s", path);
+    struct error *error = write_file(file, &text, path);
+    if (error == NULL && rename(temporary, path) < 0)
+        error = error_from_errno(errno, "cannot write %s", path);
+    if (error != NULL)
+        unlink(temporary);
+    return error;
+}

@@ -1,0 +1,114 @@
+// See trial.h: the order of the steps, and what must be undone when one of them fails.
+#include "campaign/trial.h"
+
+#include "base/cleanup.h"
+#include "campaign/program.h"
+#include "campaign/resolver.h"
+#include "campaign/stacks.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct error *warn(struct trial *trial, char *text)
+{
+    char **warning = text != NULL ? ARRAY_ADD(&trial->warnings) : NULL;
+    if (warning == NULL) {
+        free(text);
+        return error_no_memory();
+    }
+    *warning = text;
+    return NULL;
+}
+
+// Starts, watches and ends; the command is dead whenever this returns.
+static struct error *supervise(const struct trial_options *options, char *const *environment,
+                               const struct supervise_signals *signals, struct trial *trial)
+{
+    _cleanup_(resolver_stopp) struct resolver *resolver = NULL;
+    struct region *region = &trial->region;
+    if (resolver_needed(region_plan(region))) {
+        const struct resolver_options answers = {.region = region,
+                                                 .scenario = options->scenario,
+                                                 .coordinator = options->coordinator,
+                                                 .node = options->node};
+        TRY(resolver_start(&answers, &resolver));
+    }
+    region->map->start_ns = supervise_now();
+    pid_t pid;
+    TRY(supervise_start(options->command, environment, signals, &pid));
+    struct error *error = region_reserve(region);
+    if (error != NULL) {
+        supervise_kill();
+        return error;
+    }
+    return supervise_wait(pid, options->timeout_ns, &trial->outcome);
+}
+
+static struct error *finish(const struct trial_options *options, struct trial *trial)
+{
+    struct wire_region *map = trial->region.map;
+    map->outcome = trial->outcome.kind;
+    map->outcome_status = trial->outcome.status;
+    map->outcome_ns = trial->outcome.ns;
+    TRY(region_check(map, trial->region.layout.arena, trial->region.path, &trial->view));
+    if (trial->outcome.left_over != 0) {
+        char *text;
+        if (asprintf(&text, "%zu processes of the command could not be killed",
+                     trial->outcome.left_over) < 0)
+            return error_no_memory();
+        TRY(warn(trial, text));
+    }
+    struct error *error =
+        options->stacks_path != NULL ? stacks_save(options->stacks_path, &trial->view) : NULL;
+    if (error == NULL)
+        return NULL;
+    char *text = strdup(error_message(error));
+    error_free(error);
+    return warn(trial, text);
+}
+
+static struct error *run(const struct trial_options *options, const struct buffer *plan,
+                         struct trial *trial)
+{
+    _cleanup_free_ char *preload = NULL;
+    TRY(program_preload(options->scenario, &preload));
+    struct region_options place = {.journal_path = options->journal_path,
+                                   .plan = plan->data,
+                                   .plan_size = plan->size,
+                                   .preload = preload,
+                                   .command = options->command,
+                                   .journal_records = options->journal_records};
+    TRY(region_create(&place, &trial->region));
+    if (options->stacks_path != NULL)
+        TRY(stacks_load(options->stacks_path, &trial->region));
+    _cleanup_(program_environment_free) char **environment = NULL;
+    TRY(program_environment(preload, trial->region.path, &environment));
+    struct supervise_signals signals;
+    TRY(supervise_signals_take(&signals));
+    struct error *error = supervise(options, environment, &signals, trial);
+    region_remove(&trial->region);
+    supervise_signals_restore(&signals);
+    return error != NULL ? error : finish(options, trial);
+}
+
+struct error *trial_run(const struct trial_options *options, struct trial *ret_trial)
+{
+    TRY(program_check(options->command[0]));
+    _cleanup_(buffer_deinit) struct buffer plan = {0};
+    TRY(scenario_compile(options->scenario, options->seed, &plan));
+    struct trial trial = {.region = {.file = -1}};
+    struct error *error = run(options, &plan, &trial);
+    if (error != NULL)
+        trial_deinit(&trial);
+    else
+        *ret_trial = trial;
+    return error;
+}
+
+void trial_deinit(struct trial *trial)
+{
+    region_close(&trial->region);
+    for (size_t i = 0; i < trial->warnings.count; i++)
+        free(trial->warnings.items[i]);
+    ARRAY_DEINIT(&trial->warnings);
+}

@@ -1,0 +1,114 @@
+// ordeal completion bash: a completion script, made from the commands' tables.
+#include "cli/registry.h"
+
+#include "base/cleanup.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static bool takes_file(const struct option *option)
+{
+    return option->kind == OPTION_FILE || option->kind == OPTION_FILE_LIST;
+}
+
+// "--name|-n" of the options that take a value: of the kind that is wanted.
+static struct error *put_cases(struct buffer *text, const struct command *command, bool files)
+{
+    bool first = true;
+    for (size_t i = 0; i < command->option_count; i++) {
+        const struct option *option = &command->options[i];
+        if (option->kind == OPTION_FLAG || takes_file(option) != files)
+            continue;
+        TRY(buffer_printf(text, "%s--%s", first ? "            " : "|", option->name));
+        if (option->letter != 0)
+            TRY(buffer_printf(text, "|-%c", option->letter));
+        first = false;
+    }
+    if (first)
+        return NULL;
+    return buffer_printf(text, ") %s return ;;\n",
+                         files ? "COMPREPLY=( $(compgen -f -- \"$word\") );" : "");
+}
+
+static struct error *put_command(struct buffer *text, const struct command *command)
+{
+    TRY(buffer_printf(text, "    %s)\n", command->name));
+    if (command->option_count != 0) {
+        TRY(buffer_printf(text, "        case $before in\n"));
+        TRY(put_cases(text, command, true));
+        TRY(put_cases(text, command, false));
+        TRY(buffer_printf(text, "            *) ;;\n        esac\n"));
+    }
+    TRY(buffer_printf(text, "        options='"));
+    for (size_t i = 0; i < command->option_count; i++)
+        TRY(buffer_printf(text, "--%s ", command->options[i].name));
+    TRY(buffer_printf(text, "--help'\n        words='"));
+    for (size_t i = 0; command->words != NULL && command->words[i] != NULL; i++)
+        TRY(buffer_printf(text, "%s%s", i == 0 ? "" : " ", command->words[i]));
+    if (strcmp(command->name, "help") == 0)
+        TRY(buffer_printf(text, "$verbs"));
+    return buffer_printf(text, "'\n        follows=%d\n        ;;\n", command->command_follows);
+}
+
+static struct error *put_script(struct buffer *text)
+{
+    TRY(buffer_printf(text, "# bash completion for ordeal; written by 'ordeal completion bash'\n"
+                            "_ordeal()\n{\n"
+                            "    local word=${COMP_WORDS[COMP_CWORD]} "
+                            "before=${COMP_WORDS[COMP_CWORD - 1]}\n"
+                            "    local verbs='"));
+    for (size_t i = 0; commands[i] != NULL; i++)
+        TRY(buffer_printf(text, "%s%s", i == 0 ? "" : " ", commands[i]->name));
+    TRY(buffer_printf(
+        text, "'\n    local options='' words='' follows=0 i\n    COMPREPLY=()\n"
+              "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+              "        COMPREPLY=( $(compgen -W \"$verbs --help --version\" -- \"$word\") )\n"
+              "        return\n    fi\n"
+              "    case ${COMP_WORDS[1]} in\n"));
+    for (size_t i = 0; commands[i] != NULL; i++)
+        TRY(put_command(text, commands[i]));
+    return buffer_printf(text, "    *) return ;;\n    esac\n"
+                               "    if [ \"$follows\" -eq 1 ]; then\n"
+                               "        for ((i = 2; i < COMP_CWORD; i++)); do\n"
+                               "            if [ \"${COMP_WORDS[i]}\" = -- ]; then\n"
+                               "                if [ $((i + 1)) -eq \"$COMP_CWORD\" ]; then\n"
+                               "                    COMPREPLY=( $(compgen -c -- \"$word\") )\n"
+                               "                else\n"
+                               "                    COMPREPLY=( $(compgen -f -- \"$word\") )\n"
+                               "                fi\n"
+                               "                return\n"
+                               "            fi\n"
+                               "        done\n"
+                               "    fi\n"
+                               "    if [[ $word == -* ]]; then\n"
+                               "        COMPREPLY=( $(compgen -W \"$options\" -- \"$word\") )\n"
+                               "    elif [ -n \"$words\" ] && [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+                               "        COMPREPLY=( $(compgen -W \"$words\" -- \"$word\") )\n"
+                               "    else\n"
+                               "        COMPREPLY=( $(compgen -f -- \"$word\") )\n"
+                               "    fi\n"
+                               "}\n"
+                               "complete -o filenames -F _ordeal ordeal\n");
+}
+
+static struct error *run(const void *settings, char **operands, int *ret_status)
+{
+    if (strcmp(operands[0], "bash") != 0)
+        return error_new("there is no completion for '%s'; there is one for bash", operands[0]);
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(put_script(&text));
+    return output_write(STDOUT_FILENO, "the output", &text);
+}
+
+static const char *const words[] = {"bash", NULL};
+
+const struct command cmd_completion = {
+    .name = "completion",
+    .summary = "Print a script that lets the shell complete ordeal's commands and options.",
+    .operands = "bash",
+    .details = "  source <(ordeal completion bash)\n",
+    .least = 1,
+    .most = 1,
+    .words = words,
+    .run = run,
+};

@@ -1,0 +1,133 @@
+// ordeal list: the triggers there are, and the functions a program imports.
+#include "cli/registry.h"
+
+#include "base/cleanup.h"
+#include "campaign/coverage.h"
+#include "report/json.h"
+#include "scenario/trigger.h"
+
+#include <fnmatch.h>
+#include <string.h>
+#include <unistd.h>
+
+struct settings {
+    bool json;
+};
+
+static const struct option options[] = {
+    {"json", 0, OPTION_FLAG, NULL, "print as JSON", offsetof(struct settings, json)},
+};
+
+static struct error *triggers_text(struct buffer *text)
+{
+    for (size_t i = 0; i < scenario_trigger_count(); i++) {
+        const struct scenario_trigger *trigger = scenario_trigger(i);
+        TRY(buffer_printf(text, "%s%s\n    %s\n", i == 0 ? "" : "\n", trigger->syntax,
+                          trigger->summary));
+        if (trigger->description != NULL && *trigger->description != '\0')
+            TRY(buffer_printf(text, "    %s\n", trigger->description));
+        TRY(buffer_printf(text, "    Example: --inject '%s'\n", trigger->example));
+    }
+    return NULL;
+}
+
+static struct error *triggers_json(struct buffer *text)
+{
+    _cleanup_(json_release) json_t *root = json_array();
+    struct json_maker maker = {.failed = root == NULL};
+    for (size_t i = 0; i < scenario_trigger_count() && !maker.failed; i++) {
+        const struct scenario_trigger *trigger = scenario_trigger(i);
+        json_t *entry = json_add_object(&maker, root, NULL);
+        json_add_string(&maker, entry, "name", trigger->name);
+        json_add_string(&maker, entry, "syntax", trigger->syntax);
+        json_add_string(&maker, entry, "summary", trigger->summary);
+        if (trigger->description != NULL)
+            json_add_string(&maker, entry, "description", trigger->description);
+        json_add_string(&maker, entry, "example", trigger->example);
+    }
+    return json_write(&maker, root, text);
+}
+
+// The library's path, or "?" for a function nobody defines.
+static const char *definer(const struct coverage *coverage, const struct coverage_import *import)
+{
+    return import->definer == COVERAGE_NOWHERE ? "?"
+                                               : coverage->modules.items[import->definer].path;
+}
+
+static struct error *functions_text(const struct coverage *coverage, struct buffer *text)
+{
+    for (size_t i = 0; i < coverage->modules.count; i++) {
+        const struct coverage_module *module = &coverage->modules.items[i];
+        if (module->imports.count != 0)
+            TRY(buffer_printf(text, "%s%s\n", i == 0 ? "" : "\n", module->path));
+        for (size_t j = 0; j < module->imports.count; j++) {
+            const struct coverage_import *import = &module->imports.items[j];
+            const char *path = definer(coverage, import), *slash = strrchr(path, '/');
+            TRY(buffer_printf(text, "    %-32s %s\n", import->name, slash ? slash + 1 : path));
+        }
+    }
+    return NULL;
+}
+
+static struct error *functions_json(const struct coverage *coverage, struct buffer *text)
+{
+    _cleanup_(json_release) json_t *root = json_array();
+    struct json_maker maker = {.failed = root == NULL};
+    for (size_t i = 0; i < coverage->modules.count; i++) {
+        const struct coverage_module *module = &coverage->modules.items[i];
+        for (size_t j = 0; j < module->imports.count && !maker.failed; j++) {
+            const struct coverage_import *import = &module->imports.items[j];
+            json_t *entry = json_add_object(&maker, root, NULL);
+            json_add_string(&maker, entry, "module", module->path);
+            json_add_string(&maker, entry, "function", import->name);
+            if (import->version != NULL)
+                json_add_string(&maker, entry, "version", import->version);
+            if (import->definer != COVERAGE_NOWHERE)
+                json_add_string(&maker, entry, "library", definer(coverage, import));
+        }
+    }
+    return json_write(&maker, root, text);
+}
+
+static struct error *list_functions(const struct settings *settings, const char *program,
+                                    struct buffer *text)
+{
+    if (program == NULL)
+        return error_new("functions of which program? usage: ordeal list functions PROGRAM");
+    _cleanup_(coverage_deinit) struct coverage coverage = {0};
+    TRY(coverage_find(program, &coverage));
+    return settings->json ? functions_json(&coverage, text) : functions_text(&coverage, text);
+}
+
+static struct error *run(const void *data, char **operands, int *ret_status)
+{
+    const struct settings *settings = data;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    if (strcmp(operands[0], "functions") == 0)
+        TRY(list_functions(settings, operands[1], &text));
+    else if (strcmp(operands[0], "triggers") != 0)
+        return error_new("'%s' cannot be listed; triggers and functions can", operands[0]);
+    else if (operands[1] != NULL)
+        return error_new("'%s' is one too many; usage: ordeal list triggers", operands[1]);
+    else
+        TRY(settings->json ? triggers_json(&text) : triggers_text(&text));
+    return output_write(STDOUT_FILENO, "the output", &text);
+}
+
+static const char *const words[] = {"triggers", "functions", NULL};
+
+const struct command cmd_list = {
+    .name = "list",
+    .summary =
+        "List the triggers for conditions, or the functions that a program and its libraries "
+        "import.",
+    .operands = "triggers | functions PROGRAM",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .settings_size = sizeof(struct settings),
+    .least = 1,
+    .most = 2,
+    .words = words,
+    .run = run,
+};

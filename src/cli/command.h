@@ -1,0 +1,85 @@
+// A command of the tool: one cmd-VERB.c with one descriptor, and one line in registry.c. Parsing,
+// --help, the synopsis and shell completion all come from the descriptor.
+#ifndef ORDEAL_CLI_COMMAND_H
+#define ORDEAL_CLI_COMMAND_H
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXIT_CANNOT_RUN 2
+
+enum option_kind {
+    OPTION_FLAG,    // bool
+    OPTION_TEXT,    // const char *
+    OPTION_FILE,    // const char *, completed as a file name
+    OPTION_NUMBER,  // struct option_number
+    OPTION_SECONDS, // uint64_t nanoseconds; "2", "0.5", "500ms", "1m"
+    OPTION_LIST,    // struct option_list, may be given again; order is kept across options that
+                    // share the field
+    OPTION_FILE_LIST,
+};
+
+struct option {
+    const char *name; // without --
+    char letter;      // or 0
+    enum option_kind kind;
+    const char *value; // what the help calls the value; NULL for a flag
+    const char *help;
+    size_t field; // offset in the command's settings
+};
+
+struct option_number {
+    bool given;
+    uint64_t value;
+};
+
+struct option_entry {
+    const struct option *option;
+    const char *value;
+};
+struct option_list {
+    ARRAY(struct option_entry) entries;
+};
+
+struct command {
+    const char *name;
+    const char *summary;  // one line
+    const char *operands; // synopsis after the options
+    const char *details;  // paragraphs for --help, or NULL
+    const struct option *options;
+    size_t option_count;
+    size_t settings_size;
+    unsigned least, most;     // operands
+    bool command_follows;     // operands are a command with options of its own
+    const char *const *words; // operands that have a fixed spelling, ends with NULL; or NULL
+    // Sets *ret_status to the exit status. The settings start zeroed and are freed by the caller.
+    struct error *(*run)(const void *settings, char **operands, int *ret_status);
+};
+
+extern const struct command *const commands[];        // ends with NULL
+const struct command *command_find(const char *name); // or NULL
+
+// Parses what follows the verb. *ret_operands points into `arguments`. With --help among the
+// options, *ret_help is set and nothing else is checked.
+struct error *options_parse(const struct command *command, char **arguments, void *settings,
+                            char ***ret_operands, bool *ret_help);
+void options_deinit(const struct command *command, void *settings);
+
+// Usage text: of the tool, of one command.
+struct error *help_overview(struct buffer *text);
+struct error *help_command(const struct command *command, struct buffer *text);
+
+// "there is no command NAME; did you mean …?"
+struct error *unknown_command(const char *name);
+
+// Writes everything to a descriptor, or to a new file (NULL: the descriptor `otherwise`).
+struct error *output_write(int descriptor, const char *name, const struct buffer *text);
+struct error *output_file(const char *path, int otherwise, const struct buffer *text);
+// Whether colours belong on this descriptor.
+bool output_colour(int descriptor);
+
+#endif

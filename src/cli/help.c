@@ -1,0 +1,72 @@
+// Usage texts, from the descriptors.
+#include "cli/command.h"
+
+#include "base/cleanup.h"
+
+#include <string.h>
+
+#define WIDTH  80
+#define INDENT 30
+
+struct error *help_overview(struct buffer *text)
+{
+    TRY(buffer_printf(text, "Usage: ordeal COMMAND [OPTION]... [ARGUMENT]...\n\n"
+                            "Makes library calls of a program fail, at exactly the moment you "
+                            "describe.\n\nCommands:\n"));
+    for (size_t i = 0; commands[i] != NULL; i++)
+        TRY(buffer_printf(text, "  %-12s %s\n", commands[i]->name, commands[i]->summary));
+    return buffer_printf(
+        text, "\n  --version    print the version\n  --help       print this\n\n"
+              "Example:\n"
+              "  ordeal run --inject 'read=-1/EIO when count == 3' -- cat /etc/passwd\n\n"
+              "'ordeal help COMMAND' says more about one.\n");
+}
+
+// Words of a text from column `indent` on, wrapped; the cursor is at `column`.
+static struct error *wrap(struct buffer *text, const char *words, size_t indent, size_t column)
+{
+    TRY(buffer_printf(text, "%*s", (int)(column < indent ? indent - column : 0), ""));
+    column = indent;
+    for (const char *word = words; *word != '\0';) {
+        size_t size = strcspn(word, " ");
+        if (column > indent && column + 1 + size > WIDTH) {
+            TRY(buffer_printf(text, "\n%*s", (int)indent, ""));
+            column = indent;
+        }
+        TRY(buffer_printf(text, "%s%.*s", column > indent ? " " : "", (int)size, word));
+        column += size + (column > indent);
+        word += size + strspn(word + size, " ");
+    }
+    return buffer_append(text, "\n", 1);
+}
+
+static struct error *put_option(struct buffer *text, const struct option *option)
+{
+    size_t start = text->size;
+    if (option->letter != 0)
+        TRY(buffer_printf(text, "  -%c, --%s", option->letter, option->name));
+    else
+        TRY(buffer_printf(text, "      --%s", option->name));
+    if (option->value != NULL)
+        TRY(buffer_printf(text, " %s", option->value));
+    size_t column = text->size - start;
+    if (column + 2 > INDENT) {
+        TRY(buffer_append(text, "\n", 1));
+        column = 0;
+    }
+    return wrap(text, option->help, INDENT, column);
+}
+
+struct error *help_command(const struct command *command, struct buffer *text)
+{
+    TRY(buffer_printf(text, "Usage: ordeal %s %s%s\n\n", command->name,
+                      command->option_count != 0 ? "[OPTION]... " : "", command->operands));
+    TRY(wrap(text, command->summary, 0, 0));
+    if (command->details != NULL)
+        TRY(buffer_printf(text, "\n%s", command->details));
+    TRY(buffer_printf(text, "\nOptions:\n"));
+    for (size_t i = 0; i < command->option_count; i++)
+        TRY(put_option(text, &command->options[i]));
+    const struct option help = {.name = "help", .letter = 'h', .help = "print this"};
+    return put_option(text, &help);
+}

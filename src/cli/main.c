@@ -1,0 +1,76 @@
+// Entry: finds the command, parses its options, runs it, and tells what went wrong.
+#include "cli/command.h"
+
+#include "base/cleanup.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct error *print(struct error *error, struct buffer *text)
+{
+    if (error == NULL)
+        error = output_write(STDOUT_FILENO, "the output", text);
+    buffer_deinit(text);
+    return error;
+}
+
+static struct error *run_command(const struct command *command, char **arguments, int *ret_status)
+{
+    _cleanup_free_ void *settings =
+        calloc(1, command->settings_size != 0 ? command->settings_size : 1);
+    if (settings == NULL)
+        return error_no_memory();
+    char **operands = NULL;
+    bool help = false;
+    struct error *error = options_parse(command, arguments, settings, &operands, &help);
+    if (error == NULL && help) {
+        struct buffer text = {0};
+        error = print(help_command(command, &text), &text);
+    } else if (error == NULL) {
+        error = command->run(settings, operands, ret_status);
+    }
+    options_deinit(command, settings);
+    return error;
+}
+
+static struct error *run(char **arguments, int *ret_status)
+{
+    struct buffer text = {0};
+    const char *first = arguments[0];
+    if (first == NULL)
+        return error_new("what shall be done? 'ordeal --help' lists the commands");
+    if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0)
+        return print(buffer_printf(&text, "ordeal %s\n", ORDEAL_VERSION), &text);
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0)
+        return print(help_overview(&text), &text);
+    if (first[0] == '-')
+        return error_new("there is no option %s before the command; 'ordeal --help' says more",
+                         first);
+    const struct command *command = command_find(first);
+    if (command == NULL)
+        return unknown_command(first);
+    return run_command(command, arguments + 1, ret_status);
+}
+
+int main(int count, char **arguments)
+{
+    int status = 0;
+    if (count < 1)
+        return EXIT_CANNOT_RUN;
+    struct error *error = run(arguments + 1, &status);
+    if (error == NULL)
+        return status;
+    const char *verb = count > 1 && command_find(arguments[1]) != NULL ? arguments[1] : NULL;
+    struct buffer text = {0};
+    struct error *second = buffer_printf(&text, "ordeal%s%s: %s\n", verb != NULL ? " " : "",
+                                         verb != NULL ? verb : "", error_message(error));
+    if (second == NULL)
+        second = output_write(STDERR_FILENO, "stderr", &text);
+    else if (write(STDERR_FILENO, "ordeal: out of memory\n", 22) < 0)
+        status = EXIT_CANNOT_RUN;
+    error_free(second);
+    buffer_deinit(&text);
+    error_free(error);
+    return EXIT_CANNOT_RUN;
+}

@@ -1,0 +1,189 @@
+// The option parser: driven by a command's table. Knows --name VALUE, --name=VALUE, -n VALUE,
+// -nVALUE, -ab, and -- as the end of options.
+#include "cli/command.h"
+
+#include "base/cleanup.h"
+#include "base/suggest.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct error *parse_number(const struct option *option, const char *value, uint64_t *ret)
+{
+    char *end;
+    errno = 0;
+    uint64_t number = strtoull(value, &end, 0);
+    if (*value < '0' || *value > '9' || *end != '\0' || errno != 0 || number > INT64_MAX)
+        return error_new("--%s needs a number, not '%s'", option->name, value);
+    *ret = number;
+    return NULL;
+}
+
+static struct error *parse_seconds(const struct option *option, const char *value, uint64_t *ret)
+{
+    static const struct {
+        const char *unit;
+        double factor;
+    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"m", 60e9}, {"h", 3600e9}};
+    char *end;
+    double number = strtod(value, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (end == value || strcmp(end, units[i].unit) != 0)
+            continue;
+        double ns = number * units[i].factor;
+        if (!isfinite(ns) || ns < 1 || ns > 1e18)
+            break;
+        *ret = (uint64_t)ns;
+        return NULL;
+    }
+    return error_new("--%s needs a time above 0 such as 2, 0.5, 500ms or 1m, not '%s'",
+                     option->name, value);
+}
+
+static struct error *store(const struct option *option, void *settings, const char *value)
+{
+    void *field = (char *)settings + option->field;
+    switch (option->kind) {
+    case OPTION_FLAG:
+        *(bool *)field = true;
+        return NULL;
+    case OPTION_TEXT:
+    case OPTION_FILE:
+        *(const char **)field = value;
+        return NULL;
+    case OPTION_NUMBER: {
+        struct option_number *number = field;
+        number->given = true;
+        return parse_number(option, value, &number->value);
+    }
+    case OPTION_SECONDS:
+        return parse_seconds(option, value, field);
+    case OPTION_LIST:
+    case OPTION_FILE_LIST: {
+        struct option_list *list = field;
+        struct option_entry *entry = ARRAY_ADD(&list->entries);
+        if (entry == NULL)
+            return error_no_memory();
+        *entry = (struct option_entry){.option = option, .value = value};
+        return NULL;
+    }
+    }
+    return NULL;
+}
+
+static struct error *unknown_option(const struct command *command, const char *text)
+{
+    const char *names[64] = {"help"};
+    for (size_t i = 0; i < command->option_count && i < 62; i++)
+        names[i + 1] = command->options[i].name;
+    const char *near = strncmp(text, "--", 2) == 0 ? suggest(text + 2, names) : NULL;
+    if (near != NULL)
+        return error_new("there is no option %s; did you mean --%s?", text, near);
+    return error_new("there is no option %s; 'ordeal help %s' lists them", text, command->name);
+}
+
+static struct error *parse_long(const struct command *command, char ***at, void *settings)
+{
+    const char *text = **at;
+    size_t size = strcspn(text + 2, "=");
+    const char *value = text[2 + size] == '=' ? text + 3 + size : NULL;
+    for (size_t i = 0; i < command->option_count; i++) {
+        const struct option *option = &command->options[i];
+        if (strlen(option->name) != size || memcmp(option->name, text + 2, size) != 0)
+            continue;
+        if (option->kind == OPTION_FLAG && value != NULL)
+            return error_new("--%s takes no value", option->name);
+        if (option->kind != OPTION_FLAG && value == NULL) {
+            value = *++*at;
+            if (value == NULL)
+                return error_new("--%s needs a value: --%s %s", option->name, option->name,
+                                 option->value);
+        }
+        return store(option, settings, value);
+    }
+    _cleanup_free_ char *name = strndup(text, size + 2);
+    return name == NULL ? error_no_memory() : unknown_option(command, name);
+}
+
+static struct error *parse_letters(const struct command *command, char ***at, void *settings)
+{
+    for (const char *letter = **at + 1; *letter != '\0'; letter++) {
+        const struct option *option = NULL;
+        for (size_t i = 0; i < command->option_count; i++)
+            if (command->options[i].letter == *letter)
+                option = &command->options[i];
+        if (option == NULL) {
+            const char text[] = {'-', *letter, '\0'};
+            return unknown_option(command, text);
+        }
+        if (option->kind == OPTION_FLAG) {
+            TRY(store(option, settings, NULL));
+            continue;
+        }
+        const char *value = letter[1] != '\0' ? letter + 1 : *++*at;
+        if (value == NULL)
+            return error_new("-%c needs a value: -%c %s", option->letter, option->letter,
+                             option->value);
+        return store(option, settings, value);
+    }
+    return NULL;
+}
+
+static struct error *check_operands(const struct command *command, char **operands)
+{
+    size_t count = 0;
+    while (operands[count] != NULL)
+        count++;
+    if (count < command->least)
+        return error_new("something is missing; usage: ordeal %s %s%s", command->name,
+                         command->option_count != 0 ? "[OPTION]... " : "", command->operands);
+    if (count > command->most)
+        return error_new("'%s' is one too many; usage: ordeal %s %s%s", operands[command->most],
+                         command->name, command->option_count != 0 ? "[OPTION]... " : "",
+                         command->operands);
+    return NULL;
+}
+
+struct error *options_parse(const struct command *command, char **arguments, void *settings,
+                            char ***ret_operands, bool *ret_help)
+{
+    // Operands are moved to the front, which is where their array begins.
+    size_t operands = 0;
+    char **at = arguments;
+    for (; *at != NULL; at++) {
+        char *text = *at;
+        if (strcmp(text, "--") == 0) {
+            at++;
+            break;
+        }
+        if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {
+            *ret_help = true;
+            return NULL;
+        }
+        if (strncmp(text, "--", 2) == 0)
+            TRY(parse_long(command, &at, settings));
+        else if (text[0] == '-' && text[1] != '\0')
+            TRY(parse_letters(command, &at, settings));
+        else if (command->command_follows)
+            break;
+        else
+            arguments[operands++] = text;
+    }
+    while (*at != NULL)
+        arguments[operands++] = *at++;
+    arguments[operands] = NULL;
+    *ret_operands = arguments;
+    return check_operands(command, arguments);
+}
+
+void options_deinit(const struct command *command, void *settings)
+{
+    for (size_t i = 0; i < command->option_count; i++)
+        if (command->options[i].kind == OPTION_LIST ||
+            command->options[i].kind == OPTION_FILE_LIST) {
+            struct option_list *list = (void *)((char *)settings + command->options[i].field);
+            ARRAY_DEINIT(&list->entries);
+        }
+}

@@ -1,0 +1,29 @@
+// The commands there are. A new one is its cmd-VERB.c and two lines here.
+#include "cli/registry.h"
+
+#include "base/suggest.h"
+
+#include <string.h>
+
+const struct command *const commands[] = {
+    &cmd_run, &cmd_show, &cmd_list, &cmd_completion, &cmd_help, NULL,
+};
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; commands[i] != NULL; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+struct error *unknown_command(const char *name)
+{
+    const char *names[sizeof commands / sizeof *commands] = {0};
+    for (size_t i = 0; commands[i] != NULL; i++)
+        names[i] = commands[i]->name;
+    const char *near = suggest(name, names);
+    if (near != NULL)
+        return error_new("there is no command '%s'; did you mean '%s'?", name, near);
+    return error_new("there is no command '%s'; 'ordeal --help' lists them", name);
+}

@@ -1,0 +1,9 @@
+// The descriptors of all commands.
+#ifndef ORDEAL_CLI_REGISTRY_H
+#define ORDEAL_CLI_REGISTRY_H
+
+#include "cli/command.h"
+
+extern const struct command cmd_run, cmd_show, cmd_list, cmd_coordinate, cmd_completion, cmd_help;
+
+#endif

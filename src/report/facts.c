@@ -1,0 +1,248 @@
+// See facts.h. Everything read from a record is checked here: a target may have written anything.
+#include "report/facts.h"
+
+#include "base/cleanup.h"
+#include "report/text.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct error *judge_rules(struct facts *facts)
+{
+    const struct wire_view *view = facts->view;
+    facts->rule_states = calloc(view->rule_count + 1, sizeof *facts->rule_states);
+    if (facts->rule_states == NULL)
+        return error_no_memory();
+    for (uint32_t i = 0; i < view->pattern_count; i++) {
+        const uint32_t *refs = wire_view_rule_refs(view, &view->patterns[i]);
+        for (uint32_t j = 0; j < view->patterns[i].rule_refs.count; j++)
+            if (view->pattern_states[i].bound != 0)
+                facts->rule_states[refs[j]] = RULE_NOT_REACHED;
+    }
+    for (uint32_t i = 0; i < view->rule_count; i++) {
+        if (view->rule_states[i].fired != 0)
+            facts->rule_states[i] = RULE_FIRED;
+        else if (view->rule_states[i].reached != 0)
+            facts->rule_states[i] = RULE_REACHED;
+    }
+    return NULL;
+}
+
+struct error *facts_init(struct facts *facts, const struct wire_view *view, bool symbolize)
+{
+    *facts = (struct facts){.view = view, .symbolize = symbolize};
+    for (uint32_t i = 0; i < view->record_count; i++) {
+        const struct wire_record *record = &view->journal[i];
+        facts->torn += record->state != WIRE_RECORD_COMPLETE;
+        facts->injections += facts_record(facts, i, WIRE_RECORD_INJECTION) != NULL;
+        facts->notes += facts_record(facts, i, WIRE_RECORD_NOTE) != NULL;
+    }
+    facts->lost = view->region->journal_head - view->record_count;
+    return judge_rules(facts);
+}
+
+void facts_deinit(struct facts *facts)
+{
+    free(facts->rule_states);
+    dwarf_symbolizer_free(facts->symbolizer);
+    *facts = (struct facts){0};
+}
+
+const char *facts_rule_state_name(enum rule_state state)
+{
+    static const char *const names[] = {"cannot-apply", "not-reached", "reached", "fired"};
+    return names[state];
+}
+
+static const struct {
+    const char *name, *meaning;
+} notes[] = {
+    [WIRE_NOTE_NONE] = {"none", "said"},
+    [WIRE_NOTE_UNRESOLVED_SYMBOL] = {"unresolved-symbol", "could not resolve the import"},
+    [WIRE_NOTE_NO_SLOTS] = {"no-slots", "has no stub left to intercept"},
+    [WIRE_NOTE_NO_ANSWER] = {"no-answer", "got no answer in time about the module"},
+    [WIRE_NOTE_RESOLUTION_FAILED] = {"resolution-failed",
+                                     "could not look up the scenario's places in the module"},
+    [WIRE_NOTE_REMOTE_UNREACHABLE] = {"remote-unreachable",
+                                      "let the call through, the coordinator was not reachable "
+                                      "for remote"},
+    [WIRE_NOTE_PLUGIN_MISSING] = {"plugin-missing", "does not have the plug-in"},
+    [WIRE_NOTE_PLUGIN_VERSION] = {"plugin-version", "has another version of the plug-in"},
+    [WIRE_NOTE_PLUGIN_INIT] = {"plugin-init", "was refused by the plug-in"},
+    [WIRE_NOTE_MODULES_FULL] = {"modules-full", "has no room in the module table for"},
+    [WIRE_NOTE_DISARMED] = {"disarmed", "took the injection out of itself:"},
+    [WIRE_NOTE_OUT_FAULT] = {"out-fault", "gave an output pointer that cannot be written to"},
+    [WIRE_NOTE_MEMORY] = {"memory", "could not allocate"},
+};
+
+const char *facts_note_name(uint32_t note)
+{
+    bool known = note < sizeof notes / sizeof *notes && notes[note].name != NULL;
+    return known ? notes[note].name : "unknown";
+}
+
+const char *facts_note_meaning(uint32_t note)
+{
+    bool known = note < sizeof notes / sizeof *notes && notes[note].name != NULL;
+    return known ? notes[note].meaning : "said";
+}
+
+const struct wire_record *facts_record(const struct facts *facts, uint32_t index,
+                                       enum wire_record_kind kind)
+{
+    const struct wire_record *record = &facts->view->journal[index];
+    return record->state == WIRE_RECORD_COMPLETE && record->kind == kind ? record : NULL;
+}
+
+const struct wire_rule *facts_rule(const struct facts *facts, const struct wire_record *record)
+{
+    return record->rule < facts->view->rule_count ? &facts->view->rules[record->rule] : NULL;
+}
+
+const char *facts_condition(const struct facts *facts, const struct wire_record *record)
+{
+    const struct wire_rule *rule = facts_rule(facts, record);
+    return rule != NULL ? wire_view_string(facts->view, rule->condition) : "";
+}
+
+const char *facts_module(const struct facts *facts, uint32_t index)
+{
+    if (index >= WIRE_MODULES || facts->view->modules[index].state < WIRE_MODULE_REGISTERED)
+        return "";
+    return facts->view->modules[index].path;
+}
+
+static struct error *put_floating(struct buffer *text, const struct wire_record *record,
+                                  uint32_t kind)
+{
+    if (kind == WIRE_VALUE_FLOAT) {
+        float value;
+        memcpy(&value, record->value, sizeof value);
+        return buffer_printf(text, "%.9g", (double)value);
+    }
+    if (kind == WIRE_VALUE_DOUBLE) {
+        double value;
+        memcpy(&value, record->value, sizeof value);
+        return buffer_printf(text, "%.17g", value);
+    }
+    // Ten bytes; not every pattern of bits is a number printf may be given.
+    uint64_t mantissa = record->value[0], top = record->value[1] & 0xffff;
+    if ((top & 0x7fff) != 0 && mantissa >> 63 == 0)
+        return buffer_printf(text, "0x%04llx%016llx", (unsigned long long)top,
+                             (unsigned long long)mantissa);
+    long double value = 0;
+    memcpy(&value, record->value, 10);
+    return buffer_printf(text, "%.21Lg", value);
+}
+
+// Small numbers in decimal, the rest in hexadecimal. A register may hold a negative int with its
+// upper half clear.
+static struct error *put_integer(struct buffer *text, uint64_t bits)
+{
+    int64_t value = (int64_t)bits;
+    if (bits <= UINT32_MAX && (int32_t)(uint32_t)bits < 0 && (int32_t)(uint32_t)bits >= -4096)
+        return buffer_printf(text, "%d", (int32_t)(uint32_t)bits);
+    if (value >= INT32_MIN && value <= UINT32_MAX)
+        return buffer_printf(text, "%lld", (long long)value);
+    return buffer_printf(text, "0x%llx", (unsigned long long)bits);
+}
+
+struct error *facts_put_value(const struct facts *facts, const struct wire_record *record,
+                              struct buffer *text)
+{
+    const struct wire_rule *rule = facts_rule(facts, record);
+    if (rule != NULL && rule->value_kind != WIRE_VALUE_INTEGER)
+        return put_floating(text, record, rule->value_kind);
+    return put_integer(text, record->value[0]);
+}
+
+// The rule's pattern that covers this function.
+static const struct wire_pattern *pattern_of(const struct facts *facts,
+                                             const struct wire_record *record)
+{
+    const struct wire_view *view = facts->view;
+    char function[WIRE_FUNCTION_NAME];
+    memcpy(function, record->function, sizeof function);
+    function[sizeof function - 1] = '\0';
+    const struct wire_pattern *fallback = NULL;
+    for (uint32_t i = 0; i < view->pattern_count; i++) {
+        const struct wire_pattern *pattern = &view->patterns[i];
+        const uint32_t *refs = wire_view_rule_refs(view, pattern);
+        bool of_rule = false;
+        for (uint32_t j = 0; !of_rule && j < pattern->rule_refs.count; j++)
+            of_rule = refs[j] == record->rule;
+        const char *name = wire_view_string(view, pattern->name);
+        if (!of_rule)
+            continue;
+        if (strcmp(name, function) == 0)
+            return pattern;
+        if (pattern->flags & WIRE_GLOB && fnmatch(name, function, 0) == 0)
+            fallback = pattern;
+    }
+    return fallback;
+}
+
+unsigned facts_argument_count(const struct facts *facts, const struct wire_record *record)
+{
+    const struct wire_pattern *pattern = pattern_of(facts, record);
+    if (pattern == NULL)
+        return 0;
+    return pattern->arguments < WIRE_ARGUMENTS ? pattern->arguments : WIRE_ARGUMENTS;
+}
+
+static struct error *put_captured(const struct wire_record *record, unsigned which,
+                                  struct buffer *text)
+{
+    const char *captured = record->strings[which];
+    bool cut = strnlen(captured, WIRE_CAPTURED_SIZE) >= WIRE_CAPTURED_SIZE - 1;
+    TRY(buffer_append(text, "\"", 1));
+    TRY(text_put(text, captured, WIRE_CAPTURED_SIZE, '"'));
+    return buffer_append(text, "\"...", cut ? 4 : 1);
+}
+
+struct error *facts_put_argument(const struct facts *facts, const struct wire_record *record,
+                                 unsigned index, struct buffer *text)
+{
+    const struct wire_pattern *pattern = pattern_of(facts, record);
+    uint32_t strings = pattern != NULL ? pattern->string_arguments : 0;
+    if (!(strings & 1u << index))
+        return put_integer(text, record->arguments[index]);
+    if (record->arguments[index] == 0)
+        return buffer_append(text, "NULL", 4);
+    unsigned which = 0;
+    for (unsigned i = 0; i < index; i++)
+        which += strings >> i & 1;
+    if (which >= WIRE_CAPTURED_STRINGS)
+        return put_integer(text, record->arguments[index]);
+    return put_captured(record, which, text);
+}
+
+unsigned facts_frame_count(const struct wire_record *record)
+{
+    return record->frame_count < WIRE_FRAMES ? record->frame_count : WIRE_FRAMES;
+}
+
+struct frame facts_frame(struct facts *facts, uint64_t packed)
+{
+    struct frame frame = {.module = facts_module(facts, WIRE_FRAME_MODULE(packed)),
+                          .offset = WIRE_FRAME_OFFSET(packed)};
+    if (!facts->symbolize || frame.module[0] == '\0')
+        return frame;
+    if (facts->symbolizer == NULL) {
+        struct error *error = dwarf_symbolizer_new(&facts->symbolizer);
+        if (error != NULL) { // names are a courtesy
+            error_free(error);
+            facts->symbolize = false;
+            return frame;
+        }
+    }
+    char path[WIRE_MODULE_PATH + 1];
+    snprintf(path, sizeof path, "%.*s", WIRE_MODULE_PATH, frame.module);
+    // The return address belongs to the instruction after the call, maybe to the next function.
+    frame.position = dwarf_symbolizer_find(facts->symbolizer, path, frame.offset - 1);
+    frame.position.symbol_offset++;
+    return frame;
+}

@@ -1,0 +1,41 @@
+// A little over jansson: values are added with one call each, a shortage of memory is remembered
+// and asked for once at the end.
+#ifndef ORDEAL_REPORT_JSON_H
+#define ORDEAL_REPORT_JSON_H
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct json_maker {
+    bool failed;
+};
+
+// A new object or array inside `parent` (under `key` if it is an object). Belongs to the parent.
+json_t *json_add_object(struct json_maker *maker, json_t *parent, const char *key);
+json_t *json_add_array(struct json_maker *maker, json_t *parent, const char *key);
+// At most `size` bytes up to a NUL; bytes that are not UTF-8 become U+FFFD.
+void json_add_text(struct json_maker *maker, json_t *parent, const char *key, const char *bytes,
+                   size_t size);
+void json_add_string(struct json_maker *maker, json_t *parent, const char *key, const char *text);
+__attribute__((format(printf, 4, 5))) void
+json_add_format(struct json_maker *maker, json_t *parent, const char *key, const char *format, ...);
+void json_add_integer(struct json_maker *maker, json_t *parent, const char *key, uint64_t value);
+void json_add_signed(struct json_maker *maker, json_t *parent, const char *key, int64_t value);
+void json_add_real(struct json_maker *maker, json_t *parent, const char *key, double value);
+void json_add_bool(struct json_maker *maker, json_t *parent, const char *key, bool value);
+
+// The text of the whole, pure ASCII, ended by a newline.
+struct error *json_write(const struct json_maker *maker, const json_t *root,
+                         struct buffer *ret_text);
+
+static inline void json_release(json_t **value)
+{
+    json_decref(*value);
+}
+
+#endif

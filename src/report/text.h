@@ -1,0 +1,28 @@
+// Text for people from bytes that targets wrote: nothing of it may reach the terminal raw.
+#ifndef ORDEAL_REPORT_TEXT_H
+#define ORDEAL_REPORT_TEXT_H
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Appends at most `size` bytes, up to a NUL. Control characters, and bytes that are not UTF-8, are
+// written \n, \t or \xNN; `quote` is escaped too unless it is 0.
+struct error *text_put(struct buffer *buffer, const char *bytes, size_t size, char quote);
+
+// Same as valid UTF-8 for JSON: control characters stay, broken bytes become U+FFFD.
+struct error *text_put_utf8(struct buffer *buffer, const char *bytes, size_t size);
+
+// A word of a command, quoted for the shell where it needs it.
+struct error *text_put_word(struct buffer *buffer, const char *word);
+
+// "870 us", "1.9 ms", "12.3 s".
+struct error *text_put_duration(struct buffer *buffer, uint64_t ns);
+
+// Last component of a path.
+const char *text_base_name(const char *path);
+
+#endif
