@@ -101,7 +101,7 @@ struct wire_rule {
     uint32_t site; // query the immediate caller must match
     uint32_t once; // the condition has `once`: the rule fires at most once in a trial
     uint32_t new_stack; // the condition has `new_stack`: firing remembers the stack
-    uint32_t reserved;
+    uint32_t site_exact; // 1: `site` names single call sites (module+offset), never ranges
     uint64_t count_first, count_last, count_step; // occurrence numbers, 1-based
 };
 

@@ -48,6 +48,7 @@ struct wire_region {
     uint32_t reserved;
     uint64_t journal_head;    // records asked for; above the capacity they are lost, and counted here
     uint64_t stack_set_lost;  // stacks that found no room in the set
+    uint64_t process_numbers[WIRE_PROCESSES]; // pid << 32 | number, at pid % WIRE_PROCESSES
     // Written by the controller for whoever reads the file later.
     uint64_t command;        // offset of command_words strings, one after the other
     uint32_t command_words;

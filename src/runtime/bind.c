@@ -1,0 +1,415 @@
+// Rewrites the import slots of modules: finds the references the plan names, learns where they were
+// bound to, and points them at stubs. Everything here runs under the loader's lock or before main.
+#include "runtime/runtime.h"
+
+#include <linux/mman.h>
+
+static struct function *functions;
+static struct function *function_buckets[1024]; // by name
+static uint32_t slots_used;
+static uint32_t slot_table[2 * RUNTIME_SLOTS]; // slot + 1 by real address, open addressing
+
+struct function *bind_functions(void)
+{
+    return functions;
+}
+
+static bool is_stub(const void *address)
+{
+    return (const char *)address >= runtime_stubs && (const char *)address < runtime_stub_end;
+}
+
+static void *stub_of(const struct slot *slot)
+{
+    return (void *)(runtime_stubs + (slot - runtime_slots) * RUNTIME_STUB_SIZE);
+}
+
+// Patterns.
+
+static const struct wire_pattern *pattern_at(uint32_t index)
+{
+    return (const struct wire_pattern *)plan_array(runtime.plan->patterns) + index;
+}
+
+static bool pattern_takes(const struct wire_pattern *pattern, const struct module *library)
+{
+    return pattern->library == 0 ||
+           (library != NULL && module_is_named(library, plan_string(pattern->library)));
+}
+
+// Calls `each` for every pattern that names this function, until it returns false.
+static void patterns_named(const char *name, bool (*each)(uint32_t pattern, void *context),
+                           void *context)
+{
+    const struct wire_plan *plan = runtime.plan;
+    const uint32_t *table = plan_array(plan->exact_hash);
+    uint32_t mask = plan->exact_hash.count - 1;
+    if (plan->exact_hash.count != 0)
+        for (uint32_t at = wire_hash(name) & mask; table[at] != 0; at = (at + 1) & mask)
+            if (text_equal(plan_string(pattern_at(table[at] - 1)->name), name) &&
+                !each(table[at] - 1, context))
+                return;
+    const uint32_t *globs = plan_array(plan->globs);
+    for (uint32_t i = 0; i < plan->globs.count; i++)
+        if (text_glob(plan_string(pattern_at(globs[i])->name), name) && !each(globs[i], context))
+            return;
+}
+
+static bool note_any(uint32_t pattern, void *context)
+{
+    (void)pattern;
+    *(bool *)context = true;
+    return false;
+}
+
+static bool is_wanted(const char *name)
+{
+    bool found = false;
+    patterns_named(name, note_any, &found);
+    return found;
+}
+
+// Functions: the rules of all patterns that take them, in the user's order.
+
+struct gathering {
+    const struct module *library;
+    uint32_t *rules;
+    uint32_t count;
+    uint32_t pattern;
+    uint32_t patterns[64]; // for after(); more than enough for one name
+    uint32_t pattern_count;
+};
+
+static bool count_rules(uint32_t index, void *context)
+{
+    struct gathering *all = context;
+    const struct wire_pattern *pattern = pattern_at(index);
+    if (!pattern_takes(pattern, all->library))
+        return true;
+    if (all->pattern_count < 64)
+        all->patterns[all->pattern_count++] = index;
+    const uint32_t *refs = (const uint32_t *)plan_array(runtime.plan->rule_refs);
+    for (uint32_t i = 0; i < pattern->rule_refs.count; i++) {
+        if (all->rules != NULL)
+            all->rules[all->count] = refs[pattern->rule_refs.offset + i];
+        all->count++;
+    }
+    if (pattern->rule_refs.count != 0 || all->pattern == WIRE_NONE)
+        all->pattern = index;
+    return true;
+}
+
+typedef bool earlier(uint32_t a, uint32_t b);
+
+static bool by_number(uint32_t a, uint32_t b)
+{
+    return a < b;
+}
+
+static bool by_occurrence(uint32_t a, uint32_t b)
+{
+    uint64_t x = runtime.rules[a].count_first, y = runtime.rules[b].count_first;
+    return x != y ? x < y : a < b;
+}
+
+// Heap sort: a scenario may hold ten thousand rules for one function.
+static void sort(uint32_t *items, uint32_t count, earlier *before)
+{
+    for (uint32_t end = count, start = count / 2; end > 1;) {
+        if (start > 0) {
+            start--;
+        } else {
+            end--;
+            uint32_t top = items[0];
+            items[0] = items[end];
+            items[end] = top;
+        }
+        uint32_t root = start;
+        for (uint32_t child; (child = 2 * root + 1) < end; root = child) {
+            if (child + 1 < end && before(items[child], items[child + 1]))
+                child++;
+            if (!before(items[root], items[child]))
+                break;
+            uint32_t swapped = items[root];
+            items[root] = items[child];
+            items[child] = swapped;
+        }
+    }
+}
+
+static bool is_sorted(const uint32_t *items, uint32_t count, earlier *before)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (before(items[i], items[i - 1]))
+            return false;
+    return true;
+}
+
+// Splits the rules by how a call finds them: by its site, by its occurrence, or one after another.
+static bool classify(struct function *function)
+{
+    uint32_t *general = arena_new(function->rule_count * sizeof *general + 1);
+    uint32_t *counted = arena_new(function->rule_count * sizeof *counted + 1);
+    if (general == NULL || counted == NULL)
+        return false;
+    for (uint32_t i = 0; i < function->rule_count; i++) {
+        const struct wire_rule *rule = &runtime.rules[function->rules[i]];
+        if (rule->site != WIRE_NONE && rule->site_exact)
+            function->site_count++;
+        else if (rule->count_first == rule->count_last)
+            counted[function->counted_count++] = function->rules[i];
+        else
+            general[function->general_count++] = function->rules[i];
+        function->every_call |=
+            rule->count_first <= 1 && rule->count_step <= 1 && rule->count_last == UINT64_MAX;
+    }
+    if (!is_sorted(counted, function->counted_count, by_occurrence))
+        sort(counted, function->counted_count, by_occurrence);
+    function->general = general;
+    function->counted = counted;
+    return true;
+}
+
+static void note_windows(struct function *function, const struct gathering *all)
+{
+    const struct wire_after *afters = plan_array(runtime.plan->afters);
+    for (uint32_t i = 0; i < runtime.plan->afters.count && i < WIRE_AFTER_MAX; i++) {
+        for (uint32_t p = 0; p < all->pattern_count; p++)
+            if (afters[i].pattern == all->patterns[p])
+                function->starts_after |= 1u << i;
+        for (uint32_t r = 0; r < function->rule_count; r++)
+            if (function->rules[r] == afters[i].rule)
+                function->asks_after |= 1u << i;
+    }
+    function->every_call |= function->starts_after != 0 || function->asks_after != 0;
+}
+
+static struct function *function_new(const char *name, const struct module *library)
+{
+    struct gathering all = {.library = library, .pattern = WIRE_NONE};
+    patterns_named(name, count_rules, &all);
+    if (all.pattern_count == 0)
+        return NULL;
+    struct function *function = arena_new(sizeof *function);
+    uint32_t *rules = arena_new(all.count * sizeof *rules + 1);
+    size_t size = text_length(name) + 1;
+    char *copy = arena_new(size);
+    if (function == NULL || rules == NULL || copy == NULL) {
+        journal_note(WIRE_NOTE_MEMORY, name);
+        return NULL;
+    }
+    memset(function, 0, sizeof *function);
+    memcpy(copy, name, size);
+    all = (struct gathering){.library = library, .rules = rules, .pattern = WIRE_NONE};
+    patterns_named(name, count_rules, &all);
+    if (!is_sorted(rules, all.count, by_number))
+        sort(rules, all.count, by_number);
+    function->name = copy;
+    function->library = library;
+    function->rules = rules;
+    function->rule_count = all.count;
+    function->pattern = all.pattern;
+    function->pending = 1;
+    if (!classify(function)) {
+        journal_note(WIRE_NOTE_MEMORY, name);
+        return NULL;
+    }
+    note_windows(function, &all);
+    for (uint32_t i = 0; i < all.pattern_count; i++)
+        atomic_add(&runtime.pattern_states[all.patterns[i]].bound, 1);
+    return function;
+}
+
+static struct function *function_of(const char *name, const struct module *library)
+{
+    struct function **bucket = &function_buckets[wire_hash(name) % 1024];
+    for (struct function *f = *bucket; f != NULL; f = f->next_in_bucket)
+        if (f->library == library && text_equal(f->name, name))
+            return f;
+    struct function *function = function_new(name, library);
+    if (function != NULL) {
+        function->next_in_bucket = *bucket;
+        *bucket = function;
+    }
+    return function;
+}
+
+// Slots: one per address a function was bound to, so that pointers to it stay equal.
+
+static uint32_t *slot_entry(const char *name, const void *real)
+{
+    uint32_t mask = 2 * RUNTIME_SLOTS - 1;
+    uint32_t at = (uint32_t)random_mix((uintptr_t)real) & mask;
+    while (slot_table[at] != 0) {
+        const struct slot *slot = &runtime_slots[slot_table[at] - 1];
+        if (slot->real == real && text_equal(slot->function->name, name))
+            break;
+        at = (at + 1) & mask;
+    }
+    return &slot_table[at];
+}
+
+static struct slot *slot_of(const char *name, void *real, const struct hook *hook)
+{
+    uint32_t *entry = slot_entry(name, real);
+    if (*entry != 0)
+        return &runtime_slots[*entry - 1];
+    if (slots_used == RUNTIME_SLOTS) {
+        journal_note(WIRE_NOTE_NO_SLOTS, name);
+        return NULL;
+    }
+    struct function *function = function_of(name, module_at((uintptr_t)real));
+    if (function == NULL)
+        return NULL;
+    struct slot *slot = &runtime_slots[slots_used];
+    slot->real = real;
+    slot->original = hook != NULL ? hook->replacement : real;
+    slot->gate = (void *)runtime_gate_full;
+    slot->function = function;
+    if (function->primary == NULL) {
+        function->primary = slot;
+        function->next = functions;
+        atomic_store(&functions, function);
+    }
+    *entry = ++slots_used;
+    return slot;
+}
+
+void *bind_pointer(const char *name, void *real)
+{
+    if (is_stub(real) || symbol_programs_plt(name) == real)
+        return NULL;
+    const struct hook *hook = hook_find(name);
+    if (hook != NULL && *hook->real == NULL)
+        *hook->real = real;
+    struct slot *slot = is_wanted(name) ? slot_of(name, real, hook) : NULL;
+    if (slot != NULL)
+        return stub_of(slot);
+    return hook != NULL ? hook->replacement : NULL;
+}
+
+// Relocations.
+
+// A PLT slot the loader has not bound yet still points back into its own module.
+static bool is_unbound(const struct module *module, const Elf64_Sym *symbol, void *value)
+{
+    uintptr_t address = (uintptr_t)value;
+    return module->low <= address && address < module->high &&
+           !(symbol->st_shndx != SHN_UNDEF && module->bias + symbol->st_value == address);
+}
+
+static bool is_function(const Elf64_Sym *symbol)
+{
+    unsigned type = ELF64_ST_TYPE(symbol->st_info);
+    return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+}
+
+// References to a library that the module was not linked with carry no type: look where they lead.
+bool bind_is_code(const void *address)
+{
+    const struct module *owner = module_at((uintptr_t)address);
+    if (owner == NULL)
+        return true;
+    for (uint32_t i = 0; i < owner->header_count; i++) {
+        const Elf64_Phdr *header = &owner->headers[i];
+        uintptr_t start = owner->bias + header->p_vaddr;
+        if (header->p_type == PT_LOAD && (uintptr_t)address - start < header->p_memsz)
+            return (header->p_flags & PF_X) != 0;
+    }
+    return false;
+}
+
+static void bind_slot(const struct module *module, const Elf64_Rela *relocation, bool plt)
+{
+    uint32_t index = (uint32_t)ELF64_R_SYM(relocation->r_info);
+    const Elf64_Sym *symbol = &module->symbols[index];
+    const char *name = module->strings + symbol->st_name;
+    void **place = (void **)(module->bias + relocation->r_offset);
+    if (!is_function(symbol) || (hook_find(name) == NULL && !is_wanted(name)))
+        return;
+    void *real = *place;
+    if (real == NULL)
+        return; // an undefined weak reference: the program tests for it
+    if (plt && is_unbound(module, symbol, real)) {
+        struct symbol_query query = {name, symbol_version(module, index)};
+        real = symbol_find(module, query);
+        if (real == NULL) {
+            journal_note(WIRE_NOTE_UNRESOLVED_SYMBOL, name);
+            return;
+        }
+    }
+    void *replacement = bind_is_code(real) ? bind_pointer(name, real) : NULL;
+    if (replacement != NULL)
+        *place = replacement;
+}
+
+static void bind_list(const struct module *module, const Elf64_Rela *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t type = (uint32_t)ELF64_R_TYPE(list[i].r_info);
+        if (type == R_X86_64_JUMP_SLOT)
+            bind_slot(module, &list[i], true);
+        else if (type == R_X86_64_GLOB_DAT)
+            bind_slot(module, &list[i], false);
+        else if (type == R_X86_64_64 && list[i].r_addend == 0)
+            bind_slot(module, &list[i], false);
+    }
+}
+
+void bind_module(struct module *module)
+{
+    size_t sealed = module->relro_high - module->relro_low;
+    if (module->symbols == NULL || module->strings == NULL)
+        return;
+    if (sealed != 0 &&
+        system_failed(SYSTEM_3(__NR_mprotect, module->relro_low, sealed, PROT_READ | PROT_WRITE))) {
+        journal_note(WIRE_NOTE_DISARMED, module->path);
+        return;
+    }
+    bind_list(module, module->relocations, module->relocation_count);
+    bind_list(module, module->plt_relocations, module->plt_relocation_count);
+    if (sealed != 0)
+        SYSTEM_3(__NR_mprotect, module->relro_low, sealed, PROT_READ);
+}
+
+// Gates.
+
+// Takes no lock: a signal handler may make a function's first call while the thread holds one.
+void bind_refresh_gate(struct slot *slot)
+{
+    struct function *function = slot->function;
+    uint64_t low, length;
+    slot->gate = (void *)runtime_gate_full;
+    if (!function->started || slot != function->primary || function->starts_after != 0 ||
+        function->asks_after != 0)
+        return;
+    if (function->site_count == function->rule_count && function->rule_count != 0) {
+        atomic_store(&slot->gate, (void *)runtime_gate_sites);
+    } else if (function->rule_count == 1) {
+        const struct wire_rule *rule = &runtime.rules[function->rules[0]];
+        if (rule->site == WIRE_NONE || !query_single_range(rule->site, &low, &length))
+            return;
+        slot->low = low;
+        slot->length = length;
+        atomic_store(&slot->gate, (void *)runtime_gate_range);
+    }
+}
+
+void bind_refresh_gates(void)
+{
+    for (uint32_t i = 0; i < slots_used; i++)
+        bind_refresh_gate(&runtime_slots[i]);
+}
+
+void bind_publish_counts(void)
+{
+    for (struct function *f = functions; f != NULL; f = f->next) {
+        uint64_t calls = f->primary != NULL ? f->primary->count : 0;
+        uint64_t more = calls - f->published;
+        if (calls <= f->published)
+            continue;
+        f->published = calls;
+        for (uint32_t i = 0; i < f->rule_count; i++)
+            atomic_add(&runtime.rule_states[f->rules[i]].reached, more);
+    }
+}

@@ -1,0 +1,256 @@
+// What to do with one intercepted call: which rules to look at, whether one fires, and then what.
+#include "runtime/runtime.h"
+
+#include <time.h>
+
+#define CANDIDATES 16
+
+static bool gates_open(const struct wire_rule *rule, const struct call *call)
+{
+    uint64_t n = call->occurrence;
+    if (n < rule->count_first || n > rule->count_last)
+        return false;
+    if (rule->count_step > 1 && (n - rule->count_first) % rule->count_step != 0)
+        return false;
+    return rule->site == WIRE_NONE || query_matches(rule->site, call->frame->return_address);
+}
+
+// The lowest occurrence above n that some rule may fire at.
+static uint64_t next_of_rule(const struct wire_rule *rule, uint64_t n)
+{
+    if (n < rule->count_first)
+        return rule->count_first;
+    uint64_t step = rule->count_step > 1 ? rule->count_step : 1;
+    uint64_t next = rule->count_first + ((n - rule->count_first) / step + 1) * step;
+    return next <= rule->count_last ? next : UINT64_MAX;
+}
+
+static uint32_t first_counted(const struct function *function, uint64_t occurrence)
+{
+    uint32_t low = 0, high = function->counted_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (runtime.rules[function->counted[middle]].count_first < occurrence)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint64_t next_occurrence(const struct function *function, uint64_t n)
+{
+    uint64_t next = UINT64_MAX;
+    if (function->every_call || function->site_count != 0)
+        return n + 1;
+    for (uint32_t i = 0; i < function->general_count; i++) {
+        uint64_t candidate = next_of_rule(&runtime.rules[function->general[i]], n);
+        if (candidate < next)
+            next = candidate;
+    }
+    uint32_t at = first_counted(function, n + 1);
+    if (at < function->counted_count && runtime.rules[function->counted[at]].count_first < next)
+        next = runtime.rules[function->counted[at]].count_first;
+    return next;
+}
+
+// Lets the stub pass what no rule can want. Only the call that was waited for may move the mark:
+// another thread may have drawn a lower number and not have come here yet.
+static void settle(struct function *function, uint64_t occurrence)
+{
+    if (function->every_call || occurrence != atomic_load(&function->pending))
+        return;
+    uint64_t next = next_occurrence(function, occurrence);
+    atomic_store(&function->pending, next);
+    atomic_store(&function->primary->quiet_until, next - 1);
+}
+
+static void first_call(struct function *function)
+{
+    if (!atomic_swap_if(&function->started, 0, 1))
+        return;
+    atomic_add(&function->published, 1);
+    for (uint32_t i = 0; i < function->rule_count; i++)
+        atomic_add(&runtime.rule_states[function->rules[i]].reached, 1);
+    bind_refresh_gate(function->primary);
+}
+
+// once and new_stack are settled here, when everything else holds, so that exactly one call wins.
+static bool commit(const struct call *call, uint32_t rule)
+{
+    const struct wire_rule *r = &runtime.rules[rule];
+    if (r->once && !atomic_swap_if(&runtime.rule_states[rule].once, 0, 1))
+        return false;
+    if (r->new_stack && !stack_set_add(stack_hash(call->frame)))
+        return false;
+    return true;
+}
+
+static bool rule_fires(const struct call *call, uint32_t rule)
+{
+    const struct wire_rule *r = &runtime.rules[rule];
+    return gates_open(r, call) && evaluate(call, rule) && r->actions != 0 && commit(call, rule);
+}
+
+// Rules found by site and occurrence, ascending; more than fit means: look at all.
+static uint32_t gather(const struct call *call, uint32_t *found)
+{
+    const struct function *function = call->function;
+    uint32_t count = 0;
+    if (function->site_count != 0)
+        count = query_site_rules(call->frame->return_address, found, CANDIDATES);
+    for (uint32_t at = first_counted(function, call->occurrence);
+         at < function->counted_count && count <= CANDIDATES; at++) {
+        uint32_t rule = function->counted[at];
+        if (runtime.rules[rule].count_first != call->occurrence)
+            break;
+        if (count == CANDIDATES)
+            return CANDIDATES + 1;
+        uint32_t i = count++;
+        for (; i > 0 && found[i - 1] > rule; i--)
+            found[i] = found[i - 1];
+        found[i] = rule;
+    }
+    return count;
+}
+
+static bool has_rule(const struct function *function, uint32_t rule)
+{
+    uint32_t low = 0, high = function->rule_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (function->rules[middle] < rule)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < function->rule_count && function->rules[low] == rule;
+}
+
+// The first rule, in the user's order, that fires; WIRE_NONE if none does.
+static uint32_t choose(const struct call *call)
+{
+    const struct function *function = call->function;
+    uint32_t found[CANDIDATES], count = gather(call, found);
+    const uint32_t *general = function->general;
+    uint32_t general_count = function->general_count;
+    if (count > CANDIDATES) {
+        general = function->rules;
+        general_count = function->rule_count;
+        count = 0;
+    }
+    for (uint32_t i = 0, g = 0; i < count || g < general_count;) {
+        uint32_t rule =
+            i < count && (g == general_count || found[i] < general[g]) ? found[i++] : general[g++];
+        // The site table knows addresses, not functions: a site may belong to another one.
+        if (runtime.rules[rule].site_exact && !has_rule(function, rule))
+            continue;
+        if (rule_fires(call, rule))
+            return rule;
+    }
+    return WIRE_NONE;
+}
+
+// Doing it.
+
+static uint64_t short_count(const struct wire_rule *rule, uint64_t asked)
+{
+    if (rule->short_limit != 0)
+        return asked < rule->short_limit ? asked : rule->short_limit;
+    return asked / 2 != 0 ? asked / 2 : asked;
+}
+
+static void store_outputs(const struct call *call, const struct wire_rule *rule)
+{
+    const struct wire_out *outs = (const struct wire_out *)plan_array(runtime.plan->outs);
+    for (uint32_t i = 0; i < rule->outs.count; i++) {
+        const struct wire_out *out = &outs[rule->outs.offset + i];
+        uint64_t pointer = call->frame->arguments[out->argument] + out->offset;
+        if (!system_poke((void *)pointer, &out->value, out->width))
+            journal_note(WIRE_NOTE_OUT_FAULT, call->function->name);
+    }
+}
+
+static void delay(uint64_t nanoseconds)
+{
+    struct {
+        long seconds, nanoseconds;
+    } left = {(long)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
+    const long interrupted = -4;
+    while (SYSTEM_4(__NR_clock_nanosleep, CLOCK_MONOTONIC, 0, &left, &left) == interrupted)
+        ;
+}
+
+static enum decision act(const struct call *call, uint32_t number)
+{
+    const struct wire_rule *rule = &runtime.rules[number];
+    uint64_t *arguments = call->frame->arguments;
+    uint64_t shortened = short_count(rule, arguments[rule->short_argument]);
+    atomic_add(&runtime.rule_states[number].fired, 1);
+    journal_injection(call, number, shortened);
+    if ((rule->actions & WIRE_DELAY) != 0)
+        delay(rule->delay_ns);
+    if ((rule->actions & WIRE_SIGNAL) != 0)
+        SYSTEM_3(__NR_tgkill, system_pid(), system_tid(), rule->signal);
+    if ((rule->actions & WIRE_OUT) != 0)
+        store_outputs(call, rule);
+    if ((rule->actions & WIRE_ERRNO) != 0 && __errno_location != NULL)
+        *__errno_location() = rule->error;
+    if ((rule->actions & WIRE_SHORT) != 0)
+        arguments[rule->short_argument] = shortened;
+    if ((rule->actions & WIRE_RETURN) == 0)
+        return DECIDE_PASS;
+    arguments[0] = rule->value[0];
+    arguments[1] = rule->value[1];
+    switch (rule->value_kind) {
+    case WIRE_VALUE_FLOAT:
+    case WIRE_VALUE_DOUBLE:
+        return DECIDE_FLOATING;
+    case WIRE_VALUE_LONG_DOUBLE:
+        return DECIDE_LONG_DOUBLE;
+    default:
+        arguments[1] = (uint64_t)((int64_t)rule->value[0] >> 63);
+        return DECIDE_INTEGER;
+    }
+}
+
+// after(): windows open on one function's calls and count another's.
+static void count_windows(const struct call *call)
+{
+    const struct function *function = call->function;
+    uint32_t *since = call->thread->since;
+    for (uint32_t i = 0; i < WIRE_AFTER_MAX && function->asks_after >> i != 0; i++)
+        if ((function->asks_after >> i & 1) != 0 && since[i] != 0 && since[i] != UINT32_MAX)
+            since[i]++;
+}
+
+static void open_windows(const struct call *call)
+{
+    const struct function *function = call->function;
+    for (uint32_t i = 0; i < WIRE_AFTER_MAX && function->starts_after >> i != 0; i++)
+        if ((function->starts_after >> i & 1) != 0)
+            call->thread->since[i] = 1;
+}
+
+enum decision runtime_decide(struct call_frame *frame)
+{
+    struct slot *slot = &runtime_slots[frame->slot];
+    uint64_t earlier = frame->target;
+    frame->target = (uint64_t)slot->original;
+    struct thread *thread = thread_self();
+    if (!runtime.armed || thread->guard != 0)
+        return DECIDE_PASS;
+    struct function *function = slot->function;
+    if (slot != function->primary) // another version of the function: count where the first does
+        earlier = atomic_add(&function->primary->count, 1);
+    struct call call = {frame, function, thread, earlier + 1};
+    if (!atomic_load(&function->started))
+        first_call(function);
+    if (function->asks_after != 0)
+        count_windows(&call);
+    uint32_t rule = choose(&call);
+    if (function->starts_after != 0)
+        open_windows(&call);
+    settle(function, call.occurrence);
+    return rule != WIRE_NONE ? act(&call, rule) : DECIDE_PASS;
+}

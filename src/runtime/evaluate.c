@@ -1,0 +1,414 @@
+// Conditions: the stack machine of wire/plan.h. The plan was checked when it was mapped, so depth
+// and operands need no checks here.
+#include "runtime/runtime.h"
+
+#include <linux/fcntl.h>
+#include <linux/stat.h>
+#include <sys/stat.h>
+
+#include <asm/ioctls.h>
+
+static bool text_matches(uint16_t mode, uint32_t string, const char *text)
+{
+    const char *wanted = plan_string(string);
+    return mode == WIRE_MATCH_GLOB ? text_glob(wanted, text) : text_equal(wanted, text);
+}
+
+// Return addresses of the call, unwound as far as anyone has asked.
+struct frames {
+    struct walk walk;
+    uint32_t count;
+    bool complete;
+    uint64_t pcs[WIRE_FRAMES];
+};
+
+static bool frame_at(struct frames *frames, uint32_t index, uint64_t *ret_pc)
+{
+    while (index >= frames->count && !frames->complete) {
+        if (frames->count == WIRE_FRAMES || !walk_next(&frames->walk)) {
+            frames->complete = true;
+            break;
+        }
+        frames->pcs[frames->count++] = frames->walk.pc;
+    }
+    if (index >= frames->count)
+        return false;
+    *ret_pc = frames->pcs[index];
+    return true;
+}
+
+// Whether items match frames from `at` on. A gap is tried lazily, the last one wins, so this is
+// glob matching and needs no recursion.
+static bool items_match(const uint32_t *items, uint32_t count, struct frames *frames, uint32_t at)
+{
+    uint32_t item = 0, gap_item = WIRE_NONE, gap_at = 0;
+    uint64_t pc;
+    while (item < count) {
+        if (items[item] == WIRE_STACK_GAP) {
+            gap_item = ++item;
+            gap_at = at;
+            continue;
+        }
+        bool there = frame_at(frames, at, &pc);
+        if (there && query_matches(items[item], pc)) {
+            item++;
+            at++;
+        } else if (!there || gap_item == WIRE_NONE) {
+            return false;
+        } else {
+            item = gap_item;
+            at = ++gap_at;
+        }
+    }
+    return true;
+}
+
+static bool stack_matches(const struct call *call, uint32_t index)
+{
+    const struct wire_stack *stack =
+        (const struct wire_stack *)plan_array(runtime.plan->stacks) + index;
+    const uint32_t *items =
+        (const uint32_t *)plan_array(runtime.plan->stack_items) + stack->items.offset;
+    if (stack->anchored && stack->items.count == 1)
+        return query_matches(items[0], call->frame->return_address);
+    struct frames frames;
+    walk_start(&frames.walk, call->frame);
+    frames.pcs[0] = call->frame->return_address;
+    frames.count = 1;
+    frames.complete = false;
+    uint64_t pc;
+    for (uint32_t start = 0; frame_at(&frames, start, &pc); start++) {
+        if (items_match(items, stack->items.count, &frames, start))
+            return true;
+        if (stack->anchored)
+            break;
+    }
+    return false;
+}
+
+static int64_t argument(const struct call *call, const struct wire_instruction *instruction)
+{
+    uint64_t value = 0;
+    if (instruction->a < WIRE_ARGUMENTS)
+        value = call->frame->arguments[instruction->a];
+    else if (!system_peek(&call->frame->stack[instruction->a - WIRE_ARGUMENTS], &value, 8))
+        return 0;
+    switch (instruction->b) {
+    case WIRE_ARG_I32:
+        return (int32_t)value;
+    case WIRE_ARG_U32:
+        return (uint32_t)value;
+    case WIRE_ARG_I16:
+        return (int16_t)value;
+    case WIRE_ARG_U16:
+        return (uint16_t)value;
+    case WIRE_ARG_I8:
+        return (int8_t)value;
+    case WIRE_ARG_U8:
+        return (uint8_t)value;
+    default:
+        return (int64_t)value;
+    }
+}
+
+static bool argument_text(const struct wire_instruction *instruction, int64_t pointer)
+{
+    char text[512];
+    return system_peek_text((const char *)pointer, text, sizeof text) &&
+           text_matches(instruction->a, instruction->b, text);
+}
+
+static bool descriptor_is(uint16_t test, int64_t descriptor)
+{
+    struct statx status;
+    char terminal[64];
+    if (test == WIRE_FD_NONBLOCKING) {
+        long flags = SYSTEM_2(__NR_fcntl, descriptor, F_GETFL);
+        return !system_failed(flags) && (flags & O_NONBLOCK) != 0;
+    }
+    if (test == WIRE_FD_TTY)
+        return !system_failed(SYSTEM_3(__NR_ioctl, descriptor, TCGETS, terminal));
+    if (system_failed(SYSTEM_6(__NR_statx, descriptor, "", AT_EMPTY_PATH, STATX_TYPE, &status, 0)))
+        return false;
+    static const uint16_t types[] = {
+        [WIRE_FD_PIPE] = S_IFIFO,
+        [WIRE_FD_SOCKET] = S_IFSOCK,
+        [WIRE_FD_FILE] = S_IFREG,
+        [WIRE_FD_DIRECTORY] = S_IFDIR,
+    };
+    return (status.stx_mode & S_IFMT) == types[test];
+}
+
+static char *append_number(char *at, uint64_t number)
+{
+    char digits[20];
+    size_t count = 0;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    while (count > 0)
+        *at++ = digits[--count];
+    return at;
+}
+
+static bool descriptor_path(const struct wire_instruction *instruction, int64_t descriptor)
+{
+    char link[64] = "/proc/self/fd/";
+    char path[512];
+    if (descriptor < 0)
+        return false;
+    *append_number(link + text_length(link), (uint64_t)descriptor) = '\0';
+    long size = SYSTEM_3(__NR_readlink, link, path, sizeof path - 1);
+    if (system_failed(size))
+        return false;
+    path[size] = '\0';
+    return text_matches(instruction->a, instruction->b, path);
+}
+
+// One buffer for both forms: signal handlers may run on very small stacks.
+static bool path_matches(const struct wire_instruction *instruction, int64_t pointer)
+{
+    char buffer[1024];
+    char *path = buffer + sizeof buffer / 2;
+    if (!system_peek_text((const char *)pointer, path, sizeof buffer / 2))
+        return false;
+    if (text_matches(instruction->a, instruction->b, path))
+        return true;
+    long size = path[0] == '/' ? -1 : SYSTEM_2(__NR_getcwd, buffer, sizeof buffer / 2);
+    if (system_failed(size))
+        return false;
+    const char *rest = text_starts(path, "./") ? path + 2 : path;
+    char *at = buffer + size - 1;
+    *at++ = '/';
+    while ((*at++ = *rest++) != '\0') // moves down, so it may overlap
+        ;
+    return text_matches(instruction->a, instruction->b, buffer);
+}
+
+static bool thread_is_named(const struct wire_instruction *instruction)
+{
+    char name[16];
+    const int get_name = 16;
+    if (system_failed(SYSTEM_2(__NR_prctl, get_name, name)))
+        return false;
+    return text_matches(instruction->a, instruction->b, name);
+}
+
+// xorshift64*: a stream per thread, started from its lineage.
+static bool chance(struct thread *thread, uint64_t threshold)
+{
+    uint64_t x = thread->random;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    thread->random = x;
+    return threshold == UINT64_MAX || x * 0x2545f4914f6cdd1dull < threshold;
+}
+
+static bool within_window(const struct call *call, const struct wire_instruction *instruction)
+{
+    uint32_t since = call->thread->since[instruction->b % WIRE_AFTER_MAX];
+    return since > 1 && (instruction->c == 0 || since - 1 <= instruction->c);
+}
+
+// The set of stacks, shared by all processes of the trial.
+
+static bool stack_set_find(uint64_t hash, bool add)
+{
+    if (runtime.region->stack_set == 0)
+        return false;
+    uint64_t *set = region_at(runtime.region->stack_set);
+    for (uint32_t i = 0; i < 64; i++) {
+        uint64_t *entry = &set[(hash + i) % WIRE_STACK_SET];
+        uint64_t seen = atomic_load(entry);
+        if (seen == 0 && !add)
+            return false;
+        if (seen == 0 && atomic_swap_if(entry, 0, hash))
+            return false;
+        if (atomic_load(entry) == hash)
+            return true;
+    }
+    if (add)
+        atomic_add(&runtime.region->stack_set_lost, 1);
+    return false;
+}
+
+bool stack_set_has(uint64_t hash)
+{
+    return stack_set_find(hash, false);
+}
+
+// True if it was not there before.
+bool stack_set_add(uint64_t hash)
+{
+    return !stack_set_find(hash, true);
+}
+
+// Questions about the call and its surroundings: the value to push. False: the rule does not hold.
+static bool ask(const struct call *call, uint32_t rule, const struct wire_instruction *instruction,
+                int64_t *ret_value)
+{
+    switch (instruction->op) {
+    case WIRE_OP_CONSTANT:
+        *ret_value = (int64_t)instruction->c;
+        return true;
+    case WIRE_OP_COUNT:
+        *ret_value = (int64_t)call->occurrence;
+        return true;
+    case WIRE_OP_ONCE:
+        *ret_value = atomic_load(&runtime.rule_states[rule].once) == 0;
+        return true;
+    case WIRE_OP_RANDOM:
+        *ret_value = chance(call->thread, instruction->c);
+        return true;
+    case WIRE_OP_STACK:
+        *ret_value = stack_matches(call, instruction->b);
+        return true;
+    case WIRE_OP_NEW_STACK:
+        *ret_value = !stack_set_has(stack_hash(call->frame));
+        return true;
+    case WIRE_OP_ARGUMENT:
+        *ret_value = argument(call, instruction);
+        return true;
+    case WIRE_OP_VARIABLE:
+        return variable_read(instruction->b, call->frame, ret_value);
+    case WIRE_OP_HOLDING_MUTEX:
+        *ret_value = call->thread->mutexes;
+        return true;
+    case WIRE_OP_AFTER:
+        *ret_value = within_window(call, instruction);
+        return true;
+    case WIRE_OP_THREAD_NUMBER:
+        *ret_value = call->thread->number;
+        return true;
+    case WIRE_OP_THREAD_NAME:
+        *ret_value = thread_is_named(instruction);
+        return true;
+    case WIRE_OP_PROCESS_NUMBER:
+        *ret_value = runtime.process->number;
+        return true;
+    case WIRE_OP_PROCESS_NAME:
+        *ret_value = text_matches(instruction->a, instruction->b, text_base(runtime.program_path));
+        return true;
+    case WIRE_OP_TIME:
+        *ret_value = (int64_t)(clock_now() - runtime.region->start_ns);
+        return true;
+    case WIRE_OP_REMOTE:
+        *ret_value = remote_ask(call, rule, instruction->b);
+        return true;
+    case WIRE_OP_PLUGIN:
+        *ret_value = plugin_evaluate(call, instruction->b);
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Operations on the top value.
+static bool unary(const struct wire_instruction *instruction, int64_t *top)
+{
+    switch (instruction->op) {
+    case WIRE_OP_ARGUMENT_TEXT:
+        *top = argument_text(instruction, *top);
+        return true;
+    case WIRE_OP_FD:
+        *top = descriptor_is(instruction->a, *top);
+        return true;
+    case WIRE_OP_FD_PATH:
+        *top = descriptor_path(instruction, *top);
+        return true;
+    case WIRE_OP_PATH:
+        *top = path_matches(instruction, *top);
+        return true;
+    case WIRE_OP_NOT:
+        *top = *top == 0;
+        return true;
+    case WIRE_OP_NEGATE:
+        *top = (int64_t)(0 - (uint64_t)*top);
+        return true;
+    case WIRE_OP_COMPLEMENT:
+        *top = ~*top;
+        return true;
+    case WIRE_OP_BOOLEAN:
+        *top = *top != 0;
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Operations on the two top values; *ret_defined is false for a division that has no result.
+static int64_t binary(uint16_t op, int64_t a, int64_t b, bool *ret_defined)
+{
+    uint64_t x = (uint64_t)a, y = (uint64_t)b;
+    bool divides = b != 0 && !(a == INT64_MIN && b == -1);
+    switch (op) {
+    case WIRE_OP_ADD:
+        return (int64_t)(x + y);
+    case WIRE_OP_SUBTRACT:
+        return (int64_t)(x - y);
+    case WIRE_OP_MULTIPLY:
+        return (int64_t)(x * y);
+    case WIRE_OP_DIVIDE:
+        *ret_defined = divides;
+        return divides ? a / b : 0;
+    case WIRE_OP_REMAINDER:
+        *ret_defined = divides;
+        return divides ? a % b : 0;
+    case WIRE_OP_AND:
+        return a & b;
+    case WIRE_OP_OR:
+        return a | b;
+    case WIRE_OP_XOR:
+        return a ^ b;
+    case WIRE_OP_SHIFT_LEFT:
+        return y < 64 ? (int64_t)(x << y) : 0;
+    case WIRE_OP_SHIFT_RIGHT:
+        return a >> (y < 64 ? y : 63);
+    case WIRE_OP_EQUAL:
+        return a == b;
+    case WIRE_OP_NOT_EQUAL:
+        return a != b;
+    case WIRE_OP_LESS:
+        return a < b;
+    case WIRE_OP_LESS_EQUAL:
+        return a <= b;
+    case WIRE_OP_GREATER:
+        return a > b;
+    case WIRE_OP_GREATER_EQUAL:
+        return a >= b;
+    default:
+        *ret_defined = false;
+        return 0;
+    }
+}
+
+bool evaluate(const struct call *call, uint32_t rule)
+{
+    const struct wire_rule *r = &runtime.rules[rule];
+    const struct wire_instruction *code = plan_array(runtime.plan->code);
+    uint32_t at = r->code.offset, end = at + r->code.count;
+    int64_t stack[WIRE_STACK_DEPTH];
+    uint32_t depth = 0;
+    if (r->code.count == 0)
+        return true;
+    while (at < end) {
+        const struct wire_instruction *instruction = &code[at++];
+        bool defined = true;
+        if (instruction->op == WIRE_OP_JUMP_IF_FALSE || instruction->op == WIRE_OP_JUMP_IF_TRUE) {
+            bool jump = (stack[depth - 1] != 0) == (instruction->op == WIRE_OP_JUMP_IF_TRUE);
+            if (jump)
+                at = instruction->b;
+            else
+                depth--;
+        } else if (instruction->op >= WIRE_OP_ADD && instruction->op <= WIRE_OP_GREATER_EQUAL) {
+            depth--;
+            stack[depth - 1] = binary(instruction->op, stack[depth - 1], stack[depth], &defined);
+        } else if (depth == 0 || !unary(instruction, &stack[depth - 1])) {
+            defined = ask(call, rule, instruction, &stack[depth++]);
+        }
+        if (!defined)
+            return false;
+    }
+    return stack[0] != 0;
+}

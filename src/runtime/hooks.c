@@ -1,0 +1,354 @@
+// Calls the runtime must see for its own sake: symbol look-ups, new processes and threads, programs
+// started with another environment, and mutexes. All have known prototypes, so these are ordinary
+// functions that call the real one.
+#include "runtime/runtime.h"
+
+#include <stdarg.h>
+
+#define EACH_HOOK(X)                                                                               \
+    X(dlsym)                                                                                       \
+    X(dlvsym) X(fork) X(_Fork) X(pthread_create) X(execve) X(execv) X(execvp) X(execvpe) X(execl)  \
+        X(execlp) X(execle) X(fexecve) X(posix_spawn) X(posix_spawnp) X(clearenv)
+
+#define EACH_MUTEX_HOOK(X)                                                                         \
+    X(pthread_mutex_lock)                                                                          \
+    X(pthread_mutex_trylock) X(pthread_mutex_timedlock) X(pthread_mutex_clocklock)                 \
+        X(pthread_mutex_unlock) X(mtx_lock) X(mtx_trylock) X(mtx_timedlock) X(mtx_unlock)
+
+#define DECLARE_REAL(name) static void *real_##name;
+EACH_HOOK(DECLARE_REAL)
+EACH_MUTEX_HOOK(DECLARE_REAL)
+#define REAL(name) ((__typeof__(hook_##name) *)real_##name)
+
+// Look-ups.
+
+static void *looked_up(const char *name, void *real)
+{
+    process_lock();
+    module_bind_all();
+    void *replacement = real != NULL && bind_is_code(real) ? bind_pointer(name, real) : NULL;
+    bind_refresh_gates();
+    process_unlock();
+    return replacement != NULL ? replacement : real;
+}
+
+#define NEXT ((void *)-1l) // RTLD_NEXT; RTLD_DEFAULT is NULL
+
+static void *hook_dlvsym(void *handle, const char *name, const char *version);
+
+// The pseudo-handles mean something relative to the caller, which the real dlsym would take us for.
+static void *pseudo_look_up(void *handle, struct symbol_query query, const void *caller)
+{
+    const struct module *from = module_at((uintptr_t)caller);
+    if (from == NULL)
+        return NULL;
+    void *real = handle == NEXT ? symbol_find_after(from, query) : symbol_programs_plt(query.name);
+    if (real == NULL && handle != NEXT)
+        real = symbol_find(from, query);
+    if (real == NULL && handle == NEXT) {
+        // Not there. Let the library say so through dlerror(), without finding an earlier one.
+        if (real_dlvsym == NULL)
+            real_dlvsym = symbol_find(runtime.self, (struct symbol_query){"dlvsym", NULL});
+        REAL(dlvsym)(handle, query.name, "after the caller");
+    }
+    return real;
+}
+
+static void *hook_dlsym(void *handle, const char *name)
+{
+    void *real = NULL;
+    if (handle == NULL || handle == NEXT)
+        real =
+            pseudo_look_up(handle, (struct symbol_query){name, NULL}, __builtin_return_address(0));
+    if (real == NULL && handle != NEXT)
+        real = REAL(dlsym)(handle, name);
+    return looked_up(name, real);
+}
+
+static void *hook_dlvsym(void *handle, const char *name, const char *version)
+{
+    void *real = NULL;
+    if (handle == NULL || handle == NEXT)
+        real = pseudo_look_up(handle, (struct symbol_query){name, version},
+                              __builtin_return_address(0));
+    if (real == NULL && handle != NEXT)
+        real = REAL(dlvsym)(handle, name, version);
+    return looked_up(name, real);
+}
+
+// Processes and threads.
+
+static int hook_fork(void)
+{
+    thread_self();
+    atomic_add(&runtime.forks, 1);
+    int pid = REAL(fork)();
+    if (pid == 0)
+        thread_self();
+    return pid;
+}
+
+static int hook__Fork(void)
+{
+    thread_self();
+    atomic_add(&runtime.forks, 1);
+    int pid = REAL(_Fork)();
+    if (pid == 0)
+        thread_self();
+    return pid;
+}
+
+static int hook_pthread_create(void *thread, const void *attributes, void *(*start)(void *),
+                               void *argument)
+{
+    uint32_t *busy = thread_announce(start, argument); // first member of the block
+    if (busy == NULL)
+        return REAL(pthread_create)(thread, attributes, start, argument);
+    int result = REAL(pthread_create)(thread, attributes, thread_begin, busy);
+    if (result != 0)
+        atomic_store(busy, 0);
+    return result;
+}
+
+// Programs. What is started must carry the runtime even if its environment was emptied.
+
+extern char **environ __attribute__((weak, visibility("default")));
+
+static char preload_entry[4352] = "LD_PRELOAD=";
+static char region_entry[4352] = WIRE_ENVIRONMENT "=";
+
+void environment_prepare(void)
+{
+    size_t at = text_length(preload_entry);
+    text_copy(preload_entry + at, sizeof preload_entry - at, region_at(runtime.region->preload));
+    at = text_length(region_entry);
+    text_copy(region_entry + at, sizeof region_entry - at, region_at(runtime.region->file));
+}
+
+static bool same_variable(const char *entry, const char *wanted)
+{
+    while (*wanted != '=')
+        if (*entry++ != *wanted++)
+            return false;
+    return *entry == '=';
+}
+
+// The environment with our two entries in it: the same one if they are there already.
+static char *const *with_runtime(char *const *environment)
+{
+    size_t count = 0;
+    bool preload = false, region = false;
+    for (; environment != NULL && environment[count] != NULL; count++) {
+        preload |= text_starts(environment[count], preload_entry);
+        region |= text_equal(environment[count], region_entry);
+    }
+    if ((preload && region) || !runtime.armed)
+        return environment;
+    size_t size = (count + 3) * sizeof(char *);
+    long memory = SYSTEM_6(__NR_mmap, 0, size, 3, 0x22 /* private, anonymous */, -1, 0);
+    if (system_failed(memory))
+        return environment;
+    const char **changed = (const char **)memory;
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!same_variable(environment[i], preload_entry) &&
+            !same_variable(environment[i], region_entry))
+            changed[used++] = environment[i];
+    changed[used++] = preload_entry;
+    changed[used++] = region_entry;
+    return (char *const *)changed;
+}
+
+static char *const *exec_environment(const char *path, char *const *environment)
+{
+    if (path != NULL)
+        journal_exec(path);
+    bind_publish_counts();
+    return with_runtime(environment);
+}
+
+static int hook_execve(const char *path, char *const *arguments, char *const *environment)
+{
+    return REAL(execve)(path, arguments, exec_environment(path, environment));
+}
+
+static int hook_fexecve(int file, char *const *arguments, char *const *environment)
+{
+    return REAL(fexecve)(file, arguments, exec_environment(NULL, environment));
+}
+
+static int hook_execvpe(const char *file, char *const *arguments, char *const *environment)
+{
+    return REAL(execvpe)(file, arguments, exec_environment(file, environment));
+}
+
+static int exec_path(const char *path, char *const *arguments, char *const *environment)
+{
+    if (real_execve == NULL)
+        real_execve = symbol_find(runtime.self, (struct symbol_query){"execve", NULL});
+    return hook_execve(path, arguments, environment);
+}
+
+static int exec_file(const char *file, char *const *arguments)
+{
+    if (real_execvpe == NULL)
+        real_execvpe = symbol_find(runtime.self, (struct symbol_query){"execvpe", NULL});
+    return hook_execvpe(file, arguments, environ);
+}
+
+static int hook_execv(const char *path, char *const *arguments)
+{
+    return exec_path(path, arguments, environ);
+}
+
+static int hook_execvp(const char *file, char *const *arguments)
+{
+    return exec_file(file, arguments);
+}
+
+// Collects the arguments of an execl* call; for execle the environment follows them.
+static char **collect(const char *first, va_list rest, char ***ret_environment)
+{
+    va_list counting;
+    va_copy(counting, rest);
+    size_t count = first != NULL;
+    while (first != NULL && va_arg(counting, char *) != NULL)
+        count++;
+    va_end(counting);
+    long memory = SYSTEM_6(__NR_mmap, 0, (count + 1) * sizeof(char *), 3, 0x22, -1, 0);
+    if (system_failed(memory))
+        return NULL;
+    char **arguments = (char **)memory;
+    arguments[0] = (char *)first;
+    for (size_t i = 1; first != NULL && i <= count; i++)
+        arguments[i] = va_arg(rest, char *);
+    if (ret_environment != NULL)
+        *ret_environment = va_arg(rest, char **);
+    return arguments;
+}
+
+static int out_of_memory(void)
+{
+    if (__errno_location != NULL)
+        *__errno_location() = 12;
+    return -1;
+}
+
+static int hook_execl(const char *path, const char *first, ...)
+{
+    va_list rest;
+    va_start(rest, first);
+    char **arguments = collect(first, rest, NULL);
+    va_end(rest);
+    return arguments != NULL ? exec_path(path, arguments, environ) : out_of_memory();
+}
+
+static int hook_execlp(const char *file, const char *first, ...)
+{
+    va_list rest;
+    va_start(rest, first);
+    char **arguments = collect(first, rest, NULL);
+    va_end(rest);
+    return arguments != NULL ? exec_file(file, arguments) : out_of_memory();
+}
+
+static int hook_execle(const char *path, const char *first, ...)
+{
+    va_list rest;
+    char **environment = NULL;
+    va_start(rest, first);
+    char **arguments = collect(first, rest, &environment);
+    va_end(rest);
+    return arguments != NULL ? exec_path(path, arguments, environment) : out_of_memory();
+}
+
+static int hook_posix_spawn(int *pid, const char *path, const void *actions, const void *attributes,
+                            char *const *arguments, char *const *environment)
+{
+    return REAL(posix_spawn)(pid, path, actions, attributes, arguments,
+                             exec_environment(path, environment));
+}
+
+static int hook_posix_spawnp(int *pid, const char *file, const void *actions,
+                             const void *attributes, char *const *arguments,
+                             char *const *environment)
+{
+    return REAL(posix_spawnp)(pid, file, actions, attributes, arguments,
+                              exec_environment(file, environment));
+}
+
+// After clearenv() the library's own spawning (system, popen) would lose us.
+static int hook_clearenv(void)
+{
+    int result = REAL(clearenv)();
+    if (result == 0 && &environ != NULL)
+        environ = (char **)with_runtime(environ);
+    return result;
+}
+
+// Mutexes: how many the thread holds.
+
+static int locked(int result)
+{
+    if (result == 0)
+        thread_self()->mutexes++;
+    return result;
+}
+
+static int unlocked(int result)
+{
+    struct thread *self = thread_self();
+    if (result == 0 && self->mutexes > 0)
+        self->mutexes--;
+    return result;
+}
+
+#define MUTEX_HOOK_1(name, after)                                                                  \
+    static int hook_##name(void *mutex)                                                            \
+    {                                                                                              \
+        return after(REAL(name)(mutex));                                                           \
+    }
+MUTEX_HOOK_1(pthread_mutex_lock, locked)
+MUTEX_HOOK_1(pthread_mutex_trylock, locked)
+MUTEX_HOOK_1(pthread_mutex_unlock, unlocked)
+MUTEX_HOOK_1(mtx_lock, locked)
+MUTEX_HOOK_1(mtx_trylock, locked)
+MUTEX_HOOK_1(mtx_unlock, unlocked)
+
+static int hook_pthread_mutex_timedlock(void *mutex, const void *deadline)
+{
+    return locked(REAL(pthread_mutex_timedlock)(mutex, deadline));
+}
+static int hook_pthread_mutex_clocklock(void *mutex, int clock, const void *deadline)
+{
+    return locked(REAL(pthread_mutex_clocklock)(mutex, clock, deadline));
+}
+static int hook_mtx_timedlock(void *mutex, const void *deadline)
+{
+    return locked(REAL(mtx_timedlock)(mutex, deadline));
+}
+
+#define HOOK_ROW(name) {#name, (void *)hook_##name, &real_##name},
+static const struct hook hooks[] = {EACH_HOOK(HOOK_ROW)};
+static const struct hook mutex_hooks[] = {EACH_MUTEX_HOOK(HOOK_ROW)};
+
+static const struct hook *find_in(const struct hook *table, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_equal(table[i].name, name))
+            return &table[i];
+    return NULL;
+}
+
+const struct hook *hook_find(const char *name)
+{
+    // Nearly every import fails this first test.
+    if (name[0] == '\0' || name[0] > 'p' ||
+        (name[0] != 'd' && name[0] != 'f' && name[0] != '_' && name[0] != 'p' && name[0] != 'e' &&
+         name[0] != 'c' && name[0] != 'm'))
+        return NULL;
+    const struct hook *hook = find_in(hooks, sizeof hooks / sizeof hooks[0], name);
+    if (hook == NULL && (runtime.plan->uses & WIRE_USE_MUTEX) != 0)
+        hook = find_in(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0], name);
+    return hook;
+}

@@ -1,0 +1,139 @@
+// Who is calling: processes and threads with numbers and lineages. A lineage depends only on the
+// order in which a parent made its children, so random decisions repeat from run to run whatever
+// the scheduler does.
+#include "runtime/runtime.h"
+
+#include <linux/mman.h>
+#include <time.h>
+
+static __thread struct thread this_thread;
+
+#define THREAD_BLOCKS 1024
+static struct thread_block {
+    uint32_t busy;
+    uint32_t number;
+    uint64_t lineage;
+    void *(*start)(void *);
+    void *argument;
+} thread_blocks[THREAD_BLOCKS];
+
+// SplitMix64's finaliser.
+uint64_t random_mix(uint64_t value)
+{
+    value += 0x9e3779b97f4a7c15ull;
+    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9ull;
+    value = (value ^ value >> 27) * 0x94d049bb133111ebull;
+    return value ^ value >> 31;
+}
+
+uint64_t clock_now(void)
+{
+    struct {
+        long seconds, nanoseconds;
+    } now = {0, 0};
+    if (runtime.clock == NULL || runtime.clock(CLOCK_MONOTONIC, &now) != 0)
+        SYSTEM_2(__NR_clock_gettime, CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
+}
+
+// A process keeps its number over exec; a new pid gets the next one.
+static uint32_t process_number(uint32_t pid, bool forked)
+{
+    struct wire_region *region = runtime.region;
+    uint64_t *entry = &region->process_numbers[pid % WIRE_PROCESSES];
+    uint64_t known = atomic_load(entry);
+    if (!forked && known >> 32 == pid)
+        return (uint32_t)known;
+    uint32_t number = atomic_add(&region->processes, 1) + 1;
+    if (forked)
+        atomic_add(&region->forks, 1);
+    atomic_store(entry, (uint64_t)pid << 32 | number);
+    return number;
+}
+
+void process_start(void)
+{
+    static struct process fallback;
+    long page = SYSTEM_6(__NR_mmap, 0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    runtime.process = system_failed(page) ? &fallback : (struct process *)page;
+    if (!system_failed(page))
+        SYSTEM_3(__NR_madvise, page, 4096, MADV_WIPEONFORK);
+    uint32_t pid = system_pid();
+    runtime.process->number = process_number(pid, false);
+    runtime.process->key = random_mix(pid);
+    runtime.lineage = random_mix(runtime.plan->seed + runtime.process->number);
+}
+
+void process_after_fork(void)
+{
+    if (runtime.process->key != 0)
+        return;
+    uint32_t pid = system_pid();
+    runtime.process->number = process_number(pid, true);
+    runtime.lineage = random_mix(runtime.lineage + runtime.forks);
+    for (struct function *f = bind_functions(); f != NULL; f = f->next)
+        f->published = f->primary->count;
+    runtime.process->key = random_mix(pid);
+}
+
+struct thread *thread_self(void)
+{
+    struct thread *self = &this_thread;
+    if (__builtin_expect(runtime.process->key == 0, 0))
+        process_after_fork();
+    if (__builtin_expect(self->process_key != runtime.process->key, 0)) {
+        bool first = self->process_key == 0;
+        self->process_key = runtime.process->key;
+        if (self->number == 0)
+            self->number = atomic_add(&runtime.threads, 1) + 1;
+        if (first && self->lineage == 0)
+            self->lineage = random_mix(runtime.lineage ^ self->number);
+        else
+            self->lineage = random_mix(runtime.lineage ^ self->lineage);
+        self->random = self->lineage;
+    }
+    return self;
+}
+
+// Spins: held for microseconds, by the loader's thread only in practice.
+void process_lock(void)
+{
+    while (!atomic_swap_if(&runtime.process->lock, 0, 1))
+        SYSTEM_1(__NR_sched_yield, 0);
+}
+
+void process_unlock(void)
+{
+    atomic_store(&runtime.process->lock, 0);
+}
+
+void *thread_announce(void *(*start)(void *), void *argument)
+{
+    struct thread *parent = thread_self();
+    uint32_t number = atomic_add(&runtime.threads, 1) + 1;
+    for (uint32_t i = 0; i < THREAD_BLOCKS; i++) {
+        struct thread_block *block = &thread_blocks[(number + i) % THREAD_BLOCKS];
+        if (!atomic_swap_if(&block->busy, 0, 1))
+            continue;
+        block->number = number;
+        block->lineage = random_mix(parent->lineage + ++parent->children);
+        block->start = start;
+        block->argument = argument;
+        return block;
+    }
+    return NULL;
+}
+
+// First function of a thread that the target created.
+void *thread_begin(void *argument)
+{
+    struct thread_block *block = argument;
+    void *(*start)(void *) = block->start;
+    void *start_argument = block->argument;
+    this_thread.number = block->number;
+    this_thread.lineage = block->lineage;
+    this_thread.random = block->lineage;
+    this_thread.process_key = runtime.process->key;
+    atomic_store(&block->busy, 0);
+    return start(start_argument);
+}

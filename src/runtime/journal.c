@@ -1,0 +1,108 @@
+// The journal: records in the shared mapping, each reserved with one atomic addition and marked
+// complete by its last store. A record is complete before the target feels anything of its
+// injection, so nothing is lost however the target dies.
+#include "runtime/runtime.h"
+
+static struct wire_record *journal_open(enum wire_record_kind kind)
+{
+    struct wire_region *region = runtime.region;
+    uint64_t index = atomic_add(&region->journal_head, 1);
+    if (index >= region->journal_capacity)
+        return NULL;
+    struct wire_record *record = (struct wire_record *)region_at(region->journal) + index;
+    record->state = WIRE_RECORD_OPEN;
+    record->kind = (uint16_t)kind;
+    record->pid = system_pid();
+    record->tid = system_tid();
+    record->time_ns = clock_now() - region->start_ns;
+    record->process_number = runtime.process->number;
+    text_copy(record->process_name, sizeof record->process_name, runtime.program);
+    return record;
+}
+
+static void journal_close(struct wire_record *record)
+{
+    atomic_store(&record->state, WIRE_RECORD_COMPLETE);
+}
+
+uint32_t journal_frames(const struct call_frame *frame, uint64_t *frames, uint32_t room,
+                        uint32_t *ret_cut)
+{
+    struct walk walk;
+    uint32_t count = 0;
+    *ret_cut = 0;
+    walk_start(&walk, frame);
+    for (;;) {
+        struct module *module = module_at(walk.pc);
+        uint32_t index = module != NULL ? module_index(module) : WIRE_FRAME_UNKNOWN;
+        frames[count++] = index != WIRE_FRAME_UNKNOWN ? WIRE_FRAME(index, walk.pc - module->bias)
+                                                      : WIRE_FRAME(WIRE_FRAME_UNKNOWN, walk.pc);
+        if (!walk_next(&walk))
+            break;
+        if (count == room) {
+            *ret_cut = 1;
+            break;
+        }
+    }
+    return count;
+}
+
+static void capture_strings(struct wire_record *record, const struct call *call)
+{
+    const struct wire_pattern *pattern =
+        (const struct wire_pattern *)plan_array(runtime.plan->patterns) + call->function->pattern;
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < WIRE_ARGUMENTS && next < WIRE_CAPTURED_STRINGS; i++)
+        if ((pattern->string_arguments >> i & 1) != 0)
+            system_peek_text((const char *)call->frame->arguments[i], record->strings[next++],
+                             WIRE_CAPTURED_SIZE);
+}
+
+void journal_injection(const struct call *call, uint32_t rule, uint64_t short_value)
+{
+    const struct wire_rule *r = &runtime.rules[rule];
+    struct wire_record *record = journal_open(WIRE_RECORD_INJECTION);
+    if (record == NULL)
+        return;
+    record->rule = rule;
+    record->thread_number = call->thread->number;
+    record->actions = r->actions;
+    record->error = r->error;
+    record->value[0] = (r->actions & WIRE_SHORT) != 0 ? short_value : r->value[0];
+    record->value[1] = r->value[1];
+    record->occurrence = call->occurrence;
+    memcpy(record->arguments, call->frame->arguments, sizeof record->arguments);
+    text_copy(record->function, sizeof record->function, call->function->name);
+    capture_strings(record, call);
+    struct module *library = (struct module *)call->function->library;
+    record->library = library != NULL ? module_index(library) : WIRE_FRAME_UNKNOWN;
+    record->frame_count =
+        (uint16_t)journal_frames(call->frame, record->frames, WIRE_FRAMES, &record->frames_cut);
+    journal_close(record);
+}
+
+void journal_note(enum wire_note note, const char *text)
+{
+    struct wire_record *record = journal_open(WIRE_RECORD_NOTE);
+    if (record == NULL)
+        return;
+    record->note = note;
+    text_copy(record->text, sizeof record->text, text);
+    journal_close(record);
+}
+
+void journal_exec(const char *path)
+{
+    bool added = false;
+    char copy[WIRE_MODULE_PATH];
+    if (!system_peek_text(path, copy, sizeof copy))
+        return;
+    module_register(copy, 0, &added);
+    if (!added)
+        return;
+    struct wire_record *record = journal_open(WIRE_RECORD_EXEC);
+    if (record == NULL)
+        return;
+    text_copy(record->text, sizeof record->text, copy);
+    journal_close(record);
+}

@@ -1,0 +1,478 @@
+// The modules of the process: what is loaded, where, and how the controller knows it. Late modules
+// are noticed through the loader's own debugger hook, before their constructors run.
+#include "runtime/runtime.h"
+
+#include <linux/fcntl.h>
+#include <linux/mman.h>
+
+struct module *module_at(uintptr_t address)
+{
+    const struct module_set *set = atomic_load(&runtime.modules);
+    size_t low = 0, high = set != NULL ? set->count : 0;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        struct module *module = set->modules[middle];
+        if (address < module->low)
+            high = middle;
+        else if (address >= module->high)
+            low = middle + 1;
+        else
+            return module;
+    }
+    return NULL;
+}
+
+// Reading: from the headers to pointers into the module.
+
+static bool read_headers(struct module *module)
+{
+    module->low = UINTPTR_MAX;
+    for (uint32_t i = 0; i < module->header_count; i++) {
+        const Elf64_Phdr *header = &module->headers[i];
+        uintptr_t start = module->bias + header->p_vaddr;
+        uintptr_t end = start + header->p_memsz;
+        if (header->p_type == PT_LOAD) {
+            if (start < module->low)
+                module->low = start;
+            if (end > module->high)
+                module->high = end;
+        } else if (header->p_type == PT_GNU_RELRO) {
+            module->relro_low = start & ~4095ul;
+            module->relro_high = end & ~4095ul;
+        } else if (header->p_type == PT_GNU_EH_FRAME) {
+            module->eh_frame_header = (const unsigned char *)start;
+        }
+    }
+    return module->low < module->high;
+}
+
+// The loader relocates these pointers in place in most modules, but not in the vDSO.
+static const void *dynamic_pointer(const struct module *module, uint64_t value)
+{
+    return (const void *)(value < module->low ? module->bias + value : value);
+}
+
+static void read_dynamic(struct module *module)
+{
+    uint64_t soname = 0;
+    for (const Elf64_Dyn *entry = module->dynamic; entry->d_tag != DT_NULL; entry++) {
+        uint64_t value = entry->d_un.d_val;
+        const void *pointer = dynamic_pointer(module, value);
+        switch (entry->d_tag) {
+        case DT_SYMTAB:
+            module->symbols = pointer;
+            break;
+        case DT_STRTAB:
+            module->strings = pointer;
+            break;
+        case DT_GNU_HASH:
+            module->gnu_hash = pointer;
+            break;
+        case DT_HASH:
+            module->sysv_hash = pointer;
+            break;
+        case DT_VERSYM:
+            module->versions = pointer;
+            break;
+        case DT_VERNEED:
+            module->needed_versions = pointer;
+            break;
+        case DT_VERDEF:
+            module->defined_versions = pointer;
+            break;
+        case DT_RELA:
+            module->relocations = pointer;
+            break;
+        case DT_RELASZ:
+            module->relocation_count = value / sizeof(Elf64_Rela);
+            break;
+        case DT_JMPREL:
+            module->plt_relocations = pointer;
+            break;
+        case DT_PLTRELSZ:
+            module->plt_relocation_count = value / sizeof(Elf64_Rela);
+            break;
+        case DT_SONAME:
+            soname = value;
+            break;
+        default:
+            break;
+        }
+    }
+    if (soname != 0 && module->strings != NULL)
+        module->soname = module->strings + soname;
+}
+
+// The program's headers come from the kernel, a library's from its own first page.
+static bool find_headers(struct module *module, bool program)
+{
+    if (program) {
+        const uint64_t *word = (const uint64_t *)runtime.environment;
+        while (*word++ != 0)
+            ;
+        for (; word[0] != 0; word += 2) {
+            if (word[0] == 3 /* AT_PHDR */)
+                module->headers = (const Elf64_Phdr *)word[1];
+            if (word[0] == 5 /* AT_PHNUM */)
+                module->header_count = (uint32_t)word[1];
+        }
+        return module->headers != NULL;
+    }
+    Elf64_Ehdr header;
+    if (!system_peek((const void *)module->bias, &header, sizeof header) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+        return false;
+    module->headers = (const Elf64_Phdr *)(module->bias + header.e_phoff);
+    module->header_count = header.e_phnum;
+    return true;
+}
+
+static struct module *module_read(struct link_map *map, bool program)
+{
+    struct module *module = arena_new(sizeof *module);
+    if (module == NULL)
+        return NULL;
+    memset(module, 0, sizeof *module);
+    module->map = map;
+    module->bias = map->l_addr;
+    module->dynamic = map->l_ld;
+    module->region_index = WIRE_FRAME_UNKNOWN;
+    if (!find_headers(module, program) || !read_headers(module) || module->dynamic == NULL)
+        return NULL;
+    // Out of the way of unmapping: the name is kept for the journal.
+    const char *name = program ? runtime.program_path : map->l_name;
+    size_t size = text_length(name) + 1;
+    char *path = arena_new(size);
+    if (path == NULL)
+        return NULL;
+    memcpy(path, name, size);
+    module->path = path;
+    module->fingerprint =
+        wire_fingerprint(module->headers, module->header_count * sizeof(Elf64_Phdr));
+    read_dynamic(module);
+    return module;
+}
+
+// The set.
+
+static bool is_exempt(const struct module *module)
+{
+    return module->low <= (uintptr_t)&runtime && (uintptr_t)&runtime < module->high;
+}
+
+static struct module *known(const struct module_set *set, const struct link_map *map)
+{
+    for (size_t i = 0; set != NULL && i < set->count; i++)
+        if (set->modules[i]->map == map && set->modules[i]->bias == map->l_addr &&
+            set->modules[i]->dynamic == map->l_ld)
+            return set->modules[i];
+    return NULL;
+}
+
+static void set_insert(struct module_set *set, struct module *module)
+{
+    size_t at = set->count++;
+    for (; at > 0 && set->modules[at - 1]->low > module->low; at--)
+        set->modules[at] = set->modules[at - 1];
+    set->modules[at] = module;
+}
+
+static struct module *module_new(struct link_map *map, bool startup)
+{
+    struct module *module = module_read(map, startup && map->l_prev == NULL);
+    if (module == NULL)
+        return NULL;
+    module->startup = startup;
+    if (is_exempt(module)) {
+        module->exempt = true;
+        runtime.self = module;
+    }
+    module->exempt |= text_starts(text_base(module->path), "linux-vdso") ||
+                      text_starts(text_base(module->path), "ld-linux") || plugin_owns(module->path);
+    return module;
+}
+
+void module_scan(bool startup)
+{
+    const struct module_set *old = runtime.modules;
+    size_t count = 0;
+    for (struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next)
+        count++;
+    struct module_set *set = arena_new(sizeof *set + count * sizeof set->modules[0]);
+    if (set == NULL)
+        return;
+    set->count = 0;
+    for (size_t i = 0; old != NULL && i < old->count; i++)
+        old->modules[i]->alive = false;
+    for (struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next) {
+        struct module *module = known(old, map);
+        if (module == NULL)
+            module = module_new(map, startup);
+        if (module == NULL)
+            continue;
+        module->alive = true;
+        set_insert(set, module);
+    }
+    atomic_store(&runtime.modules, set);
+    bool lost = false;
+    for (size_t i = 0; old != NULL && i < old->count; i++)
+        if (!old->modules[i]->alive) {
+            query_forget(old->modules[i]);
+            lost = true;
+        }
+    if (lost)
+        unwind_forget();
+}
+
+bool module_is_named(const struct module *module, const char *pattern)
+{
+    const char *names[] = {text_base(module->path), module->soname};
+    for (size_t i = 0; i < 2; i++) {
+        const char *name = names[i];
+        if (name == NULL)
+            continue;
+        if (text_glob(pattern, name))
+            return true;
+        // "libc" stands for "libc.so.6", "libfoo" for "libfoo-1.2.so".
+        char stem[256];
+        text_copy(stem, sizeof stem, name);
+        for (char *c = stem; *c != '\0'; c++)
+            if (text_starts(c, ".so")) {
+                *c = '\0';
+                break;
+            }
+        if (text_glob(pattern, stem))
+            return true;
+    }
+    return text_glob(pattern, module->path);
+}
+
+// The region's table.
+
+uint32_t module_register(const char *path, uint64_t fingerprint, bool *ret_new)
+{
+    struct wire_module *table = region_at(runtime.region->modules);
+    uint32_t start = wire_hash(path) % WIRE_MODULES;
+    for (uint32_t i = 0; i < WIRE_MODULES; i++) {
+        struct wire_module *entry = &table[(start + i) % WIRE_MODULES];
+        if (atomic_swap_if(&entry->state, WIRE_MODULE_FREE, WIRE_MODULE_CLAIMED)) {
+            entry->fingerprint = fingerprint;
+            text_copy(entry->path, sizeof entry->path, path);
+            atomic_store(&entry->state, WIRE_MODULE_REGISTERED);
+            system_wake(&entry->state);
+            *ret_new = true;
+            return (uint32_t)(entry - table);
+        }
+        // Another process may be filling it in; if it died doing so, go on to the next.
+        for (int tries = 0; atomic_load(&entry->state) == WIRE_MODULE_CLAIMED && tries < 20;
+             tries++)
+            system_wait(&entry->state, WIRE_MODULE_CLAIMED, 5);
+        if (entry->fingerprint == fingerprint && text_equal(entry->path, path)) {
+            *ret_new = false;
+            return (uint32_t)(entry - table);
+        }
+    }
+    return WIRE_FRAME_UNKNOWN;
+}
+
+// Turns a loader's relative name into the absolute one while it can still be told.
+static void absolute_path(const char *path, char *target, size_t room)
+{
+    if (path[0] == '/' || path[0] == '\0' || text_base(path) == path) {
+        text_copy(target, room, path);
+        return;
+    }
+    long length = SYSTEM_2(__NR_getcwd, target, room);
+    size_t at = system_failed(length) ? 0 : (size_t)length - 1;
+    if (at + 2 < room) {
+        target[at++] = '/';
+        text_copy(target + at, room - at, path);
+    }
+}
+
+uint32_t module_index(struct module *module)
+{
+    if (module->region_index == WIRE_FRAME_UNKNOWN) {
+        char path[WIRE_MODULE_PATH];
+        bool added;
+        absolute_path(module->path, path, sizeof path);
+        module->region_index = module_register(path, module->fingerprint, &added);
+    }
+    return module->region_index;
+}
+
+// Asks the controller where the plan's locations are in this module, and waits for the answer.
+static void module_resolve(struct module *module)
+{
+    module->resolved = true;
+    if (runtime.plan->query_count + runtime.plan->variable_count == 0)
+        return;
+    uint32_t index = module_index(module);
+    if (index == WIRE_FRAME_UNKNOWN) {
+        journal_note(WIRE_NOTE_MODULES_FULL, module->path);
+        return;
+    }
+    struct wire_module *entry = (struct wire_module *)region_at(runtime.region->modules) + index;
+    if (atomic_swap_if(&entry->state, WIRE_MODULE_REGISTERED, WIRE_MODULE_WANTED)) {
+        atomic_add(&runtime.region->requests, 1);
+        system_wake(&runtime.region->requests);
+    }
+    uint32_t timeout = runtime.region->answer_timeout_ms;
+    while (atomic_load(&entry->state) == WIRE_MODULE_WANTED)
+        if (!system_wait(&entry->state, WIRE_MODULE_WANTED, timeout)) {
+            journal_note(WIRE_NOTE_NO_ANSWER, module->path);
+            return;
+        }
+    if (atomic_load(&entry->state) == WIRE_MODULE_RESOLVED)
+        query_take(module, region_at(entry->resolution));
+    else
+        journal_note(WIRE_NOTE_RESOLUTION_FAILED, module->path);
+}
+
+void module_bind_all(void)
+{
+    const struct module_set *set = runtime.modules;
+    bool changed = false;
+    for (size_t i = 0; i < set->count; i++) {
+        struct module *module = set->modules[i];
+        if (module->unrelocated || module->exempt)
+            continue;
+        if (!module->resolved) {
+            module_resolve(module);
+            changed = true;
+        }
+        if (!module->bound) {
+            module->bound = true;
+            bind_module(module);
+            changed = true;
+        }
+    }
+    if (changed)
+        bind_refresh_gates();
+}
+
+// Late modules.
+
+static struct module *late_modules[RUNTIME_LATE_INITS];
+
+static bool dynamic_is_writable(const struct module *module)
+{
+    for (uint32_t i = 0; i < module->header_count; i++) {
+        const Elf64_Phdr *header = &module->headers[i];
+        uintptr_t start = module->bias + header->p_vaddr;
+        if (header->p_type == PT_LOAD && start <= (uintptr_t)module->dynamic &&
+            (uintptr_t)module->dynamic < start + header->p_memsz)
+            return (header->p_flags & PF_W) != 0;
+    }
+    return false;
+}
+
+// Puts one of our entries in place of the module's first initialiser: when it is called, the loader
+// has relocated the module and none of its code has run.
+static void late_prepare(struct module *module)
+{
+    static uint64_t entries[RUNTIME_LATE_INITS];
+    Elf64_Dyn *init = NULL, *array = NULL, *array_size = NULL;
+    for (Elf64_Dyn *entry = (Elf64_Dyn *)module->dynamic; entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_INIT)
+            init = entry;
+        else if (entry->d_tag == DT_INIT_ARRAY)
+            array = entry;
+        else if (entry->d_tag == DT_INIT_ARRAYSZ)
+            array_size = entry;
+    }
+    uint32_t number = 0;
+    while (number < RUNTIME_LATE_INITS && late_modules[number] != NULL)
+        number++;
+    if (number == RUNTIME_LATE_INITS || !dynamic_is_writable(module))
+        return;
+    uint64_t entry = (uint64_t)(runtime_late_init + number * RUNTIME_LATE_INIT_SIZE);
+    if (init != NULL) {
+        module->init_value = init->d_un.d_val;
+        init->d_un.d_val = entry - module->bias;
+    } else if (array != NULL && array_size != NULL) {
+        entries[number] = entry;
+        module->init_value = array->d_un.d_val;
+        module->init_size = array_size->d_un.d_val;
+        module->init_is_array = true;
+        array->d_un.d_val = (uint64_t)&entries[number] - module->bias;
+        array_size->d_un.d_val = sizeof entries[number];
+    } else {
+        return;
+    }
+    module->unrelocated = true;
+    late_modules[number] = module;
+}
+
+// The loader relocates everything it loaded before it initialises the first: all may be bound now.
+static void late_release(void)
+{
+    for (uint32_t i = 0; i < RUNTIME_LATE_INITS; i++)
+        if (late_modules[i] != NULL)
+            late_modules[i]->unrelocated = false;
+    module_bind_all();
+}
+
+void runtime_late_initialise(uint32_t number, int argc, char **argv, char **envp)
+{
+    typedef void initialiser(int, char **, char **);
+    struct module *module = late_modules[number];
+    process_lock();
+    late_release();
+    late_modules[number] = NULL;
+    process_unlock();
+    if (!module->init_is_array) {
+        ((initialiser *)(module->bias + module->init_value))(argc, argv, envp);
+        return;
+    }
+    initialiser **array = (initialiser **)(module->bias + module->init_value);
+    for (uint64_t i = 0; i < module->init_size / sizeof *array; i++)
+        array[i](argc, argv, envp);
+}
+
+// Called by the loader, under its own lock, whenever its list has changed or is about to.
+void runtime_loader_event(void)
+{
+    if (!runtime.armed || _r_debug.r_state != RT_CONSISTENT)
+        return;
+    process_lock();
+    const struct module_set *before = runtime.modules;
+    module_scan(false);
+    for (size_t i = 0; i < RUNTIME_LATE_INITS; i++)
+        if (late_modules[i] != NULL && !late_modules[i]->alive)
+            late_modules[i] = NULL; // its loading failed
+    for (size_t i = 0; i < runtime.modules->count; i++) {
+        struct module *module = runtime.modules->modules[i];
+        if (known(before, module->map) != module && !module->exempt)
+            late_prepare(module);
+    }
+    process_unlock();
+}
+
+// The loader calls _dl_debug_state, an empty function, for debuggers: `ret`, perhaps after endbr64,
+// followed by padding. A jump in its place tells us of every change.
+void module_hook_loader(void)
+{
+    unsigned char *code = (unsigned char *)_r_debug.r_brk;
+    static const unsigned char endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    if (code == NULL)
+        return;
+    const unsigned char *at = memcmp(code, endbr, 4) == 0 ? code + 4 : code;
+    if (*at++ != 0xc3)
+        return;
+    for (; at < code + 5; at++) // filler between functions
+        if (*at != 0x90 && *at != 0x66 && *at != 0x0f && *at != 0x1f && *at != 0x2e && *at != 0xcc)
+            return;
+    int64_t distance = (int64_t)((uintptr_t)runtime_loader_event - (uintptr_t)(code + 5));
+    if (distance != (int32_t)distance)
+        return;
+    uintptr_t page = (uintptr_t)code & ~4095ul;
+    size_t size = ((uintptr_t)code + 5 - page + 4095) & ~4095ul;
+    if (system_failed(SYSTEM_3(__NR_mprotect, page, size, PROT_READ | PROT_WRITE)))
+        return;
+    int32_t relative = (int32_t)distance;
+    code[0] = 0xe9;
+    memcpy(code + 1, &relative, 4);
+    SYSTEM_3(__NR_mprotect, page, size, PROT_READ | PROT_EXEC);
+    runtime.loader_hooked = true;
+}

@@ -1,0 +1,297 @@
+// The runtime inside the target. Rules of this room:
+//  - it never prints, exits, allocates from the target's heap, or throws;
+//  - it makes no library call but the few in `imports`, and those only where stated;
+//  - it uses general registers only, so that vector arguments need no saving;
+//  - it holds no lock while foreign code runs, and nothing that a fork could leave locked;
+//  - on trouble it disarms itself, says so in the journal and lets the target go on.
+#ifndef ORDEAL_RUNTIME_RUNTIME_H
+#define ORDEAL_RUNTIME_RUNTIME_H
+
+#include "runtime/system.h"
+#include "wire/region.h"
+
+#include <elf.h>
+#include <link.h>
+
+#define RUNTIME_SLOTS 8192
+
+// One intercepted address. The assembly of stubs.S knows this layout.
+struct slot {
+    uint64_t count;       // calls so far
+    uint64_t quiet_until; // a call whose earlier count is below this needs no look
+    void *original;       // where the call goes on
+    void *gate;           // assembly that looks at the call otherwise
+    uint64_t low, length; // runtime_gate_range: return addresses of interest
+    struct function *function;
+    void *real; // what the symbol was bound to; differs from original when a hook stands between
+};
+
+// Registers of an intercepted call, as runtime_gate_full saves them.
+struct call_frame {
+    uint64_t r15, r14, r13, r12, rbp, rbx;
+    uint64_t arguments[6]; // rdi rsi rdx rcx r8 r9
+    uint64_t rax, r10;
+    uint64_t target; // in: earlier count of the slot; out: where to go on
+    uint64_t slot;   // number
+    uint64_t return_address;
+    uint64_t stack[];
+};
+
+// What runtime_decide tells the assembly.
+enum decision {
+    DECIDE_PASS,        // jump to frame->target with the registers of the frame
+    DECIDE_INTEGER,     // return arguments[0] in rax, arguments[1] in rdx
+    DECIDE_FLOATING,    // return arguments[0] in xmm0
+    DECIDE_LONG_DOUBLE, // return arguments[0..1] in st(0)
+};
+
+// A function with rules: one per name and defining module, however many slots lead to it.
+struct function {
+    struct function *next, *next_in_bucket;
+    const char *name;
+    const struct module *library;
+    struct slot *primary;  // counts the calls
+    const uint32_t *rules; // all, ascending
+    uint32_t rule_count;
+    const uint32_t *general; // rules to look at on every call, ascending
+    uint32_t general_count;
+    const uint32_t *counted; // rules for one exact occurrence, by occurrence then number
+    uint32_t counted_count;
+    uint32_t site_count;   // rules for exact call sites, found through the site table
+    uint32_t pattern;      // one that matches, for the journal's view of the arguments
+    uint32_t starts_after; // bit i: a call opens window i of plan.afters
+    uint32_t asks_after;   // bit i: a call counts in window i
+    bool every_call;       // no occurrence may be skipped
+    uint32_t started;      // a first call was seen
+    uint64_t pending;      // lowest occurrence that must be looked at and has not been
+    uint64_t published;    // calls already added to the region's `reached`
+};
+
+// A loaded object. Pointers go into its own mapping.
+struct module {
+    struct link_map *map;
+    uintptr_t bias, low, high; // link-time address 0; mapped range
+    const char *path;          // "" for the program until asked
+    const Elf64_Phdr *headers;
+    uint32_t header_count;
+    uintptr_t relro_low, relro_high; // pages the loader made read-only
+    const unsigned char *eh_frame_header;
+    const Elf64_Dyn *dynamic;
+    const Elf64_Sym *symbols;
+    const char *strings;
+    const uint32_t *gnu_hash, *sysv_hash;
+    const uint16_t *versions;
+    const Elf64_Verneed *needed_versions;
+    const Elf64_Verdef *defined_versions;
+    const Elf64_Rela *relocations, *plt_relocations;
+    size_t relocation_count, plt_relocation_count;
+    const char *soname;
+    uint64_t fingerprint;
+    uint32_t region_index; // in the region's module table, or WIRE_FRAME_UNKNOWN
+    bool startup;          // loaded before the program started
+    bool exempt;           // the runtime, the loader, a plug-in, the vDSO: never rewritten
+    bool bound;            // its slots were rewritten
+    bool resolved;         // its answer of the controller is in force, or will never come
+    bool alive;            // mark of a rescan
+    bool unrelocated;      // the loader has mapped it but not relocated it yet
+    // A late module's own initialiser, which ours stands in for: DT_INIT or DT_INIT_ARRAY.
+    bool init_is_array;
+    uint64_t init_value, init_size;
+};
+
+// Modules by address; replaced as a whole, so readers need no lock.
+struct module_set {
+    size_t count;
+    struct module *modules[];
+};
+
+// A place the target is at, and how to get to the next one out.
+struct walk {
+    uint64_t pc, sp;
+    uint64_t registers[6];          // rbx rbp r12 r13 r14 r15
+    uint64_t stack_low, stack_high; // memory that may be read directly
+    bool exact;                     // pc is where the frame is, not where a call returns to
+};
+
+struct thread {
+    uint64_t process_key; // whose thread this is; differs after a fork
+    uint64_t lineage;     // names the thread by its ancestry, the same in every run
+    uint64_t random;
+    uint32_t number;
+    uint32_t children; // threads it created
+    uint32_t mutexes;
+    uint32_t guard;                 // a plug-in is running: let everything through
+    uint32_t since[WIRE_AFTER_MAX]; // 1 + calls since window i opened; 0 = never opened
+    uint64_t stacks[4][2];          // known readable stacks
+    uint32_t stack_next;
+};
+
+// Zeroed by the kernel in a forked child.
+struct process {
+    uint64_t key; // 0: a new process, not yet set up
+    uint32_t lock;
+    uint32_t number;
+};
+
+struct runtime {
+    struct wire_region *region;
+    const struct wire_plan *plan;
+    const char *strings;
+    const struct wire_rule *rules;
+    struct wire_rule_state *rule_states;
+    struct wire_pattern_state *pattern_states;
+    struct process *process;
+    uint64_t lineage; // of the process
+    uint32_t forks, threads;
+    uint64_t stack_top; // of the main thread
+    char **environment; // of the process at start
+    const struct module_set *modules;
+    const struct module *self;
+    long (*clock)(int, void *); // the vDSO's clock_gettime
+    bool armed;
+    bool loader_hooked; // late modules are seen before their constructors run
+    char program[16];   // file name, cut
+    char program_path[WIRE_MODULE_PATH];
+};
+extern struct runtime runtime;
+extern struct slot runtime_slots[RUNTIME_SLOTS];
+extern const char *runtime_single_threaded;
+
+// stubs.S
+extern const char runtime_stubs[], runtime_stub_end[], runtime_late_init[];
+void runtime_gate_full(void);
+void runtime_gate_range(void);
+void runtime_gate_sites(void);
+int runtime_call_plugin(int (*eval)(void *, const void *), void *state, const void *call);
+#define RUNTIME_STUB_SIZE      80
+#define RUNTIME_LATE_INIT_SIZE 16
+#define RUNTIME_LATE_INITS     256
+extern uint64_t runtime_site_filter[1024]; // 65,536 bits by runtime_site_bit()
+extern uint32_t runtime_save_size;         // of an XSAVE area, 0: use FXSAVE
+extern uint64_t runtime_save_mask;
+
+static inline uint32_t runtime_site_bit(uint64_t address)
+{
+    return (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 48);
+}
+
+// The only calls into the target's libraries. Weak: absent ones are NULL.
+extern int *__errno_location(void) __attribute__((weak, visibility("default")));
+extern char __libc_single_threaded __attribute__((weak, visibility("default")));
+extern struct r_debug _r_debug __attribute__((weak, visibility("default")));
+
+static inline const char *plan_string(uint32_t offset)
+{
+    return runtime.strings + offset;
+}
+static inline const void *plan_array(struct wire_span span)
+{
+    return (const char *)runtime.plan + span.offset;
+}
+static inline void *region_at(uint64_t offset)
+{
+    return (char *)runtime.region + offset;
+}
+
+// identity.c
+struct thread *thread_self(void);
+void process_lock(void);
+void process_unlock(void);
+void process_start(void);      // the constructor's part
+void process_after_fork(void); // in a child
+void *thread_begin(void *block);
+void *thread_announce(void *(*start)(void *), void *argument); // NULL: no block free
+uint64_t random_mix(uint64_t value);
+uint64_t clock_now(void); // CLOCK_MONOTONIC, ns
+
+// module.c
+struct module *module_at(uintptr_t address);
+void module_scan(bool startup); // brings the set up to date with the loader's list
+void module_bind_all(void);     // binds and resolves what is not yet
+uint32_t module_register(const char *path, uint64_t fingerprint, bool *ret_new);
+uint32_t module_index(struct module *module); // in the region; WIRE_FRAME_UNKNOWN if it is full
+bool module_is_named(const struct module *module, const char *pattern);
+void module_hook_loader(void);
+void runtime_late_initialise(uint32_t number, int argc, char **argv, char **envp);
+void runtime_loader_event(void);
+
+// symbol.c
+struct symbol_query {
+    const char *name;
+    const char *version; // or NULL
+};
+// The address the loader would bind a reference from `from` to, or NULL.
+void *symbol_find(const struct module *from, struct symbol_query query);
+void *symbol_find_after(const struct module *from, struct symbol_query query); // RTLD_NEXT
+void *symbol_in(const struct module *module, struct symbol_query query);
+// A non-PIE program gives a function it takes the address of a PLT entry of its own as the address
+// for everybody. That entry goes through the program's slot, which is rewritten.
+void *symbol_programs_plt(const char *name);
+const char *symbol_version(const struct module *module, uint32_t symbol);
+
+// bind.c
+void bind_module(struct module *module);
+// The stub for a function found under a name, or NULL if no rule or hook wants it.
+void *bind_pointer(const char *name, void *real);
+bool bind_is_code(const void *address);
+struct function *bind_functions(void);
+void bind_refresh_gates(void);
+void bind_refresh_gate(struct slot *slot);
+void bind_publish_counts(void);
+
+// hooks.c
+struct hook {
+    const char *name;
+    void *replacement;
+    void **real;
+};
+const struct hook *hook_find(const char *name);
+void environment_prepare(void);
+
+// query.c: what the controller answered
+void query_take(const struct module *module, const struct wire_resolution *answer);
+void query_forget(const struct module *module);
+bool query_matches(uint32_t query, uint64_t return_address);
+bool query_single_range(uint32_t query, uint64_t *ret_low, uint64_t *ret_length);
+// Rules with an exact site at this return address, appended to found[] in ascending order.
+uint32_t query_site_rules(uint64_t return_address, uint32_t *found, uint32_t room);
+bool variable_read(uint32_t variable, const struct call_frame *frame, int64_t *ret_value);
+
+// unwind.c
+void walk_start(struct walk *walk, const struct call_frame *frame);
+bool walk_next(struct walk *walk);
+bool walk_cfa(struct walk *walk, uint64_t *ret_cfa);
+bool walk_load(const struct walk *walk, uint64_t address, uint64_t *ret_value);
+void unwind_forget(void);
+uint64_t stack_hash(const struct call_frame *frame);
+
+// evaluate.c
+struct call {
+    struct call_frame *frame;
+    struct function *function;
+    struct thread *thread;
+    uint64_t occurrence;
+};
+bool evaluate(const struct call *call, uint32_t rule);
+bool stack_set_has(uint64_t hash);
+bool stack_set_add(uint64_t hash);
+
+// journal.c
+void journal_injection(const struct call *call, uint32_t rule, uint64_t short_value);
+void journal_note(enum wire_note note, const char *text);
+void journal_exec(const char *path);
+uint32_t journal_frames(const struct call_frame *frame, uint64_t *frames, uint32_t room,
+                        uint32_t *ret_cut);
+
+// plugin.c
+bool plugin_evaluate(const struct call *call, uint32_t plugin);
+bool plugin_owns(const char *path);
+void plugin_prepare(void);
+
+// remote.c
+bool remote_ask(const struct call *call, uint32_t rule, uint32_t name);
+
+// decide.c
+enum decision runtime_decide(struct call_frame *frame);
+
+#endif

@@ -1,0 +1,112 @@
+// The constructor and destructor of the runtime. It is linked -z initfirst: everything the program
+// was started with is loaded and relocated, and none of its code has run.
+#include "runtime/runtime.h"
+
+#include "wire/check.h"
+
+#include <linux/fcntl.h>
+#include <linux/mman.h>
+#include <linux/stat.h>
+
+struct runtime runtime;
+struct slot runtime_slots[RUNTIME_SLOTS];
+static const char zero_byte = 0;
+const char *runtime_single_threaded = &zero_byte;
+
+static const char *environment_value(char **environment, const char *name)
+{
+    size_t length = text_length(name);
+    for (; *environment != NULL; environment++)
+        if (text_starts(*environment, name) && (*environment)[length] == '=')
+            return *environment + length + 1;
+    return NULL;
+}
+
+static void *map_file(const char *path, uint64_t *ret_size)
+{
+    struct statx status;
+    long file = SYSTEM_3(__NR_open, path, O_RDWR | O_CLOEXEC, 0);
+    if (system_failed(file))
+        return NULL;
+    long memory = -1;
+    if (!system_failed(SYSTEM_6(__NR_statx, file, "", AT_EMPTY_PATH, STATX_SIZE, &status, 0)) &&
+        status.stx_size >= sizeof(struct wire_region)) {
+        *ret_size = status.stx_size;
+        memory =
+            SYSTEM_6(__NR_mmap, 0, status.stx_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    }
+    SYSTEM_1(__NR_close, file);
+    return system_failed(memory) ? NULL : (void *)memory;
+}
+
+static bool region_is_sound(const struct wire_region *region, uint64_t size)
+{
+    if (region->magic != WIRE_REGION_MAGIC || region->version != WIRE_VERSION ||
+        region->size != size || region->plan % 8 != 0 || region->plan >= size)
+        return false;
+    const struct wire_plan *plan = (const void *)((const char *)region + region->plan);
+    return wire_plan_check(plan, size - region->plan) == 0;
+}
+
+static void find_program(void)
+{
+    long size = SYSTEM_3(__NR_readlink, "/proc/self/exe", runtime.program_path,
+                         sizeof runtime.program_path - 1);
+    if (system_failed(size))
+        size = 0;
+    runtime.program_path[size] = '\0';
+    text_copy(runtime.program, sizeof runtime.program, text_base(runtime.program_path));
+}
+
+static void find_clock(void)
+{
+    for (size_t i = 0; i < runtime.modules->count; i++)
+        if (text_starts(text_base(runtime.modules->modules[i]->path), "linux-vdso"))
+            runtime.clock = (long (*)(int, void *))symbol_in(
+                runtime.modules->modules[i], (struct symbol_query){"__vdso_clock_gettime", NULL});
+}
+
+__attribute__((constructor)) static void runtime_start(int argc, char **argv, char **environment)
+{
+    uint64_t size;
+    (void)argc;
+    (void)argv;
+    const char *path = environment_value(environment, WIRE_ENVIRONMENT);
+    if (path == NULL || &_r_debug == NULL)
+        return;
+    struct wire_region *region = map_file(path, &size);
+    if (region == NULL)
+        return;
+    if (!region_is_sound(region, size)) {
+        SYSTEM_2(__NR_munmap, region, size);
+        return;
+    }
+    runtime.region = region;
+    runtime.plan = (const void *)((const char *)region + region->plan);
+    runtime.strings = plan_array(runtime.plan->strings);
+    runtime.rules = plan_array(runtime.plan->rules);
+    runtime.rule_states = region_at(region->rules);
+    runtime.pattern_states = region_at(region->patterns);
+    runtime.environment = environment;
+    runtime.stack_top = (uint64_t)environment;
+    find_program();
+    process_start();
+    thread_self();
+    if (runtime.plan->patterns.count == 0)
+        return;
+    if (&__libc_single_threaded != NULL)
+        runtime_single_threaded = &__libc_single_threaded;
+    environment_prepare();
+    plugin_prepare();
+    module_scan(true);
+    find_clock();
+    module_bind_all();
+    module_hook_loader();
+    runtime.armed = true;
+}
+
+__attribute__((destructor)) static void runtime_stop(void)
+{
+    if (runtime.armed)
+        bind_publish_counts();
+}

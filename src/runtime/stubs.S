@@ -1,0 +1,259 @@
+# The pool of stubs, the gates behind them, and the ways back. Layouts: struct slot and struct
+# call_frame in runtime.h. A stub may use r11 only: every other register may carry an argument.
+
+        .set SLOT_COUNT, 0
+        .set SLOT_QUIET, 8
+        .set SLOT_ORIGINAL, 16
+        .set SLOT_GATE, 24
+        .set SLOT_LOW, 32
+        .set SLOT_LENGTH, 40
+        .set SLOTS, 8192
+        .set STUB_SIZE, 80
+        .set LATE_INITS, 256
+
+        .hidden runtime_slots, runtime_single_threaded, runtime_decide, runtime_site_filter
+        .hidden runtime_late_initialise, runtime_save_size, runtime_save_mask
+
+        .text
+        .globl runtime_stubs, runtime_stub_end
+        .hidden runtime_stubs, runtime_stub_end
+        .p2align 6
+        .type runtime_stubs, @function
+runtime_stubs:
+        .cfi_startproc
+        .set slot, 0
+        .rept SLOTS
+        .org runtime_stubs + slot * STUB_SIZE, 0xcc
+        endbr64
+        mov     runtime_single_threaded(%rip), %r11
+        cmpb    $0, (%r11)
+        mov     $1, %r11d
+        je      2f
+        xadd    %r11, runtime_slots + 64 * slot + SLOT_COUNT(%rip)
+1:      cmp     runtime_slots + 64 * slot + SLOT_QUIET(%rip), %r11
+        jae     3f
+        jmp     *(runtime_slots + 64 * slot + SLOT_ORIGINAL)(%rip)
+2:      lock xadd %r11, runtime_slots + 64 * slot + SLOT_COUNT(%rip)
+        jmp     1b
+3:      .byte   0x68                    # push imm32
+        .long   slot
+        jmp     *(runtime_slots + 64 * slot + SLOT_GATE)(%rip)
+        .set slot, slot + 1
+        .endr
+        .org runtime_stubs + SLOTS * STUB_SIZE, 0xcc
+runtime_stub_end:
+        .cfi_endproc
+        .size runtime_stubs, . - runtime_stubs
+
+# Gates. On the stack: slot number, return address, the call's own stack arguments.
+
+# Leaves rcx = slot, with rax and rcx of the call saved below the slot number.
+        .macro GATE_ENTER
+        push    %rax
+        .cfi_adjust_cfa_offset 8
+        push    %rcx
+        .cfi_adjust_cfa_offset 8
+        mov     16(%rsp), %eax
+        shl     $6, %rax
+        lea     runtime_slots(%rip), %rcx
+        add     %rax, %rcx
+        mov     24(%rsp), %rax
+        .endm
+
+        .macro GATE_PASS
+        mov     SLOT_ORIGINAL(%rcx), %r11
+        .cfi_remember_state
+        pop     %rcx
+        .cfi_adjust_cfa_offset -8
+        pop     %rax
+        .cfi_adjust_cfa_offset -8
+        lea     8(%rsp), %rsp
+        .cfi_adjust_cfa_offset -8
+        jmp     *%r11
+        .cfi_restore_state
+        .endm
+
+        .macro GATE_LOOK
+        pop     %rcx
+        .cfi_adjust_cfa_offset -8
+        pop     %rax
+        .cfi_adjust_cfa_offset -8
+        jmp     runtime_gate_full
+        .endm
+
+# Passes calls from outside one range of return addresses.
+        .globl runtime_gate_range
+        .hidden runtime_gate_range
+        .type runtime_gate_range, @function
+        .p2align 4
+runtime_gate_range:
+        .cfi_startproc
+        .cfi_def_cfa_offset 16
+        endbr64
+        GATE_ENTER
+        sub     SLOT_LOW(%rcx), %rax
+        cmp     SLOT_LENGTH(%rcx), %rax
+        jb      1f
+        GATE_PASS
+1:      GATE_LOOK
+        .cfi_endproc
+        .size runtime_gate_range, . - runtime_gate_range
+
+# Passes calls whose return address is not in the filter of exact sites.
+        .globl runtime_gate_sites
+        .hidden runtime_gate_sites
+        .type runtime_gate_sites, @function
+        .p2align 4
+runtime_gate_sites:
+        .cfi_startproc
+        .cfi_def_cfa_offset 16
+        endbr64
+        GATE_ENTER
+        push    %rdx
+        push    %rsi
+        movabs  $0x9e3779b97f4a7c15, %rdx
+        imul    %rdx, %rax
+        shr     $48, %rax
+        mov     %rax, %rdx
+        shr     $6, %rdx
+        lea     runtime_site_filter(%rip), %rsi
+        mov     (%rsi, %rdx, 8), %rdx
+        bt      %rax, %rdx
+        pop     %rsi
+        pop     %rdx
+        jc      1f
+        GATE_PASS
+1:      GATE_LOOK
+        .cfi_endproc
+        .size runtime_gate_sites, . - runtime_gate_sites
+
+# Saves every argument register and asks runtime_decide.
+        .globl runtime_gate_full
+        .hidden runtime_gate_full
+        .type runtime_gate_full, @function
+        .p2align 4
+runtime_gate_full:
+        .cfi_startproc
+        .cfi_def_cfa_offset 16
+        endbr64
+        .irp register, r11, r10, rax, r9, r8, rcx, rdx, rsi, rdi, rbx, rbp, r12, r13, r14, r15
+        push    %\register
+        .cfi_adjust_cfa_offset 8
+        .endr
+        mov     %rsp, %rdi
+        sub     $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        call    runtime_decide
+        add     $56, %rsp               # the callee-saved ones are as they were
+        .cfi_adjust_cfa_offset -56
+        cmp     $1, %eax
+        jae     1f
+        .cfi_remember_state
+        .irp register, rdi, rsi, rdx, rcx, r8, r9, rax, r10, r11
+        pop     %\register
+        .cfi_adjust_cfa_offset -8
+        .endr
+        lea     8(%rsp), %rsp
+        .cfi_adjust_cfa_offset -8
+        jmp     *%r11
+        .cfi_restore_state
+1:      je      3f
+        cmp     $2, %eax
+        je      2f
+        fldt    (%rsp)
+        jmp     3f
+2:      movsd   (%rsp), %xmm0
+3:      mov     (%rsp), %rax
+        mov     8(%rsp), %rdx
+        add     $80, %rsp
+        .cfi_adjust_cfa_offset -80
+        ret
+        .cfi_endproc
+        .size runtime_gate_full, . - runtime_gate_full
+
+# int runtime_call_plugin(eval, state, call): a plug-in is ordinary code and may use every register.
+        .globl runtime_call_plugin
+        .hidden runtime_call_plugin
+        .type runtime_call_plugin, @function
+        .p2align 4
+runtime_call_plugin:
+        .cfi_startproc
+        endbr64
+        push    %rbp
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %rbp, 0
+        mov     %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        push    %rbx
+        .cfi_offset %rbx, -24
+        push    %rbx
+        mov     %rdi, %rbx
+        mov     %rsi, %rdi
+        mov     %rdx, %rsi
+        mov     runtime_save_size(%rip), %ecx
+        test    %ecx, %ecx
+        jz      1f
+        sub     %rcx, %rsp
+        and     $-64, %rsp
+        movq    $0, 512(%rsp)
+        movq    $0, 520(%rsp)
+        movq    $0, 528(%rsp)
+        movq    $0, 536(%rsp)
+        movq    $0, 544(%rsp)
+        movq    $0, 552(%rsp)
+        movq    $0, 560(%rsp)
+        movq    $0, 568(%rsp)
+        mov     runtime_save_mask(%rip), %eax
+        mov     4 + runtime_save_mask(%rip), %edx
+        xsave64 (%rsp)
+        call    *%rbx
+        mov     %eax, %ebx
+        mov     runtime_save_mask(%rip), %eax
+        mov     4 + runtime_save_mask(%rip), %edx
+        xrstor64 (%rsp)
+        jmp     2f
+1:      sub     $512, %rsp
+        and     $-64, %rsp
+        fxsave64 (%rsp)
+        call    *%rbx
+        mov     %eax, %ebx
+        fxrstor64 (%rsp)
+2:      mov     %ebx, %eax
+        mov     -8(%rbp), %rbx
+        leave
+        .cfi_def_cfa %rsp, 8
+        ret
+        .cfi_endproc
+        .size runtime_call_plugin, . - runtime_call_plugin
+
+# Entries that stand in for the initialisers of late modules: (argc, argv, envp) plus a number.
+        .globl runtime_late_init
+        .hidden runtime_late_init
+        .type runtime_late_init, @function
+        .p2align 4
+runtime_late_init:
+        .cfi_startproc
+        .set number, 0
+        .rept LATE_INITS
+        .org runtime_late_init + number * 16, 0xcc
+        endbr64
+        mov     $number, %eax
+        .byte   0xe9                    # jmp rel32, whatever the distance
+        .long   1f - . - 4
+        .set number, number + 1
+        .endr
+        .org runtime_late_init + LATE_INITS * 16, 0xcc
+1:      mov     %rdx, %rcx
+        mov     %rsi, %rdx
+        mov     %edi, %esi
+        mov     %eax, %edi
+        jmp     runtime_late_initialise
+        .cfi_endproc
+        .size runtime_late_init, . - runtime_late_init
+
+        .section .note.gnu.property, "a", @note
+        .p2align 3
+        .long   4, 16, 5
+        .asciz  "GNU"
+        .long   0xc0000002, 4, 3, 0     # x86 features: IBT and SHSTK
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,200 @@
+// Finds the address the loader would bind a name and version to, for references it has not bound
+// yet and for dlsym() with the pseudo-handles.
+#include "runtime/runtime.h"
+
+// The version string of a definition, or NULL for the unversioned ones.
+static const char *defined_version(const struct module *module, uint16_t index)
+{
+    const Elf64_Verdef *definition = module->defined_versions;
+    while (definition != NULL) {
+        if (definition->vd_ndx == index) {
+            const Elf64_Verdaux *name =
+                (const Elf64_Verdaux *)((const char *)definition + definition->vd_aux);
+            return module->strings + name->vda_name;
+        }
+        if (definition->vd_next == 0)
+            break;
+        definition = (const Elf64_Verdef *)((const char *)definition + definition->vd_next);
+    }
+    return NULL;
+}
+
+const char *symbol_version(const struct module *module, uint32_t symbol)
+{
+    if (module->versions == NULL)
+        return NULL;
+    uint16_t index = module->versions[symbol] & 0x7fff;
+    if (index < 2)
+        return NULL;
+    const Elf64_Verneed *need = module->needed_versions;
+    while (need != NULL) {
+        const Elf64_Vernaux *name = (const Elf64_Vernaux *)((const char *)need + need->vn_aux);
+        for (uint16_t i = 0; i < need->vn_cnt; i++) {
+            if ((name->vna_other & 0x7fff) == index)
+                return module->strings + name->vna_name;
+            name = (const Elf64_Vernaux *)((const char *)name + name->vna_next);
+        }
+        if (need->vn_next == 0)
+            break;
+        need = (const Elf64_Verneed *)((const char *)need + need->vn_next);
+    }
+    return defined_version(module, index);
+}
+
+static bool version_fits(const struct module *module, uint32_t symbol, const char *wanted)
+{
+    if (module->versions == NULL)
+        return true;
+    uint16_t entry = module->versions[symbol];
+    bool hidden = (entry & 0x8000) != 0;
+    uint16_t index = entry & 0x7fff;
+    if (index == 0)
+        return false;
+    if (wanted == NULL)
+        return !hidden;
+    if (index == 1)
+        return true; // unversioned definition: serves any reference
+    const char *version = defined_version(module, index);
+    return version != NULL && text_equal(version, wanted);
+}
+
+static bool is_definition(const struct module *module, uint32_t index, struct symbol_query query)
+{
+    const Elf64_Sym *symbol = &module->symbols[index];
+    unsigned bind = ELF64_ST_BIND(symbol->st_info), type = ELF64_ST_TYPE(symbol->st_info);
+    return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
+           (bind == STB_GLOBAL || bind == STB_WEAK || bind == STB_GNU_UNIQUE) && type != STT_TLS &&
+           text_equal(module->strings + symbol->st_name, query.name) &&
+           version_fits(module, index, query.version);
+}
+
+static uint32_t gnu_hash(const char *name)
+{
+    uint32_t hash = 5381;
+    for (; *name != '\0'; name++)
+        hash = hash * 33 + (unsigned char)*name;
+    return hash;
+}
+
+static uint32_t find_gnu(const struct module *module, struct symbol_query query)
+{
+    const uint32_t *table = module->gnu_hash;
+    uint32_t buckets = table[0], first = table[1], words = table[2], shift = table[3];
+    const uint64_t *filter = (const uint64_t *)&table[4];
+    const uint32_t *bucket = (const uint32_t *)&filter[words];
+    const uint32_t *chain = &bucket[buckets];
+    uint32_t hash = gnu_hash(query.name);
+    if (buckets == 0 || words == 0)
+        return 0;
+    uint64_t word = filter[hash / 64 & (words - 1)];
+    if ((word >> hash % 64 & word >> (hash >> shift) % 64 & 1) == 0)
+        return 0;
+    uint32_t index = bucket[hash % buckets];
+    if (index < first)
+        return 0;
+    for (;; index++) {
+        uint32_t entry = chain[index - first];
+        if (((entry ^ hash) & ~1u) == 0 && is_definition(module, index, query))
+            return index;
+        if ((entry & 1) != 0)
+            return 0;
+    }
+}
+
+static uint32_t find_sysv(const struct module *module, struct symbol_query query)
+{
+    const uint32_t *table = module->sysv_hash;
+    uint32_t hash = 0;
+    for (const char *c = query.name; *c != '\0'; c++) {
+        hash = (hash << 4) + (unsigned char)*c;
+        hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;
+    }
+    if (table[0] == 0)
+        return 0;
+    const uint32_t *chain = &table[2 + table[0]];
+    for (uint32_t index = table[2 + hash % table[0]]; index != 0; index = chain[index])
+        if (is_definition(module, index, query))
+            return index;
+    return 0;
+}
+
+void *symbol_in(const struct module *module, struct symbol_query query)
+{
+    uint32_t index = 0;
+    if (module->symbols == NULL || module->strings == NULL)
+        return NULL;
+    if (module->gnu_hash != NULL)
+        index = find_gnu(module, query);
+    else if (module->sysv_hash != NULL)
+        index = find_sysv(module, query);
+    if (index == 0)
+        return NULL;
+    const Elf64_Sym *symbol = &module->symbols[index];
+    void *address = (void *)(module->bias + symbol->st_value);
+    if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
+        address = ((void *(*)(void))address)();
+    return address;
+}
+
+// The loader's list is in load order, which is the order of lookup for everything loaded at start.
+static struct module *module_of(const struct link_map *map)
+{
+    const struct module_set *set = runtime.modules;
+    for (size_t i = 0; i < set->count; i++)
+        if (set->modules[i]->map == map)
+            return set->modules[i];
+    return NULL;
+}
+
+static void *find_from(const struct link_map *first, struct symbol_query query, int startup)
+{
+    for (const struct link_map *map = first; map != NULL; map = map->l_next) {
+        const struct module *module = module_of(map);
+        if (module == NULL || module == runtime.self)
+            continue;
+        if (startup >= 0 && module->startup != startup)
+            continue;
+        void *address = symbol_in(module, query);
+        if (address != NULL)
+            return address;
+    }
+    return NULL;
+}
+
+void *symbol_find(const struct module *from, struct symbol_query query)
+{
+    const struct link_map *first = from->map;
+    while (first->l_prev != NULL)
+        first = first->l_prev;
+    void *address = find_from(first, query, 1);
+    if (address == NULL && !from->startup) {
+        // A plug-in's own scope: itself, then what was loaded with and after it, then the rest.
+        address = find_from(from->map, query, 0);
+        if (address == NULL)
+            address = find_from(first, query, 0);
+    }
+    return address;
+}
+
+void *symbol_find_after(const struct module *from, struct symbol_query query)
+{
+    return find_from(from->map->l_next, query, -1);
+}
+
+void *symbol_programs_plt(const char *name)
+{
+    const struct module *program = runtime.modules->modules[0];
+    for (size_t i = 0; i < runtime.modules->count; i++)
+        if (runtime.modules->modules[i]->map->l_prev == NULL)
+            program = runtime.modules->modules[i];
+    if (program->bias != 0)
+        return NULL;
+    for (size_t i = 0; i < program->plt_relocation_count; i++) {
+        const Elf64_Sym *symbol =
+            &program->symbols[ELF64_R_SYM(program->plt_relocations[i].r_info)];
+        if (symbol->st_shndx == SHN_UNDEF && symbol->st_value != 0 &&
+            text_equal(program->strings + symbol->st_name, name))
+            return (void *)symbol->st_value;
+    }
+    return NULL;
+}

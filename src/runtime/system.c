@@ -1,0 +1,217 @@
+// See system.h.
+#include "runtime/system.h"
+
+#include "runtime/runtime.h"
+
+#include <linux/futex.h>
+#include <linux/mman.h>
+
+void *memcpy(void *restrict target, const void *restrict source, size_t size)
+{
+    void *result = target;
+    __asm__ volatile("rep movsb" : "+D"(target), "+S"(source), "+c"(size) : : "memory");
+    return result;
+}
+
+void *memset(void *target, int value, size_t size)
+{
+    void *result = target;
+    __asm__ volatile("rep stosb" : "+D"(target), "+c"(size) : "a"(value) : "memory");
+    return result;
+}
+
+int memcmp(const void *a, const void *b, size_t size)
+{
+    const unsigned char *x = a, *y = b;
+    for (; size != 0; size--, x++, y++)
+        if (*x != *y)
+            return *x - *y;
+    return 0;
+}
+
+size_t text_length(const char *text)
+{
+    size_t length = 0;
+    while (text[length] != '\0')
+        length++;
+    return length;
+}
+
+bool text_equal(const char *a, const char *b)
+{
+    while (*a != '\0' && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+bool text_starts(const char *text, const char *prefix)
+{
+    while (*prefix != '\0')
+        if (*text++ != *prefix++)
+            return false;
+    return true;
+}
+
+void text_copy(char *target, size_t room, const char *source)
+{
+    size_t i = 0;
+    for (; i + 1 < room && source[i] != '\0'; i++)
+        target[i] = source[i];
+    target[i] = '\0';
+}
+
+const char *text_base(const char *path)
+{
+    const char *base = path;
+    for (; *path != '\0'; path++)
+        if (*path == '/')
+            base = path + 1;
+    return base;
+}
+
+// One [set] against one character; *pattern stands after '[' and ends after ']'.
+static bool glob_set(const char **pattern, char c)
+{
+    const char *p = *pattern;
+    bool inverted = *p == '!' || *p == '^';
+    bool found = false;
+    if (inverted)
+        p++;
+    for (bool first = true; *p != '\0' && (first || *p != ']'); first = false) {
+        char low = *p++, high = low;
+        if (p[0] == '-' && p[1] != '\0' && p[1] != ']') {
+            high = p[1];
+            p += 2;
+        }
+        found |= low <= c && c <= high;
+    }
+    if (*p == ']')
+        p++;
+    *pattern = p;
+    return found != inverted;
+}
+
+static bool glob_one(const char **pattern, char c)
+{
+    char p = *(*pattern)++;
+    if (p == '?')
+        return true;
+    if (p == '[')
+        return glob_set(pattern, c);
+    if (p == '\\' && **pattern != '\0')
+        p = *(*pattern)++;
+    return p == c;
+}
+
+bool text_glob(const char *pattern, const char *text)
+{
+    const char *star = NULL, *mark = NULL;
+    for (;;) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            mark = text;
+            continue;
+        }
+        if (*text == '\0')
+            return *pattern == '\0';
+        const char *next = pattern;
+        if (*pattern != '\0' && glob_one(&next, *text)) {
+            pattern = next;
+            text++;
+            continue;
+        }
+        if (star == NULL)
+            return false;
+        pattern = star;
+        text = ++mark;
+    }
+}
+
+struct io_vector {
+    void *base;
+    size_t size;
+};
+
+static bool transfer(long number, void *own, void *other, size_t size)
+{
+    struct io_vector local = {own, size}, remote = {other, size};
+    return SYSTEM_6(number, system_pid(), &local, 1, &remote, 1, 0) == (long)size;
+}
+
+bool system_peek(const void *address, void *target, size_t size)
+{
+    return transfer(__NR_process_vm_readv, target, (void *)address, size);
+}
+
+bool system_poke(void *address, const void *source, size_t size)
+{
+    return transfer(__NR_process_vm_writev, (void *)source, address, size);
+}
+
+bool system_peek_text(const char *address, char *target, size_t room)
+{
+    size_t done = 0;
+    target[0] = '\0';
+    while (done + 1 < room) {
+        // Never across a page border: the string may end just before an unmapped page.
+        size_t piece = 4096 - ((uintptr_t)(address + done) & 4095);
+        if (piece > room - 1 - done)
+            piece = room - 1 - done;
+        if (!system_peek(address + done, target + done, piece)) {
+            target[done] = '\0';
+            return done != 0;
+        }
+        for (size_t i = 0; i < piece; i++)
+            if (target[done + i] == '\0')
+                return true;
+        done += piece;
+    }
+    target[done] = '\0';
+    return true;
+}
+
+uint32_t system_pid(void)
+{
+    return (uint32_t)SYSTEM_1(__NR_getpid, 0);
+}
+
+uint32_t system_tid(void)
+{
+    return (uint32_t)SYSTEM_1(__NR_gettid, 0);
+}
+
+bool system_wait(uint32_t *word, uint32_t value, uint32_t timeout_ms)
+{
+    struct {
+        long seconds, nanoseconds;
+    } timeout = {timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000000};
+    const long timed_out = -110;
+    return SYSTEM_6(__NR_futex, word, FUTEX_WAIT, value, &timeout, 0, 0) != timed_out;
+}
+
+void system_wake(uint32_t *word)
+{
+    SYSTEM_6(__NR_futex, word, FUTEX_WAKE, 0x7fffffff, 0, 0, 0);
+}
+
+void *arena_new(size_t size)
+{
+    static char *chunk;
+    static size_t left;
+    const size_t chunk_size = 256 * 1024;
+    size = (size + 15) & ~(size_t)15;
+    if (size > left) {
+        size_t wanted = size > chunk_size / 4 ? (size + 4095) & ~(size_t)4095 : chunk_size;
+        long memory = SYSTEM_6(__NR_mmap, 0, wanted, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (system_failed(memory))
+            return NULL;
+        if (wanted != chunk_size)
+            return (void *)memory;
+        chunk = (char *)memory;
+        left = wanted;
+    }
+    void *result = chunk;
+    chunk += size;
+    left -= size;
+    return result;
+}

@@ -1,0 +1,76 @@
+// What the runtime uses instead of a C library: raw system calls, atomics and a few string helpers.
+// Nothing here touches errno or can be intercepted.
+#ifndef ORDEAL_RUNTIME_SYSTEM_H
+#define ORDEAL_RUNTIME_SYSTEM_H
+
+#include <asm/unistd.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static inline long system_call(long number, long a, long b, long c, long d, long e, long f)
+{
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+#define SYSTEM_1(n, a)          system_call(n, (long)(a), 0, 0, 0, 0, 0)
+#define SYSTEM_2(n, a, b)       system_call(n, (long)(a), (long)(b), 0, 0, 0, 0)
+#define SYSTEM_3(n, a, b, c)    system_call(n, (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define SYSTEM_4(n, a, b, c, d) system_call(n, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define SYSTEM_6(n, a, b, c, d, e, f)                                                              \
+    system_call(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+// The kernel reports failure as -4095..-1.
+static inline bool system_failed(long result)
+{
+    return (unsigned long)result > -4096ul;
+}
+
+#define atomic_load(p)     __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define atomic_store(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define atomic_add(p, v)   __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
+#define atomic_swap_if(p, o, n)                                                                    \
+    ({                                                                                             \
+        __typeof__(*(p)) expected_ = (o);                                                          \
+        __atomic_compare_exchange_n(p, &expected_, n, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);      \
+    })
+
+void *memcpy(void *restrict target, const void *restrict source, size_t size);
+void *memset(void *target, int value, size_t size);
+int memcmp(const void *a, const void *b, size_t size);
+
+size_t text_length(const char *text);
+bool text_equal(const char *a, const char *b);
+bool text_starts(const char *text, const char *prefix);
+// Copies as much as fits, always terminated.
+void text_copy(char *target, size_t room, const char *source);
+// The part after the last slash.
+const char *text_base(const char *path);
+// Shell pattern: * ? [a-z] [!a-z]. Linear apart from backing up to the last star.
+bool text_glob(const char *pattern, const char *text);
+
+// Reads or writes the process's own memory without the risk of a fault.
+bool system_peek(const void *address, void *target, size_t size);
+bool system_poke(void *address, const void *source, size_t size);
+// Copies a C string of the target, cut to room; false when the pointer is bad.
+bool system_peek_text(const char *address, char *target, size_t room);
+
+uint32_t system_pid(void);
+uint32_t system_tid(void);
+
+// Shared futex: wait while *word == value, at most timeout_ms. False on timeout.
+bool system_wait(uint32_t *word, uint32_t value, uint32_t timeout_ms);
+void system_wake(uint32_t *word);
+
+// Memory that lives as long as the process; NULL when there is none. Not for hot paths.
+void *arena_new(size_t size);
+
+#endif
