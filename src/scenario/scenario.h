@@ -31,12 +31,16 @@ struct scenario_rule_view {
     const char *function;  // name or glob
     const char *action;    // "-1/EIO", "delay 50ms", …; "watch" if it never injects
     const char *condition; // after `when`, or ""
+    const char *name;      // the label a scenario file gave it, or NULL
 };
 size_t scenario_rule_count(const struct scenario *scenario);
 struct scenario_rule_view scenario_rule(const struct scenario *scenario, size_t index);
 // Whether pattern `library:function` of a rule covers a function defined by a library file.
 bool scenario_rule_covers(const struct scenario *scenario, size_t index, const char *library_file,
                           const char *function);
+
+// The seed a scenario file asks for; false if none does.
+bool scenario_seed(const struct scenario *scenario, uint64_t *ret_seed);
 
 // A location named in caller(...) or stack(...); the numbers are the plan's query numbers.
 enum scenario_query_kind {

@@ -1,0 +1,38 @@
+// What a rule does when it fires: parsing, checking, printing.
+#ifndef ORDEAL_SCENARIO_ACTION_H
+#define ORDEAL_SCENARIO_ACTION_H
+
+#include "scenario/expression.h"
+
+struct actions {
+    uint32_t set; // enum wire_action bits
+    bool watch;   // nothing on purpose
+    bool errno_only;
+    struct text value_text; // as written
+    enum wire_value value_kind;
+    uint64_t value[2];
+    int32_t error, signal;
+    uint64_t delay_ns, short_limit;
+    unsigned short_argument; // 1-based; 0 = ask the prototype
+    struct wire_out outs[WIRE_OUT_MAX];
+    unsigned out_count;
+    size_t short_start, value_start; // where they stand, for errors
+};
+
+// One action, at the current token.
+struct error *action_parse(struct parser *parser, struct actions *actions);
+// Its parts, also used by the scenario files' readers.
+struct error *action_parse_value(struct parser *parser, struct actions *actions);
+struct error *action_parse_errno(struct parser *parser, struct actions *actions);
+struct error *action_parse_duration(struct parser *parser, struct actions *actions);
+struct error *action_parse_signal(struct parser *parser, struct actions *actions);
+struct error *action_parse_out_place(struct parser *parser, struct wire_out *ret_out);
+struct error *action_parse_out_value(struct parser *parser, struct wire_out *out);
+
+// Checks that the actions go together and suit the function; fills in what depends on it.
+struct error *action_check(struct actions *actions, const struct source *source, size_t offset,
+                           const struct pattern *pattern);
+// Appends the actions in native spelling.
+struct error *action_print(const struct actions *actions, struct buffer *buffer);
+
+#endif

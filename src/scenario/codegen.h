@@ -1,0 +1,38 @@
+// From an expression tree to the runtime's stack code.
+#ifndef ORDEAL_SCENARIO_CODEGEN_H
+#define ORDEAL_SCENARIO_CODEGEN_H
+
+#include "scenario/expression.h"
+
+struct codegen {
+    struct scenario *scenario;
+    const struct source *source;
+    uint32_t rule, pattern;
+    size_t start;   // first instruction of the rule in scenario->code
+    unsigned depth; // values on the stack
+    bool once, new_stack;
+};
+
+// Compiles a condition as the code of rule `rule` and fills in the rule's code, flags and gates.
+struct error *codegen_rule(struct scenario *scenario, uint32_t rule, uint32_t pattern,
+                           const struct source *source, const struct expression *condition,
+                           struct wire_rule *wire);
+
+// For compile functions of triggers. `pops` and `pushes` are the instruction's effect.
+struct error *codegen_emit(struct codegen *codegen, const struct expression *node, unsigned pops,
+                           unsigned pushes, struct wire_instruction instruction);
+__attribute__((format(printf, 3, 4), warn_unused_result)) struct error *
+codegen_error(const struct codegen *codegen, const struct expression *node, const char *format,
+              ...);
+// Pushes argument `number` (1-based), read as `type`.
+struct error *codegen_argument(struct codegen *codegen, const struct expression *node,
+                               unsigned number, enum wire_argument_type type);
+struct pattern *codegen_pattern(const struct codegen *codegen);
+// Notes that an argument is a C string, so that the journal shows it.
+void codegen_note_string(struct codegen *codegen, unsigned number);
+
+// Narrows the rule's gates by what must hold for the condition. See gate.c.
+void gate_rule(const struct scenario *scenario, const struct expression *condition,
+               struct wire_rule *wire);
+
+#endif

@@ -1,0 +1,116 @@
+// Finding the shared objects of plug-in triggers.
+#include "scenario/model.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static struct error *add_file(struct scenario *scenario, const char *path, uint32_t *ret_index)
+{
+    struct text text;
+    TRY(scenario_text(scenario, path, strlen(path), &text));
+    for (size_t i = 0; i < scenario->plugin_files.count; i++)
+        if (scenario->plugin_files.items[i].offset == text.offset) {
+            *ret_index = (uint32_t)i;
+            return NULL;
+        }
+    struct text *slot = ARRAY_ADD(&scenario->plugin_files);
+    if (slot == NULL)
+        return error_no_memory();
+    *slot = text;
+    *ret_index = (uint32_t)(scenario->plugin_files.count - 1);
+    return NULL;
+}
+
+// Whether a file offers plug-in NAME: NAME.so, libNAME.so, with '-' for '_'.
+static bool file_offers(const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    const char *file = slash != NULL ? slash + 1 : path;
+    for (unsigned skip = 0; skip < 2; skip++) {
+        if (skip == 1) {
+            if (strncmp(file, "lib", 3) != 0)
+                break;
+            file += 3;
+        }
+        size_t i = 0;
+        while (name[i] != '\0' && (file[i] == name[i] || (file[i] == '-' && name[i] == '_')))
+            i++;
+        if (name[i] == '\0' && (file[i] == '\0' || file[i] == '.'))
+            return true;
+    }
+    return false;
+}
+
+static bool find_given(const struct scenario *scenario, const char *name, uint32_t *ret_index)
+{
+    for (size_t i = 0; i < scenario->plugin_files.count; i++)
+        if (file_offers(scenario->plugin_files.items[i].chars, name)) {
+            *ret_index = (uint32_t)i;
+            return true;
+        }
+    return false;
+}
+
+static struct error *find_in(struct scenario *scenario, const char *directory, size_t size,
+                             struct plugin *plugin)
+{
+    _cleanup_free_ char *path = NULL;
+    if (asprintf(&path, "%.*s/%s.so", (int)size, directory, plugin->name.chars) < 0) {
+        path = NULL;
+        return error_no_memory();
+    }
+    _cleanup_free_ char *real = realpath(path, NULL);
+    if (real == NULL)
+        return errno == ENOMEM ? error_no_memory() : NULL;
+    return add_file(scenario, real, &plugin->file);
+}
+
+struct error *scenario_find_plugin(struct scenario *scenario, struct plugin *plugin)
+{
+    if (find_given(scenario, plugin->name.chars, &plugin->file))
+        return NULL;
+    if (plugin->directory.size != 0)
+        TRY(find_in(scenario, plugin->directory.chars, plugin->directory.size, plugin));
+    const char *list = getenv("ORDEAL_PLUGIN_PATH");
+    while (list != NULL && *list != '\0' && plugin->file == WIRE_NONE) {
+        size_t size = strcspn(list, ":");
+        if (size != 0)
+            TRY(find_in(scenario, list, size, plugin));
+        list += size + (list[size] == ':');
+    }
+    return NULL;
+}
+
+struct error *scenario_add_plugin(struct scenario *scenario, const char *path)
+{
+    _cleanup_free_ char *real = realpath(path, NULL);
+    if (real == NULL)
+        return errno == ENOMEM ? error_no_memory()
+                               : error_from_errno(errno, "cannot load plug-in %s", path);
+    struct stat status;
+    if (stat(real, &status) != 0)
+        return error_from_errno(errno, "cannot load plug-in %s", path);
+    if (!S_ISREG(status.st_mode))
+        return error_new("cannot load plug-in %s: not a file", path);
+    uint32_t file;
+    TRY(add_file(scenario, real, &file));
+    // A file named by the user goes before one found by search, also for rules read earlier.
+    for (size_t i = 0; i < scenario->plugins.count; i++)
+        if (file_offers(real, scenario->plugins.items[i].name.chars))
+            scenario->plugins.items[i].file = file;
+    return NULL;
+}
+
+size_t scenario_plugin_count(const struct scenario *scenario)
+{
+    return scenario->plugin_files.count;
+}
+
+const char *scenario_plugin_file(const struct scenario *scenario, size_t index)
+{
+    return scenario->plugin_files.items[index].chars;
+}

@@ -1,0 +1,28 @@
+// A rule in the making, and how it joins the scenario.
+#ifndef ORDEAL_SCENARIO_RULE_H
+#define ORDEAL_SCENARIO_RULE_H
+
+#include "scenario/action.h"
+
+struct draft {
+    struct text library, function;
+    struct actions actions;
+    const struct source *action_source; // with action_start, for errors about the actions
+    size_t action_start;
+    const struct expression *condition; // or NULL
+    const struct source *condition_source;
+    struct text text, action_text; // as written; empty: composed from the parts
+    struct text condition_text;
+    struct text name;
+    unsigned arguments; // how many the user says there are
+};
+struct error *rule_add(struct scenario *scenario, struct draft *draft);
+
+// Reads one rule in strace's spelling, if the text is in it.
+bool strace_is(const struct source *source);
+struct error *strace_add(struct scenario *scenario, const struct source *source);
+// Reads one SPEC, in either spelling.
+struct error *spec_add(struct scenario *scenario, const struct source *source,
+                       const struct named_triggers *names);
+
+#endif

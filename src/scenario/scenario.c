@@ -1,0 +1,201 @@
+// See scenario.h: creation, look-up and the tables that rules share.
+#include "scenario/model.h"
+
+#include "base/cleanup.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct error *scenario_new(struct scenario **ret_scenario)
+{
+    struct scenario *scenario = calloc(1, sizeof *scenario);
+    if (scenario == NULL)
+        return error_no_memory();
+    scenario->directory.chars = "";
+    *ret_scenario = scenario;
+    return NULL;
+}
+
+void scenario_free(struct scenario *scenario)
+{
+    if (scenario == NULL)
+        return;
+    ARRAY_DEINIT(&scenario->patterns);
+    ARRAY_DEINIT(&scenario->rules);
+    ARRAY_DEINIT(&scenario->code);
+    ARRAY_DEINIT(&scenario->stacks);
+    ARRAY_DEINIT(&scenario->stack_items);
+    ARRAY_DEINIT(&scenario->outs);
+    ARRAY_DEINIT(&scenario->plugins);
+    ARRAY_DEINIT(&scenario->parameters);
+    ARRAY_DEINIT(&scenario->afters);
+    ARRAY_DEINIT(&scenario->queries);
+    ARRAY_DEINIT(&scenario->variables);
+    ARRAY_DEINIT(&scenario->plugin_files);
+    map_deinit(&scenario->pattern_map);
+    map_deinit(&scenario->query_map);
+    map_deinit(&scenario->variable_map);
+    map_deinit(&scenario->plugin_map);
+    strings_deinit(&scenario->strings);
+    arena_deinit(&scenario->arena);
+    free(scenario);
+}
+
+struct error *scenario_text(struct scenario *scenario, const char *chars, size_t size,
+                            struct text *ret_text)
+{
+    return strings_intern(&scenario->strings, &scenario->arena, chars, size, ret_text);
+}
+
+struct error *scenario_text_of(struct scenario *scenario, const struct buffer *buffer,
+                               struct text *ret_text)
+{
+    return scenario_text(scenario, buffer->data, buffer->size, ret_text);
+}
+
+static bool has_glob(const char *text)
+{
+    return strpbrk(text, "*?[") != NULL;
+}
+
+struct error *scenario_intern_pattern(struct scenario *scenario, struct text library,
+                                      struct text name, uint32_t *ret_index)
+{
+    uint64_t key = (uint64_t)library.offset << 32 | name.offset;
+    uint32_t found = map_find(&scenario->pattern_map, key);
+    if (found == MAP_NONE) {
+        struct pattern *pattern = ARRAY_ADD(&scenario->patterns);
+        if (pattern == NULL)
+            return error_no_memory();
+        *pattern = (struct pattern){.name = name, .library = library};
+        pattern->is_glob = has_glob(name.chars);
+        pattern->prototype = prototype_find(name.chars);
+        found = (uint32_t)(scenario->patterns.count - 1);
+        TRY(map_put(&scenario->pattern_map, key, found));
+    }
+    *ret_index = found;
+    return NULL;
+}
+
+static bool brackets_close(const char *text)
+{
+    const char *open;
+    while ((open = strchr(text, '[')) != NULL) {
+        const char *from = open + 1;
+        if (*from == '!' || *from == '^')
+            from++;
+        if (*from == ']')
+            from++;
+        text = strchr(from, ']');
+        if (text == NULL)
+            return false;
+    }
+    return true;
+}
+
+struct error *scenario_split_pattern(struct scenario *scenario, const struct source *source,
+                                     size_t offset, struct text word, bool quoted,
+                                     struct text *ret_library, struct text *ret_name)
+{
+    const char *text = word.chars, *colon = strchr(text, ':');
+    struct text library = {.chars = ""}, name = word;
+    if (colon != NULL && colon[1] == ':')
+        return source_error(source, offset,
+                            "'%s': C++ functions go by their mangled names, or a glob such as "
+                            "_ZN*name*",
+                            text);
+    if (colon != NULL) {
+        TRY(scenario_text(scenario, text, (size_t)(colon - text), &library));
+        TRY(scenario_text(scenario, colon + 1, strlen(colon + 1), &name));
+    }
+    if (name.size == 0)
+        return source_error(source, offset,
+                            quoted || word.size != 0 ? "expected a function after the library"
+                                                     : "expected a function's name");
+    if (colon != NULL && library.size == 0)
+        return source_error(source, offset, "expected a library before ':'");
+    if (strchr(name.chars, ':') != NULL)
+        return source_error(source, offset, "'%s': a function is written NAME or LIBRARY:NAME",
+                            text);
+    if (!brackets_close(library.chars) || !brackets_close(name.chars))
+        return source_error(source, offset, "'%s': '[' has no ']'", text);
+    *ret_library = library;
+    *ret_name = name;
+    return NULL;
+}
+
+size_t scenario_rule_count(const struct scenario *scenario)
+{
+    return scenario->rules.count;
+}
+
+struct scenario_rule_view scenario_rule(const struct scenario *scenario, size_t index)
+{
+    const struct rule *rule = &scenario->rules.items[index];
+    const struct pattern *pattern = &scenario->patterns.items[rule->pattern];
+    return (struct scenario_rule_view){
+        .text = rule->text.chars,
+        .library = pattern->library.size != 0 ? pattern->library.chars : NULL,
+        .function = pattern->name.chars,
+        .action = rule->action.chars,
+        .condition = rule->condition.chars,
+        .name = rule->name.size != 0 ? rule->name.chars : NULL,
+    };
+}
+
+// A library pattern is compared with the file's name and with its stem: libc.so.6 is also libc.
+static bool library_covers(const char *pattern, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    const char *name = slash != NULL ? slash + 1 : file;
+    if (fnmatch(pattern, name, 0) == 0 || fnmatch(pattern, file, 0) == 0)
+        return true;
+    const char *end = strstr(name, ".so");
+    if (end == NULL)
+        return false;
+    char stem[256];
+    size_t size = (size_t)(end - name);
+    if (size >= sizeof stem)
+        return false;
+    memcpy(stem, name, size);
+    stem[size] = '\0';
+    return fnmatch(pattern, stem, 0) == 0;
+}
+
+bool scenario_rule_covers(const struct scenario *scenario, size_t index, const char *library_file,
+                          const char *function)
+{
+    const struct pattern *pattern = &scenario->patterns.items[scenario->rules.items[index].pattern];
+    bool name_fits = pattern->is_glob ? fnmatch(pattern->name.chars, function, 0) == 0
+                                      : strcmp(pattern->name.chars, function) == 0;
+    return name_fits &&
+           (pattern->library.size == 0 || library_covers(pattern->library.chars, library_file));
+}
+
+bool scenario_seed(const struct scenario *scenario, uint64_t *ret_seed)
+{
+    if (scenario->has_seed)
+        *ret_seed = scenario->seed;
+    return scenario->has_seed;
+}
+
+size_t scenario_query_count(const struct scenario *scenario)
+{
+    return scenario->queries.count;
+}
+
+const struct scenario_query *scenario_query(const struct scenario *scenario, size_t index)
+{
+    return &scenario->queries.items[index];
+}
+
+size_t scenario_variable_count(const struct scenario *scenario)
+{
+    return scenario->variables.count;
+}
+
+const struct scenario_variable *scenario_variable(const struct scenario *scenario, size_t index)
+{
+    return &scenario->variables.items[index];
+}

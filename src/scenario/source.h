@@ -1,0 +1,46 @@
+// A piece of text the user wrote and where it stands, so that an error inside it can be shown in
+// its file with line and caret; and suggestions for mistyped names.
+#ifndef ORDEAL_SCENARIO_SOURCE_H
+#define ORDEAL_SCENARIO_SOURCE_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+enum source_mapping {
+    SOURCE_DIRECT, // byte i of `text` is byte base + i of the file
+    SOURCE_SCALAR, // `text` is what a YAML scalar at `base` stands for: quotes, folding, escapes
+    SOURCE_FIXED,  // `text` was derived; errors show `base` and quote the text
+};
+
+struct source {
+    const char *name; // of the file, or what the text is
+    const char *file; // the whole file's text
+    size_t file_size;
+    const char *text; // what is parsed
+    size_t size;
+    size_t base; // where it stands in the file
+    enum source_mapping mapping;
+};
+
+// A source that is the whole of a text.
+struct source source_whole(const char *name, const char *text, size_t size);
+
+// An error about byte `offset` of source->text.
+__attribute__((format(printf, 3, 4), warn_unused_result)) struct error *
+source_error(const struct source *source, size_t offset, const char *format, ...);
+
+// The candidate that `word` is probably a slip of the hand for. Offer candidates one by one.
+struct suggestion {
+    const char *word;
+    size_t size;
+    const char *best;
+    size_t distance;
+};
+struct suggestion suggestion_start(const char *word, size_t size);
+void suggestion_offer(struct suggestion *suggestion, const char *candidate);
+// " (did you mean 'x'?)" or "", in static storage of the caller: at least SUGGESTION_SIZE bytes.
+#define SUGGESTION_SIZE 96
+const char *suggestion_text(const struct suggestion *suggestion, char storage[SUGGESTION_SIZE]);
+
+#endif

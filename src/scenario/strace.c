@@ -1,0 +1,176 @@
+// strace's spelling of an injection: FUNCTION[,FUNCTION...]:error=EIO:when=3+2 and so on.
+#include "scenario/rule.h"
+
+#include "base/cleanup.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *const keys[] = {"error", "retval",  "signal",     "delay_enter", "delay_exit",
+                                   "when",  "syscall", "poke_enter", "poke_exit"};
+enum key { KEY_ERROR, KEY_RETVAL, KEY_SIGNAL, KEY_DELAY_ENTER, KEY_DELAY_EXIT, KEY_WHEN, KEYS };
+
+static size_t find_key(const char *text, size_t size)
+{
+    size_t count = sizeof keys / sizeof *keys, i = 0;
+    while (i < count && !(strlen(keys[i]) == size && memcmp(keys[i], text, size) == 0))
+        i++;
+    return i;
+}
+
+bool strace_is(const struct source *source)
+{
+    const char *text = source->text, *end = text + source->size, *at = text;
+    while (at < end && strchr(" \t\r\n\"'=:()", *at) == NULL) // also stops at a NUL
+        at++;
+    if (at == end || *at != ':' || at == text)
+        return false;
+    const char *key = at + 1, *stop = key;
+    while (stop < end && ((*stop >= 'a' && *stop <= 'z') || *stop == '_'))
+        stop++;
+    return stop < end && *stop == '=' &&
+           find_key(key, (size_t)(stop - key)) < sizeof keys / sizeof *keys;
+}
+
+static struct error *parse_error(struct parser *parser, struct actions *actions)
+{
+    TRY(action_parse_errno(parser, actions));
+    if (actions->set & WIRE_RETURN)
+        return parser_error(parser, parser->lexer.token.start,
+                            "error= and retval= exclude each other");
+    actions->set |= WIRE_RETURN;
+    actions->value[0] = UINT64_MAX;
+    return scenario_text(parser->scenario, "-1", 2, &actions->value_text);
+}
+
+static struct error *parse_retval(struct parser *parser, struct actions *actions)
+{
+    if (actions->set & WIRE_RETURN)
+        return parser_error(parser, parser->lexer.token.start,
+                            "error= and retval= exclude each other");
+    return action_parse_value(parser, actions);
+}
+
+// Microseconds unless a unit follows.
+static struct error *parse_delay(struct parser *parser, struct actions *actions)
+{
+    struct token *token = &parser->lexer.token;
+    if (token->kind == TOKEN_INTEGER) {
+        if (token->integer > INT64_MAX / 1000)
+            return parser_error(parser, token->start, "this duration is too long");
+        token->kind = TOKEN_DURATION;
+        token->integer *= 1000;
+    }
+    return action_parse_duration(parser, actions);
+}
+
+// FIRST[..LAST][+[STEP]] as a condition on count.
+static struct error *parse_when(struct parser *parser, struct buffer *condition)
+{
+    struct lexer *lexer = &parser->lexer;
+    uint64_t first, last = 0, step = 0;
+    size_t start = lexer->token.start;
+    if (condition->size != 0)
+        return parser_error(parser, start, "a second when=");
+    TRY(parse_bounded(parser, "a call number", 1, INT64_MAX, &first));
+    if (lexer->token.kind == TOKEN_RANGE) {
+        TRY(lexer_next(lexer));
+        TRY(parse_bounded(parser, "a call number", 1, INT64_MAX, &last));
+        if (last < first)
+            return parser_error(parser, start, "this range is empty: its end is below its start");
+    }
+    if (lexer->token.kind == (enum token_kind)'+') {
+        TRY(lexer_next(lexer));
+        step = 1;
+        if (lexer->token.kind == TOKEN_INTEGER)
+            TRY(parse_bounded(parser, "a step", 1, INT64_MAX, &step));
+    }
+    if (last == 0 && step == 0)
+        return buffer_printf(condition, "count == %" PRIu64, first);
+    TRY(buffer_printf(condition, "count in %" PRIu64 "..", first));
+    if (last != 0)
+        TRY(buffer_printf(condition, "%" PRIu64, last));
+    return step > 1 ? buffer_printf(condition, "+%" PRIu64, step) : NULL;
+}
+
+static struct error *parse_item(struct parser *parser, struct actions *actions,
+                                struct buffer *condition)
+{
+    struct lexer *lexer = &parser->lexer;
+    size_t start = lexer->token.start, size = lexer->token.end - start;
+    size_t key = find_key(lexer->source->text + start, size);
+    if (lexer->token.kind != TOKEN_NAME && lexer->token.kind != TOKEN_WHEN)
+        return lexer_unexpected(lexer, "error=, retval=, signal=, delay_enter= or when=");
+    if (key == sizeof keys / sizeof *keys) {
+        struct suggestion suggestion = suggestion_start(lexer->source->text + start, size);
+        for (size_t i = 0; i < KEYS; i++)
+            suggestion_offer(&suggestion, keys[i]);
+        char storage[SUGGESTION_SIZE];
+        return parser_error(parser, start, "unknown option '%.*s='%s", size < 60 ? (int)size : 60,
+                            lexer->source->text + start, suggestion_text(&suggestion, storage));
+    }
+    if (key == KEY_DELAY_EXIT || key >= KEYS)
+        return parser_error(parser, start, "%s= is not supported%s", keys[key],
+                            key == KEY_DELAY_EXIT ? "; delay_enter= is" : "");
+    TRY(lexer_next(lexer));
+    TRY(lexer_expect(lexer, (enum token_kind)'=', "'='"));
+    switch ((enum key)key) {
+    case KEY_ERROR:
+        return parse_error(parser, actions);
+    case KEY_RETVAL:
+        return parse_retval(parser, actions);
+    case KEY_SIGNAL:
+        return action_parse_signal(parser, actions);
+    case KEY_DELAY_ENTER:
+        return parse_delay(parser, actions);
+    default:
+        return parse_when(parser, condition);
+    }
+}
+
+static struct error *add_functions(struct scenario *scenario, const struct source *source,
+                                   size_t end, const struct draft *common)
+{
+    for (size_t start = 0; start < end;) {
+        size_t stop = start;
+        while (stop < end && source->text[stop] != ',')
+            stop++;
+        struct draft draft = *common;
+        draft.library.chars = "";
+        if (stop == start)
+            return source_error(source, start, "expected a function's name");
+        struct text word;
+        TRY(scenario_text(scenario, source->text + start, stop - start, &word));
+        TRY(scenario_split_pattern(scenario, source, start, word, false, &draft.library,
+                                   &draft.function));
+        TRY(rule_add(scenario, &draft));
+        start = stop + 1;
+    }
+    return NULL;
+}
+
+struct error *strace_add(struct scenario *scenario, const struct source *source)
+{
+    size_t colon = (size_t)((const char *)memchr(source->text, ':', source->size) - source->text);
+    _cleanup_(buffer_deinit) struct buffer condition = {0};
+    struct draft draft = {.action_source = source};
+    struct parser parser;
+    TRY(parser_start(&parser, scenario, source, colon + 1, NULL));
+    for (;;) {
+        TRY(parse_item(&parser, &draft.actions, &condition));
+        if (parser.lexer.token.kind == TOKEN_END)
+            break;
+        TRY(lexer_expect(&parser.lexer, (enum token_kind)':', "':' or the end of the rule"));
+    }
+    struct source derived = {.mapping = SOURCE_FIXED};
+    draft.condition_text.chars = "";
+    if (condition.size != 0) {
+        TRY(scenario_text_of(scenario, &condition, &draft.condition_text));
+        derived = (struct source){
+            source->name,   source->file, source->file_size, draft.condition_text.chars,
+            condition.size, source->base, SOURCE_FIXED};
+        TRY(expression_parse(scenario, &derived, NULL, &draft.condition));
+        draft.condition_source = &derived;
+    }
+    return add_functions(scenario, source, colon, &draft);
+}

@@ -1,0 +1,48 @@
+// Facts as data: named numbers, and what common library functions take.
+#ifndef ORDEAL_SCENARIO_TABLES_H
+#define ORDEAL_SCENARIO_TABLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum constant_kind {
+    CONSTANT_ERRNO,
+    CONSTANT_SIGNAL,
+    CONSTANT_OTHER,
+};
+struct constant {
+    const char *name;
+    int64_t value;
+    enum constant_kind kind;
+};
+size_t constant_count(void);
+const struct constant *constant_at(size_t index);
+const struct constant *constant_find(const char *name, size_t size);
+// The usual name of an errno or signal, or NULL.
+const char *constant_name(enum constant_kind kind, int64_t value);
+
+// A letter per argument in an integer register.
+enum prototype_kind {
+    PROTOTYPE_INT = 'i',
+    PROTOTYPE_UNSIGNED = 'u',
+    PROTOTYPE_LONG = 'l',   // also off_t, time_t, ssize_t
+    PROTOTYPE_SIZE = 'z',   // size_t and other unsigned 64-bit numbers
+    PROTOTYPE_FD = 'f',     // a descriptor
+    PROTOTYPE_PATH = 'p',   // a C string that names a file
+    PROTOTYPE_STRING = 's', // another C string
+    PROTOTYPE_POINTER = '*',
+};
+struct prototype {
+    const char *name;
+    const char *arguments; // enum prototype_kind letters
+    unsigned count;        // 1-based argument that `short` reduces; 0 = none
+};
+size_t prototype_count(void);
+const struct prototype *prototype_at(size_t index);
+const struct prototype *prototype_find(const char *name);
+// The kind of argument `number` (1-based), or 0 when unknown.
+char prototype_argument(const struct prototype *prototype, unsigned number);
+// "a size", "a descriptor", …
+const char *prototype_kind_text(char kind);
+
+#endif

@@ -1,0 +1,35 @@
+// The inside of a trigger: how its text is read and what code it becomes. One descriptor per
+// trigger in a trigger-*.c file, one line in triggers.c; docs/HOWTO-add-a-trigger.md is the recipe.
+#ifndef ORDEAL_SCENARIO_TRIGGER_KIND_H
+#define ORDEAL_SCENARIO_TRIGGER_KIND_H
+
+#include "scenario/codegen.h"
+#include "scenario/expression.h"
+#include "scenario/trigger.h"
+
+struct trigger_kind {
+    struct scenario_trigger about;
+    // Reads what follows the name and keeps it in the node. NULL: nothing follows.
+    struct error *(*parse)(struct parser *parser, struct expression *node);
+    // Pushes the trigger's value.
+    struct error *(*compile)(struct codegen *codegen, const struct expression *node);
+    // Pushes 1 if the trigger's text matches. NULL: it is not a text.
+    struct error *(*match)(struct codegen *codegen, const struct expression *node,
+                           enum wire_match match, struct text text);
+    // The query that the immediate caller must match for the trigger to hold, or WIRE_NONE. May be
+    // NULL: none.
+    uint32_t (*site)(const struct scenario *scenario, const struct expression *node);
+    bool is_count;      // its value is the occurrence number
+    bool sees_calls;    // its answer depends on which calls it was asked about: never ask twice for
+                        // one call, never skip one
+    bool conjunct_only; // may stand only as a term of the whole condition's conjunction
+};
+
+extern const struct trigger_kind trigger_after, trigger_arg, trigger_caller, trigger_count,
+    trigger_fd, trigger_holding_mutex, trigger_new_stack, trigger_once, trigger_path,
+    trigger_plugin, trigger_process, trigger_random, trigger_remote, trigger_stack, trigger_thread,
+    trigger_time, trigger_var;
+
+const struct trigger_kind *trigger_find(const char *name, size_t size);
+
+#endif
