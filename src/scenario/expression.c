@@ -173,7 +173,7 @@ static struct error *make_unary(struct parser *parser, enum wire_op op, size_t s
                                 const struct expression *operand,
                                 const struct expression **ret_node)
 {
-    struct expression *node;
+    struct expression *node = NULL;
     bool is_not = op == WIRE_OP_NOT;
     TRY(new_node(parser, is_not ? EXPRESSION_NOT : EXPRESSION_UNARY, start, &node));
     node->op = op;
@@ -190,7 +190,7 @@ static struct error *make_binary(struct parser *parser, enum wire_op op, size_t 
                                  const struct expression *left, const struct expression *right,
                                  const struct expression **ret_node)
 {
-    struct expression *node;
+    struct expression *node = NULL;
     TRY(new_node(parser, EXPRESSION_BINARY, start, &node));
     node->op = op;
     node->left = left;
@@ -240,7 +240,7 @@ static struct error *parse_name(struct parser *parser, const struct expression *
     const struct token token = parser->lexer.token;
     const char *word = parser->lexer.source->text + token.start;
     size_t size = token.end - token.start;
-    struct expression *node;
+    struct expression *node = NULL;
     const struct trigger_kind *trigger = trigger_find(word, size);
     const struct constant *constant = trigger == NULL ? constant_find(word, size) : NULL;
     if (trigger == NULL && constant == NULL)
@@ -287,7 +287,7 @@ static struct error *parse_reference(struct parser *parser, const struct express
                             "'triggers:' of a scenario file",
                             name.chars, suggestion_text(&suggestion, storage));
     }
-    struct expression *node;
+    struct expression *node = NULL;
     TRY(new_node(parser, EXPRESSION_REFERENCE, start, &node));
     node->left = parser->names->list.items[found].expression;
     node->source = parser->names->list.items[found].source;
@@ -304,7 +304,7 @@ static struct error *parse_number(struct parser *parser, const struct expression
     if (token->integer > INT64_MAX && !is_hex)
         return parser_error(parser, token->start,
                             "this number is above the largest signed one; write it in hexadecimal");
-    struct expression *node;
+    struct expression *node = NULL;
     TRY(new_node(parser, EXPRESSION_CONSTANT, token->start, &node));
     node->number = (int64_t)token->integer;
     *ret_node = node;
@@ -326,7 +326,7 @@ static struct error *parse_primary(struct parser *parser, const struct expressio
     case '@':
         return parse_reference(parser, ret_node);
     case TOKEN_TEXT: {
-        struct expression *node;
+        struct expression *node = NULL;
         TRY(new_node(parser, EXPRESSION_TEXT, token->start, &node));
         node->text = token->text;
         *ret_node = node;
@@ -362,7 +362,7 @@ static struct error *parse_unary(struct parser *parser, const struct expression 
     }
     TRY(enter(parser));
     TRY(lexer_next(&parser->lexer));
-    const struct expression *operand;
+    const struct expression *operand = NULL;
     TRY(parse_unary(parser, &operand));
     parser->depth--;
     return make_unary(parser, op, start, operand, ret_node);
@@ -401,13 +401,13 @@ static struct error *parse_arithmetic(struct parser *parser, size_t level,
 {
     if (level == LEVELS)
         return parse_unary(parser, ret_node);
-    const struct expression *left;
+    const struct expression *left = NULL;
     TRY(parse_arithmetic(parser, level + 1, &left));
     enum wire_op op;
     while (level_operator(level, parser->lexer.token.kind, &op)) {
         size_t start = parser->lexer.token.start;
         TRY(lexer_next(&parser->lexer));
-        const struct expression *right;
+        const struct expression *right = NULL;
         TRY(parse_arithmetic(parser, level + 1, &right));
         TRY(make_binary(parser, op, start, left, right, &left));
     }
@@ -423,7 +423,7 @@ static struct error *parse_range(struct parser *parser, size_t start,
         return parser_error(parser, value->start,
                             "the left side of 'in' is evaluated more than once; random, remote and "
                             "plugin cannot stand there");
-    struct expression *node;
+    struct expression *node = NULL;
     TRY(new_node(parser, EXPRESSION_RANGE, start, &node));
     node->left = value;
     TRY(parse_unary(parser, &node->right));
@@ -475,7 +475,7 @@ static struct error *make_match(struct parser *parser, int operator_, size_t sta
     if (left->kind != EXPRESSION_TRIGGER || left->trigger->match == NULL)
         return parser_error(parser, left->start,
                             "only arg(n), path(n), thread and process can be compared with a text");
-    struct expression *node;
+    struct expression *node = NULL;
     TRY(new_node(parser, EXPRESSION_MATCH, start, &node));
     node->left = left;
     node->text = right->text;
@@ -521,7 +521,7 @@ static bool comparison_operator(const struct parser *parser, enum wire_op *ret_o
 
 static struct error *parse_comparison(struct parser *parser, const struct expression **ret_node)
 {
-    const struct expression *left, *right;
+    const struct expression *left = NULL, *right = NULL;
     TRY(parse_arithmetic(parser, 0, &left));
     enum wire_op op, next;
     int operator_ = (int)parser->lexer.token.kind;
@@ -556,7 +556,7 @@ static struct error *parse_not(struct parser *parser, const struct expression **
     size_t start = parser->lexer.token.start;
     TRY(enter(parser));
     TRY(lexer_next(&parser->lexer));
-    const struct expression *operand;
+    const struct expression *operand = NULL;
     TRY(parse_not(parser, &operand));
     parser->depth--;
     return make_unary(parser, WIRE_OP_NOT, start, operand, ret_node);
@@ -566,13 +566,13 @@ static struct error *parse_logical(struct parser *parser, enum token_kind token,
                                    const struct expression **ret_node)
 {
     bool is_or = token == TOKEN_OR;
-    const struct expression *left, *right;
+    const struct expression *left = NULL, *right = NULL;
     TRY(is_or ? parse_logical(parser, TOKEN_AND, &left) : parse_not(parser, &left));
     while (parser->lexer.token.kind == token) {
         size_t start = parser->lexer.token.start;
         TRY(lexer_next(&parser->lexer));
         TRY(is_or ? parse_logical(parser, TOKEN_AND, &right) : parse_not(parser, &right));
-        struct expression *node;
+        struct expression *node = NULL;
         TRY(new_node(parser, is_or ? EXPRESSION_OR : EXPRESSION_AND, start, &node));
         node->left = left;
         node->right = right;
@@ -594,7 +594,7 @@ struct error *expression_parse(struct scenario *scenario, const struct source *s
 {
     struct parser parser;
     TRY(parser_start(&parser, scenario, source, 0, names));
-    const struct expression *expression;
+    const struct expression *expression = NULL;
     TRY(parse_expression(&parser, &expression));
     if (parser.lexer.token.kind != TOKEN_END)
         return lexer_unexpected(&parser.lexer, "'and', 'or' or the end of the condition");

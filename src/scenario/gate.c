@@ -149,8 +149,11 @@ static bool gate_term(const struct scenario *scenario, const struct expression *
     else if (node->kind == EXPRESSION_RANGE)
         gate_range(wire, node);
     else if (node->kind == EXPRESSION_TRIGGER && node->trigger->site != NULL &&
-             wire->site == WIRE_NONE)
+             wire->site == WIRE_NONE) {
         wire->site = node->trigger->site(scenario, node);
+        wire->site_exact = wire->site != WIRE_NONE &&
+                           scenario->queries.items[wire->site].kind == SCENARIO_QUERY_SITE;
+    }
     return true;
 }
 

@@ -18,6 +18,19 @@ static size_t find_key(const char *text, size_t size)
     return i;
 }
 
+// Whether what stands before the ':' is surely no library: a list, or a well-known function.
+static bool names_functions(const char *text, size_t size)
+{
+    char name[64];
+    if (memchr(text, ',', size) != NULL)
+        return true;
+    if (size >= sizeof name)
+        return false;
+    memcpy(name, text, size);
+    name[size] = '\0';
+    return prototype_find(name) != NULL;
+}
+
 bool strace_is(const struct source *source)
 {
     const char *text = source->text, *end = text + source->size, *at = text;
@@ -29,7 +42,8 @@ bool strace_is(const struct source *source)
     while (stop < end && ((*stop >= 'a' && *stop <= 'z') || *stop == '_'))
         stop++;
     return stop < end && *stop == '=' &&
-           find_key(key, (size_t)(stop - key)) < sizeof keys / sizeof *keys;
+           (find_key(key, (size_t)(stop - key)) < sizeof keys / sizeof *keys ||
+            names_functions(text, (size_t)(at - text)));
 }
 
 static struct error *parse_error(struct parser *parser, struct actions *actions)
