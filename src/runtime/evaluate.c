@@ -288,7 +288,9 @@ static bool ask(const struct call *call, uint32_t rule, const struct wire_instru
         *ret_value = runtime.process->number;
         return true;
     case WIRE_OP_PROCESS_NAME:
-        *ret_value = text_matches(instruction->a, instruction->b, text_base(runtime.program_path));
+        *ret_value =
+            text_matches(instruction->a, instruction->b, text_base(runtime.program_path)) ||
+            text_matches(instruction->a, instruction->b, runtime.invoked);
         return true;
     case WIRE_OP_TIME:
         *ret_value = (int64_t)(clock_now() - runtime.region->start_ns);

@@ -151,6 +151,7 @@ struct runtime {
     bool armed;
     bool loader_hooked; // late modules are seen before their constructors run
     char program[16];   // file name, cut
+    char invoked[64];   // file name it was started under: "sh" where the program is dash
     char program_path[WIRE_MODULE_PATH];
 };
 extern struct runtime runtime;

@@ -69,8 +69,6 @@ static void find_clock(void)
 __attribute__((constructor)) static void runtime_start(int argc, char **argv, char **environment)
 {
     uint64_t size;
-    (void)argc;
-    (void)argv;
     const char *path = environment_value(environment, WIRE_ENVIRONMENT);
     if (path == NULL || &_r_debug == NULL)
         return;
@@ -90,6 +88,8 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     runtime.environment = environment;
     runtime.stack_top = (uint64_t)environment;
     find_program();
+    if (argc > 0)
+        text_copy(runtime.invoked, sizeof runtime.invoked, text_base(argv[0]));
     process_start();
     thread_self();
     if (runtime.plan->patterns.count == 0)
