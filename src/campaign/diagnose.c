@@ -3,9 +3,9 @@
 #include "campaign/diagnose.h"
 
 #include "base/cleanup.h"
-#include "base/suggest.h"
 #include "campaign/coverage.h"
 #include "campaign/program.h"
+#include "scenario/source.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -40,19 +40,13 @@ static const char *base_name(const char *path)
 // The imported name most like a function that nobody imports.
 static const char *similar_import(const struct coverage *coverage, const char *wrong)
 {
-    const char *best = NULL;
-    size_t least = suggest_limit(wrong);
+    struct suggestion meant = suggestion_start(wrong, strlen(wrong));
     for (size_t i = 0; i < coverage->modules.count; i++) {
         const struct coverage_module *module = &coverage->modules.items[i];
-        for (size_t j = 0; j < module->imports.count; j++) {
-            size_t found = suggest_distance(wrong, module->imports.items[j].name);
-            if (found < least) {
-                least = found;
-                best = module->imports.items[j].name;
-            }
-        }
+        for (size_t j = 0; j < module->imports.count; j++)
+            suggestion_offer(&meant, module->imports.items[j].name);
     }
-    return best;
+    return meant.best;
 }
 
 static const struct coverage_import *find_import(const struct coverage *coverage, const char *name)

@@ -3,6 +3,7 @@
 #include "campaign/region.h"
 
 #include "base/cleanup.h"
+#include "wire/check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,6 +69,10 @@ static struct error *check_plan(const struct bounds *bounds, struct wire_view *v
     view->plan = section(bounds, "rules", region->plan, sizeof *view->plan, 1, &error);
     if (error != NULL)
         return error;
+    int problem = wire_plan_check(view->plan, bounds->size - region->plan);
+    if (problem != WIRE_CHECK_OK)
+        return error_new("%s is damaged: its rules at offset %llu are not sound (check %d)",
+                         bounds->name, (unsigned long long)region->plan, problem);
     const char *base = (const char *)view->plan;
     view->rules = (const struct wire_rule *)(base + view->plan->rules.offset);
     view->patterns = (const struct wire_pattern *)(base + view->plan->patterns.offset);

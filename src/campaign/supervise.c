@@ -168,9 +168,10 @@ static bool wait_signal(struct watch *watch, uint64_t deadline)
     return true;
 }
 
-struct error *supervise_wait(pid_t pid, uint64_t timeout_ns, struct outcome *ret_outcome)
+struct error *supervise_wait(pid_t pid, uint64_t start, uint64_t timeout_ns,
+                             struct outcome *ret_outcome)
 {
-    struct watch watch = {.command = pid, .start = supervise_now()};
+    struct watch watch = {.command = pid, .start = start};
     uint64_t deadline = timeout_ns == 0 ? 0 : watch.start + timeout_ns;
     if (deadline < timeout_ns) // so long that it is never
         deadline = 0;

@@ -30,8 +30,9 @@ struct outcome {
 // Starts `command` (searched in PATH) with `environment`.
 struct error *supervise_start(char *const *command, char *const *environment,
                               const struct supervise_signals *signals, pid_t *ret_pid);
-// Waits; after timeout_ns (0 = never) kills everything.
-struct error *supervise_wait(pid_t pid, uint64_t timeout_ns, struct outcome *ret_outcome);
+// Waits; timeout_ns (0 = never) after `start` kills everything.
+struct error *supervise_wait(pid_t pid, uint64_t start, uint64_t timeout_ns,
+                             struct outcome *ret_outcome);
 // Kills the whole tree and reaps it; how many processes withstood.
 size_t supervise_kill(void);
 

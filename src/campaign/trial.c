@@ -33,7 +33,8 @@ static struct error *supervise(const struct trial_options *options, char *const 
                                                  .node = options->node};
         TRY(resolver_start(&answers, &resolver));
     }
-    region->map->start_ns = supervise_now();
+    uint64_t start = supervise_now();
+    region->map->start_ns = start;
     pid_t pid;
     TRY(supervise_start(options->command, environment, signals, &pid));
     struct error *error = region_reserve(region);
@@ -41,7 +42,7 @@ static struct error *supervise(const struct trial_options *options, char *const 
         supervise_kill();
         return error;
     }
-    return supervise_wait(pid, options->timeout_ns, &trial->outcome);
+    return supervise_wait(pid, start, options->timeout_ns, &trial->outcome);
 }
 
 static struct error *finish(const struct trial_options *options, struct trial *trial)

@@ -3,7 +3,7 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
-#include "base/suggest.h"
+#include "scenario/source.h"
 
 #include <errno.h>
 #include <math.h>
@@ -75,12 +75,14 @@ static struct error *store(const struct option *option, void *settings, const ch
 
 static struct error *unknown_option(const struct command *command, const char *text)
 {
-    const char *names[64] = {"help"};
-    for (size_t i = 0; i < command->option_count && i < 62; i++)
-        names[i + 1] = command->options[i].name;
-    const char *near = strncmp(text, "--", 2) == 0 ? suggest(text + 2, names) : NULL;
-    if (near != NULL)
-        return error_new("there is no option %s; did you mean --%s?", text, near);
+    if (strncmp(text, "--", 2) != 0)
+        return error_new("there is no option %s; 'ordeal help %s' lists them", text, command->name);
+    struct suggestion meant = suggestion_start(text + 2, strlen(text + 2));
+    for (size_t i = 0; i < command->option_count; i++)
+        suggestion_offer(&meant, command->options[i].name);
+    suggestion_offer(&meant, "help");
+    if (meant.best != NULL)
+        return error_new("there is no option %s; did you mean --%s?", text, meant.best);
     return error_new("there is no option %s; 'ordeal help %s' lists them", text, command->name);
 }
 

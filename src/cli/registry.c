@@ -1,7 +1,7 @@
 // The commands there are. A new one is its cmd-VERB.c and two lines here.
 #include "cli/registry.h"
 
-#include "base/suggest.h"
+#include "scenario/source.h"
 
 #include <string.h>
 
@@ -19,11 +19,10 @@ const struct command *command_find(const char *name)
 
 struct error *unknown_command(const char *name)
 {
-    const char *names[sizeof commands / sizeof *commands] = {0};
+    struct suggestion meant = suggestion_start(name, strlen(name));
     for (size_t i = 0; commands[i] != NULL; i++)
-        names[i] = commands[i]->name;
-    const char *near = suggest(name, names);
-    if (near != NULL)
-        return error_new("there is no command '%s'; did you mean '%s'?", name, near);
+        suggestion_offer(&meant, commands[i]->name);
+    if (meant.best != NULL)
+        return error_new("there is no command '%s'; did you mean '%s'?", name, meant.best);
     return error_new("there is no command '%s'; 'ordeal --help' lists them", name);
 }
