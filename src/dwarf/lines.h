@@ -2,10 +2,7 @@
 #ifndef ORDEAL_DWARF_LINES_H
 #define ORDEAL_DWARF_LINES_H
 
-#include "base/array.h"
-
-#include <elfutils/libdw.h>
-#include <stdint.h>
+#include "dwarf/module.h"
 
 struct dwarf_unit_range {
     uint64_t lo, hi;
@@ -24,15 +21,17 @@ void dwarf_units_deinit(struct dwarf_units *units);
 // The row of the line table that an address belongs to. NULL if there is none.
 Dwarf_Line *dwarf_units_find_line(const struct dwarf_units *units, Dwarf *dwarf, uint64_t address);
 
-// Calls `found` with every address range [lo, hi) that a row of the table of `file`:`line` covers.
-// `file` matches a path it is a suffix of, at a component boundary.
 struct dwarf_line_query {
-    const char *file;
+    const char *file; // matches a path it is a suffix of, at a component boundary
     unsigned line;
     unsigned number; // handed to `found`
 };
+
 typedef struct error *dwarf_line_found(void *context, unsigned number, uint64_t lo, uint64_t hi);
-struct error *dwarf_lines_find(Dwarf *dwarf, const struct dwarf_line_query *queries, size_t count,
-                               dwarf_line_found *found, void *context);
+
+// Calls `found` with every address range [lo, hi) that a row of the module's line tables gives to
+// a line asked for.
+struct error *dwarf_lines_find(struct dwarf_module *module, const struct dwarf_line_query *queries,
+                               size_t count, dwarf_line_found *found, void *context);
 
 #endif

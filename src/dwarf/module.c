@@ -98,3 +98,44 @@ Dwarf *dwarf_module_dwarf(struct dwarf_module *module)
     }
     return module->dwarf;
 }
+
+// dwarf_begin_elf() has decompressed the section already.
+static bool section_mentions(Elf_Scn *section, const char *text)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    return data != NULL && data->d_buf != NULL &&
+           memmem(data->d_buf, data->d_size, text, strlen(text) + 1) != NULL;
+}
+
+static bool holds_strings(const char *section)
+{
+    return strcmp(section, ".debug_str") == 0 || strcmp(section, ".debug_line_str") == 0 ||
+           strcmp(section, ".debug_info") == 0 || strcmp(section, ".debug_line") == 0;
+}
+
+bool dwarf_module_mentions(struct dwarf_module *module, const char *text)
+{
+    Dwarf *dwarf = dwarf_module_dwarf(module);
+    size_t names;
+    if (dwarf == NULL)
+        return false;
+    Elf *elf = dwarf_getelf(dwarf);
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return true;
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        GElf_Shdr header;
+        const char *name = NULL;
+        if (gelf_getshdr(section, &header) != NULL)
+            name = elf_strptr(elf, names, header.sh_name);
+        if (name == NULL)
+            continue;
+        // The strings are elsewhere: cannot tell.
+        if (strcmp(name, ".gnu_debugaltlink") == 0 || strncmp(name, ".zdebug_", 8) == 0 ||
+            strcmp(name, ".debug_addr") == 0)
+            return true;
+        if (holds_strings(name) && section_mentions(section, text))
+            return true;
+    }
+    return false;
+}

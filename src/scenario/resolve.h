@@ -7,7 +7,14 @@
 // Fills *ret_bytes with a struct wire_resolution and its arrays (wire/region.h).
 // Locals, line tables and variables need DWARF (also from a separate debug file); functions need
 // any symbol table. What is not in this module is simply absent from the answer.
+// Ranges come ordered by query and lo; those of one query neither overlap nor touch. Of one
+// variable the locals' ranges do not overlap, and there is at most one static location.
 struct error *resolve_module(const struct scenario *scenario, const char *path,
                              struct buffer *ret_bytes);
+
+// Why variable `index` of the scenario cannot be read in a module, as the end of a sentence
+// ("it has no such member"); NULL in *ret_why if it can be, at least somewhere.
+struct error *resolve_explain_variable(const struct scenario *scenario, size_t index,
+                                       const char *path, const char **ret_why);
 
 #endif

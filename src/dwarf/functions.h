@@ -1,0 +1,29 @@
+// Functions by name.
+#ifndef ORDEAL_DWARF_FUNCTIONS_H
+#define ORDEAL_DWARF_FUNCTIONS_H
+
+#include "dwarf/module.h"
+
+struct dwarf_function_query {
+    const char *name; // or glob; a C++ or Rust name mangled, or from any component on: "C::f"
+    unsigned number;  // handed to `found`
+};
+
+typedef struct error *dwarf_function_found(void *context, unsigned number, uint64_t lo,
+                                           uint64_t hi);
+
+// Calls `found` with the code [lo, hi) of every function that matches a query: also the parts the
+// compiler split off (f.cold, f.part.0, f.constprop.1). A function without a symbol, because all
+// its calls were inlined, is found where it was inlined, if the module's own file has DWARF.
+struct error *dwarf_functions_find(struct dwarf_module *module,
+                                   const struct dwarf_function_query *queries, size_t count,
+                                   dwarf_function_found *found, void *context);
+
+// Whether a name a person wrote stands for a demangled name: it, or its last components, with or
+// without template arguments.
+bool dwarf_name_matches(const char *wanted, const char *demangled);
+
+// The length of a symbol's name without the suffixes of split-off parts.
+size_t dwarf_name_stem(const char *name, size_t size);
+
+#endif

@@ -1,0 +1,43 @@
+// Types, as far as an expression like `a.b->c[2]` needs them.
+#ifndef ORDEAL_DWARF_TYPES_H
+#define ORDEAL_DWARF_TYPES_H
+
+#include "dwarf/place.h"
+
+enum dwarf_selector_kind {
+    DWARF_SELECT_MEMBER,      // .name
+    DWARF_SELECT_ARROW,       // ->name
+    DWARF_SELECT_INDEX,       // [n]
+    DWARF_SELECT_DEREFERENCE, // *
+};
+
+struct dwarf_selector {
+    enum dwarf_selector_kind kind;
+    const char *name;
+    int64_t index;
+};
+
+struct dwarf_type {
+    Dwarf_Die die;
+    bool is_void;
+    unsigned dimension; // of an array: how many indexes were applied already
+};
+
+// A scalar to be read: 1, 2, 4 or 8 bytes; 0 bytes means that the address is the value.
+struct dwarf_scalar {
+    unsigned width;
+    bool is_signed;
+};
+
+// The type in DW_AT_type of a variable or member.
+bool dwarf_type_of(Dwarf_Die *die, struct dwarf_type *ret_type);
+
+// Applies a selector to a place and its type. NULL, or why it cannot be applied.
+const char *dwarf_type_select(struct dwarf_type *type, struct dwarf_place *place,
+                              const struct dwarf_selector *selector);
+
+// How to read a value of the type. Goes through a reference. NULL, or why not.
+const char *dwarf_type_read(struct dwarf_type *type, struct dwarf_place *place,
+                            struct dwarf_scalar *ret_scalar);
+
+#endif

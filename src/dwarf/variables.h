@@ -1,0 +1,36 @@
+// Variables by name, with the path to a value in them.
+#ifndef ORDEAL_DWARF_VARIABLES_H
+#define ORDEAL_DWARF_VARIABLES_H
+
+#include "dwarf/module.h"
+#include "dwarf/types.h"
+
+struct dwarf_variable_query {
+    const char *function; // the function, or for a global the namespace or class, or NULL for any
+    const char *name;
+    const struct dwarf_selector *selectors;
+    size_t selector_count;
+    unsigned number; // handed to the callbacks
+};
+
+// A value that can be read while a frame's pc is in [lo, hi); a global anywhere: 0..UINT64_MAX.
+// Of one query the ranges of locals do not overlap, and there is at most one global.
+struct dwarf_variable {
+    unsigned number;
+    uint64_t lo, hi;
+    struct dwarf_place place;
+    struct dwarf_scalar scalar;
+};
+
+struct dwarf_variable_listener {
+    struct error *(*found)(void *context, const struct dwarf_variable *variable);
+    // A variable of that name exists but cannot be read, or not everywhere; may be NULL.
+    void (*missed)(void *context, unsigned number, const char *why);
+    void *context;
+};
+
+struct error *dwarf_variables_find(struct dwarf_module *module,
+                                   const struct dwarf_variable_query *queries, size_t count,
+                                   const struct dwarf_variable_listener *listener);
+
+#endif

@@ -1,0 +1,29 @@
+// Names to numbers, several numbers to a name: who asked for it.
+#ifndef ORDEAL_ELF_NAMES_H
+#define ORDEAL_ELF_NAMES_H
+
+#include "base/array.h"
+
+#include <stdint.h>
+
+struct elf_name {
+    const char *text; // not copied
+    size_t size;
+    uint32_t hash, number, next; // next: entry + 1 in the same bucket
+};
+
+struct elf_names {
+    ARRAY(struct elf_name) entries;
+    uint32_t *buckets; // entry + 1
+    size_t bucket_count;
+};
+
+void elf_names_deinit(struct elf_names *names);
+__attribute__((warn_unused_result)) struct error *
+elf_names_add(struct elf_names *names, const char *text, size_t size, uint32_t number);
+
+// Every entry of a name in turn: start with NULL, ends with NULL.
+const struct elf_name *elf_names_next(const struct elf_names *names, const struct elf_name *last,
+                                      const char *text, size_t size);
+
+#endif
