@@ -1,6 +1,6 @@
 // Makes the region file. A store to a page without storage would kill the target with SIGBUS, so
-// everything targets write is allocated; most of it only after the command has been started, since
-// a thousand pages cost as much as starting a program.
+// everything targets write is allocated; most of it only when the command has lived for a moment,
+// since hundreds of pages cost as much as starting a program.
 #include "campaign/region.h"
 
 #include "base/array.h"

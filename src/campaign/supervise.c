@@ -14,6 +14,7 @@
 
 #define SECOND_NS     1000000000ull
 #define KILL_PATIENCE (10 * SECOND_NS)
+#define MOMENT        2000000ull
 
 uint64_t supervise_now(void)
 {
@@ -106,7 +107,7 @@ static void reap(struct watch *watch)
         if (pid < 0 && errno == EINTR)
             continue;
         if (pid < 0)
-            watch->all_gone = true;
+            watch->all_gone = true; // ECHILD
         if (pid <= 0)
             return;
         if (pid == watch->command) {
@@ -168,28 +169,44 @@ static bool wait_signal(struct watch *watch, uint64_t deadline)
     return true;
 }
 
-struct error *supervise_wait(pid_t pid, uint64_t start, uint64_t timeout_ns,
+static struct outcome conclude(const struct watch *watch)
+{
+    bool killed = WIFSIGNALED(watch->status);
+    return (struct outcome){
+        .kind = killed ? WIRE_OUTCOME_SIGNAL : WIRE_OUTCOME_EXIT,
+        .status = killed ? WTERMSIG(watch->status) : WEXITSTATUS(watch->status),
+        .ns = watch->end - watch->start,
+    };
+}
+
+struct error *supervise_wait(pid_t pid, const struct supervise_options *options,
                              struct outcome *ret_outcome)
 {
-    struct watch watch = {.command = pid, .start = start};
-    uint64_t deadline = timeout_ns == 0 ? 0 : watch.start + timeout_ns;
-    if (deadline < timeout_ns) // so long that it is never
+    struct watch watch = {.command = pid, .start = options->start};
+    uint64_t deadline = options->timeout_ns == 0 ? 0 : watch.start + options->timeout_ns;
+    uint64_t moment = watch.start + MOMENT;
+    if (deadline < options->timeout_ns) // so long that it is never
         deadline = 0;
-    struct outcome outcome = {.kind = WIRE_OUTCOME_NONE};
     for (reap(&watch); !watch.all_gone; reap(&watch)) {
-        if (wait_signal(&watch, deadline))
+        bool early = moment != 0 && (deadline == 0 || moment < deadline);
+        if (wait_signal(&watch, early ? moment : deadline))
             continue;
-        outcome.kind = WIRE_OUTCOME_TIMEOUT;
-        outcome.ns = supervise_now() - watch.start;
-        outcome.left_over = supervise_kill();
-        break;
+        if (early) {
+            moment = 0;
+            struct error *error = options->settled(options->data);
+            if (error != NULL) {
+                supervise_kill();
+                return error;
+            }
+            continue;
+        }
+        uint64_t ns = supervise_now() - watch.start;
+        *ret_outcome =
+            (struct outcome){.kind = WIRE_OUTCOME_TIMEOUT, .ns = ns, .left_over = supervise_kill()};
+        return NULL;
     }
-    if (outcome.kind == WIRE_OUTCOME_NONE) {
-        bool killed = WIFSIGNALED(watch.status);
-        outcome.kind = killed ? WIRE_OUTCOME_SIGNAL : WIRE_OUTCOME_EXIT;
-        outcome.status = killed ? WTERMSIG(watch.status) : WEXITSTATUS(watch.status);
-        outcome.ns = watch.end - watch.start;
-    }
-    *ret_outcome = outcome;
+    if (!watch.command_gone)
+        return error_new("the command ended, but somebody else took its exit status");
+    *ret_outcome = conclude(&watch);
     return NULL;
 }

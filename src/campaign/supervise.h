@@ -30,8 +30,15 @@ struct outcome {
 // Starts `command` (searched in PATH) with `environment`.
 struct error *supervise_start(char *const *command, char *const *environment,
                               const struct supervise_signals *signals, pid_t *ret_pid);
-// Waits; timeout_ns (0 = never) after `start` kills everything.
-struct error *supervise_wait(pid_t pid, uint64_t start, uint64_t timeout_ns,
+struct supervise_options {
+    uint64_t start;      // when the command was started
+    uint64_t timeout_ns; // kill everything this much later; 0 = never
+    // Called once if the command lives longer than a moment. Its error ends everything.
+    struct error *(*settled)(void *data);
+    void *data;
+};
+// Waits until the command and everything it started are gone.
+struct error *supervise_wait(pid_t pid, const struct supervise_options *options,
                              struct outcome *ret_outcome);
 // Kills the whole tree and reaps it; how many processes withstood.
 size_t supervise_kill(void);

@@ -20,6 +20,11 @@ static struct error *warn(struct trial *trial, char *text)
     return NULL;
 }
 
+static struct error *settled(void *data)
+{
+    return region_reserve(data);
+}
+
 // Starts, watches and ends; the command is dead whenever this returns.
 static struct error *supervise(const struct trial_options *options, char *const *environment,
                                const struct supervise_signals *signals, struct trial *trial)
@@ -37,12 +42,9 @@ static struct error *supervise(const struct trial_options *options, char *const 
     region->map->start_ns = start;
     pid_t pid;
     TRY(supervise_start(options->command, environment, signals, &pid));
-    struct error *error = region_reserve(region);
-    if (error != NULL) {
-        supervise_kill();
-        return error;
-    }
-    return supervise_wait(pid, start, options->timeout_ns, &trial->outcome);
+    const struct supervise_options watch = {
+        .start = start, .timeout_ns = options->timeout_ns, .settled = settled, .data = region};
+    return supervise_wait(pid, &watch, &trial->outcome);
 }
 
 static struct error *finish(const struct trial_options *options, struct trial *trial)
