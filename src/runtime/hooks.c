@@ -8,14 +8,16 @@
 #define EACH_HOOK(X)                                                                               \
     X(dlsym)                                                                                       \
     X(dlvsym)                                                                                      \
-    X(fork) X(_Fork) X(pthread_create) X(execve) X(execv) X(execvp) X(execvpe) X(execl) X(execlp)  \
+    X(fork)                                                                                        \
+    X(_Fork) X(pthread_create) X(execve) X(execv) X(execvp) X(execvpe) X(execl) X(execlp)          \
         X(execle) X(fexecve) X(posix_spawn) X(posix_spawnp) X(clearenv)
 
 #define EACH_MUTEX_HOOK(X)                                                                         \
     X(pthread_mutex_lock)                                                                          \
     X(pthread_mutex_trylock)                                                                       \
-    X(pthread_mutex_timedlock) X(pthread_mutex_clocklock) X(pthread_mutex_unlock) X(mtx_lock)      \
-        X(mtx_trylock) X(mtx_timedlock) X(mtx_unlock)
+    X(pthread_mutex_timedlock)                                                                     \
+    X(pthread_mutex_clocklock) X(pthread_mutex_unlock) X(mtx_lock) X(mtx_trylock) X(mtx_timedlock) \
+        X(mtx_unlock)
 
 #define DECLARE_REAL(name) static void *real_##name;
 EACH_HOOK(DECLARE_REAL)
@@ -56,6 +58,15 @@ static void *pseudo_look_up(void *handle, struct symbol_query query, const void 
     return real;
 }
 
+// A library that defines a name and asks for the next one wraps it (sanitizers, allocators, tracing
+// libraries). The call it wraps was seen on its way in; its inner half is not another one.
+static bool is_wrapper(void *handle, const char *name, const void *caller)
+{
+    const struct module *from = module_at((uintptr_t)caller);
+    return handle == NEXT && from != NULL &&
+           symbol_in(from, (struct symbol_query){name, NULL}) != NULL;
+}
+
 static void *hook_dlsym(void *handle, const char *name)
 {
     void *real = NULL;
@@ -64,6 +75,8 @@ static void *hook_dlsym(void *handle, const char *name)
             pseudo_look_up(handle, (struct symbol_query){name, NULL}, __builtin_return_address(0));
     if (real == NULL && handle != NEXT)
         real = REAL(dlsym)(handle, name);
+    if (is_wrapper(handle, name, __builtin_return_address(0)))
+        return real;
     return looked_up(name, real);
 }
 
@@ -75,6 +88,8 @@ static void *hook_dlvsym(void *handle, const char *name, const char *version)
                               __builtin_return_address(0));
     if (real == NULL && handle != NEXT)
         real = REAL(dlvsym)(handle, name, version);
+    if (is_wrapper(handle, name, __builtin_return_address(0)))
+        return real;
     return looked_up(name, real);
 }
 

@@ -157,12 +157,14 @@ runtime_gate_full:
         .cfi_adjust_cfa_offset -8
         jmp     *%r11
         .cfi_restore_state
-1:      je      3f
+1:      je      4f
         cmp     $2, %eax
         je      2f
         fldt    (%rsp)
         jmp     3f
 2:      movsd   (%rsp), %xmm0
+        jmp     3f
+4:      cvtsi2sdq (%rsp), %xmm0         # an integer given to a function that returns double
 3:      mov     (%rsp), %rax
         mov     8(%rsp), %rdx
         add     $80, %rsp
