@@ -57,6 +57,7 @@ struct scenario {
     ARRAY(struct text) plugin_files; // absolute paths
     struct text directory;           // of the scenario file being read
     uint32_t uses;                   // enum wire_use
+    unsigned xml_files;              // read so far
     bool has_seed;
     uint64_t seed;
 };

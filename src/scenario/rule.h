@@ -24,5 +24,8 @@ struct error *strace_add(struct scenario *scenario, const struct source *source)
 // Reads one SPEC, in either spelling.
 struct error *spec_add(struct scenario *scenario, const struct source *source,
                        const struct named_triggers *names);
+// A piece of the source without blanks around it, line breaks within it as blanks.
+struct error *spec_trimmed(struct scenario *scenario, const struct source *source, size_t start,
+                           size_t end, struct text *ret_text);
 
 #endif

@@ -5,9 +5,8 @@
 
 #include <string.h>
 
-// A piece of the source without blanks around it, line breaks within it as blanks.
-static struct error *trimmed(struct scenario *scenario, const struct source *source, size_t start,
-                             size_t end, struct text *ret_text)
+struct error *spec_trimmed(struct scenario *scenario, const struct source *source, size_t start,
+                           size_t end, struct text *ret_text)
 {
     static const char blanks[] = " \t\r\n";
     while (start < end && memchr(blanks, source->text[start], 4) != NULL)
@@ -42,8 +41,8 @@ static struct error *parse_actions(struct parser *parser, struct draft *draft)
     }
     if (lexer->token.kind != TOKEN_WHEN && lexer->token.kind != TOKEN_END)
         return lexer_unexpected(lexer, "',', 'when' or the end of the rule");
-    return trimmed(parser->scenario, lexer->source, draft->action_start, lexer->token.start,
-                   &draft->action_text);
+    return spec_trimmed(parser->scenario, lexer->source, draft->action_start, lexer->token.start,
+                        &draft->action_text);
 }
 
 static struct error *parse_condition(struct parser *parser, struct draft *draft)
@@ -53,8 +52,8 @@ static struct error *parse_condition(struct parser *parser, struct draft *draft)
     draft->condition_text.chars = "";
     if (lexer->token.kind == TOKEN_END)
         return NULL;
-    TRY(trimmed(parser->scenario, lexer->source, lexer->token.end, lexer->source->size,
-                &draft->condition_text));
+    TRY(spec_trimmed(parser->scenario, lexer->source, lexer->token.end, lexer->source->size,
+                     &draft->condition_text));
     TRY(lexer_next(lexer));
     TRY(parse_expression(parser, &draft->condition));
     if (lexer->token.kind != TOKEN_END)
@@ -78,7 +77,7 @@ struct error *spec_add(struct scenario *scenario, const struct source *source,
         TRY(lexer_next(&parser.lexer));
     TRY(parse_actions(&parser, &draft));
     TRY(parse_condition(&parser, &draft));
-    TRY(trimmed(scenario, source, 0, source->size, &draft.text));
+    TRY(spec_trimmed(scenario, source, 0, source->size, &draft.text));
     return rule_add(scenario, &draft);
 }
 

@@ -1,0 +1,13 @@
+// Scenarios of the LFI article, in XML: what its reader and its trigger classes share.
+#ifndef ORDEAL_SCENARIO_XML_H
+#define ORDEAL_SCENARIO_XML_H
+
+#include "scenario/model.h"
+#include "scenario/xml-tree.h"
+
+// Appends what a <trigger> says as a native expression. `label` keeps the state of one plug-in
+// instance apart from others.
+struct error *xml_trigger_expression(const struct source *file, const struct xml_node *trigger,
+                                     const char *label, struct buffer *expression);
+
+#endif
