@@ -15,8 +15,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#pragma weak resolve_module // until its room has it
-
 struct worker {
     struct resolver *owner;
     void (*serve)(struct resolver *resolver);
@@ -55,8 +53,7 @@ static void answer_module(struct resolver *resolver, struct wire_module *module)
     path[sizeof path - 1] = '\0';
     _cleanup_(buffer_deinit) struct buffer bytes = {0};
     uint64_t offset = 0;
-    struct error *error = resolve_module != NULL ? resolve_module(resolver->scenario, path, &bytes)
-                                                 : error_new("not built in");
+    struct error *error = resolve_module(resolver->scenario, path, &bytes);
     if (error == NULL)
         error = region_arena_put(resolver->region, bytes.data, bytes.size, &offset);
     if (error == NULL)

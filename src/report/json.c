@@ -80,12 +80,12 @@ void json_add_bool(struct json_maker *maker, json_t *parent, const char *key, bo
     add(maker, parent, key, json_boolean(value));
 }
 
-struct error *json_write(const struct json_maker *maker, const json_t *root,
-                         struct buffer *ret_text)
+static struct error *dump(const struct json_maker *maker, const json_t *root, size_t flags,
+                          struct buffer *ret_text)
 {
     if (maker->failed || root == NULL)
         return error_no_memory();
-    char *text = json_dumps(root, JSON_INDENT(1) | JSON_ENSURE_ASCII);
+    char *text = json_dumps(root, flags | JSON_ENSURE_ASCII);
     if (text == NULL)
         return error_no_memory();
     struct buffer buffer = {0};
@@ -96,4 +96,16 @@ struct error *json_write(const struct json_maker *maker, const json_t *root,
     else
         *ret_text = buffer;
     return error;
+}
+
+struct error *json_write(const struct json_maker *maker, const json_t *root,
+                         struct buffer *ret_text)
+{
+    return dump(maker, root, JSON_INDENT(1), ret_text);
+}
+
+struct error *json_write_line(const struct json_maker *maker, const json_t *root,
+                              struct buffer *ret_text)
+{
+    return dump(maker, root, JSON_COMPACT, ret_text);
 }

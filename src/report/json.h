@@ -33,6 +33,10 @@ void json_add_bool(struct json_maker *maker, json_t *parent, const char *key, bo
 struct error *json_write(const struct json_maker *maker, const json_t *root,
                          struct buffer *ret_text);
 
+// The same in one line.
+struct error *json_write_line(const struct json_maker *maker, const json_t *root,
+                              struct buffer *ret_text);
+
 static inline void json_release(json_t **value)
 {
     json_decref(*value);
