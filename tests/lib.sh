@@ -23,22 +23,37 @@ if [[ $ORDEAL_BUILD == *sanitize* ]]; then
     sanitized=1
 fi
 
+# What a failed test shows: the outputs, and of the report what fits.
 show() {
     local file
-    for file in out err report; do
+    for file in out err; do
         if [ -s "$file" ]; then
             echo "--- $file"
-            head -c 6000 "$file"
-            echo
+            head -c 2000 "$file" | head -n 20
+        fi
+    done
+    if [ -s report ]; then
+        echo "--- report"
+        jq -c '.outcome, .rules[:12][], .journal, .notes[:5][], (.injections[:8][] | del(.stack))' report |
+            cut -c 1-400
+    fi
+}
+# where: the line of the test itself that led here.
+where() {
+    local i
+    for ((i = 1; i < ${#BASH_SOURCE[@]}; i++)); do
+        if [[ ${BASH_SOURCE[i]} == *.test ]]; then
+            echo "${BASH_SOURCE[i]##*/}:${BASH_LINENO[i - 1]}"
+            return
         fi
     done
 }
 # shellcheck disable=SC2154 # code is set in the trap itself
-trap 'code=$?; [ $code = 77 ] || echo "line ${BASH_LINENO[0]}: \"$BASH_COMMAND\" gave $code"' ERR
+trap 'code=$?; [ $code = 77 ] || echo "$(where): \"$BASH_COMMAND\" gave $code"' ERR
 fail() {
-    echo "line ${BASH_LINENO[*]: -2:1}: $*"
-    show
     trap - ERR
+    echo "$(where): $*"
+    show
     exit 1
 }
 skip() {
@@ -142,7 +157,8 @@ expect_err() {
     expect_in err "$1"
 }
 expect_lines() {
-    printf '%s\n' "$2" | cmp -s - "$1" || fail "$1 differs: $(printf '%s\n' "$2" | diff - "$1")"
+    printf '%s\n' "$2" | cmp -s - "$1" ||
+        fail "$1 differs: $(printf '%s\n' "$2" | diff - "$1" || true)"
 }
 
 # shellcheck source=/dev/null

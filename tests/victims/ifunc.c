@@ -14,8 +14,9 @@ int main(void)
         size_t (*volatile length)(const char *) = strlen;
         void *(*volatile copy)(void *, const void *, size_t) = memcpy;
         void *end = copy(text, "hello", 6);
-        say("%d: picked %d %d strlen %zu memcpy %d time %d\n", i, picked(i), pointer(10 * i),
-            length(text), end == text, time(NULL) > 1000000);
+        int direct = picked(i), indirect = pointer(10 * i);
+        say("%d: picked %d %d strlen %zu memcpy %d time %d\n", i, direct, indirect, length(text),
+            end == text, time(NULL) > 1000000);
     }
     return 0;
 }

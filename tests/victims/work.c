@@ -23,6 +23,7 @@ long long big_value = -7000000000;
 static int hidden = 17;
 struct server first, second = {.connections = 50, .table = {10, 11, 12, 13}};
 struct server *current = &first;
+int *pointer = &connections;
 int file;
 
 __attribute__((noinline)) static ssize_t leaf(const char *who, int step)
