@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 struct worker {
     struct resolver *owner;
@@ -99,7 +100,11 @@ static void *work(void *data)
             wake(requests);
         passed_on = seen;
         worker->serve(resolver);
-        syscall(SYS_futex, requests, FUTEX_WAIT, seen, NULL, NULL, 0);
+        // Looks again now and then, should a wake-up ever fail.
+        const struct timespec pause = {.tv_nsec = 250000000};
+        if (syscall(SYS_futex, requests, FUTEX_WAIT, seen, &pause, NULL, 0) < 0 &&
+            errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     return NULL;
 }

@@ -11,11 +11,12 @@
 
 #define HEADING    "# call stacks remembered by ordeal run --stacks, format 1\n"
 #define FILE_LIMIT (16u << 20)
+#define PROBES     64 // places the runtime looks at
 
 // The same search the runtime makes. False when the set is full.
 static bool set_add(uint64_t *set, uint64_t hash)
 {
-    for (uint64_t i = 0; i < WIRE_STACK_SET; i++) {
+    for (uint64_t i = 0; i < PROBES; i++) {
         uint64_t *entry = &set[(hash + i) % WIRE_STACK_SET];
         if (*entry == 0 || *entry == hash) {
             *entry = hash;
@@ -37,7 +38,7 @@ static struct error *parse(const char *path, const struct buffer *text, uint64_t
             if (rest != stop || hash == 0)
                 return error_new("%s:%u: this is not a hash of a call stack", path, number);
             if (!set_add(set, hash))
-                return error_new("%s holds more than %d stacks", path, WIRE_STACK_SET);
+                return error_new("%s holds too many stacks; start a new file", path);
         }
         line = stop + 1;
     }
