@@ -186,9 +186,6 @@ static const char *step(struct machine *machine, Dwarf_Attribute *attribute,
     case DW_OP_deref:
     case DW_OP_stack_value:
         return with_top(machine, atom, number);
-    case DW_OP_form_tls_address:
-    case DW_OP_GNU_push_tls_address:
-        return in_thread;
     default:
         return optimised;
     }
@@ -199,6 +196,10 @@ const char *dwarf_place_evaluate(Dwarf_Attribute *attribute, const Dwarf_Op *ope
                                  struct dwarf_place *ret_place)
 {
     struct machine machine = {.frame_base = frame_base};
+    for (size_t i = 0; i < count; i++)
+        if (operations[i].atom == DW_OP_form_tls_address ||
+            operations[i].atom == DW_OP_GNU_push_tls_address)
+            return in_thread;
     for (size_t i = 0; i < count; i++) {
         const char *problem = step(&machine, attribute, &operations[i]);
         if (problem != NULL)

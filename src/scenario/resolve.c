@@ -203,15 +203,13 @@ static struct error *add_code(void *context, unsigned query, uint64_t lo, uint64
 static struct error *resolve_site(struct work *work, const struct elf_object *object,
                                   unsigned query, uint64_t offset)
 {
-    const unsigned char *code = NULL;
-    size_t before = LONGEST_INSTRUCTION, size = 0;
-    if (before > offset)
-        before = offset;
-    while (code == NULL && before > 0)
-        code = elf_object_code(object, offset - before--, 2 * LONGEST_INSTRUCTION, &size);
-    if (code == NULL)
-        return NULL;
-    before++;
+    const unsigned char *code;
+    size_t before = offset < LONGEST_INSTRUCTION ? offset : LONGEST_INSTRUCTION, size = 0;
+    // The code may begin less than an instruction before the site.
+    while ((code = elf_object_code(object, offset - before, 2 * LONGEST_INSTRUCTION, &size)) ==
+           NULL)
+        if (before-- == 0)
+            return NULL;
     size_t length = size > before ? isa_call_length(code + before, size - before) : 0;
     if (length != 0)
         TRY(add_range(work, query, offset + length, offset + length + 1));
