@@ -38,6 +38,8 @@ static struct error *parse_actions(struct parser *parser, struct draft *draft)
         if (lexer->token.kind != (enum token_kind)',')
             break;
         TRY(lexer_next(lexer));
+        if (lexer->token.kind == TOKEN_WHEN || lexer->token.kind == TOKEN_END)
+            return lexer_unexpected(lexer, "another action after ','");
     }
     if (lexer->token.kind != TOKEN_WHEN && lexer->token.kind != TOKEN_END)
         return lexer_unexpected(lexer, "',', 'when' or the end of the rule");

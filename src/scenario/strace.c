@@ -46,23 +46,18 @@ bool strace_is(const struct source *source)
             names_functions(text, (size_t)(at - text)));
 }
 
-static struct error *parse_error(struct parser *parser, struct actions *actions)
+// error= and retval= both say what is returned.
+static struct error *parse_result(struct parser *parser, struct actions *actions, bool is_error)
 {
-    TRY(action_parse_errno(parser, actions));
     if (actions->set & WIRE_RETURN)
         return parser_error(parser, parser->lexer.token.start,
-                            "error= and retval= exclude each other");
+                            "a second error= or retval= for the same rule");
+    if (!is_error)
+        return action_parse_value(parser, actions);
+    TRY(action_parse_errno(parser, actions));
     actions->set |= WIRE_RETURN;
     actions->value[0] = UINT64_MAX;
     return scenario_text(parser->scenario, "-1", 2, &actions->value_text);
-}
-
-static struct error *parse_retval(struct parser *parser, struct actions *actions)
-{
-    if (actions->set & WIRE_RETURN)
-        return parser_error(parser, parser->lexer.token.start,
-                            "error= and retval= exclude each other");
-    return action_parse_value(parser, actions);
 }
 
 // Microseconds unless a unit follows.
@@ -130,9 +125,9 @@ static struct error *parse_item(struct parser *parser, struct actions *actions,
     TRY(lexer_expect(lexer, (enum token_kind)'=', "'='"));
     switch ((enum key)key) {
     case KEY_ERROR:
-        return parse_error(parser, actions);
+        return parse_result(parser, actions, true);
     case KEY_RETVAL:
-        return parse_retval(parser, actions);
+        return parse_result(parser, actions, false);
     case KEY_SIGNAL:
         return action_parse_signal(parser, actions);
     case KEY_DELAY_ENTER:
@@ -145,7 +140,7 @@ static struct error *parse_item(struct parser *parser, struct actions *actions,
 static struct error *add_functions(struct scenario *scenario, const struct source *source,
                                    size_t end, const struct draft *common)
 {
-    for (size_t start = 0; start < end;) {
+    for (size_t start = 0; start <= end;) {
         size_t stop = start;
         while (stop < end && source->text[stop] != ',')
             stop++;

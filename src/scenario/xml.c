@@ -32,19 +32,26 @@ node_error(const struct xml_reader *reader, const struct xml_node *node, const c
     return source_error(&reader->file, node->at, "%s", error_message(what));
 }
 
+static bool is_among(const char *name, const char *const *known)
+{
+    while (*known != NULL && strcmp(*known, name) != 0)
+        known++;
+    return *known != NULL;
+}
+
 static struct error *check_attributes(const struct xml_reader *reader, const struct xml_node *node,
                                       const char *const *known)
 {
     for (size_t i = 0; i < node->attribute_count; i++) {
         const char *name = node->attributes[i].name;
+        if (is_among(name, known))
+            continue;
         struct suggestion suggestion = suggestion_start(name, strlen(name));
-        size_t k = 0;
-        for (; known[k] != NULL && strcmp(known[k], name) != 0; k++)
+        for (size_t k = 0; known[k] != NULL; k++)
             suggestion_offer(&suggestion, known[k]);
         char storage[SUGGESTION_SIZE];
-        if (known[k] == NULL)
-            return node_error(reader, node, "unknown attribute '%.40s' of <%s>%s", name, node->name,
-                              suggestion_text(&suggestion, storage));
+        return node_error(reader, node, "unknown attribute '%.40s' of <%s>%s", name, node->name,
+                          suggestion_text(&suggestion, storage));
     }
     return NULL;
 }

@@ -1,0 +1,135 @@
+// The tables of facts: in order, without doubles, true where the system can tell, and in use.
+#include "scenario-help.h"
+#include "scenario/tables.h"
+#include "scenario/trigger.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+
+static void test_constants(void **state)
+{
+    assert_true(constant_count() > 400);
+    for (size_t i = 0; i < constant_count(); i++) {
+        const struct constant *constant = constant_at(i);
+        if (i > 0)
+            assert_true(strcmp(constant_at(i - 1)->name, constant->name) < 0);
+        assert_ptr_equal(constant_find(constant->name, strlen(constant->name)), constant);
+    }
+    assert_null(constant_find("EI", 2));
+    assert_null(constant_find("EIOO", 4));
+    assert_non_null(constant_find("EIOO", 3));
+    assert_null(constant_find("", 0));
+}
+
+static void test_errnos_and_signals(void **state)
+{
+    // Every errno and signal that the C library knows by name is in the table, and the other way
+    // round.
+    for (int i = 1; i < 134; i++) {
+        const char *name = strerrorname_np(i);
+        if (name == NULL)
+            continue;
+        const struct constant *constant = constant_find(name, strlen(name));
+        if (constant == NULL)
+            fail_msg("%s is missing", name);
+        assert_int_equal(constant->kind, CONSTANT_ERRNO);
+        assert_int_equal(constant->value, i);
+        assert_non_null(constant_name(CONSTANT_ERRNO, i));
+    }
+    for (int i = 1; i < 32; i++) {
+        const char *name = sigabbrev_np(i);
+        char full[32];
+        if (name == NULL)
+            continue;
+        snprintf(full, sizeof full, "SIG%s", name);
+        const struct constant *constant = constant_find(full, strlen(full));
+        if (constant == NULL)
+            fail_msg("%s is missing", full);
+        assert_int_equal(constant->value, i);
+    }
+    for (size_t i = 0; i < constant_count(); i++)
+        if (constant_at(i)->kind == CONSTANT_ERRNO)
+            assert_non_null(strerrorname_np((int)constant_at(i)->value));
+    assert_string_equal(constant_name(CONSTANT_ERRNO, EAGAIN), "EAGAIN");
+    assert_string_equal(constant_name(CONSTANT_ERRNO, EDEADLK), "EDEADLK");
+    assert_string_equal(constant_name(CONSTANT_ERRNO, EOPNOTSUPP), "EOPNOTSUPP");
+    assert_string_equal(constant_name(CONSTANT_SIGNAL, SIGABRT), "SIGABRT");
+    assert_string_equal(constant_name(CONSTANT_SIGNAL, SIGCHLD), "SIGCHLD");
+    assert_null(constant_name(CONSTANT_ERRNO, 4000));
+}
+
+static void test_prototypes(void **state)
+{
+    assert_true(prototype_count() >= 200);
+    size_t shortened = 0;
+    for (size_t i = 0; i < prototype_count(); i++) {
+        const struct prototype *prototype = prototype_at(i);
+        if (i > 0)
+            assert_true(strcmp(prototype_at(i - 1)->name, prototype->name) < 0);
+        assert_ptr_equal(prototype_find(prototype->name), prototype);
+        assert_true(strlen(prototype->arguments) <= WIRE_ARGUMENTS);
+        if (prototype->arguments[strspn(prototype->arguments, "iulzfps*")] != '\0')
+            fail_msg("%s: unknown letter in '%s'", prototype->name, prototype->arguments);
+        if (dlsym(RTLD_DEFAULT, prototype->name) == NULL)
+            fail_msg("the C library has no %s", prototype->name);
+        for (unsigned n = 1; n <= strlen(prototype->arguments); n++)
+            assert_string_not_equal(prototype_kind_text(prototype_argument(prototype, n)),
+                                    "unknown");
+        if (prototype->count == 0)
+            continue;
+        // What `short` reduces must be a number.
+        shortened++;
+        char kind = prototype_argument(prototype, prototype->count);
+        if (kind == 0 || strchr("iulz", kind) == NULL)
+            fail_msg("%s: argument %u is no length", prototype->name, prototype->count);
+    }
+    assert_true(shortened >= 25);
+    assert_null(prototype_find("no_such_function"));
+    assert_int_equal(prototype_argument(prototype_find("read"), 4), 0);
+    assert_int_equal(prototype_argument(NULL, 1), 0);
+    assert_string_equal(prototype_kind_text('?'), "unknown");
+}
+
+// Every trigger documents itself, and its example compiles and uses it.
+static void test_triggers(void **state)
+{
+    char directory[] = "/tmp/ordeal-test-XXXXXX", path[64];
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/odd_size.so", directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+    assert_true(scenario_trigger_count() >= 17);
+    for (size_t i = 0; i < scenario_trigger_count(); i++) {
+        const struct scenario_trigger *trigger = scenario_trigger(i);
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(scenario_trigger(k)->name, trigger->name);
+        assert_memory_equal(trigger->syntax, trigger->name, strlen(trigger->name));
+        assert_true(strlen(trigger->summary) > 10);
+        assert_true(strlen(trigger->description) > 40);
+        assert_null(strchr(trigger->summary, '\n'));
+        struct scenario *scenario = new_scenario();
+        must(scenario_add_plugin(scenario, path));
+        struct error *error = scenario_add_spec(scenario, trigger->example);
+        if (error != NULL)
+            fail_msg("%s: %s", trigger->name, error_message(error));
+        assert_non_null(strstr(scenario_rule(scenario, 0).condition, trigger->name));
+        _cleanup_(plan_deinit) struct plan plan = compile_plan(scenario);
+        assert_true(plan.rules[0].code.count > 0);
+        scenario_free(scenario);
+    }
+    unlink(path);
+    rmdir(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_errnos_and_signals),
+        cmocka_unit_test(test_prototypes),
+        cmocka_unit_test(test_triggers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
