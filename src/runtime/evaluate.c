@@ -22,16 +22,20 @@ struct frames {
     uint64_t pcs[WIRE_FRAMES];
 };
 
-static bool frame_at(struct frames *frames, uint32_t index, uint64_t *ret_pc)
+static bool frames_extend(struct frames *frames)
 {
-    while (index >= frames->count && !frames->complete) {
-        if (frames->count == WIRE_FRAMES || !walk_next(&frames->walk)) {
-            frames->complete = true;
-            break;
-        }
-        frames->pcs[frames->count++] = frames->walk.pc;
+    if (frames->complete || frames->count == WIRE_FRAMES || !walk_next(&frames->walk)) {
+        frames->complete = true;
+        return false;
     }
-    if (index >= frames->count)
+    frames->pcs[frames->count++] = frames->walk.pc;
+    return true;
+}
+
+// Frame `index`, at most one past those known so far.
+static inline bool frame_at(struct frames *frames, uint32_t index, uint64_t *ret_pc)
+{
+    if (index >= frames->count && !frames_extend(frames))
         return false;
     *ret_pc = frames->pcs[index];
     return true;

@@ -9,15 +9,16 @@
     X(dlsym)                                                                                       \
     X(dlvsym)                                                                                      \
     X(fork)                                                                                        \
-    X(_Fork) X(pthread_create) X(execve) X(execv) X(execvp) X(execvpe) X(execl) X(execlp)          \
-        X(execle) X(fexecve) X(posix_spawn) X(posix_spawnp) X(clearenv)
+    X(_Fork)                                                                                       \
+    X(pthread_create) X(execve) X(execv) X(execvp) X(execvpe) X(execl) X(execlp) X(execle)         \
+        X(fexecve) X(posix_spawn) X(posix_spawnp) X(clearenv)
 
 #define EACH_MUTEX_HOOK(X)                                                                         \
     X(pthread_mutex_lock)                                                                          \
     X(pthread_mutex_trylock)                                                                       \
     X(pthread_mutex_timedlock)                                                                     \
-    X(pthread_mutex_clocklock) X(pthread_mutex_unlock) X(mtx_lock) X(mtx_trylock) X(mtx_timedlock) \
-        X(mtx_unlock)
+    X(pthread_mutex_clocklock)                                                                     \
+    X(pthread_mutex_unlock) X(mtx_lock) X(mtx_trylock) X(mtx_timedlock) X(mtx_unlock)
 
 #define DECLARE_REAL(name) static void *real_##name;
 EACH_HOOK(DECLARE_REAL)

@@ -10,10 +10,13 @@ enum { RBX, RBP, R12, R13, R14, R15, SAVED };
 #define ROW_END    2 // outermost frame
 #define ROW_SIGNAL 4 // the kernel's signal frame
 
+#define ROW_ON_STACK SAVED // cfa_base: the stack pointer
+
 struct row {
     int32_t cfa_offset;
-    int16_t saved[SAVED]; // offset from the CFA; 0 = still in the register
-    uint8_t cfa_register; // 7 = rsp, 6 = rbp
+    int16_t saved[SAVED]; // offset from the CFA, where the bit of saved_mask is set
+    uint8_t saved_mask;
+    uint8_t cfa_base; // number of a saved register, or ROW_ON_STACK
     uint8_t flags;
 };
 
@@ -380,22 +383,27 @@ static struct row compute_row(uint64_t pc)
         row.flags = ROW_VALID | ROW_END;
         return row;
     }
-    bool usable = !state.unusual &&
-                  (state.cfa_register == 7 || saved_index(state.cfa_register) >= 0) &&
-                  state.cfa_offset == (int32_t)state.cfa_offset;
+    int base = state.cfa_register == 7 ? ROW_ON_STACK : saved_index(state.cfa_register);
+    bool usable = !state.unusual && base >= 0 && state.cfa_offset == (int32_t)state.cfa_offset;
     for (int i = 0; i < SAVED; i++) {
         usable &= state.saved[i] == (int16_t)state.saved[i];
         row.saved[i] = (int16_t)state.saved[i];
+        row.saved_mask |= (uint8_t)((state.saved[i] != 0) << i);
     }
     row.cfa_offset = (int32_t)state.cfa_offset;
-    row.cfa_register = (uint8_t)state.cfa_register;
+    row.cfa_base = (uint8_t)base;
     row.flags = usable ? ROW_VALID : 0;
     return row;
 }
 
+static struct cached_row *cache_entry(uint64_t pc)
+{
+    return &rows[(pc ^ pc >> 10) % ROWS];
+}
+
 static struct row row_at(uint64_t pc)
 {
-    struct cached_row *cached = &rows[(pc ^ pc >> 10) % ROWS];
+    struct cached_row *cached = cache_entry(pc);
     uint64_t seen = atomic_load(&cached->pc);
     if (seen == pc) {
         struct row row = cached->row;
@@ -520,8 +528,7 @@ static bool row_cfa(const struct row *row, const struct walk *walk, uint64_t *re
 {
     if (row->flags != ROW_VALID)
         return false;
-    uint64_t base =
-        row->cfa_register == 7 ? walk->sp : walk->registers[saved_index(row->cfa_register)];
+    uint64_t base = row->cfa_base == ROW_ON_STACK ? walk->sp : walk->registers[row->cfa_base];
     *ret_cfa = base + (uint64_t)(int64_t)row->cfa_offset;
     return true;
 }
@@ -551,7 +558,7 @@ static bool walk_signal_frame(struct walk *walk)
     return walk->pc != 0;
 }
 
-bool walk_next(struct walk *walk)
+static bool walk_slowly(struct walk *walk)
 {
     struct row row = walk_row(walk);
     uint64_t cfa, pc;
@@ -560,13 +567,48 @@ bool walk_next(struct walk *walk)
     if (!row_cfa(&row, walk, &cfa) || cfa <= walk->sp || !walk_load(walk, cfa - 8, &pc) || pc == 0)
         return false;
     for (int i = 0; i < SAVED; i++)
-        if (row.saved[i] != 0 &&
+        if ((row.saved_mask >> i & 1) != 0 &&
             !walk_load(walk, cfa + (uint64_t)(int64_t)row.saved[i], &walk->registers[i]))
             return false;
     walk->pc = pc;
     walk->sp = cfa;
     walk->exact = false;
     return true;
+}
+
+// The common step, in a handful of loads: a known row, everything on the known stack.
+bool walk_next(struct walk *walk)
+{
+    uint64_t at = walk->pc - !walk->exact;
+    const struct cached_row *cached = cache_entry(at);
+    const struct row *row = &cached->row;
+    uint64_t cfa;
+    if (atomic_load(&cached->pc) != at || !row_cfa(row, walk, &cfa))
+        return walk_slowly(walk);
+    // Saved registers lie between the frame's stack pointer and its CFA.
+    if (cfa <= walk->sp || cfa > walk->stack_high || walk->sp < walk->stack_low || cfa % 8 != 0)
+        return walk_slowly(walk);
+    uint64_t pc = *(const uint64_t *)(cfa - 8);
+    uint64_t registers[SAVED];
+    unsigned mask = row->saved_mask;
+    for (unsigned left = mask; left != 0; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        uint64_t address = cfa + (uint64_t)(int64_t)row->saved[i];
+        if (address < walk->stack_low || address + 8 > walk->stack_high)
+            return walk_slowly(walk);
+        registers[i] = *(const uint64_t *)address;
+    }
+    __asm__ volatile("" ::: "memory");
+    if (atomic_load(&cached->pc) != at)
+        return walk_slowly(walk); // replaced while we read it
+    for (unsigned left = mask; left != 0; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        walk->registers[i] = registers[i];
+    }
+    walk->pc = pc;
+    walk->sp = cfa;
+    walk->exact = false;
+    return pc != 0;
 }
 
 // The same for the same path through the same builds, wherever they are loaded.
