@@ -97,7 +97,7 @@ struct error *address_listen(struct address *address, int *ret_socket)
     if (family != AF_UNIX)
         setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
     if (bind(listener, (const struct sockaddr *)&address->storage, address->size) < 0 ||
-        listen(listener, 64) < 0)
+        listen(listener, SOMAXCONN) < 0)
         return error_from_errno(errno, "cannot listen on %s", text);
     socklen_t size = sizeof address->storage;
     if (family != AF_UNIX &&

@@ -20,6 +20,7 @@
 #define OUTPUT_LIMIT (1u << 16)
 #define GREETING_NS  10000000000ull // time to say hello
 #define FRAMES       64
+#define ADMITTED     64 // at once, before those that are there are served again
 
 struct peer {
     int socket;
@@ -266,14 +267,15 @@ static void drop(struct coordinator *coordinator, size_t index)
     *peer = coordinator->peers.items[--coordinator->peers.count];
 }
 
-static void admit(struct coordinator *coordinator)
+// One more peer; false when nobody waits.
+static bool admit(struct coordinator *coordinator)
 {
     int handle = accept4(coordinator->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (handle < 0) {
         // Out of descriptors: the connection stays in the queue, do not spin on it.
         if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
             poll(NULL, 0, 50);
-        return;
+        return false;
     }
     struct peer peer = {.socket = handle, .since = supervise_now(), .input = malloc(LINE_MAX_SIZE)};
     struct peer *added = NULL;
@@ -281,17 +283,18 @@ static void admit(struct coordinator *coordinator)
         added = ARRAY_ADD(&coordinator->peers);
     if (added == NULL) {
         peer_deinit(&peer);
-        return;
+        return true;
     }
     *added = peer;
     if (coordinator->address.storage.ss_family == AF_UNIX)
-        return;
+        return true;
     // A machine that vanished without a word is noticed after a minute or so.
     setsockopt(handle, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     setsockopt(handle, SOL_SOCKET, SO_KEEPALIVE, &(int){1}, sizeof(int));
     setsockopt(handle, IPPROTO_TCP, TCP_KEEPIDLE, &(int){30}, sizeof(int));
     setsockopt(handle, IPPROTO_TCP, TCP_KEEPINTVL, &(int){10}, sizeof(int));
     setsockopt(handle, IPPROTO_TCP, TCP_KEEPCNT, &(int){3}, sizeof(int));
+    return true;
 }
 
 static void serve_peers(struct coordinator *coordinator, size_t count)
@@ -329,7 +332,7 @@ struct error *coordinator_serve(struct coordinator *coordinator, int stop)
         if (polled[0].revents != 0)
             return NULL;
         serve_peers(coordinator, count);
-        if (polled[1].revents != 0)
-            admit(coordinator);
+        for (int i = 0; polled[1].revents != 0 && i < ADMITTED && admit(coordinator);)
+            i++;
     }
 }
