@@ -161,7 +161,7 @@ static struct error *feed(struct reader *reader, const char *text, size_t size, 
     enum XML_Error code = XML_GetErrorCode(reader->parser);
     if (code == XML_ERROR_NO_MEMORY)
         return error_no_memory();
-    return source_error(reader->file, position(reader), "not well-formed XML: %s",
+    return source_error(reader->file, position(reader), "not readable as XML: %s",
                         XML_ErrorString(code));
 }
 

@@ -77,6 +77,18 @@ static struct error *make_label(const struct xml_reader *reader, const char *id,
     return file == 1 ? buffer_printf(label, "%s", id) : buffer_printf(label, "%s#%u", id, file);
 }
 
+// What is parsed when an expression made from elements is read.
+static struct source derived_source(const struct xml_reader *reader, const struct xml_node *node,
+                                    struct text expression)
+{
+    struct source source = reader->file;
+    source.mapping = SOURCE_FIXED;
+    source.base = node->at;
+    source.text = expression.chars;
+    source.size = expression.size;
+    return source;
+}
+
 static struct error *read_trigger(struct xml_reader *reader, const struct xml_node *node)
 {
     TRY(check_attributes(reader, node, KNOWN("id", "class")));
@@ -93,6 +105,10 @@ static struct error *read_trigger(struct xml_reader *reader, const struct xml_no
     TRY(make_label(reader, id, &label));
     TRY(xml_trigger_expression(&reader->file, node, label.data, &expression));
     TRY(scenario_text_of(reader->scenario, &expression, &trigger.expression));
+    // Read once here, so that an error in it is shown at the trigger.
+    struct source derived = derived_source(reader, node, trigger.expression);
+    const struct expression *unused = NULL;
+    TRY(expression_parse(reader->scenario, &derived, NULL, &unused));
     TRY(map_put(&reader->by_id, trigger.id.offset, (uint32_t)reader->triggers.count));
     struct xml_trigger *slot = ARRAY_ADD(&reader->triggers);
     if (slot == NULL)
@@ -160,7 +176,7 @@ static struct error *whole_attribute(struct xml_reader *reader, const struct xml
     TRY(parser_start(&parser, reader->scenario, &source, 0, NULL));
     TRY(parse(&parser, actions));
     if (parser.lexer.token.kind != TOKEN_END)
-        return lexer_unexpected(&parser.lexer, "nothing more here");
+        return lexer_unexpected(&parser.lexer, "the end of the value");
     return NULL;
 }
 
@@ -194,7 +210,7 @@ static struct error *read_fault(struct xml_reader *reader, const struct xml_node
     TRY(parser_start(&parser, reader->scenario, &source, 0, NULL));
     TRY(parse_bounded(&parser, "a number of arguments", 0, 99, &number));
     if (parser.lexer.token.kind != TOKEN_END)
-        return lexer_unexpected(&parser.lexer, "nothing more here");
+        return lexer_unexpected(&parser.lexer, "the end of the value");
     draft->arguments = number < WIRE_ARGUMENTS ? (unsigned)number : WIRE_ARGUMENTS;
     return NULL;
 }
@@ -224,7 +240,6 @@ static struct error *read_function(struct xml_reader *reader, const struct xml_n
     struct source place = reader->file;
     place.base = node->at;
     struct draft draft = {.action_source = &place};
-    draft.condition_text.chars = "";
     TRY(read_pattern(reader, node, &draft));
     TRY(read_fault(reader, node, &draft));
     draft.actions.value_start = 0;
@@ -233,15 +248,11 @@ static struct error *read_function(struct xml_reader *reader, const struct xml_n
     _cleanup_(buffer_deinit) struct buffer condition = {0};
     for (const struct xml_node *child = node->first; child != NULL; child = child->next)
         TRY(read_reference(reader, child, &condition));
-    struct source derived = place;
-    derived.mapping = SOURCE_FIXED;
-    if (condition.size != 0) {
-        TRY(scenario_text_of(reader->scenario, &condition, &draft.condition_text));
-        derived.text = draft.condition_text.chars;
-        derived.size = condition.size;
+    TRY(scenario_text_of(reader->scenario, &condition, &draft.condition_text));
+    struct source derived = derived_source(reader, node, draft.condition_text);
+    draft.condition_source = &derived;
+    if (condition.size != 0)
         TRY(expression_parse(reader->scenario, &derived, NULL, &draft.condition));
-        draft.condition_source = &derived;
-    }
     return rule_add(reader->scenario, &draft);
 }
 

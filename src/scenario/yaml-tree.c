@@ -16,6 +16,11 @@ struct reader {
     unsigned depth;
 };
 
+static size_t bom_size(const struct source *file)
+{
+    return file->size >= 3 && memcmp(file->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 // The byte of a character index. Events come in order, so this only ever moves forward.
 static size_t byte_of(struct reader *reader, size_t index)
 {
@@ -46,8 +51,14 @@ static struct error *library_error(struct reader *reader)
     const char *problem = parser->problem != NULL ? parser->problem : "this is not YAML";
     if (parser->error == YAML_READER_ERROR)
         return source_error(reader->file, parser->problem_offset, "%s", problem);
-    reader->index = reader->byte = 0;
-    size_t at = byte_of(reader, parser->problem_mark.index);
+    // An unreadable alias, anchor or tag is most likely a text that should be in quotes.
+    bool decorated = parser->context != NULL && (strstr(parser->context, "alias") != NULL ||
+                                                 strstr(parser->context, "anchor") != NULL ||
+                                                 strstr(parser->context, "tag") != NULL);
+    reader->index = 0;
+    reader->byte = bom_size(reader->file);
+    size_t at =
+        byte_of(reader, decorated ? parser->context_mark.index : parser->problem_mark.index);
     return source_error(reader->file, at, "%s%s", problem, hint(reader, at));
 }
 
@@ -180,9 +191,7 @@ static struct error *read_stream(struct reader *reader, struct yaml_node **ret_r
 struct error *yaml_tree_read(const struct source *file, struct arena *arena,
                              struct yaml_node **ret_root)
 {
-    struct reader reader = {.file = file, .arena = arena};
-    if (file->size >= 3 && memcmp(file->text, "\xef\xbb\xbf", 3) == 0)
-        reader.byte = 3;
+    struct reader reader = {.file = file, .arena = arena, .byte = bom_size(file)};
     if (!yaml_parser_initialize(&reader.parser))
         return error_no_memory();
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);

@@ -58,7 +58,7 @@ static struct error *end_scalar(const struct parser *parser)
 {
     return parser->lexer.token.kind == TOKEN_END
                ? NULL
-               : lexer_unexpected(&parser->lexer, "nothing more here");
+               : lexer_unexpected(&parser->lexer, "the end of the value");
 }
 
 static struct error *scalar_text(struct yaml_reader *reader, const struct yaml_node *node,

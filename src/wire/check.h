@@ -253,7 +253,8 @@ static inline int wire_check_rule(const struct wire_plan *plan, const struct wir
         return 0;
     if (rule->site != WIRE_NONE && rule->site >= plan->query_count)
         return 0;
-    if (rule->once > 1 || rule->new_stack > 1 || rule->count_step == 0 || rule->count_first == 0)
+    if (rule->once > 1 || rule->new_stack > 1 || rule->site_exact > 1 || rule->count_step == 0 ||
+        rule->count_first == 0)
         return 0;
     return rule->outs.count <= WIRE_OUT_MAX && wire_check_slice(rule->outs, plan->outs.count) &&
            wire_check_slice(rule->code, plan->code.count);
