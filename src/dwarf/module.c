@@ -14,6 +14,7 @@ struct dwarf_module {
     bool debug_looked_for, dwarf_looked_for;
     struct dwarf_debug_file debug;
     Dwarf *dwarf;
+    ARRAY(char *) copies; // of sections, see end_strings()
 };
 
 struct error *dwarf_module_open(const char *path, struct dwarf_module **ret_module)
@@ -40,6 +41,9 @@ void dwarf_module_close(struct dwarf_module *module)
     elf_symbols_deinit(&module->symbols);
     dwarf_debug_file_close(&module->debug);
     elf_object_close(module->object);
+    for (size_t i = 0; i < module->copies.count; i++)
+        free(module->copies.items[i]);
+    ARRAY_DEINIT(&module->copies);
     free(module);
 }
 
@@ -88,13 +92,66 @@ static Elf *elf_with_dwarf(struct dwarf_module *module)
     return debug_file(module);
 }
 
+static bool holds_strings(const char *section)
+{
+    return strcmp(section, ".debug_str") == 0 || strcmp(section, ".debug_line_str") == 0 ||
+           strcmp(section, ".debug_info") == 0 || strcmp(section, ".debug_line") == 0 ||
+           strcmp(section, ".debug_types") == 0;
+}
+
+static bool end_section(struct dwarf_module *module, Elf_Data *data)
+{
+    const char *bytes = data->d_buf;
+    if (bytes == NULL || data->d_size == 0 || bytes[data->d_size - 1] == '\0')
+        return true;
+    char **copy = ARRAY_ADD(&module->copies);
+    if (copy == NULL || (*copy = malloc(data->d_size + 1)) == NULL)
+        return false;
+    memcpy(*copy, bytes, data->d_size);
+    (*copy)[data->d_size] = '\0';
+    data->d_buf = *copy;
+    return true;
+}
+
+// libdw hands out strings that stand in .debug_info itself without looking for their end. Nearly
+// always the section's last byte is zero; where it is not, a copy with one more byte takes its
+// place.
+static bool end_strings(struct dwarf_module *module)
+{
+    Elf *elf = dwarf_getelf(module->dwarf);
+    Elf_Scn *section = NULL;
+    size_t names;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return false;
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        GElf_Shdr header;
+        const char *name = NULL;
+        if (gelf_getshdr(section, &header) != NULL)
+            name = elf_strptr(elf, names, header.sh_name);
+        if (name == NULL || !holds_strings(name) || strcmp(name, ".debug_line") == 0)
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        if (data != NULL && !end_section(module, data))
+            return false;
+    }
+    return true;
+}
+
+static void open_dwarf(struct dwarf_module *module)
+{
+    Elf *elf = elf_with_dwarf(module);
+    module->dwarf = elf != NULL ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+    if (module->dwarf != NULL && !end_strings(module)) {
+        dwarf_end(module->dwarf);
+        module->dwarf = NULL;
+    }
+}
+
 Dwarf *dwarf_module_dwarf(struct dwarf_module *module)
 {
     if (!module->dwarf_looked_for) {
         module->dwarf_looked_for = true;
-        Elf *elf = elf_with_dwarf(module);
-        if (elf != NULL)
-            module->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+        open_dwarf(module);
     }
     return module->dwarf;
 }
@@ -105,12 +162,6 @@ static bool section_mentions(Elf_Scn *section, const char *text)
     Elf_Data *data = elf_getdata(section, NULL);
     return data != NULL && data->d_buf != NULL &&
            memmem(data->d_buf, data->d_size, text, strlen(text) + 1) != NULL;
-}
-
-static bool holds_strings(const char *section)
-{
-    return strcmp(section, ".debug_str") == 0 || strcmp(section, ".debug_line_str") == 0 ||
-           strcmp(section, ".debug_info") == 0 || strcmp(section, ".debug_line") == 0;
 }
 
 bool dwarf_module_mentions(struct dwarf_module *module, const char *text)
