@@ -10,6 +10,7 @@
     X(dlvsym)                                                                                      \
     X(fork)                                                                                        \
     X(_Fork)                                                                                       \
+    X(clone)                                                                                       \
     X(pthread_create) X(execve) X(execv) X(execvp) X(execvpe) X(execl) X(execlp) X(execle)         \
         X(fexecve) X(posix_spawn) X(posix_spawnp) X(clearenv)
 
@@ -116,6 +117,18 @@ static int hook__Fork(void)
     return pid;
 }
 
+// A thread made behind the library's back: from now on count with locked instructions. The last
+// three arguments may be absent; forwarding what stands in their place does no harm.
+static int hook_clone(int (*start)(void *), void *stack, int flags, void *argument,
+                      void *parent_tid, void *tls, void *child_tid)
+{
+    const int shares_memory = 0x100;
+    if ((flags & shares_memory) != 0)
+        runtime_single_threaded = &runtime_zero_byte;
+    atomic_add(&runtime.forks, 1);
+    return REAL(clone)(start, stack, flags, argument, parent_tid, tls, child_tid);
+}
+
 static int hook_pthread_create(void *thread, const void *attributes, void *(*start)(void *),
                                void *argument)
 {
@@ -134,13 +147,19 @@ extern char **environ __attribute__((weak, visibility("default")));
 
 static char preload_entry[4352] = "LD_PRELOAD=";
 static char region_entry[4352] = WIRE_ENVIRONMENT "=";
+static char runtime_path[4096]; // first part of the preload list
 
 void environment_prepare(void)
 {
+    const char *preload = region_at(runtime.region->preload);
     size_t at = text_length(preload_entry);
-    text_copy(preload_entry + at, sizeof preload_entry - at, region_at(runtime.region->preload));
+    text_copy(preload_entry + at, sizeof preload_entry - at, preload);
     at = text_length(region_entry);
     text_copy(region_entry + at, sizeof region_entry - at, region_at(runtime.region->file));
+    text_copy(runtime_path, sizeof runtime_path, preload);
+    for (char *c = runtime_path; *c != '\0'; c++)
+        if (*c == ':')
+            *c = '\0';
 }
 
 static bool same_variable(const char *entry, const char *wanted)
@@ -151,30 +170,49 @@ static bool same_variable(const char *entry, const char *wanted)
     return *entry == '=';
 }
 
-// The environment with our two entries in it: the same one if they are there already.
+static bool contains(const char *text, const char *part)
+{
+    for (; *text != '\0'; text++)
+        if (text_starts(text, part))
+            return true;
+    return false;
+}
+
+// The environment with our two entries in it: the same one if they are there already. A preload
+// list of the target's own is kept behind ours.
 static char *const *with_runtime(char *const *environment)
 {
     size_t count = 0;
-    bool preload = false, region = false;
+    const char *preload = NULL;
+    bool region = false;
     for (; environment != NULL && environment[count] != NULL; count++) {
-        preload |= text_starts(environment[count], preload_entry);
+        if (same_variable(environment[count], preload_entry))
+            preload = environment[count];
         region |= text_equal(environment[count], region_entry);
     }
-    if ((preload && region) || !runtime.armed)
+    bool loaded = preload != NULL && contains(preload, runtime_path);
+    if ((loaded && region) || !runtime.armed)
         return environment;
-    size_t size = (count + 3) * sizeof(char *);
+    size_t own = text_length(preload_entry), list = preload != NULL ? text_length(preload) : 0;
+    size_t size = (count + 3) * sizeof(char *) + own + list + 2;
     long memory = SYSTEM_6(__NR_mmap, 0, size, 3, 0x22 /* private, anonymous */, -1, 0);
     if (system_failed(memory))
         return environment;
-    const char **changed = (const char **)memory;
+    char **changed = (char **)memory;
     size_t used = 0;
     for (size_t i = 0; i < count; i++)
-        if (!same_variable(environment[i], preload_entry) &&
-            !same_variable(environment[i], region_entry))
+        if (environment[i] != preload && !same_variable(environment[i], region_entry))
             changed[used++] = environment[i];
-    changed[used++] = preload_entry;
+    char *joined = (char *)&changed[count + 3];
+    memcpy(joined, preload_entry, own + 1);
+    if (preload != NULL && !loaded) {
+        joined[own] = ':';
+        memcpy(joined + own + 1, preload + sizeof "LD_PRELOAD=" - 1,
+               list + 1 - (sizeof "LD_PRELOAD=" - 1));
+    }
+    changed[used++] = loaded ? (char *)preload : joined;
     changed[used++] = region_entry;
-    return (char *const *)changed;
+    return changed;
 }
 
 static char *const *exec_environment(const char *path, char *const *environment)

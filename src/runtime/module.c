@@ -160,11 +160,16 @@ static bool is_exempt(const struct module *module)
     return module->low <= (uintptr_t)&runtime && (uintptr_t)&runtime < module->high;
 }
 
+static bool is_of(const struct module *module, const struct link_map *map)
+{
+    return module->alive && module->map == map && module->bias == map->l_addr &&
+           module->dynamic == map->l_ld;
+}
+
 static struct module *known(const struct module_set *set, const struct link_map *map)
 {
     for (size_t i = 0; set != NULL && i < set->count; i++)
-        if (set->modules[i]->map == map && set->modules[i]->bias == map->l_addr &&
-            set->modules[i]->dynamic == map->l_ld)
+        if (is_of(set->modules[i], map))
             return set->modules[i];
     return NULL;
 }
@@ -192,34 +197,79 @@ static struct module *module_new(struct link_map *map, bool startup)
     return module;
 }
 
+// Programs that load and unload a plug-in for hours must not make us grow: the record of a module
+// that comes back to its place is taken up again, with what the controller said of it.
+static struct module *unloaded;
+
+static struct module *module_again(const struct link_map *map)
+{
+    for (struct module **link = &unloaded; *link != NULL; link = &(*link)->next) {
+        struct module *module = *link;
+        if (module->bias != map->l_addr || module->dynamic != map->l_ld ||
+            !text_equal(module->path, map->l_name) ||
+            module->fingerprint !=
+                wire_fingerprint(module->headers, module->header_count * sizeof(Elf64_Phdr)))
+            continue;
+        *link = module->next;
+        module->map = (struct link_map *)map;
+        module->bound = false;
+        module->unrelocated = false;
+        return module;
+    }
+    return NULL;
+}
+
+// Four sets in turn: a reader would have to sleep through three changes to see one rewritten, and
+// would then find a module of another place, never a bad pointer.
+static struct module_set *set_for(size_t count)
+{
+    static struct module_set *sets[4];
+    static size_t rooms[4];
+    static uint32_t turn;
+    uint32_t i = turn++ % 4;
+    if (rooms[i] < count) {
+        sets[i] = arena_new(sizeof *sets[i] + 2 * count * sizeof sets[i]->modules[0]);
+        rooms[i] = sets[i] != NULL ? 2 * count : 0;
+    }
+    if (sets[i] != NULL)
+        sets[i]->count = 0;
+    return sets[i];
+}
+
 void module_scan(bool startup)
 {
+    static uint32_t scans;
     const struct module_set *old = runtime.modules;
     size_t count = 0;
     for (struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next)
         count++;
-    struct module_set *set = arena_new(sizeof *set + count * sizeof set->modules[0]);
+    struct module_set *set = set_for(count);
     if (set == NULL)
         return;
-    set->count = 0;
-    for (size_t i = 0; old != NULL && i < old->count; i++)
-        old->modules[i]->alive = false;
+    scans++;
     for (struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next) {
         struct module *module = known(old, map);
+        if (module == NULL)
+            module = module_again(map);
         if (module == NULL)
             module = module_new(map, startup);
         if (module == NULL)
             continue;
         module->alive = true;
+        module->seen = scans;
         set_insert(set, module);
     }
     atomic_store(&runtime.modules, set);
     bool lost = false;
-    for (size_t i = 0; old != NULL && i < old->count; i++)
-        if (!old->modules[i]->alive) {
-            query_forget(old->modules[i]);
-            lost = true;
-        }
+    for (size_t i = 0; old != NULL && i < old->count; i++) {
+        struct module *module = old->modules[i];
+        if (module->seen == scans || !module->alive)
+            continue;
+        module->alive = false;
+        module->next = unloaded;
+        unloaded = module;
+        lost = true;
+    }
     if (lost)
         unwind_forget();
 }

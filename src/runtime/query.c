@@ -1,5 +1,6 @@
 // The controller's answers in force in this process: address ranges of the plan's queries and
-// places of its variables. Lists only grow; what belongs to an unloaded module is made empty.
+// places of its variables. Lists only grow; what belongs to an unloaded module
+// is passed over, and serves again if the module comes back to the same place.
 #include "runtime/runtime.h"
 
 struct range {
@@ -12,7 +13,7 @@ struct place {
     struct place *next;
     const struct wire_location *location;
     const struct wire_step *steps;
-    const struct module *module; // NULL: unloaded
+    const struct module *module;
 };
 
 static struct range **ranges; // by query
@@ -113,26 +114,12 @@ void query_take(const struct module *module, const struct wire_resolution *answe
     }
 }
 
-void query_forget(const struct module *module)
-{
-    if (ranges == NULL)
-        return;
-    for (uint32_t q = 0; q < runtime.plan->query_count; q++)
-        for (struct range *range = ranges[q]; range != NULL; range = range->next)
-            if (range->module == module)
-                range->high = range->low;
-    for (uint32_t v = 0; v < runtime.plan->variable_count; v++)
-        for (struct place *place = places[v]; place != NULL; place = place->next)
-            if (place->module == module)
-                place->module = NULL;
-}
-
 bool query_matches(uint32_t query, uint64_t return_address)
 {
     if (ranges == NULL)
         return false;
     for (const struct range *range = ranges[query]; range != NULL; range = range->next)
-        if (return_address - range->low < range->high - range->low)
+        if (return_address - range->low < range->high - range->low && range->module->alive)
             return true;
     return false;
 }
@@ -143,7 +130,7 @@ bool query_single_range(uint32_t query, uint64_t *ret_low, uint64_t *ret_length)
     if (ranges == NULL)
         return false;
     for (const struct range *range = ranges[query]; range != NULL; range = range->next) {
-        if (range->low == range->high)
+        if (!range->module->alive)
             continue;
         if (found != NULL)
             return false;
@@ -239,7 +226,7 @@ static const struct place *local_place(uint32_t variable, const struct walk *wal
 {
     uint64_t pc = walk->exact ? walk->pc : walk->pc - 1;
     for (const struct place *place = places[variable]; place != NULL; place = place->next)
-        if (place->module != NULL && place->location->base != WIRE_BASE_STATIC &&
+        if (place->module->alive && place->location->base != WIRE_BASE_STATIC &&
             pc - place->module->bias - place->location->lo <
                 place->location->hi - place->location->lo)
             return place;
@@ -254,7 +241,7 @@ bool variable_read(uint32_t variable, const struct call_frame *frame, int64_t *r
     if (places == NULL)
         return false;
     for (const struct place *place = places[variable]; place != NULL; place = place->next) {
-        if (place->module == NULL)
+        if (!place->module->alive)
             continue;
         if (place->location->base == WIRE_BASE_STATIC)
             global = place;

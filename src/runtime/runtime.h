@@ -69,6 +69,7 @@ struct function {
 
 // A loaded object. Pointers go into its own mapping.
 struct module {
+    struct module *next; // among the unloaded
     struct link_map *map;
     uintptr_t bias, low, high; // link-time address 0; mapped range
     const char *path;          // "" for the program until asked
@@ -92,7 +93,8 @@ struct module {
     bool exempt;           // the runtime, the loader, a plug-in, the vDSO: never rewritten
     bool bound;            // its slots were rewritten
     bool resolved;         // its answer of the controller is in force, or will never come
-    bool alive;            // mark of a rescan
+    bool alive;            // loaded now; a record of one that is not may be used again
+    uint32_t seen;         // last scan that met it
     bool unrelocated;      // the loader has mapped it but not relocated it yet
     // A late module's own initialiser, which ours stands in for: DT_INIT or DT_INIT_ARRAY.
     bool init_is_array;
@@ -156,7 +158,8 @@ struct runtime {
 };
 extern struct runtime runtime;
 extern struct slot runtime_slots[RUNTIME_SLOTS];
-extern const char *runtime_single_threaded;
+extern const char runtime_zero_byte;
+extern const char *runtime_single_threaded; // points to a byte that is not 0 while it is so
 
 // stubs.S
 extern const char runtime_stubs[], runtime_stub_end[], runtime_late_init[];
@@ -251,7 +254,6 @@ void environment_prepare(void);
 
 // query.c: what the controller answered
 void query_take(const struct module *module, const struct wire_resolution *answer);
-void query_forget(const struct module *module);
 bool query_matches(uint32_t query, uint64_t return_address);
 bool query_single_range(uint32_t query, uint64_t *ret_low, uint64_t *ret_length);
 // Rules with an exact site at this return address, appended to found[] in ascending order.

@@ -10,8 +10,8 @@
 
 struct runtime runtime;
 struct slot runtime_slots[RUNTIME_SLOTS];
-static const char zero_byte = 0;
-const char *runtime_single_threaded = &zero_byte;
+const char runtime_zero_byte = 0;
+const char *runtime_single_threaded = &runtime_zero_byte;
 
 static const char *environment_value(char **environment, const char *name)
 {
