@@ -28,7 +28,7 @@ static struct site *sites;
 static uint32_t site_room, site_count;
 static uint32_t *first_rule_of_query, *next_rule_of_query; // rule + 1
 
-uint64_t runtime_site_filter[1024];
+uint64_t runtime_site_filter[8192];
 
 static bool prepare(void)
 {

@@ -13,7 +13,7 @@
 #include <elf.h>
 #include <link.h>
 
-#define RUNTIME_SLOTS 8192
+#define RUNTIME_SLOTS 16384
 
 // One intercepted address. The assembly of stubs.S knows this layout.
 struct slot {
@@ -170,13 +170,13 @@ int runtime_call_plugin(int (*eval)(void *, const void *), void *state, const vo
 #define RUNTIME_STUB_SIZE      80
 #define RUNTIME_LATE_INIT_SIZE 16
 #define RUNTIME_LATE_INITS     256
-extern uint64_t runtime_site_filter[1024]; // 65,536 bits by runtime_site_bit()
+extern uint64_t runtime_site_filter[8192]; // 2^19 bits by runtime_site_bit()
 extern uint32_t runtime_save_size;         // of an XSAVE area, 0: use FXSAVE
 extern uint64_t runtime_save_mask;
 
 static inline uint32_t runtime_site_bit(uint64_t address)
 {
-    return (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 48);
+    return (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 45);
 }
 
 // The only calls into the target's libraries. Weak: absent ones are NULL.

@@ -7,7 +7,7 @@
         .set SLOT_GATE, 24
         .set SLOT_LOW, 32
         .set SLOT_LENGTH, 40
-        .set SLOTS, 8192
+        .set SLOTS, 16384
         .set STUB_SIZE, 80
         .set LATE_INITS, 256
 
@@ -113,7 +113,7 @@ runtime_gate_sites:
         push    %rsi
         movabs  $0x9e3779b97f4a7c15, %rdx
         imul    %rdx, %rax
-        shr     $48, %rax
+        shr     $45, %rax
         mov     %rax, %rdx
         shr     $6, %rdx
         lea     runtime_site_filter(%rip), %rsi
