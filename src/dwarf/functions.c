@@ -256,7 +256,7 @@ static struct error *find_inlined(struct finder *finder)
     size_t missing = 0, kept = 0;
     for (size_t i = 0; i < finder->count; i++)
         missing += !finder->seen[i] && !is_glob(finder->queries[i].name);
-    if (missing == 0 || dwarf_module_dwarf(module) == NULL)
+    if (missing == 0)
         return NULL;
     _cleanup_free_ struct dwarf_function_query *queries = calloc(missing, sizeof *queries);
     if (queries == NULL)
@@ -267,7 +267,8 @@ static struct error *find_inlined(struct finder *finder)
             continue;
         size_t size;
         const char *last = last_component(query->name, &size);
-        if (missing > UNPROVEN || last[size] != '\0' || dwarf_module_mentions(module, last))
+        if (missing > UNPROVEN || last[size] != '\0' ||
+            dwarf_module_mentions(module, DWARF_TEXT_NAME, last))
             queries[kept++] = *query;
     }
     return kept != 0 ? dwarf_inlined_find(module, queries, kept, finder->found, finder->context)

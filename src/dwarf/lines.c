@@ -149,7 +149,7 @@ static bool worth_reading(struct dwarf_module *module, const struct dwarf_line_q
     if (count > UNPROVEN)
         return true;
     for (size_t i = 0; i < count; i++)
-        if (dwarf_module_mentions(module, file_name(queries[i].file)))
+        if (dwarf_module_mentions(module, DWARF_TEXT_FILE, file_name(queries[i].file)))
             return true;
     return false;
 }
@@ -157,8 +157,10 @@ static bool worth_reading(struct dwarf_module *module, const struct dwarf_line_q
 struct error *dwarf_lines_find(struct dwarf_module *module, const struct dwarf_line_query *queries,
                                size_t count, dwarf_line_found *found, void *context)
 {
-    Dwarf *dwarf = count != 0 ? dwarf_module_dwarf(module) : NULL;
-    if (dwarf == NULL || !worth_reading(module, queries, count))
+    if (count == 0 || !worth_reading(module, queries, count))
+        return NULL;
+    Dwarf *dwarf = dwarf_module_dwarf(module);
+    if (dwarf == NULL)
         return NULL;
     _cleanup_free_ struct dwarf_line_query *sorted = calloc(count, sizeof *sorted);
     if (sorted == NULL)

@@ -95,8 +95,7 @@ static Elf *elf_with_dwarf(struct dwarf_module *module)
 static bool holds_strings(const char *section)
 {
     return strcmp(section, ".debug_str") == 0 || strcmp(section, ".debug_line_str") == 0 ||
-           strcmp(section, ".debug_info") == 0 || strcmp(section, ".debug_line") == 0 ||
-           strcmp(section, ".debug_types") == 0;
+           strcmp(section, ".debug_info") == 0 || strcmp(section, ".debug_types") == 0;
 }
 
 static bool end_section(struct dwarf_module *module, Elf_Data *data)
@@ -128,7 +127,7 @@ static bool end_strings(struct dwarf_module *module)
         const char *name = NULL;
         if (gelf_getshdr(section, &header) != NULL)
             name = elf_strptr(elf, names, header.sh_name);
-        if (name == NULL || !holds_strings(name) || strcmp(name, ".debug_line") == 0)
+        if (name == NULL || !holds_strings(name))
             continue;
         Elf_Data *data = elf_getdata(section, NULL);
         if (data != NULL && !end_section(module, data))
@@ -156,23 +155,37 @@ Dwarf *dwarf_module_dwarf(struct dwarf_module *module)
     return module->dwarf;
 }
 
-// dwarf_begin_elf() has decompressed the section already.
-static bool section_mentions(Elf_Scn *section, const char *text)
+bool dwarf_module_has_dwarf(struct dwarf_module *module)
 {
+    return elf_with_dwarf(module) != NULL;
+}
+
+// Decompresses the section if need be, as libdw would.
+static bool section_mentions(Elf_Scn *section, const GElf_Shdr *header, const char *text)
+{
+    if ((header->sh_flags & SHF_COMPRESSED) != 0 && elf_compress(section, 0, 0) < 0)
+        return true;
     Elf_Data *data = elf_getdata(section, NULL);
     return data != NULL && data->d_buf != NULL &&
            memmem(data->d_buf, data->d_size, text, strlen(text) + 1) != NULL;
 }
 
-bool dwarf_module_mentions(struct dwarf_module *module, const char *text)
+// Only the shortest names stand in .debug_info itself. Decompressing it, the largest section, to
+// look for others would defeat the purpose.
+static bool may_hold(const char *section, bool compressed, enum dwarf_text kind, const char *text)
 {
-    Dwarf *dwarf = dwarf_module_dwarf(module);
+    if (kind == DWARF_TEXT_FILE)
+        return strcmp(section, ".debug_line_str") == 0 || strcmp(section, ".debug_line") == 0;
+    return strcmp(section, ".debug_str") == 0 ||
+           (strcmp(section, ".debug_info") == 0 && (!compressed || strlen(text) < 4));
+}
+
+bool dwarf_module_mentions(struct dwarf_module *module, enum dwarf_text kind, const char *text)
+{
+    Elf *elf = elf_with_dwarf(module);
     size_t names;
-    if (dwarf == NULL)
+    if (elf == NULL || elf_getshdrstrndx(elf, &names) != 0)
         return false;
-    Elf *elf = dwarf_getelf(dwarf);
-    if (elf_getshdrstrndx(elf, &names) != 0)
-        return true;
     Elf_Scn *section = NULL;
     while ((section = elf_nextscn(elf, section)) != NULL) {
         GElf_Shdr header;
@@ -185,7 +198,8 @@ bool dwarf_module_mentions(struct dwarf_module *module, const char *text)
         if (strcmp(name, ".gnu_debugaltlink") == 0 || strncmp(name, ".zdebug_", 8) == 0 ||
             strcmp(name, ".debug_addr") == 0)
             return true;
-        if (holds_strings(name) && section_mentions(section, text))
+        if (may_hold(name, (header.sh_flags & SHF_COMPRESSED) != 0, kind, text) &&
+            section_mentions(section, &header, text))
             return true;
     }
     return false;

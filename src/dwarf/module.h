@@ -23,8 +23,16 @@ struct error *dwarf_module_symbols(struct dwarf_module *module,
 // .gnu_debuglink. NULL if there is none.
 Dwarf *dwarf_module_dwarf(struct dwarf_module *module);
 
-// Whether one of the string sections of the DWARF holds `text` as the end of a string: if not, no
-// entity of that name needs to be looked for.
-bool dwarf_module_mentions(struct dwarf_module *module, const char *text);
+// Whether there is DWARF to look into, without reading it.
+bool dwarf_module_has_dwarf(struct dwarf_module *module);
+
+enum dwarf_text {
+    DWARF_TEXT_NAME, // of a variable or function
+    DWARF_TEXT_FILE, // name of a source file, without directory
+};
+
+// Whether the sections where such a text would stand hold it: if not, it need not be looked for.
+// Much cheaper than reading the DWARF.
+bool dwarf_module_mentions(struct dwarf_module *module, enum dwarf_text kind, const char *text);
 
 #endif

@@ -408,7 +408,7 @@ static struct error *prepare(struct walk *walk, bool has_dwarf, bool *ret_worthw
         const char *name = walk->queries[i].name;
         TRY(elf_names_add(&walk->names, name, strlen(name), (uint32_t)i));
         if (!*ret_worthwhile)
-            *ret_worthwhile = dwarf_module_mentions(walk->module, name);
+            *ret_worthwhile = dwarf_module_mentions(walk->module, DWARF_TEXT_NAME, name);
     }
     return NULL;
 }
@@ -421,11 +421,11 @@ struct error *dwarf_variables_find(struct dwarf_module *module,
         return NULL;
     _cleanup_(walk_deinit) struct walk walk = {
         .module = module, .queries = queries, .count = count, .listener = listener};
-    Dwarf *dwarf = dwarf_module_dwarf(module);
     bool worthwhile = false;
-    TRY(prepare(&walk, dwarf != NULL, &worthwhile));
+    TRY(prepare(&walk, dwarf_module_has_dwarf(module), &worthwhile));
     if (!worthwhile)
         return NULL;
+    Dwarf *dwarf = dwarf_module_dwarf(module);
     if (dwarf != NULL)
         TRY(visit_units(&walk, dwarf));
     else
