@@ -12,7 +12,8 @@
 #   expect_lines FILE TEXT     the file holds exactly that
 #   skip WHY, fail WHY
 #
-# Lines `# timeout: SECONDS`, `# slow`, `# unsanitized` at the top of a test are for tests/run.
+# Lines `# timeout: SECONDS`, `# slow`, `# unsanitized`, `# runtime only` at the top of a test are for
+# tests/run.
 set -Eeuo pipefail
 export LC_ALL=C TERM=dumb
 unset LD_PRELOAD LD_LIBRARY_PATH LD_BIND_NOW ASAN_OPTIONS DEBUGINFOD_URLS NO_COLOR
