@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WARNED_PROGRAMS 20
+#define WARNED_PROGRAMS   20
+#define LOOKED_AT         1000 // programs
+#define EXPLAINED_CLOSELY 50   // rules
 
 struct error *diagnosis_warn(struct diagnosis *diagnosis, const char *format, ...)
 {
@@ -120,6 +122,8 @@ static struct error *explain_rules(const struct wire_view *view, struct diagnosi
     _cleanup_(coverage_deinit) struct coverage coverage = {0};
     if (view->region->command_words != 0)
         error_free(coverage_find(view->command, &coverage));
+    static const struct coverage nothing;
+    uint32_t explained = 0;
     for (uint32_t i = 0; i < view->pattern_count; i++) {
         const uint32_t *refs = wire_view_rule_refs(view, &view->patterns[i]);
         _cleanup_free_ char *why = NULL;
@@ -127,7 +131,8 @@ static struct error *explain_rules(const struct wire_view *view, struct diagnosi
             if (bound[refs[j]] || diagnosis->whys[refs[j]] != NULL)
                 continue;
             if (why == NULL)
-                why = explain(view, &view->patterns[i], &coverage);
+                why = explain(view, &view->patterns[i],
+                              explained++ < EXPLAINED_CLOSELY ? &coverage : &nothing);
             diagnosis->whys[refs[j]] = why != NULL ? strdup(why) : NULL;
             if (diagnosis->whys[refs[j]] == NULL)
                 return error_no_memory();
@@ -136,24 +141,41 @@ static struct error *explain_rules(const struct wire_view *view, struct diagnosi
     return NULL;
 }
 
-static bool seen_before(const struct wire_view *view, uint32_t index)
+// Paths of programs in records, each once.
+struct program_list {
+    ARRAY(const char *) paths;
+};
+static void program_list_deinit(struct program_list *list)
 {
-    const struct wire_record *record = &view->journal[index];
-    for (uint32_t i = 0; i < index; i++)
-        if (view->journal[i].state == WIRE_RECORD_COMPLETE &&
-            view->journal[i].kind == WIRE_RECORD_EXEC &&
-            strncmp(view->journal[i].text, record->text, WIRE_NOTE_TEXT) == 0)
-            return true;
-    return false;
+    ARRAY_DEINIT(&list->paths);
+}
+
+static struct error *program_list_add(struct program_list *list, const char *path, bool *ret_new)
+{
+    *ret_new = false;
+    for (size_t i = 0; i < list->paths.count; i++)
+        if (strncmp(list->paths.items[i], path, WIRE_NOTE_TEXT) == 0)
+            return NULL;
+    if (list->paths.count == LOOKED_AT)
+        return NULL;
+    const char **added = ARRAY_ADD(&list->paths);
+    if (added == NULL)
+        return error_no_memory();
+    *added = path;
+    *ret_new = true;
+    return NULL;
 }
 
 static struct error *warn_programs(const struct wire_view *view, struct diagnosis *diagnosis)
 {
+    _cleanup_(program_list_deinit) struct program_list seen = {0};
     uint32_t warned = 0;
     for (uint32_t i = 0; i < view->record_count && warned < WARNED_PROGRAMS; i++) {
         const struct wire_record *record = &view->journal[i];
-        if (record->state != WIRE_RECORD_COMPLETE || record->kind != WIRE_RECORD_EXEC ||
-            seen_before(view, i))
+        bool is_new = false;
+        if (record->state == WIRE_RECORD_COMPLETE && record->kind == WIRE_RECORD_EXEC)
+            TRY(program_list_add(&seen, record->text, &is_new));
+        if (!is_new)
             continue;
         char path[WIRE_NOTE_TEXT];
         memcpy(path, record->text, sizeof path);

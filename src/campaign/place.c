@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 
@@ -44,7 +45,9 @@ static struct error *make_in(const char *parent, uint64_t word, int *ret_file, c
         return error_from_errno(errno, "cannot make a directory in %s", parent);
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     int code = errno;
-    if (file >= 0 && fchmod(file, 0666) == 0 && chmod(directory, 0711) == 0) {
+    // The lock says that the controller lives, also to those who do not see its pid.
+    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0 && fchmod(file, 0666) == 0 &&
+        chmod(directory, 0711) == 0) {
         *ret_file = file;
         *ret_path = TAKE(path);
         *ret_directory = TAKE(directory);
@@ -94,6 +97,13 @@ static long owner_of(const char *name)
     return errno == 0 && *end == '-' && pid <= INT_MAX ? pid : 0;
 }
 
+// Held by a controller, maybe one in another process name space.
+static bool is_locked(int directory, const char *name)
+{
+    _cleanup_close_ int file = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    return file >= 0 && flock(file, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
 static void remove_stale(int parent, const char *name)
 {
     struct stat facts;
@@ -109,10 +119,11 @@ static void remove_stale(int parent, const char *name)
         return;
     }
     for (struct dirent *entry; (entry = readdir(stream)) != NULL;)
-        if (strncmp(entry->d_name, "region-", strlen("region-")) == 0)
+        if (strncmp(entry->d_name, "region-", strlen("region-")) == 0 &&
+            !is_locked(directory, entry->d_name))
             unlinkat(directory, entry->d_name, 0);
     closedir(stream);
-    unlinkat(parent, name, AT_REMOVEDIR);
+    unlinkat(parent, name, AT_REMOVEDIR); // fails if something is left in it
 }
 
 void region_sweep(const char *parent)

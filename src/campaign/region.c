@@ -18,7 +18,7 @@
 
 #define EARLY_MODULES     48
 #define EARLY_RECORDS     64
-#define ARENA_SIZE        (256ull << 20)
+#define ARENA_SIZE        (64ull << 20)
 #define ARENA_STEP        (1ull << 20)
 #define ANSWER_TIMEOUT_MS 30000
 

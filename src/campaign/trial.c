@@ -54,6 +54,9 @@ static struct error *finish(const struct trial_options *options, struct trial *t
     map->outcome_status = trial->outcome.status;
     map->outcome_ns = trial->outcome.ns;
     TRY(region_check(map, trial->region.layout.arena, trial->region.path, &trial->view));
+    if (trial->view.plan->uses & WIRE_USE_REMOTE && options->coordinator == NULL)
+        TRY(warn(trial, strdup("a rule asks remote(), but there is no --coordinator; the calls "
+                               "went through")));
     if (trial->outcome.left_over != 0) {
         char *text;
         if (asprintf(&text, "%zu processes of the command could not be killed",

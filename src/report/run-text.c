@@ -266,7 +266,7 @@ static struct error *put_rule(struct page *page, uint32_t index)
         PUT(page, "  not reached   ");
         break;
     case RULE_REACHED:
-        PUT(page, "  not fired     ");
+        PUT(page, view->rules[index].actions == 0 ? "  watched       " : "  not fired     ");
         break;
     case RULE_FIRED:
         PUT(page, "  fired         ");
