@@ -3,10 +3,12 @@
 
 #include "base/cleanup.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 static struct error *add_file(struct scenario *scenario, const char *path, uint32_t *ret_index)
 {
@@ -22,6 +24,24 @@ static struct error *add_file(struct scenario *scenario, const char *path, uint3
         return error_no_memory();
     *slot = text;
     *ret_index = (uint32_t)(scenario->plugin_files.count - 1);
+    return NULL;
+}
+
+// The loader would only grumble about a file that is no shared object and start the target without
+// it, so this is found out here.
+static struct error *check_file(const char *path)
+{
+    _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return error_from_errno(errno, "cannot load plug-in %s", path);
+    Elf64_Ehdr header;
+    ssize_t size = read(file, &header, sizeof header);
+    if (size < 0)
+        return error_from_errno(errno, "cannot load plug-in %s", path);
+    if ((size_t)size < sizeof header || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+        header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN ||
+        header.e_machine != EM_X86_64)
+        return error_new("cannot load plug-in %s: not a shared object for x86-64", path);
     return NULL;
 }
 
@@ -66,6 +86,7 @@ static struct error *find_in(struct scenario *scenario, const char *directory, s
     _cleanup_free_ char *real = realpath(path, NULL);
     if (real == NULL)
         return errno == ENOMEM ? error_no_memory() : NULL;
+    TRY(check_file(real));
     return add_file(scenario, real, &plugin->file);
 }
 
@@ -91,11 +112,7 @@ struct error *scenario_add_plugin(struct scenario *scenario, const char *path)
     if (real == NULL)
         return errno == ENOMEM ? error_no_memory()
                                : error_from_errno(errno, "cannot load plug-in %s", path);
-    struct stat status;
-    if (stat(real, &status) != 0)
-        return error_from_errno(errno, "cannot load plug-in %s", path);
-    if (!S_ISREG(status.st_mode))
-        return error_new("cannot load plug-in %s: not a file", path);
+    TRY(check_file(real));
     uint32_t file;
     TRY(add_file(scenario, real, &file));
     // A file named by the user goes before one found by search, also for rules read earlier.

@@ -41,6 +41,18 @@ static inline void expect_error(struct error *error, const char *message)
     error_free(error);
 }
 
+// A file that passes for a plug-in: a copy of some shared object.
+static inline void write_plugin(const char *path)
+{
+    struct buffer bytes = {0};
+    must(buffer_read_file("/bin/true", 1 << 24, &bytes));
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes.data, 1, bytes.size, file), bytes.size);
+    assert_int_equal(fclose(file), 0);
+    buffer_deinit(&bytes);
+}
+
 // A compiled scenario with everything in reach.
 struct plan {
     struct buffer bytes;

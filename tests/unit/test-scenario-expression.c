@@ -197,9 +197,7 @@ static void test_short_circuit(void **state)
     char directory[] = "/tmp/ordeal-test-XXXXXX", path[64];
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/p.so", directory);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fclose(file);
+    write_plugin(path);
     struct scenario *scenario = new_scenario();
     must(scenario_add_plugin(scenario, path));
     must(scenario_add_spec(scenario, "f=0 when count == 2 and plugin(p)"));

@@ -97,9 +97,7 @@ static void test_triggers(void **state)
     char directory[] = "/tmp/ordeal-test-XXXXXX", path[64];
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/odd_size.so", directory);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fclose(file);
+    write_plugin(path);
     assert_true(scenario_trigger_count() >= 17);
     for (size_t i = 0; i < scenario_trigger_count(); i++) {
         const struct scenario_trigger *trigger = scenario_trigger(i);

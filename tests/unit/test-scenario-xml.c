@@ -299,9 +299,7 @@ static void test_figure_7(void **state)
     char directory[] = "/tmp/ordeal-test-XXXXXX", path[96];
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/ReadPipe1Kto4KwithMutex.so", directory);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fclose(file);
+    write_plugin(path);
     struct scenario *scenario = read_xml(figure_7);
     assert_int_equal(scenario_rule_count(scenario), 3);
     must(scenario_add_plugin(scenario, path));

@@ -468,7 +468,7 @@ static void test_plugins(void **state)
                                         "x.xml"};
     for (size_t i = 0; i < 5; i++) {
         snprintf(path[i], sizeof path[i], "%s/%s", directory, names[i]);
-        write_file(path[i], "");
+        write_plugin(path[i]);
     }
     write_file(path[0], "plugins: [listed.so]\n"
                         "triggers: {shared: 'plugin(listed, a: 1)'}\n"
@@ -535,7 +535,9 @@ static void test_files(void **state)
                  "cannot read /nonexistent/x.yaml: No such file or directory");
     expect_error(scenario_add_plugin(scenario, "/nonexistent/x.so"),
                  "cannot load plug-in /nonexistent/x.so: No such file or directory");
-    expect_error(scenario_add_plugin(scenario, "/tmp"), "cannot load plug-in /tmp: not a file");
+    expect_error(scenario_add_plugin(scenario, "/tmp"), "cannot load plug-in /tmp: Is a directory");
+    expect_error(scenario_add_plugin(scenario, "/etc/passwd"),
+                 "cannot load plug-in /etc/passwd: not a shared object for x86-64");
     expect_error(scenario_add_file(scenario, "/tmp"), "cannot read /tmp: Is a directory");
     scenario_free(scenario);
 }
