@@ -124,6 +124,21 @@ static struct error *preload_add(struct buffer *list, const char *path)
     return buffer_append(list, path, strlen(path));
 }
 
+// The loader would only grumble about a broken plug-in, and go on without it.
+static struct error *check_plugin(const char *path)
+{
+    _cleanup_(close_object) struct elf_object *object = NULL;
+    struct error *error = elf_object_open(path, &object);
+    if (error != NULL)
+        return error_prefix(error, "cannot load the plug-in");
+    const struct elf_facts *facts = elf_object_facts(object);
+    if (facts->class_bits != 64 || facts->machine != EM_X86_64 || !facts->dynamic)
+        return error_new("cannot load the plug-in %s: it is not a shared object for 64-bit x86; "
+                         "compile it with cc -shared -fPIC",
+                         path);
+    return NULL;
+}
+
 struct error *program_preload(const struct scenario *scenario, char **ret_preload)
 {
     _cleanup_free_ char *runtime = NULL;
@@ -135,6 +150,7 @@ struct error *program_preload(const struct scenario *scenario, char **ret_preloa
         _cleanup_free_ char *path = realpath(file, NULL);
         if (path == NULL)
             return error_from_errno(errno, "cannot load the plug-in %s", file);
+        TRY(check_plugin(path));
         TRY(preload_add(&list, path));
     }
     const char *own = getenv("LD_PRELOAD");

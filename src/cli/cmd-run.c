@@ -35,7 +35,9 @@ static const struct option options[] = {
      "a shared object with a trigger of your own, for plugin(NAME)", FIELD(rules)},
     {"dry-run", 'n', OPTION_FLAG, NULL,
      "do not run the command; print what would be intercepted where", FIELD(dry_run)},
-    {"seed", 0, OPTION_NUMBER, "N", "start of all random decisions; the report shows the one used",
+    {"seed", 0, OPTION_NUMBER, "N",
+     "start of all random decisions, instead of the scenario's; the report "
+     "shows the one used",
      FIELD(seed)},
     {"timeout", 't', OPTION_SECONDS, "SECONDS",
      "kill the command and all it started after this time (also 500ms, 2m); exit status 124",
@@ -85,12 +87,15 @@ static struct error *build_scenario(const struct settings *settings, struct scen
 }
 
 // Short enough to be typed again.
-static struct error *choose_seed(const struct settings *settings, uint64_t *ret_seed)
+static struct error *choose_seed(const struct settings *settings, const struct scenario *scenario,
+                                 uint64_t *ret_seed)
 {
     if (settings->seed.given) {
         *ret_seed = settings->seed.value;
         return NULL;
     }
+    if (scenario_seed(scenario, ret_seed))
+        return NULL;
     uint32_t seed;
     ssize_t size;
     do
@@ -155,7 +160,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         .node = settings->node,
         .journal_records = (uint32_t)settings->journal_records.value,
     };
-    TRY(choose_seed(settings, &trial_options.seed));
+    TRY(choose_seed(settings, scenario, &trial_options.seed));
     struct trial trial;
     TRY(trial_run(&trial_options, &trial));
     struct error *error = report(settings, &trial);
