@@ -100,75 +100,6 @@ struct error *parse_bounded(struct parser *parser, const char *what, uint64_t lo
     return lexer_next(&parser->lexer);
 }
 
-bool expression_fold(enum wire_op op, int64_t left, int64_t right, int64_t *ret_value)
-{
-    uint64_t a = (uint64_t)left, b = (uint64_t)right;
-    if ((op == WIRE_OP_DIVIDE || op == WIRE_OP_REMAINDER) && right == 0)
-        return false;
-    switch (op) {
-    case WIRE_OP_ADD:
-        *ret_value = (int64_t)(a + b);
-        break;
-    case WIRE_OP_SUBTRACT:
-        *ret_value = (int64_t)(a - b);
-        break;
-    case WIRE_OP_MULTIPLY:
-        *ret_value = (int64_t)(a * b);
-        break;
-    case WIRE_OP_DIVIDE:
-        *ret_value = right == -1 ? (int64_t)(0 - a) : left / right;
-        break;
-    case WIRE_OP_REMAINDER:
-        *ret_value = right == -1 ? 0 : left % right;
-        break;
-    case WIRE_OP_AND:
-        *ret_value = (int64_t)(a & b);
-        break;
-    case WIRE_OP_OR:
-        *ret_value = (int64_t)(a | b);
-        break;
-    case WIRE_OP_XOR:
-        *ret_value = (int64_t)(a ^ b);
-        break;
-    case WIRE_OP_SHIFT_LEFT:
-        *ret_value = (int64_t)(a << (b & 63));
-        break;
-    case WIRE_OP_SHIFT_RIGHT:
-        *ret_value = left >> (b & 63);
-        break;
-    case WIRE_OP_EQUAL:
-        *ret_value = left == right;
-        break;
-    case WIRE_OP_NOT_EQUAL:
-        *ret_value = left != right;
-        break;
-    case WIRE_OP_LESS:
-        *ret_value = left < right;
-        break;
-    case WIRE_OP_LESS_EQUAL:
-        *ret_value = left <= right;
-        break;
-    case WIRE_OP_GREATER:
-        *ret_value = left > right;
-        break;
-    case WIRE_OP_GREATER_EQUAL:
-        *ret_value = left >= right;
-        break;
-    case WIRE_OP_NEGATE:
-        *ret_value = (int64_t)(0 - a);
-        break;
-    case WIRE_OP_COMPLEMENT:
-        *ret_value = ~left;
-        break;
-    case WIRE_OP_NOT:
-        *ret_value = left == 0;
-        break;
-    default:
-        return false;
-    }
-    return true;
-}
-
 static struct error *make_unary(struct parser *parser, enum wire_op op, size_t start,
                                 const struct expression *operand,
                                 const struct expression **ret_node)
@@ -329,6 +260,7 @@ static struct error *parse_primary(struct parser *parser, const struct expressio
         struct expression *node = NULL;
         TRY(new_node(parser, EXPRESSION_TEXT, token->start, &node));
         node->text = token->text;
+        node->glob = token->glob;
         *ret_node = node;
         return lexer_next(&parser->lexer);
     }
@@ -478,8 +410,9 @@ static struct error *make_match(struct parser *parser, int operator_, size_t sta
     struct expression *node = NULL;
     TRY(new_node(parser, EXPRESSION_MATCH, start, &node));
     node->left = left;
-    node->text = right->text;
-    node->number = operator_ == '~' || operator_ == '!' ? WIRE_MATCH_GLOB : WIRE_MATCH_EQUAL;
+    bool is_glob = operator_ == '~' || operator_ == '!';
+    node->text = is_glob ? right->glob : right->text;
+    node->number = is_glob ? WIRE_MATCH_GLOB : WIRE_MATCH_EQUAL;
     if (operator_ == '!' || operator_ == TOKEN_NOT_EQUAL)
         return make_unary(parser, WIRE_OP_NOT, start, node, ret_node);
     *ret_node = node;

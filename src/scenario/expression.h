@@ -26,7 +26,7 @@ struct expression {
     enum wire_op op;
     size_t start; // byte of the source that an error about it points at
     int64_t number, other;
-    struct text text;
+    struct text text, glob;
     const struct expression *left, *right, *last, *step; // last, step: NULL = none
     const struct trigger_kind *trigger;
     const void *data;

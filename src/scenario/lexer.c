@@ -71,9 +71,37 @@ static int unescape(struct lexer *lexer)
     return c > 0 && strchr("\\\"'*?[", c) != NULL ? c : -1;
 }
 
-// Appends what stands in the quotes at the current byte and steps over them. A backslash before a
-// glob character is kept: it is the glob's own escape.
-static struct error *read_quoted(struct lexer *lexer, struct buffer *buffer,
+// A text in the making: as it is, and as a glob, where what was escaped stays so.
+struct quoted {
+    struct buffer plain, glob;
+};
+
+static void quoted_deinit(struct quoted *quoted)
+{
+    buffer_deinit(&quoted->plain);
+    buffer_deinit(&quoted->glob);
+}
+
+static struct error *quoted_add(struct quoted *quoted, int c, bool is_escaped)
+{
+    char bytes[2] = {'\\', (char)c};
+    bool keeps = is_escaped && strchr("\\*?[", c) != NULL;
+    TRY(buffer_append(&quoted->plain, bytes + 1, 1));
+    return keeps ? buffer_append(&quoted->glob, bytes, 2)
+                 : buffer_append(&quoted->glob, bytes + 1, 1);
+}
+
+static struct error *quoted_intern(struct lexer *lexer, const struct quoted *quoted,
+                                   struct text *ret_text, struct text *ret_glob)
+{
+    TRY(strings_intern(lexer->strings, lexer->arena, quoted->plain.data, quoted->plain.size,
+                       ret_text));
+    return strings_intern(lexer->strings, lexer->arena, quoted->glob.data, quoted->glob.size,
+                          ret_glob);
+}
+
+// Appends what stands in the quotes at the current byte and steps over them.
+static struct error *read_quoted(struct lexer *lexer, struct quoted *quoted,
                                  const char **ret_problem)
 {
     int quote = peek(lexer, 0);
@@ -87,35 +115,29 @@ static struct error *read_quoted(struct lexer *lexer, struct buffer *buffer,
         lexer->at++;
         if (c == quote)
             return NULL;
-        char byte = (char)c;
-        if (c == '\\') {
-            int value = unescape(lexer);
-            if (value < 0) {
-                *ret_problem =
-                    "unknown escape in this text (known: \\\\ \\\" \\' \\n \\t \\r \\xHH "
-                    "\\* \\? \\[)";
-                return NULL;
-            }
-            byte = (char)value;
-            if (value == '*' || value == '?' || value == '[')
-                TRY(buffer_append(buffer, "\\", 1));
+        bool is_escaped = c == '\\';
+        if (is_escaped)
+            c = unescape(lexer);
+        if (c < 0) {
+            *ret_problem = "unknown escape in this text (known: \\\\ \\\" \\' \\n \\t \\r \\xHH "
+                           "\\* \\? \\[)";
+            return NULL;
         }
-        TRY(buffer_append(buffer, &byte, 1));
+        TRY(quoted_add(quoted, c, is_escaped));
     }
 }
 
 static struct error *lex_text(struct lexer *lexer)
 {
-    _cleanup_(buffer_deinit) struct buffer buffer = {0};
+    _cleanup_(quoted_deinit) struct quoted quoted = {0};
     const char *problem = NULL;
-    TRY(read_quoted(lexer, &buffer, &problem));
+    TRY(read_quoted(lexer, &quoted, &problem));
     if (problem != NULL) {
         bad(lexer, problem);
         return NULL;
     }
     lexer->token.kind = TOKEN_TEXT;
-    return strings_intern(lexer->strings, lexer->arena, buffer.data, buffer.size,
-                          &lexer->token.text);
+    return quoted_intern(lexer, &quoted, &lexer->token.text, &lexer->token.glob);
 }
 
 static void lex_integer(struct lexer *lexer, unsigned base)
@@ -314,7 +336,7 @@ struct error *lexer_start(struct lexer *lexer, const struct source *source, stru
 
 struct error *lexer_word(struct lexer *lexer, const char *stop, struct word *ret_word)
 {
-    _cleanup_(buffer_deinit) struct buffer buffer = {0};
+    _cleanup_(quoted_deinit) struct quoted quoted = {0};
     struct word word = {.start = lexer->token.start};
     lexer->at = lexer->token.start;
     for (;;) {
@@ -324,18 +346,17 @@ struct error *lexer_word(struct lexer *lexer, const char *stop, struct word *ret
         if (c == '"' || c == '\'') {
             const char *problem = NULL;
             size_t start = lexer->at;
-            TRY(read_quoted(lexer, &buffer, &problem));
+            TRY(read_quoted(lexer, &quoted, &problem));
             if (problem != NULL)
                 return source_error(lexer->source, start, "%s", problem);
             word.quoted = true;
             continue;
         }
-        char byte = (char)c;
-        TRY(buffer_append(&buffer, &byte, 1));
+        TRY(quoted_add(&quoted, c, false));
         lexer->at++;
     }
     word.end = lexer->at;
-    TRY(strings_intern(lexer->strings, lexer->arena, buffer.data, buffer.size, &word.text));
+    TRY(quoted_intern(lexer, &quoted, &word.text, &word.glob));
     TRY(lexer_next(lexer));
     *ret_word = word;
     return NULL;

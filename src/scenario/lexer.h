@@ -37,6 +37,7 @@ struct token {
     double real;         // also the value of an integer
     char suffix;         // of a real: f, L or 0
     struct text text;    // TOKEN_TEXT: what the quotes hold
+    struct text glob;    // the same as a glob: escaped characters stay escaped
     const char *problem; // TOKEN_BAD
 };
 
@@ -56,7 +57,7 @@ struct error *lexer_next(struct lexer *lexer);
 // The bytes from the current token's start up to a blank or one of `stop`, quotes removed; the
 // token after them becomes the current one. May be empty.
 struct word {
-    struct text text;
+    struct text text, glob; // glob: as in struct token
     size_t start, end;
     bool quoted; // some of it stood in quotes
 };

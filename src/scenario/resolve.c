@@ -8,6 +8,7 @@
 #include "dwarf/module.h"
 #include "dwarf/variables.h"
 #include "isa/call.h"
+#include "isa/copy.h"
 #include "wire/region.h"
 
 #include <elf.h>
@@ -27,6 +28,7 @@ struct work {
     ARRAY(struct wire_range) ranges;
     ARRAY(struct wire_location) locations;
     ARRAY(struct wire_step) steps;
+    const struct elf_object *object;
 };
 
 static void work_deinit(struct work *work)
@@ -200,14 +202,13 @@ static struct error *add_code(void *context, unsigned query, uint64_t lo, uint64
 
 // People take a site's offset from a disassembly, where it is the call's, or from a report, where
 // it is the return address. If it may be either, it is taken for both.
-static struct error *resolve_site(struct work *work, const struct elf_object *object,
-                                  unsigned query, uint64_t offset)
+static struct error *resolve_site(struct work *work, unsigned query, uint64_t offset)
 {
     const unsigned char *code;
     size_t before = offset < LONGEST_INSTRUCTION ? offset : LONGEST_INSTRUCTION, size = 0;
     // The code may begin less than an instruction before the site.
-    while ((code = elf_object_code(object, offset - before, 2 * LONGEST_INSTRUCTION, &size)) ==
-           NULL)
+    while ((code = elf_object_code(work->object, offset - before, 2 * LONGEST_INSTRUCTION,
+                                   &size)) == NULL)
         if (before-- == 0)
             return NULL;
     size_t length = size > before ? isa_call_length(code + before, size - before) : 0;
@@ -218,17 +219,16 @@ static struct error *resolve_site(struct work *work, const struct elf_object *ob
     return NULL;
 }
 
-static struct error *resolve_sites(const struct scenario *scenario, struct work *work,
-                                   const struct elf_object *object)
+static struct error *resolve_sites(const struct scenario *scenario, struct work *work)
 {
     uint64_t lo, hi;
-    if (!elf_object_extent(object, &lo, &hi))
+    if (!elf_object_extent(work->object, &lo, &hi))
         return NULL;
     for (size_t i = 0; i < work->modules.count; i++)
         TRY(add_range(work, work->modules.items[i], lo, hi + 1));
     for (size_t i = 0; i < work->sites.count; i++) {
         uint32_t number = work->sites.items[i];
-        TRY(resolve_site(work, object, number, scenario_query(scenario, number)->offset));
+        TRY(resolve_site(work, number, scenario_query(scenario, number)->offset));
     }
     return NULL;
 }
@@ -272,6 +272,14 @@ static struct error *add_location(void *context, const struct dwarf_variable *va
         *step = (struct wire_step){.load = place->steps[i].load, .offset = place->steps[i].offset};
     }
     return NULL;
+}
+
+static bool holds_copy(void *context, uint64_t lo, uint64_t hi, unsigned from, unsigned to)
+{
+    const struct work *work = context;
+    size_t size = 0;
+    const unsigned char *code = elf_object_code(work->object, lo, hi - lo, &size);
+    return code != NULL && size == hi - lo && isa_holds_copy(code, size, from, to);
 }
 
 static int compare_ranges(const void *left, const void *right)
@@ -343,9 +351,11 @@ struct error *resolve_module(const struct scenario *scenario, const char *path,
             work.modules.count !=
         0) {
         _cleanup_(close_module) struct dwarf_module *module = NULL;
-        struct dwarf_variable_listener listener = {.found = add_location, .context = &work};
+        struct dwarf_variable_listener listener = {
+            .found = add_location, .copied = holds_copy, .context = &work};
         TRY(open_module(path, &module));
-        TRY(resolve_sites(scenario, &work, dwarf_module_object(module)));
+        work.object = dwarf_module_object(module);
+        TRY(resolve_sites(scenario, &work));
         TRY(dwarf_functions_find(module, work.functions.items, work.functions.count, add_code,
                                  &work));
         TRY(dwarf_lines_find(module, work.lines.items, work.lines.count, add_code, &work));
@@ -377,7 +387,8 @@ struct error *resolve_explain_variable(const struct scenario *scenario, size_t i
     _cleanup_(work_deinit) struct work work = {0};
     _cleanup_(close_module) struct dwarf_module *module = NULL;
     struct verdict verdict = {.why = "there is no variable of that name"};
-    struct dwarf_variable_listener listener = {note_found, note_missed, &verdict};
+    struct dwarf_variable_listener listener = {
+        .found = note_found, .missed = note_missed, .context = &verdict};
     TRY(open_module(path, &module));
     TRY(add_variable(&work, scenario_variable(scenario, index), 0));
     link_selectors(&work);

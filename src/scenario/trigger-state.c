@@ -111,7 +111,7 @@ static struct error *parse_who(struct parser *parser, struct expression *node)
         return parser_error(parser, word.start, "expected a number or a name in '%s(...)'",
                             node->trigger->about.name);
     node->number = 0; // by name
-    node->text = word.text;
+    node->text = word.glob;
     return parse_close(parser);
 }
 

@@ -134,7 +134,7 @@ static void test_run_time_arithmetic(void **state)
 static void test_triggers(void **state)
 {
     struct call call = {.count = 2,
-                        .arguments = {(uintptr_t) "/etc/passwd", 4, 100},
+                        .arguments = {(uintptr_t) "/etc/passwd", 4, 100, (uintptr_t) "a*b\\"},
                         .time_ns = 2500000000,
                         .thread = 3,
                         .process = 1,
@@ -157,6 +157,12 @@ static void test_triggers(void **state)
         {"arg(1) !~ \"/etc/*\"", 0},
         {"arg(1) != \"x\"", 1},
         {"path(1) ~ '/etc/*'", 1},
+        {"arg(4) == \"a*b\\\\\"", 1}, // a*b and a backslash
+        {"arg(4) == \"a\\*b\\\\\"", 1},
+        {"arg(4) ~ \"a\\*b\\\\\"", 1},
+        {"arg(4) ~ \"\\*b*\"", 0},
+        {"arg(4) ~ \"a\\?b*\"", 0},
+        {"arg(4) ~ \"a?b?\"", 1},
         {"time > 2s", 1},
         {"time in 1s..2s", 0},
         {"thread == 3", 1},
