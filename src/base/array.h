@@ -16,7 +16,7 @@
 
 // A pointer to a new zeroed element at the end, or NULL when memory is short.
 #define ARRAY_ADD(array)                                                                           \
-    ((__typeof__((array)->items))array_add((void **)&(array)->items, &(array)->count,             \
+    ((__typeof__((array)->items))array_add((void **)&(array)->items, &(array)->count,              \
                                            &(array)->room, sizeof *(array)->items))
 #define ARRAY_DEINIT(array) array_deinit((void **)&(array)->items, &(array)->count, &(array)->room)
 

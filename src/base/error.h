@@ -9,8 +9,8 @@ struct error;
 
 // A new error; the message has no trailing newline. Never returns NULL: when memory is short it
 // returns a shared static object that error_free() accepts.
-__attribute__((format(printf, 1, 2), warn_unused_result)) struct error *error_new(const char *format,
-                                                                                  ...);
+__attribute__((format(printf, 1, 2), warn_unused_result)) struct error *
+error_new(const char *format, ...);
 __attribute__((format(printf, 1, 0), warn_unused_result)) struct error *
 error_new_va(const char *format, va_list args);
 
