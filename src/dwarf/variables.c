@@ -250,6 +250,38 @@ static struct error *shadow_scope(struct walk *walk, unsigned number, const stru
     return NULL;
 }
 
+// The register that a location consists of, or -1.
+static int lone_register(const Dwarf_Op *operations, size_t count)
+{
+    bool lone = count == 1 && operations[0].atom >= DW_OP_reg0 && operations[0].atom <= DW_OP_reg15;
+    return lone ? operations[0].atom - DW_OP_reg0 : -1;
+}
+
+// Clang lets a parameter live in its argument register right up to the call that destroys it, and
+// only from then on in the register it was saved in: during the call, which is when we look, it
+// seems lost. If the code shows the save, the second place is good one byte earlier.
+struct handover {
+    uint64_t lo, hi;
+    int reg; // -1: none
+};
+
+static uint64_t start_of(const struct walk *walk, const struct handover *last, uint64_t lo,
+                         const Dwarf_Op *operations, size_t count)
+{
+    const struct dwarf_variable_listener *listener = walk->listener;
+    int reg = lone_register(operations, count);
+    if (listener->copied == NULL || last->reg < 0 || reg < 0 || last->hi != lo ||
+        last->lo >= last->hi)
+        return lo;
+    struct dwarf_place place;
+    bool lost = dwarf_place_evaluate(NULL, &(Dwarf_Op){.atom = (uint8_t)(DW_OP_reg0 + last->reg)},
+                                     1, NULL, &place) != NULL;
+    return lost && listener->copied(listener->context, last->lo, last->hi, (unsigned)last->reg,
+                                    (unsigned)reg)
+               ? lo - 1
+               : lo;
+}
+
 // Every entry of the variable's location, for the query.
 static struct error *offer_locations(struct walk *walk, size_t index, Dwarf_Die *die,
                                      Dwarf_Attribute *attribute, const struct scope *scope)
@@ -259,6 +291,7 @@ static struct error *offer_locations(struct walk *walk, size_t index, Dwarf_Die 
     size_t count;
     ptrdiff_t at = 0;
     bool is_local = false;
+    struct handover last = {.reg = -1};
     while ((at = dwarf_getlocations(attribute, at, &base, &lo, &hi, &operations, &count)) > 0) {
         struct location location = {index, die, attribute, operations, count};
         struct dwarf_place place;
@@ -272,8 +305,11 @@ static struct error *offer_locations(struct walk *walk, size_t index, Dwarf_Die 
             miss(walk, &walk->queries[index], problem != NULL ? problem : "it has no frame");
         } else if (lo == 0 && hi == (Dwarf_Addr)-1)
             TRY(offer_in_scope(walk, &location, scope));
-        else
-            TRY(offer_local(walk, &location, scope, lo, hi));
+        else {
+            TRY(offer_local(walk, &location, scope, start_of(walk, &last, lo, operations, count),
+                            hi));
+            last = (struct handover){lo, hi, lone_register(operations, count)};
+        }
     }
     return is_local ? shadow_scope(walk, walk->queries[index].number, scope) : NULL;
 }

@@ -26,6 +26,9 @@ struct dwarf_variable_listener {
     struct error *(*found)(void *context, const struct dwarf_variable *variable);
     // A variable of that name exists but cannot be read, or not everywhere; may be NULL.
     void (*missed)(void *context, unsigned number, const char *why);
+    // Whether the code [lo, hi), which ends in a call, leaves a copy of register `from` in register
+    // `to`; may be NULL.
+    bool (*copied)(void *context, uint64_t lo, uint64_t hi, unsigned from, unsigned to);
     void *context;
 };
 

@@ -1,4 +1,4 @@
-// See call.h. The only file of the project that knows Zydis.
+// See call.h.
 #include "isa/call.h"
 
 #include <Zydis/Zydis.h>

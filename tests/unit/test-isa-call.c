@@ -1,4 +1,4 @@
-// Lengths of call instructions, forwards and backwards.
+// Lengths of call instructions, forwards and backwards; copies between registers.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "isa/call.h"
+#include "isa/copy.h"
 
 static const struct {
     const char *text;
@@ -52,8 +53,31 @@ static void backwards(void **state)
     assert_false(isa_call_ends_at(after_push + 6, 4)); // only part of it may be looked at
 }
 
+static void copies(void **state)
+{
+    enum { RBX = 3, RDI = 5, R14 = 14 };
+    static const unsigned char save[] = {0x49, 0x89, 0xfe, 0x31, 0xc0, 0xe8, 1, 2, 3, 4};
+    assert_true(isa_holds_copy(save, sizeof save, RDI, R14));
+    assert_false(isa_holds_copy(save, sizeof save, RDI, RBX));
+    assert_false(isa_holds_copy(save, sizeof save, R14, RDI));
+    assert_false(isa_holds_copy(save, sizeof save, RDI, 16));
+    assert_false(isa_holds_copy(save, 5, RDI, R14));     // no call
+    assert_false(isa_holds_copy(save, 9, RDI, R14));     // a cut one
+    assert_false(isa_holds_copy(save + 3, 7, RDI, R14)); // no copy
+    // mov ebx, edi; inc edi; call
+    static const unsigned char changed[] = {0x89, 0xfb, 0xff, 0xc7, 0xe8, 1, 2, 3, 4};
+    assert_false(isa_holds_copy(changed, sizeof changed, RDI, RBX));
+    // mov ebx, edi; xor bl, bl; call
+    static const unsigned char partly[] = {0x89, 0xfb, 0x30, 0xdb, 0xe8, 1, 2, 3, 4};
+    assert_false(isa_holds_copy(partly, sizeof partly, RDI, RBX));
+    // mov rbx, rdi; call; call: the first call may have destroyed rdi
+    static const unsigned char twice[] = {0x48, 0x89, 0xfb, 0xe8, 1, 2, 3, 4, 0xe8, 1, 2, 3, 4};
+    assert_false(isa_holds_copy(twice, sizeof twice, RDI, RBX));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lengths), cmocka_unit_test(backwards)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lengths), cmocka_unit_test(backwards),
+                                       cmocka_unit_test(copies)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
