@@ -22,10 +22,10 @@ static struct error *triggers_text(struct buffer *text)
 {
     for (size_t i = 0; i < scenario_trigger_count(); i++) {
         const struct scenario_trigger *trigger = scenario_trigger(i);
-        TRY(buffer_printf(text, "%s%s\n    %s\n", i == 0 ? "" : "\n", trigger->syntax,
-                          trigger->summary));
+        TRY(buffer_printf(text, "%s%s\n", i == 0 ? "" : "\n", trigger->syntax));
+        TRY(help_wrap(text, trigger->summary, 4, 0));
         if (trigger->description != NULL && *trigger->description != '\0')
-            TRY(buffer_printf(text, "    %s\n", trigger->description));
+            TRY(help_wrap(text, trigger->description, 4, 0));
         TRY(buffer_printf(text, "    Example: --inject '%s'\n", trigger->example));
     }
     return NULL;

@@ -72,6 +72,8 @@ void options_deinit(const struct command *command, void *settings);
 // Usage text: of the tool, of one command.
 struct error *help_overview(struct buffer *text);
 struct error *help_command(const struct command *command, struct buffer *text);
+// Words from column `indent` on, wrapped to the width of a page; the cursor is at `column`.
+struct error *help_wrap(struct buffer *text, const char *words, size_t indent, size_t column);
 
 // "there is no command NAME; did you mean …?"
 struct error *unknown_command(const char *name);

@@ -7,6 +7,7 @@
 #include "campaign/program.h"
 #include "cli/command.h"
 #include "report/json.h"
+#include "scenario/source.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -55,6 +56,17 @@ static struct error *put_module(const struct scenario *scenario, size_t rule,
     return first ? NULL : buffer_append(text, "\n", 1);
 }
 
+// " (did you mean 'read'?)" for a function that nobody imports.
+static const char *meant(const char *function, const struct coverage *coverage,
+                         char storage[SUGGESTION_SIZE])
+{
+    struct suggestion suggestion = suggestion_start(function, strlen(function));
+    for (size_t i = 0; i < coverage->modules.count; i++)
+        for (size_t j = 0; j < coverage->modules.items[i].imports.count; j++)
+            suggestion_offer(&suggestion, coverage->modules.items[i].imports.items[j].name);
+    return suggestion_text(&suggestion, storage);
+}
+
 static struct error *put_text(const struct scenario *scenario, const struct coverage *coverage,
                               struct buffer *text)
 {
@@ -64,8 +76,10 @@ static struct error *put_text(const struct scenario *scenario, const struct cove
         TRY(buffer_printf(text, "%s\n", scenario_rule(scenario, rule).text));
         for (size_t i = 0; i < coverage->modules.count; i++)
             TRY(put_module(scenario, rule, coverage, &coverage->modules.items[i], &count, text));
+        char storage[SUGGESTION_SIZE];
         if (count == 0)
-            TRY(buffer_printf(text, "    WARNING: nothing the program starts with imports this\n"));
+            TRY(buffer_printf(text, "    WARNING: nothing the program starts with imports this%s\n",
+                              meant(scenario_rule(scenario, rule).function, coverage, storage)));
         idle += count == 0;
     }
     TRY(buffer_printf(text,

@@ -22,8 +22,7 @@ struct error *help_overview(struct buffer *text)
               "'ordeal help COMMAND' says more about one.\n");
 }
 
-// Words of a text from column `indent` on, wrapped; the cursor is at `column`.
-static struct error *wrap(struct buffer *text, const char *words, size_t indent, size_t column)
+struct error *help_wrap(struct buffer *text, const char *words, size_t indent, size_t column)
 {
     TRY(buffer_printf(text, "%*s", (int)(column < indent ? indent - column : 0), ""));
     column = indent;
@@ -54,14 +53,14 @@ static struct error *put_option(struct buffer *text, const struct option *option
         TRY(buffer_append(text, "\n", 1));
         column = 0;
     }
-    return wrap(text, option->help, INDENT, column);
+    return help_wrap(text, option->help, INDENT, column);
 }
 
 struct error *help_command(const struct command *command, struct buffer *text)
 {
     TRY(buffer_printf(text, "Usage: ordeal %s %s%s\n\n", command->name,
                       command->option_count != 0 ? "[OPTION]... " : "", command->operands));
-    TRY(wrap(text, command->summary, 0, 0));
+    TRY(help_wrap(text, command->summary, 0, 0));
     if (command->details != NULL)
         TRY(buffer_printf(text, "\n%s", command->details));
     TRY(buffer_printf(text, "\nOptions:\n"));
