@@ -275,14 +275,14 @@ static struct slot *slot_of(const char *name, void *real, const struct hook *hoo
     return slot;
 }
 
-void *bind_pointer(const char *name, void *real)
+void *bind_pointer(const char *name, void *real, bool with_rules)
 {
     if (is_stub(real) || symbol_programs_plt(name) == real)
         return NULL;
     const struct hook *hook = hook_find(name);
-    if (hook != NULL && *hook->real == NULL)
-        *hook->real = real;
-    struct slot *slot = is_wanted(name) ? slot_of(name, real, hook) : NULL;
+    if (hook != NULL && *hook->real != real)
+        hook = NULL; // another function of that name
+    struct slot *slot = with_rules && is_wanted(name) ? slot_of(name, real, hook) : NULL;
     if (slot != NULL)
         return stub_of(slot);
     return hook != NULL ? hook->replacement : NULL;
@@ -304,19 +304,38 @@ static bool is_function(const Elf64_Sym *symbol)
     return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
-// References to a library that the module was not linked with carry no type: look where they lead.
+static uint32_t flags_at(const struct module *module, const void *address)
+{
+    for (uint32_t i = 0; i < module->header_count; i++) {
+        const Elf64_Phdr *header = &module->headers[i];
+        uintptr_t start = module->bias + header->p_vaddr;
+        if (header->p_type == PT_LOAD && (uintptr_t)address - start < header->p_memsz)
+            return header->p_flags;
+    }
+    return 0;
+}
+
 bool bind_is_code(const void *address)
 {
     const struct module *owner = module_at((uintptr_t)address);
-    if (owner == NULL)
-        return true;
-    for (uint32_t i = 0; i < owner->header_count; i++) {
-        const Elf64_Phdr *header = &owner->headers[i];
-        uintptr_t start = owner->bias + header->p_vaddr;
-        if (header->p_type == PT_LOAD && (uintptr_t)address - start < header->p_memsz)
-            return (header->p_flags & PF_X) != 0;
+    return owner == NULL || (flags_at(owner, address) & PF_X) != 0;
+}
+
+// Text relocations put addresses into pages that may not be written.
+static void write_place(const struct module *module, void **place, void *value)
+{
+    uint32_t flags = flags_at(module, place);
+    if ((flags & PF_W) != 0) {
+        *place = value;
+        return;
     }
-    return false;
+    uintptr_t page = (uintptr_t)place & ~4095ul;
+    size_t size = ((uintptr_t)(place + 1) - page + 4095) & ~4095ul;
+    int executable = (flags & PF_X) != 0 ? PROT_EXEC : 0;
+    if (system_failed(SYSTEM_3(__NR_mprotect, page, size, PROT_READ | PROT_WRITE | executable)))
+        return;
+    *place = value;
+    SYSTEM_3(__NR_mprotect, page, size, PROT_READ | executable);
 }
 
 static void bind_slot(const struct module *module, const Elf64_Rela *relocation, bool plt)
@@ -338,9 +357,9 @@ static void bind_slot(const struct module *module, const Elf64_Rela *relocation,
             return;
         }
     }
-    void *replacement = bind_is_code(real) ? bind_pointer(name, real) : NULL;
+    void *replacement = bind_is_code(real) ? bind_pointer(name, real, true) : NULL;
     if (replacement != NULL)
-        *place = replacement;
+        write_place(module, place, replacement);
 }
 
 static void bind_list(const struct module *module, const Elf64_Rela *list, size_t count)

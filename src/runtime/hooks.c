@@ -5,21 +5,18 @@
 
 #include <stdarg.h>
 
+// clang-format off
 #define EACH_HOOK(X)                                                                               \
-    X(dlsym)                                                                                       \
-    X(dlvsym)                                                                                      \
-    X(fork)                                                                                        \
-    X(_Fork)                                                                                       \
-    X(clone)                                                                                       \
-    X(pthread_create) X(execve) X(execv) X(execvp) X(execvpe) X(execl) X(execlp) X(execle)         \
-        X(fexecve) X(posix_spawn) X(posix_spawnp) X(clearenv)
+    X(dlopen) X(dlsym) X(dlvsym) X(fork) X(_Fork) X(clone) X(pthread_create)                       \
+    X(execve) X(execv) X(execvp) X(execvpe) X(execl) X(execlp) X(execle) X(fexecve) X(execveat)    \
+    X(posix_spawn) X(posix_spawnp) X(clearenv) X(system) X(popen)
 
 #define EACH_MUTEX_HOOK(X)                                                                         \
-    X(pthread_mutex_lock)                                                                          \
-    X(pthread_mutex_trylock)                                                                       \
-    X(pthread_mutex_timedlock)                                                                     \
-    X(pthread_mutex_clocklock)                                                                     \
-    X(pthread_mutex_unlock) X(mtx_lock) X(mtx_trylock) X(mtx_timedlock) X(mtx_unlock)
+    X(pthread_mutex_lock) X(pthread_mutex_trylock) X(pthread_mutex_timedlock)                      \
+    X(pthread_mutex_clocklock) X(pthread_mutex_unlock) X(__pthread_mutex_lock)                     \
+    X(__pthread_mutex_trylock) X(__pthread_mutex_unlock) X(mtx_lock) X(mtx_trylock)                \
+    X(mtx_timedlock) X(mtx_unlock)
+// clang-format on
 
 #define DECLARE_REAL(name) static void *real_##name;
 EACH_HOOK(DECLARE_REAL)
@@ -28,71 +25,77 @@ EACH_MUTEX_HOOK(DECLARE_REAL)
 
 // Look-ups.
 
-static void *looked_up(const char *name, void *real)
+void *runtime_real_dlopen;
+static char *(*real_dlerror)(void);
+
+#define NEXT ((void *)-1l) // RTLD_NEXT; RTLD_DEFAULT is NULL
+
+// A module without any initialiser is bound when something is looked up in it: it is relocated
+// then. Inside dl_iterate_phdr() nothing can be unloaded under our hands.
+static int bind_found(struct dl_phdr_info *info, size_t size, void *module)
 {
+    (void)info;
+    (void)size;
     process_lock();
+    ((struct module *)module)->unrelocated = false;
     module_bind_all();
-    void *replacement = real != NULL && bind_is_code(real) ? bind_pointer(name, real) : NULL;
-    bind_refresh_gates();
+    process_unlock();
+    return 1;
+}
+
+static void *looked_up(const char *name, void *real, bool with_rules)
+{
+    if (real == NULL || !bind_is_code(real))
+        return real;
+    struct module *owner = module_at((uintptr_t)real);
+    if (owner != NULL && owner->unrelocated && dl_iterate_phdr != NULL)
+        dl_iterate_phdr(bind_found, owner);
+    process_lock();
+    void *replacement = bind_pointer(name, real, with_rules);
     process_unlock();
     return replacement != NULL ? replacement : real;
 }
 
-#define NEXT ((void *)-1l) // RTLD_NEXT; RTLD_DEFAULT is NULL
-
 static void *hook_dlvsym(void *handle, const char *name, const char *version);
 
-// The pseudo-handles mean something relative to the caller, which the real dlsym would take us for.
-static void *pseudo_look_up(void *handle, struct symbol_query query, const void *caller)
+static void *real_look_up(void *handle, struct symbol_query query)
 {
-    const struct module *from = module_at((uintptr_t)caller);
-    if (from == NULL)
-        return NULL;
-    void *real = handle == NEXT ? symbol_find_after(from, query) : symbol_programs_plt(query.name);
-    if (real == NULL && handle != NEXT)
-        real = symbol_find(from, query);
-    if (real == NULL && handle == NEXT) {
-        // Not there. Let the library say so through dlerror(), without finding an earlier one.
-        if (real_dlvsym == NULL)
-            real_dlvsym = symbol_find(runtime.self, (struct symbol_query){"dlvsym", NULL});
-        REAL(dlvsym)(handle, query.name, "after the caller");
-    }
-    return real;
+    void *(*plain)(void *, const char *) = (void *(*)(void *, const char *))real_dlsym;
+    return query.version != NULL ? REAL(dlvsym)(handle, query.name, query.version)
+                                 : plain(handle, query.name);
 }
 
-// A library that defines a name and asks for the next one wraps it (sanitizers, allocators, tracing
-// libraries). The call it wraps was seen on its way in; its inner half is not another one.
-static bool is_wrapper(void *handle, const char *name, const void *caller)
+// RTLD_DEFAULT means the same from here as from the program; RTLD_NEXT and a plug-in's own scope do
+// not, so those are looked up by hand.
+static void *look_up(void *handle, struct symbol_query query, const void *caller)
 {
     const struct module *from = module_at((uintptr_t)caller);
-    return handle == NEXT && from != NULL &&
-           symbol_in(from, (struct symbol_query){name, NULL}) != NULL;
+    if (from == NULL || (handle != NULL && handle != NEXT))
+        return looked_up(query.name, real_look_up(handle, query), true);
+    if (handle == NULL) {
+        void *found = real_look_up(handle, query);
+        if (found == NULL && from->root != NULL) // a link map is a handle
+            found = real_look_up(from->root->map, query);
+        return looked_up(query.name, found, true);
+    }
+    void *found = symbol_find_after(from, query);
+    if (found == NULL) // let the library say so, without finding an earlier one
+        return REAL(dlvsym)(handle, query.name, "after the caller");
+    real_dlerror();
+    // A library that defines a name and asks for the next one wraps it (sanitizers, allocators,
+    // tracing libraries). The call was seen on its way in; its inner half is not another one.
+    bool wraps = symbol_in(from, (struct symbol_query){query.name, NULL}) != NULL;
+    return looked_up(query.name, found, !wraps);
 }
 
 static void *hook_dlsym(void *handle, const char *name)
 {
-    void *real = NULL;
-    if (handle == NULL || handle == NEXT)
-        real =
-            pseudo_look_up(handle, (struct symbol_query){name, NULL}, __builtin_return_address(0));
-    if (real == NULL && handle != NEXT)
-        real = REAL(dlsym)(handle, name);
-    if (is_wrapper(handle, name, __builtin_return_address(0)))
-        return real;
-    return looked_up(name, real);
+    return look_up(handle, (struct symbol_query){name, NULL}, __builtin_return_address(0));
 }
 
 static void *hook_dlvsym(void *handle, const char *name, const char *version)
 {
-    void *real = NULL;
-    if (handle == NULL || handle == NEXT)
-        real = pseudo_look_up(handle, (struct symbol_query){name, version},
-                              __builtin_return_address(0));
-    if (real == NULL && handle != NEXT)
-        real = REAL(dlvsym)(handle, name, version);
-    if (is_wrapper(handle, name, __builtin_return_address(0)))
-        return real;
-    return looked_up(name, real);
+    return look_up(handle, (struct symbol_query){name, version}, __builtin_return_address(0));
 }
 
 // Processes and threads.
@@ -185,7 +188,14 @@ static char *const *with_runtime(char *const *environment)
     size_t count = 0;
     const char *preload = NULL;
     bool region = false;
-    for (; environment != NULL && environment[count] != NULL; count++) {
+    for (; environment != NULL; count++) {
+        char *entry;
+        char first;
+        if (!system_peek(&environment[count], &entry, sizeof entry) ||
+            (entry != NULL && !system_peek(entry, &first, 1)))
+            return environment; // the kernel will say what it thinks of it
+        if (entry == NULL)
+            break;
         if (same_variable(environment[count], preload_entry))
             preload = environment[count];
         region |= text_equal(environment[count], region_entry);
@@ -233,6 +243,12 @@ static int hook_fexecve(int file, char *const *arguments, char *const *environme
     return REAL(fexecve)(file, arguments, exec_environment(NULL, environment));
 }
 
+static int hook_execveat(int directory, const char *path, char *const *arguments,
+                         char *const *environment, int flags)
+{
+    return REAL(execveat)(directory, path, arguments, exec_environment(NULL, environment), flags);
+}
+
 static int hook_execvpe(const char *file, char *const *arguments, char *const *environment)
 {
     return REAL(execvpe)(file, arguments, exec_environment(file, environment));
@@ -240,15 +256,11 @@ static int hook_execvpe(const char *file, char *const *arguments, char *const *e
 
 static int exec_path(const char *path, char *const *arguments, char *const *environment)
 {
-    if (real_execve == NULL)
-        real_execve = symbol_find(runtime.self, (struct symbol_query){"execve", NULL});
     return hook_execve(path, arguments, environment);
 }
 
 static int exec_file(const char *file, char *const *arguments)
 {
-    if (real_execvpe == NULL)
-        real_execvpe = symbol_find(runtime.self, (struct symbol_query){"execvpe", NULL});
     return hook_execvpe(file, arguments, environ);
 }
 
@@ -333,20 +345,39 @@ static int hook_posix_spawnp(int *pid, const char *file, const void *actions,
                               exec_environment(file, environment));
 }
 
-// After clearenv() the library's own spawning (system, popen) would lose us.
+// The library's own spawning uses environ, which the target may have emptied or replaced.
+static void repair_environ(void)
+{
+    if (&environ != NULL)
+        environ = (char **)with_runtime(environ);
+}
+
 static int hook_clearenv(void)
 {
     int result = REAL(clearenv)();
-    if (result == 0 && &environ != NULL)
-        environ = (char **)with_runtime(environ);
+    if (result == 0)
+        repair_environ();
     return result;
+}
+
+static int hook_system(const char *command)
+{
+    repair_environ();
+    return REAL(system)(command);
+}
+
+static void *hook_popen(const char *command, const char *mode)
+{
+    repair_environ();
+    return REAL(popen)(command, mode);
 }
 
 // Mutexes: how many the thread holds.
 
 static int locked(int result)
 {
-    if (result == 0)
+    const int owner_died = 130; // a robust mutex, taken over
+    if (result == 0 || result == owner_died)
         thread_self()->mutexes++;
     return result;
 }
@@ -365,6 +396,9 @@ static int unlocked(int result)
         return after(REAL(name)(mutex));                                                           \
     }
 MUTEX_HOOK_1(pthread_mutex_lock, locked)
+MUTEX_HOOK_1(__pthread_mutex_lock, locked)
+MUTEX_HOOK_1(__pthread_mutex_trylock, locked)
+MUTEX_HOOK_1(__pthread_mutex_unlock, unlocked)
 MUTEX_HOOK_1(pthread_mutex_trylock, locked)
 MUTEX_HOOK_1(pthread_mutex_unlock, unlocked)
 MUTEX_HOOK_1(mtx_lock, locked)
@@ -384,9 +418,18 @@ static int hook_mtx_timedlock(void *mutex, const void *deadline)
     return locked(REAL(mtx_timedlock)(mutex, deadline));
 }
 
+#define hook_dlopen    runtime_enter_dlopen
 #define HOOK_ROW(name) {#name, (void *)hook_##name, &real_##name},
 static const struct hook hooks[] = {EACH_HOOK(HOOK_ROW)};
 static const struct hook mutex_hooks[] = {EACH_MUTEX_HOOK(HOOK_ROW)};
+
+// Before glibc 2.34 some of them lived in libraries of their own.
+static void *library_function(const struct module *library, const char *name)
+{
+    struct symbol_query query = {name, NULL};
+    void *found = library != NULL ? symbol_in(library, query) : NULL;
+    return found != NULL ? found : symbol_find(runtime.self, query);
+}
 
 static const struct hook *find_in(const struct hook *table, size_t count, const char *name)
 {
@@ -396,12 +439,24 @@ static const struct hook *find_in(const struct hook *table, size_t count, const 
     return NULL;
 }
 
+// The hooks stand around the C library's functions; a wrapper of the same name is not one of them.
+void hook_prepare(void)
+{
+    const struct module *library = module_at((uintptr_t)__errno_location);
+    for (size_t i = 0; i < sizeof hooks / sizeof hooks[0]; i++)
+        *hooks[i].real = library_function(library, hooks[i].name);
+    for (size_t i = 0; i < sizeof mutex_hooks / sizeof mutex_hooks[0]; i++)
+        *mutex_hooks[i].real = library_function(library, mutex_hooks[i].name);
+    runtime_real_dlopen = real_dlopen;
+    real_dlerror = (char *(*)(void))library_function(library, "dlerror");
+}
+
 const struct hook *hook_find(const char *name)
 {
     // Nearly every import fails this first test.
-    if (name[0] == '\0' || name[0] > 'p' ||
+    if (name[0] == '\0' || name[0] > 's' ||
         (name[0] != 'd' && name[0] != 'f' && name[0] != '_' && name[0] != 'p' && name[0] != 'e' &&
-         name[0] != 'c' && name[0] != 'm'))
+         name[0] != 'c' && name[0] != 'm' && name[0] != 's'))
         return NULL;
     const struct hook *hook = find_in(hooks, sizeof hooks / sizeof hooks[0], name);
     if (hook == NULL && (runtime.plan->uses & WIRE_USE_MUTEX) != 0)

@@ -95,16 +95,28 @@ struct thread *thread_self(void)
     return self;
 }
 
-// Spins: held for microseconds, by the loader's thread only in practice.
+// Signals wait while the lock is held: a handler that loads a module, or that never returns, would
+// find it taken by its own thread.
+static __thread uint64_t signals_before_lock;
+
 void process_lock(void)
 {
+    const uint64_t all = ~0ull;
+    uint64_t before = 0;
+    const int block = 0;
+    SYSTEM_4(__NR_rt_sigprocmask, block, &all, &before, 8);
     while (!atomic_swap_if(&runtime.process->lock, 0, 1))
-        SYSTEM_1(__NR_sched_yield, 0);
+        system_wait(&runtime.process->lock, 1, 10);
+    signals_before_lock = before;
 }
 
 void process_unlock(void)
 {
+    uint64_t before = signals_before_lock;
+    const int set = 2;
     atomic_store(&runtime.process->lock, 0);
+    system_wake(&runtime.process->lock);
+    SYSTEM_4(__NR_rt_sigprocmask, set, &before, 0, 8);
 }
 
 void *thread_announce(void *(*start)(void *), void *argument)
@@ -134,6 +146,7 @@ void *thread_begin(void *argument)
     this_thread.lineage = block->lineage;
     this_thread.random = block->lineage;
     this_thread.process_key = runtime.process->key;
+    this_thread.start_sp = (uint64_t)__builtin_frame_address(0);
     atomic_store(&block->busy, 0);
     return start(start_argument);
 }

@@ -83,6 +83,10 @@ void journal_injection(const struct call *call, uint32_t rule, uint64_t short_va
 
 void journal_note(enum wire_note note, const char *text)
 {
+    // The same trouble a thousand times must not push the injections out of the journal.
+    static uint32_t written[WIRE_NOTES];
+    if (atomic_add(&written[note], 1) >= 16)
+        return;
     struct wire_record *record = journal_open(WIRE_RECORD_NOTE);
     if (record == NULL)
         return;
@@ -91,14 +95,30 @@ void journal_note(enum wire_note note, const char *text)
     journal_close(record);
 }
 
+// Programs are recorded once in a trial, and only so many: the records serve warnings alone.
+static bool exec_is_new(const char *path)
+{
+    uint64_t hash = wire_fingerprint(path, text_length(path)) | 1;
+    for (uint32_t i = 0; i < WIRE_EXECS; i++) {
+        uint64_t *entry = &runtime.region->execs[(hash + i) % WIRE_EXECS];
+        if (atomic_load(entry) == hash)
+            return false;
+        if (atomic_swap_if(entry, 0, hash))
+            return true;
+    }
+    return false;
+}
+
 void journal_exec(const char *path)
 {
-    bool added = false;
     char copy[WIRE_MODULE_PATH];
     if (!system_peek_text(path, copy, sizeof copy))
         return;
-    module_register(copy, 0, &added);
-    if (!added)
+    const int can_execute = 1;
+    bool is_path = text_base(copy) != copy;
+    if (is_path && system_failed(SYSTEM_2(__NR_access, copy, can_execute)))
+        return;
+    if (!exec_is_new(copy))
         return;
     struct wire_record *record = journal_open(WIRE_RECORD_EXEC);
     if (record == NULL)

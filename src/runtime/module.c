@@ -52,6 +52,16 @@ static const void *dynamic_pointer(const struct module *module, uint64_t value)
     return (const void *)(value < module->low ? module->bias + value : value);
 }
 
+// A copy that outlives the module's mapping.
+static const char *keep_text(const char *text)
+{
+    size_t size = text_length(text) + 1;
+    char *copy = arena_new(size);
+    if (copy != NULL)
+        memcpy(copy, text, size);
+    return copy;
+}
+
 static void read_dynamic(struct module *module)
 {
     uint64_t soname = 0;
@@ -95,36 +105,69 @@ static void read_dynamic(struct module *module)
         case DT_SONAME:
             soname = value;
             break;
+        case DT_SYMBOLIC:
+            module->symbolic = true;
+            break;
+        case DT_FLAGS:
+            module->symbolic |= (value & DF_SYMBOLIC) != 0;
+            break;
         default:
             break;
         }
     }
     if (soname != 0 && module->strings != NULL)
-        module->soname = module->strings + soname;
+        module->soname = keep_text(module->strings + soname);
 }
 
-// The program's headers come from the kernel, a library's from its own first page.
+static bool has_dynamic(const struct module *module)
+{
+    for (uint32_t i = 0; i < module->header_count; i++)
+        if (module->headers[i].p_type == PT_DYNAMIC &&
+            module->bias + module->headers[i].p_vaddr == (uintptr_t)module->dynamic)
+            return true;
+    return false;
+}
+
+static bool headers_at(struct module *module, uintptr_t address)
+{
+    Elf64_Ehdr header;
+    if (!system_peek((const void *)address, &header, sizeof header) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(Elf64_Phdr) ||
+        header.e_phoff > 4096)
+        return false;
+    module->headers = (const Elf64_Phdr *)(address + header.e_phoff);
+    module->header_count = header.e_phnum;
+    return has_dynamic(module);
+}
+
+// What the kernel says of the program; of the loader where that was started by name.
+static bool headers_from_kernel(struct module *module)
+{
+    const uint64_t *word = (const uint64_t *)runtime.environment;
+    while (*word++ != 0)
+        ;
+    for (; word[0] != 0; word += 2) {
+        if (word[0] == 3 /* AT_PHDR */)
+            module->headers = (const Elf64_Phdr *)word[1];
+        if (word[0] == 5 /* AT_PHNUM */)
+            module->header_count = (uint32_t)word[1];
+    }
+    return module->headers != NULL && has_dynamic(module);
+}
+
 static bool find_headers(struct module *module, bool program)
 {
-    if (program) {
-        const uint64_t *word = (const uint64_t *)runtime.environment;
-        while (*word++ != 0)
-            ;
-        for (; word[0] != 0; word += 2) {
-            if (word[0] == 3 /* AT_PHDR */)
-                module->headers = (const Elf64_Phdr *)word[1];
-            if (word[0] == 5 /* AT_PHNUM */)
-                module->header_count = (uint32_t)word[1];
-        }
-        return module->headers != NULL;
-    }
-    Elf64_Ehdr header;
-    if (!system_peek((const void *)module->bias, &header, sizeof header) ||
-        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
-        return false;
-    module->headers = (const Elf64_Phdr *)(module->bias + header.e_phoff);
-    module->header_count = header.e_phnum;
-    return true;
+    if (program && headers_from_kernel(module))
+        return true;
+    // Nearly always the first page is at the bias; a library linked at another base has it below
+    // its dynamic section.
+    if (headers_at(module, module->bias))
+        return true;
+    uintptr_t page = (uintptr_t)module->dynamic & ~4095ul;
+    for (uint32_t i = 0; i < 65536 && page > 4096; i++, page -= 4096)
+        if (headers_at(module, page))
+            return true;
+    return false;
 }
 
 static struct module *module_read(struct link_map *map, bool program)
@@ -139,14 +182,9 @@ static struct module *module_read(struct link_map *map, bool program)
     module->region_index = WIRE_FRAME_UNKNOWN;
     if (!find_headers(module, program) || !read_headers(module) || module->dynamic == NULL)
         return NULL;
-    // Out of the way of unmapping: the name is kept for the journal.
-    const char *name = program ? runtime.program_path : map->l_name;
-    size_t size = text_length(name) + 1;
-    char *path = arena_new(size);
-    if (path == NULL)
+    module->path = keep_text(program ? runtime.program_path : map->l_name);
+    if (module->path == NULL)
         return NULL;
-    memcpy(path, name, size);
-    module->path = path;
     module->fingerprint =
         wire_fingerprint(module->headers, module->header_count * sizeof(Elf64_Phdr));
     read_dynamic(module);
@@ -174,6 +212,11 @@ static struct module *known(const struct module_set *set, const struct link_map 
     return NULL;
 }
 
+struct module *module_of(const struct link_map *map)
+{
+    return known(runtime.modules, map);
+}
+
 static void set_insert(struct module_set *set, struct module *module)
 {
     size_t at = set->count++;
@@ -188,6 +231,7 @@ static struct module *module_new(struct link_map *map, bool startup)
     if (module == NULL)
         return NULL;
     module->startup = startup;
+    module->fresh = !startup;
     if (is_exempt(module)) {
         module->exempt = true;
         runtime.self = module;
@@ -214,6 +258,8 @@ static struct module *module_again(const struct link_map *map)
         module->map = (struct link_map *)map;
         module->bound = false;
         module->unrelocated = false;
+        module->fresh = true;
+        module->scope = NULL;
         return module;
     }
     return NULL;
@@ -399,130 +445,4 @@ void module_bind_all(void)
     }
     if (changed)
         bind_refresh_gates();
-}
-
-// Late modules.
-
-static struct module *late_modules[RUNTIME_LATE_INITS];
-
-static bool dynamic_is_writable(const struct module *module)
-{
-    for (uint32_t i = 0; i < module->header_count; i++) {
-        const Elf64_Phdr *header = &module->headers[i];
-        uintptr_t start = module->bias + header->p_vaddr;
-        if (header->p_type == PT_LOAD && start <= (uintptr_t)module->dynamic &&
-            (uintptr_t)module->dynamic < start + header->p_memsz)
-            return (header->p_flags & PF_W) != 0;
-    }
-    return false;
-}
-
-// Puts one of our entries in place of the module's first initialiser: when it is called, the loader
-// has relocated the module and none of its code has run.
-static void late_prepare(struct module *module)
-{
-    static uint64_t entries[RUNTIME_LATE_INITS];
-    Elf64_Dyn *init = NULL, *array = NULL, *array_size = NULL;
-    for (Elf64_Dyn *entry = (Elf64_Dyn *)module->dynamic; entry->d_tag != DT_NULL; entry++) {
-        if (entry->d_tag == DT_INIT)
-            init = entry;
-        else if (entry->d_tag == DT_INIT_ARRAY)
-            array = entry;
-        else if (entry->d_tag == DT_INIT_ARRAYSZ)
-            array_size = entry;
-    }
-    uint32_t number = 0;
-    while (number < RUNTIME_LATE_INITS && late_modules[number] != NULL)
-        number++;
-    if (number == RUNTIME_LATE_INITS || !dynamic_is_writable(module))
-        return;
-    uint64_t entry = (uint64_t)(runtime_late_init + number * RUNTIME_LATE_INIT_SIZE);
-    if (init != NULL) {
-        module->init_value = init->d_un.d_val;
-        init->d_un.d_val = entry - module->bias;
-    } else if (array != NULL && array_size != NULL) {
-        entries[number] = entry;
-        module->init_value = array->d_un.d_val;
-        module->init_size = array_size->d_un.d_val;
-        module->init_is_array = true;
-        array->d_un.d_val = (uint64_t)&entries[number] - module->bias;
-        array_size->d_un.d_val = sizeof entries[number];
-    } else {
-        return;
-    }
-    module->unrelocated = true;
-    late_modules[number] = module;
-}
-
-// The loader relocates everything it loaded before it initialises the first: all may be bound now.
-static void late_release(void)
-{
-    for (uint32_t i = 0; i < RUNTIME_LATE_INITS; i++)
-        if (late_modules[i] != NULL)
-            late_modules[i]->unrelocated = false;
-    module_bind_all();
-}
-
-void runtime_late_initialise(uint32_t number, int argc, char **argv, char **envp)
-{
-    typedef void initialiser(int, char **, char **);
-    struct module *module = late_modules[number];
-    process_lock();
-    late_release();
-    late_modules[number] = NULL;
-    process_unlock();
-    if (!module->init_is_array) {
-        ((initialiser *)(module->bias + module->init_value))(argc, argv, envp);
-        return;
-    }
-    initialiser **array = (initialiser **)(module->bias + module->init_value);
-    for (uint64_t i = 0; i < module->init_size / sizeof *array; i++)
-        array[i](argc, argv, envp);
-}
-
-// Called by the loader, under its own lock, whenever its list has changed or is about to.
-void runtime_loader_event(void)
-{
-    if (!runtime.armed || _r_debug.r_state != RT_CONSISTENT)
-        return;
-    process_lock();
-    const struct module_set *before = runtime.modules;
-    module_scan(false);
-    for (size_t i = 0; i < RUNTIME_LATE_INITS; i++)
-        if (late_modules[i] != NULL && !late_modules[i]->alive)
-            late_modules[i] = NULL; // its loading failed
-    for (size_t i = 0; i < runtime.modules->count; i++) {
-        struct module *module = runtime.modules->modules[i];
-        if (known(before, module->map) != module && !module->exempt)
-            late_prepare(module);
-    }
-    process_unlock();
-}
-
-// The loader calls _dl_debug_state, an empty function, for debuggers: `ret`, perhaps after endbr64,
-// followed by padding. A jump in its place tells us of every change.
-void module_hook_loader(void)
-{
-    unsigned char *code = (unsigned char *)_r_debug.r_brk;
-    static const unsigned char endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
-    if (code == NULL)
-        return;
-    const unsigned char *at = memcmp(code, endbr, 4) == 0 ? code + 4 : code;
-    if (*at++ != 0xc3)
-        return;
-    for (; at < code + 5; at++) // filler between functions
-        if (*at != 0x90 && *at != 0x66 && *at != 0x0f && *at != 0x1f && *at != 0x2e && *at != 0xcc)
-            return;
-    int64_t distance = (int64_t)((uintptr_t)runtime_loader_event - (uintptr_t)(code + 5));
-    if (distance != (int32_t)distance)
-        return;
-    uintptr_t page = (uintptr_t)code & ~4095ul;
-    size_t size = ((uintptr_t)code + 5 - page + 4095) & ~4095ul;
-    if (system_failed(SYSTEM_3(__NR_mprotect, page, size, PROT_READ | PROT_WRITE)))
-        return;
-    int32_t relative = (int32_t)distance;
-    code[0] = 0xe9;
-    memcpy(code + 1, &relative, 4);
-    SYSTEM_3(__NR_mprotect, page, size, PROT_READ | PROT_EXEC);
-    runtime.loader_hooked = true;
 }

@@ -53,13 +53,16 @@ static bool prepare(void)
     return true;
 }
 
-static void site_put(struct site *table, uint32_t room, struct site site)
+// False: it is there already, from an earlier load of the module.
+static bool site_put(struct site *table, uint32_t room, struct site site)
 {
     uint32_t at = (uint32_t)random_mix(site.address) & (room - 1);
-    while (table[at].address != 0)
-        at = (at + 1) & (room - 1);
+    for (; table[at].address != 0; at = (at + 1) & (room - 1))
+        if (table[at].address == site.address && table[at].query == site.query)
+            return false;
     table[at].query = site.query;
     atomic_store(&table[at].address, site.address);
+    return true;
 }
 
 static void site_add(uint64_t address, uint32_t query)
@@ -79,8 +82,7 @@ static void site_add(uint64_t address, uint32_t query)
         atomic_store(&sites, table);
         atomic_store(&site_room, room);
     }
-    site_put(sites, site_room, (struct site){address, query});
-    site_count++;
+    site_count += site_put(sites, site_room, (struct site){address, query});
     uint32_t bit = runtime_site_bit(address);
     runtime_site_filter[bit / 64] |= 1ull << bit % 64;
 }
@@ -243,10 +245,11 @@ bool variable_read(uint32_t variable, const struct call_frame *frame, int64_t *r
     for (const struct place *place = places[variable]; place != NULL; place = place->next) {
         if (!place->module->alive)
             continue;
-        if (place->location->base == WIRE_BASE_STATIC)
-            global = place;
-        else
+        // The program's own copy of a library's variable is the one in use.
+        if (place->location->base != WIRE_BASE_STATIC)
             has_locals = true;
+        else if (global == NULL || place->module->map->l_prev == NULL)
+            global = place;
     }
     walk_start(&walk, frame);
     for (int depth = 0; has_locals && depth < WIRE_FRAMES; depth++) {

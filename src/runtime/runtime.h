@@ -88,14 +88,19 @@ struct module {
     size_t relocation_count, plt_relocation_count;
     const char *soname;
     uint64_t fingerprint;
-    uint32_t region_index; // in the region's module table, or WIRE_FRAME_UNKNOWN
-    bool startup;          // loaded before the program started
-    bool exempt;           // the runtime, the loader, a plug-in, the vDSO: never rewritten
-    bool bound;            // its slots were rewritten
-    bool resolved;         // its answer of the controller is in force, or will never come
-    bool alive;            // loaded now; a record of one that is not may be used again
-    uint32_t seen;         // last scan that met it
-    bool unrelocated;      // the loader has mapped it but not relocated it yet
+    uint32_t region_index;    // in the region's module table, or WIRE_FRAME_UNKNOWN
+    bool startup;             // loaded before the program started
+    bool exempt;              // the runtime, the loader, a plug-in, the vDSO: never rewritten
+    bool symbolic;            // its own definitions come first
+    bool fresh;               // not yet seen by the loader's event
+    bool deep, global;        // opened with RTLD_DEEPBIND, RTLD_GLOBAL
+    struct module *root;      // the one that dlopen() was asked for, of a late module
+    struct module_set *scope; // of a root: itself and what it needs, breadth first
+    bool bound;               // its slots were rewritten
+    bool resolved;            // its answer of the controller is in force, or will never come
+    bool alive;               // loaded now; a record of one that is not may be used again
+    uint32_t seen;            // last scan that met it
+    bool unrelocated;         // the loader has mapped it but not relocated it yet
     // A late module's own initialiser, which ours stands in for: DT_INIT or DT_INIT_ARRAY.
     bool init_is_array;
     uint64_t init_value, init_size;
@@ -124,8 +129,8 @@ struct thread {
     uint32_t mutexes;
     uint32_t guard;                 // a plug-in is running: let everything through
     uint32_t since[WIRE_AFTER_MAX]; // 1 + calls since window i opened; 0 = never opened
-    uint64_t stacks[4][2];          // known readable stacks
-    uint32_t stack_next;
+    uint64_t start_sp;              // where the thread began; 0: not seen
+    uint64_t stack_low, stack_high; // its own stack, once it was looked up
 };
 
 // Zeroed by the kernel in a forked child.
@@ -163,6 +168,9 @@ extern const char *runtime_single_threaded; // points to a byte that is not 0 wh
 
 // stubs.S
 extern const char runtime_stubs[], runtime_stub_end[], runtime_late_init[];
+extern __thread uint32_t runtime_open_flags; // of this thread's last dlopen()
+extern void *runtime_real_dlopen;
+void runtime_enter_dlopen(void);
 void runtime_gate_full(void);
 void runtime_gate_range(void);
 void runtime_gate_sites(void);
@@ -183,6 +191,8 @@ static inline uint32_t runtime_site_bit(uint64_t address)
 extern int *__errno_location(void) __attribute__((weak, visibility("default")));
 extern char __libc_single_threaded __attribute__((weak, visibility("default")));
 extern struct r_debug _r_debug __attribute__((weak, visibility("default")));
+extern int dl_iterate_phdr(int (*each)(struct dl_phdr_info *, size_t, void *), void *context)
+    __attribute__((weak, visibility("default")));
 
 static inline const char *plan_string(uint32_t offset)
 {
@@ -210,12 +220,15 @@ uint64_t clock_now(void); // CLOCK_MONOTONIC, ns
 
 // module.c
 struct module *module_at(uintptr_t address);
+struct module *module_of(const struct link_map *map);
 void module_scan(bool startup); // brings the set up to date with the loader's list
 void module_bind_all(void);     // binds and resolves what is not yet
 uint32_t module_register(const char *path, uint64_t fingerprint, bool *ret_new);
 uint32_t module_index(struct module *module); // in the region; WIRE_FRAME_UNKNOWN if it is full
 bool module_is_named(const struct module *module, const char *pattern);
-void module_hook_loader(void);
+
+// late.c
+void late_hook_loader(void);
 void runtime_late_initialise(uint32_t number, int argc, char **argv, char **envp);
 void runtime_loader_event(void);
 
@@ -235,8 +248,9 @@ const char *symbol_version(const struct module *module, uint32_t symbol);
 
 // bind.c
 void bind_module(struct module *module);
-// The stub for a function found under a name, or NULL if no rule or hook wants it.
-void *bind_pointer(const char *name, void *real);
+// What to put in place of a function found under a name, or NULL if no rule or hook wants it.
+void *bind_pointer(const char *name, void *real, bool with_rules);
+// Untyped references (to a library the module was not linked with) may lead to data.
 bool bind_is_code(const void *address);
 struct function *bind_functions(void);
 void bind_refresh_gates(void);
@@ -250,6 +264,7 @@ struct hook {
     void **real;
 };
 const struct hook *hook_find(const char *name);
+void hook_prepare(void);
 void environment_prepare(void);
 
 // query.c: what the controller answered

@@ -69,8 +69,10 @@ static void find_clock(void)
 __attribute__((constructor)) static void runtime_start(int argc, char **argv, char **environment)
 {
     uint64_t size;
+    if (&_r_debug == NULL) // not glibc: its constructors get no arguments
+        return;
     const char *path = environment_value(environment, WIRE_ENVIRONMENT);
-    if (path == NULL || &_r_debug == NULL)
+    if (path == NULL)
         return;
     struct wire_region *region = map_file(path, &size);
     if (region == NULL)
@@ -90,6 +92,10 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     find_program();
     if (argc > 0)
         text_copy(runtime.invoked, sizeof runtime.invoked, text_base(argv[0]));
+    if (argc > 0 && text_starts(text_base(runtime.program_path), "ld-linux")) {
+        text_copy(runtime.program_path, sizeof runtime.program_path, argv[0]);
+        text_copy(runtime.program, sizeof runtime.program, runtime.invoked);
+    }
     process_start();
     thread_self();
     if (runtime.plan->patterns.count == 0)
@@ -100,8 +106,9 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     plugin_prepare();
     module_scan(true);
     find_clock();
+    hook_prepare();
     module_bind_all();
-    module_hook_loader();
+    late_hook_loader();
     runtime.armed = true;
 }
 

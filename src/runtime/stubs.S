@@ -228,6 +228,21 @@ runtime_call_plugin:
         .cfi_endproc
         .size runtime_call_plugin, . - runtime_call_plugin
 
+# dlopen() looks at who called it, so it is entered with the stack as it is; its flags are noted.
+        .globl runtime_enter_dlopen
+        .hidden runtime_enter_dlopen, runtime_real_dlopen, runtime_open_flags
+        .type runtime_enter_dlopen, @function
+        .p2align 4
+runtime_enter_dlopen:
+        .cfi_startproc
+        endbr64
+        mov     runtime_open_flags@gottpoff(%rip), %r11
+        mov     %esi, %fs:(%r11)
+        mov     runtime_real_dlopen(%rip), %r11
+        jmp     *%r11
+        .cfi_endproc
+        .size runtime_enter_dlopen, . - runtime_enter_dlopen
+
 # Entries that stand in for the initialisers of late modules: (argc, argv, envp) plus a number.
         .globl runtime_late_init
         .hidden runtime_late_init

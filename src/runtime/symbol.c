@@ -136,23 +136,14 @@ void *symbol_in(const struct module *module, struct symbol_query query)
     return address;
 }
 
-// The loader's list is in load order, which is the order of lookup for everything loaded at start.
-static struct module *module_of(const struct link_map *map)
-{
-    const struct module_set *set = runtime.modules;
-    for (size_t i = 0; i < set->count; i++)
-        if (set->modules[i]->map == map)
-            return set->modules[i];
-    return NULL;
-}
+// Scopes. The global one is the loader's list, in load order, of everything loaded at start or
+// opened with RTLD_GLOBAL; a late module also has the one of the module it was opened with.
 
-static void *find_from(const struct link_map *first, struct symbol_query query, int startup)
+static void *find_global(const struct link_map *first, struct symbol_query query)
 {
     for (const struct link_map *map = first; map != NULL; map = map->l_next) {
         const struct module *module = module_of(map);
-        if (module == NULL || module == runtime.self)
-            continue;
-        if (startup >= 0 && module->startup != startup)
+        if (module == NULL || module == runtime.self || !(module->startup || module->global))
             continue;
         void *address = symbol_in(module, query);
         if (address != NULL)
@@ -161,24 +152,93 @@ static void *find_from(const struct link_map *first, struct symbol_query query, 
     return NULL;
 }
 
+static struct module *module_needed(const char *name)
+{
+    const struct module_set *set = runtime.modules;
+    for (size_t i = 0; i < set->count; i++)
+        if ((set->modules[i]->soname != NULL && text_equal(set->modules[i]->soname, name)) ||
+            text_equal(text_base(set->modules[i]->path), text_base(name)))
+            return set->modules[i];
+    return NULL;
+}
+
+static void scope_add(struct module_set *scope, struct module *module)
+{
+    for (size_t i = 0; i < scope->count; i++)
+        if (scope->modules[i] == module)
+            return;
+    scope->modules[scope->count++] = module;
+}
+
+static const struct module_set *scope_of(struct module *root)
+{
+    if (root->scope != NULL)
+        return root->scope;
+    struct module_set *scope =
+        arena_new(sizeof *scope + (runtime.modules->count + 1) * sizeof scope->modules[0]);
+    if (scope == NULL)
+        return NULL;
+    scope->count = 0;
+    scope_add(scope, root);
+    for (size_t i = 0; i < scope->count; i++) {
+        const struct module *module = scope->modules[i];
+        for (const Elf64_Dyn *entry = module->dynamic; entry->d_tag != DT_NULL; entry++) {
+            struct module *needed = entry->d_tag == DT_NEEDED
+                                        ? module_needed(module->strings + entry->d_un.d_val)
+                                        : NULL;
+            if (needed != NULL)
+                scope_add(scope, needed);
+        }
+    }
+    root->scope = scope;
+    return scope;
+}
+
+// From the first member after `after`, or from the beginning.
+static void *find_local(const struct module *from, const struct module *after,
+                        struct symbol_query query)
+{
+    const struct module_set *scope = from->root != NULL ? scope_of(from->root) : NULL;
+    for (size_t i = 0; scope != NULL && i < scope->count; i++) {
+        if (after != NULL) {
+            if (scope->modules[i] == after)
+                after = NULL;
+            continue;
+        }
+        void *address = symbol_in(scope->modules[i], query);
+        if (address != NULL)
+            return address;
+    }
+    return NULL;
+}
+
 void *symbol_find(const struct module *from, struct symbol_query query)
 {
-    const struct link_map *first = from->map;
-    while (first->l_prev != NULL)
-        first = first->l_prev;
-    void *address = find_from(first, query, 1);
-    if (address == NULL && !from->startup) {
-        // A plug-in's own scope: itself, then what was loaded with and after it, then the rest.
-        address = find_from(from->map, query, 0);
-        if (address == NULL)
-            address = find_from(first, query, 0);
-    }
+    void *address = from->symbolic ? symbol_in(from, query) : NULL;
+    if (address == NULL && from->deep)
+        address = find_local(from, NULL, query);
+    if (address == NULL)
+        address = find_global(_r_debug.r_map, query);
+    if (address == NULL)
+        address = find_local(from, NULL, query);
     return address;
 }
 
+// Called outside the loader's lock, so it looks only at what cannot go away meanwhile: what was
+// there at the start, or what the caller itself keeps loaded.
 void *symbol_find_after(const struct module *from, struct symbol_query query)
 {
-    return find_from(from->map->l_next, query, -1);
+    if (from->root != NULL)
+        return find_local(from, from, query);
+    for (const struct link_map *map = from->map->l_next; map != NULL; map = map->l_next) {
+        const struct module *module = module_of(map);
+        if (module == NULL || !module->startup)
+            break;
+        void *address = module != runtime.self ? symbol_in(module, query) : NULL;
+        if (address != NULL)
+            return address;
+    }
+    return NULL;
 }
 
 void *symbol_programs_plt(const char *name)

@@ -14,6 +14,7 @@
 #define WIRE_MODULES         1024 // entries in the module table
 #define WIRE_MODULE_PATH     480
 #define WIRE_REMOTES         32
+#define WIRE_EXECS           128 // programs noted as started
 #define WIRE_PROCESSES       512 // remembered process numbers
 #define WIRE_STACK_SET       65536 // entries of the set of remembered stacks; 0 = free entry
 #define WIRE_FRAMES          48    // frames of a stack in the journal
@@ -49,6 +50,7 @@ struct wire_region {
     uint64_t journal_head;    // records asked for; above the capacity they are lost, and counted here
     uint64_t stack_set_lost;  // stacks that found no room in the set
     uint64_t process_numbers[WIRE_PROCESSES]; // pid << 32 | number, at pid % WIRE_PROCESSES
+    uint64_t execs[WIRE_EXECS]; // hashes of the programs in WIRE_RECORD_EXEC records; 0 = free
     // Written by the controller for whoever reads the file later.
     uint64_t command;        // offset of command_words strings, one after the other
     uint32_t command_words;
@@ -197,6 +199,7 @@ enum wire_note {
     WIRE_NOTE_DISARMED,          // text: why the runtime took itself out of this process
     WIRE_NOTE_OUT_FAULT,         // text: function; an output parameter's pointer was not writable
     WIRE_NOTE_MEMORY,            // text: what could not be allocated
+    WIRE_NOTES
 };
 
 struct wire_record {
