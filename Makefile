@@ -2,7 +2,7 @@
 BUILD  ?= build
 PREFIX ?= /usr/local
 
-.PHONY: all demo test bench install clean help
+.PHONY: all demo test fuzz bench install clean help
 
 all:
 	@scripts/deps build
@@ -15,6 +15,10 @@ test:
 	@scripts/deps build test
 	@scripts/test
 
+fuzz:
+	@scripts/deps build test
+	@scripts/fuzz 60
+
 bench:
 	@scripts/deps build test bench
 	@scripts/build $(BUILD)-release --buildtype=release
@@ -25,12 +29,13 @@ install: all
 	@meson install -C $(BUILD)
 
 clean:
-	rm -rf build build-clang build-sanitize build-release
+	rm -rf build build-clang build-sanitize build-release build-fuzz
 
 help:
 	@echo 'make          build Ordeal in build/'
 	@echo 'make demo     inject faults into a real program and show what happens'
 	@echo 'make test     run every test; ends with "N passed, N failed"'
+	@echo 'make fuzz     fuzz every reader for a minute'
 	@echo 'make bench    measure speed, as ratios against native'
 	@echo 'make install  install below PREFIX (/usr/local)'
 	@echo 'make clean    remove the build directories'
