@@ -220,11 +220,18 @@ static struct function *function_new(const char *name, const struct module *libr
     return function;
 }
 
+// The same build at the same path, perhaps loaded again somewhere else.
+static bool same_library(const struct module *a, const struct module *b)
+{
+    return a == b || (a != NULL && b != NULL && a->fingerprint == b->fingerprint &&
+                      text_equal(a->path, b->path));
+}
+
 static struct function *function_of(const char *name, const struct module *library)
 {
     struct function **bucket = &function_buckets[wire_hash(name) % 1024];
     for (struct function *f = *bucket; f != NULL; f = f->next_in_bucket)
-        if (f->library == library && text_equal(f->name, name))
+        if (same_library(f->library, library) && text_equal(f->name, name))
             return f;
     struct function *function = function_new(name, library);
     if (function != NULL) {
@@ -238,11 +245,13 @@ static struct function *function_of(const char *name, const struct module *libra
 
 static uint32_t *slot_entry(const char *name, const void *real)
 {
+    const struct module *library = module_at((uintptr_t)real);
     uint32_t mask = 2 * RUNTIME_SLOTS - 1;
     uint32_t at = (uint32_t)random_mix((uintptr_t)real) & mask;
     while (slot_table[at] != 0) {
         const struct slot *slot = &runtime_slots[slot_table[at] - 1];
-        if (slot->real == real && text_equal(slot->function->name, name))
+        if (slot->real == real && text_equal(slot->function->name, name) &&
+            same_library(slot->function->library, library))
             break;
         at = (at + 1) & mask;
     }
@@ -338,7 +347,7 @@ static void write_place(const struct module *module, void **place, void *value)
     SYSTEM_3(__NR_mprotect, page, size, PROT_READ | executable);
 }
 
-static void bind_slot(const struct module *module, const Elf64_Rela *relocation, bool plt)
+static void bind_slot(struct module *module, const Elf64_Rela *relocation, bool plt)
 {
     uint32_t index = (uint32_t)ELF64_R_SYM(relocation->r_info);
     const Elf64_Sym *symbol = &module->symbols[index];
@@ -353,7 +362,8 @@ static void bind_slot(const struct module *module, const Elf64_Rela *relocation,
         struct symbol_query query = {name, symbol_version(module, index)};
         real = symbol_find(module, query);
         if (real == NULL) {
-            journal_note(WIRE_NOTE_UNRESOLVED_SYMBOL, name);
+            if (ELF64_ST_BIND(symbol->st_info) != STB_WEAK)
+                module->unresolved = name; // its library may come later
             return;
         }
     }
@@ -362,7 +372,7 @@ static void bind_slot(const struct module *module, const Elf64_Rela *relocation,
         write_place(module, place, replacement);
 }
 
-static void bind_list(const struct module *module, const Elf64_Rela *list, size_t count)
+static void bind_list(struct module *module, const Elf64_Rela *list, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         uint32_t type = (uint32_t)ELF64_R_TYPE(list[i].r_info);
@@ -377,6 +387,7 @@ static void bind_list(const struct module *module, const Elf64_Rela *list, size_
 
 void bind_module(struct module *module)
 {
+    module->unresolved = NULL;
     size_t sealed = module->relro_high - module->relro_low;
     if (module->symbols == NULL || module->strings == NULL)
         return;
@@ -431,4 +442,11 @@ void bind_publish_counts(void)
         for (uint32_t i = 0; i < f->rule_count; i++)
             atomic_add(&runtime.rule_states[f->rules[i]].reached, more);
     }
+}
+
+void bind_report_unresolved(void)
+{
+    for (size_t i = 0; i < runtime.modules->count; i++)
+        if (runtime.modules->modules[i]->unresolved != NULL)
+            journal_note(WIRE_NOTE_UNRESOLVED_SYMBOL, runtime.modules->modules[i]->unresolved);
 }

@@ -36,18 +36,33 @@ uint64_t clock_now(void)
     return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
 }
 
+static bool is_gone(uint32_t pid)
+{
+    const long no_such_process = -3;
+    return SYSTEM_2(__NR_kill, pid, 0) == no_such_process;
+}
+
 // A process keeps its number over exec; a new pid gets the next one.
 static uint32_t process_number(uint32_t pid, bool forked)
 {
     struct wire_region *region = runtime.region;
-    uint64_t *entry = &region->process_numbers[pid % WIRE_PROCESSES];
-    uint64_t known = atomic_load(entry);
-    if (!forked && known >> 32 == pid)
-        return (uint32_t)known;
+    uint64_t *own = NULL, *spare = NULL;
+    for (uint32_t i = 0; i < 16 && own == NULL; i++) {
+        uint64_t *entry = &region->process_numbers[(pid + i) % WIRE_PROCESSES];
+        uint32_t owner = (uint32_t)(atomic_load(entry) >> 32);
+        if (owner == pid)
+            own = entry;
+        else if (spare == NULL && (owner == 0 || is_gone(owner)))
+            spare = entry;
+    }
+    if (own != NULL && !forked)
+        return (uint32_t)atomic_load(own);
+    if (own == NULL)
+        own = spare != NULL ? spare : &region->process_numbers[pid % WIRE_PROCESSES];
     uint32_t number = atomic_add(&region->processes, 1) + 1;
     if (forked)
         atomic_add(&region->forks, 1);
-    atomic_store(entry, (uint64_t)pid << 32 | number);
+    atomic_store(own, (uint64_t)pid << 32 | number);
     return number;
 }
 
@@ -59,6 +74,7 @@ void process_start(void)
     if (!system_failed(page))
         SYSTEM_3(__NR_madvise, page, 4096, MADV_WIPEONFORK);
     uint32_t pid = system_pid();
+    runtime.process->pid = pid;
     runtime.process->number = process_number(pid, false);
     runtime.process->key = random_mix(pid);
     runtime.lineage = random_mix(runtime.plan->seed + runtime.process->number);
@@ -69,6 +85,7 @@ void process_after_fork(void)
     if (runtime.process->key != 0)
         return;
     uint32_t pid = system_pid();
+    runtime.process->pid = pid;
     runtime.process->number = process_number(pid, true);
     runtime.lineage = random_mix(runtime.lineage + runtime.forks);
     for (struct function *f = bind_functions(); f != NULL; f = f->next)

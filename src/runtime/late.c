@@ -6,6 +6,7 @@
 #include <linux/mman.h>
 
 __thread uint32_t runtime_open_flags;
+bool runtime_loader_hooked;
 
 static struct module *late_modules[RUNTIME_LATE_INITS];
 
@@ -98,7 +99,7 @@ static void take_in_fresh(void)
         module->root = root;
         module->deep = (runtime_open_flags & deep) != 0;
         module->global = (runtime_open_flags & global) != 0;
-        if (!module->exempt)
+        if (!module->exempt && runtime_loader_hooked)
             late_prepare(module);
     }
     if (root != NULL)
@@ -148,5 +149,18 @@ void late_hook_loader(void)
     code[0] = 0xe9;
     memcpy(code + 1, &relative, 4);
     SYSTEM_3(__NR_mprotect, page, size, PROT_READ | PROT_EXEC);
-    runtime.loader_hooked = true;
+    runtime_loader_hooked = true;
+}
+
+// Where the loader cannot be hooked (a debugger has its breakpoint there): modules are bound when
+// dlopen() returns, after their constructors, and the loader takes us for the caller.
+void *runtime_dlopen_and_scan(const char *path, int flags)
+{
+    void *handle = ((void *(*)(const char *, int))runtime_real_dlopen)(path, flags);
+    process_lock();
+    module_scan(false);
+    take_in_fresh();
+    late_release();
+    process_unlock();
+    return handle;
 }

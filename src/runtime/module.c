@@ -431,18 +431,19 @@ void module_bind_all(void)
     bool changed = false;
     for (size_t i = 0; i < set->count; i++) {
         struct module *module = set->modules[i];
-        if (module->unrelocated || module->exempt)
+        if (module->unrelocated || module->exempt || (module->resolved && module->bound))
             continue;
-        if (!module->resolved) {
+        if (!module->resolved)
             module_resolve(module);
-            changed = true;
-        }
-        if (!module->bound) {
-            module->bound = true;
+        if (!module->bound)
             bind_module(module);
-            changed = true;
-        }
+        module->bound = true;
+        changed = true;
     }
-    if (changed)
-        bind_refresh_gates();
+    if (!changed)
+        return;
+    for (size_t i = 0; i < set->count; i++)
+        if (set->modules[i]->unresolved != NULL && !set->modules[i]->unrelocated)
+            bind_module(set->modules[i]);
+    bind_refresh_gates();
 }

@@ -7,10 +7,11 @@
 uint32_t runtime_save_size;
 uint64_t runtime_save_mask;
 
-enum { PLUGIN_NEW, PLUGIN_STARTING, PLUGIN_READY, PLUGIN_BROKEN };
+enum { PLUGIN_NEW, PLUGIN_READY, PLUGIN_BROKEN };
 
 struct plugin {
     uint32_t state;
+    uint64_t starter; // process that runs its init
     const struct ordeal_trigger *trigger;
     void *instance;
 };
@@ -126,9 +127,12 @@ bool plugin_evaluate(const struct call *call, uint32_t index)
     if (plugins == NULL)
         return false;
     struct plugin *plugin = &plugins[index];
-    if (atomic_swap_if(&plugin->state, PLUGIN_NEW, PLUGIN_STARTING))
+    // A fork may have left an init behind that runs in the parent only: the child does its own.
+    uint64_t self = runtime.process->key, starter = atomic_load(&plugin->starter);
+    if (plugin->state < PLUGIN_READY && starter != self &&
+        atomic_swap_if(&plugin->starter, starter, self))
         atomic_store(&plugin->state, plugin_start(plugin, index, call->thread));
-    while (atomic_load(&plugin->state) == PLUGIN_STARTING)
+    while (atomic_load(&plugin->state) < PLUGIN_READY)
         SYSTEM_1(__NR_sched_yield, 0);
     if (plugin->state != PLUGIN_READY)
         return false;

@@ -100,6 +100,7 @@ struct module {
     bool resolved;            // its answer of the controller is in force, or will never come
     bool alive;               // loaded now; a record of one that is not may be used again
     uint32_t seen;            // last scan that met it
+    const char *unresolved;   // a lazily bound import that nothing defines yet
     bool unrelocated;         // the loader has mapped it but not relocated it yet
     // A late module's own initialiser, which ours stands in for: DT_INIT or DT_INIT_ARRAY.
     bool init_is_array;
@@ -136,6 +137,7 @@ struct thread {
 // Zeroed by the kernel in a forked child.
 struct process {
     uint64_t key; // 0: a new process, not yet set up
+    uint32_t pid;
     uint32_t lock;
     uint32_t number;
 };
@@ -156,9 +158,8 @@ struct runtime {
     const struct module *self;
     long (*clock)(int, void *); // the vDSO's clock_gettime
     bool armed;
-    bool loader_hooked; // late modules are seen before their constructors run
-    char program[16];   // file name, cut
-    char invoked[64];   // file name it was started under: "sh" where the program is dash
+    char program[16]; // file name, cut
+    char invoked[64]; // file name it was started under: "sh" where the program is dash
     char program_path[WIRE_MODULE_PATH];
 };
 extern struct runtime runtime;
@@ -170,6 +171,8 @@ extern const char *runtime_single_threaded; // points to a byte that is not 0 wh
 extern const char runtime_stubs[], runtime_stub_end[], runtime_late_init[];
 extern __thread uint32_t runtime_open_flags; // of this thread's last dlopen()
 extern void *runtime_real_dlopen;
+extern bool runtime_loader_hooked; // late modules are seen before their constructors run
+void *runtime_dlopen_and_scan(const char *path, int flags);
 void runtime_enter_dlopen(void);
 void runtime_gate_full(void);
 void runtime_gate_range(void);
@@ -249,6 +252,7 @@ const char *symbol_version(const struct module *module, uint32_t symbol);
 // bind.c
 void bind_module(struct module *module);
 // What to put in place of a function found under a name, or NULL if no rule or hook wants it.
+void bind_report_unresolved(void);
 void *bind_pointer(const char *name, void *real, bool with_rules);
 // Untyped references (to a library the module was not linked with) may lead to data.
 bool bind_is_code(const void *address);

@@ -107,13 +107,15 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     module_scan(true);
     find_clock();
     hook_prepare();
-    module_bind_all();
     late_hook_loader();
+    module_bind_all();
     runtime.armed = true;
 }
 
 __attribute__((destructor)) static void runtime_stop(void)
 {
-    if (runtime.armed)
-        bind_publish_counts();
+    if (!runtime.armed)
+        return;
+    bind_publish_counts();
+    bind_report_unresolved();
 }

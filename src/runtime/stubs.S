@@ -231,6 +231,7 @@ runtime_call_plugin:
 # dlopen() looks at who called it, so it is entered with the stack as it is; its flags are noted.
         .globl runtime_enter_dlopen
         .hidden runtime_enter_dlopen, runtime_real_dlopen, runtime_open_flags
+        .hidden runtime_loader_hooked, runtime_dlopen_and_scan
         .type runtime_enter_dlopen, @function
         .p2align 4
 runtime_enter_dlopen:
@@ -238,6 +239,8 @@ runtime_enter_dlopen:
         endbr64
         mov     runtime_open_flags@gottpoff(%rip), %r11
         mov     %esi, %fs:(%r11)
+        cmpb    $0, runtime_loader_hooked(%rip)
+        je      runtime_dlopen_and_scan
         mov     runtime_real_dlopen(%rip), %r11
         jmp     *%r11
         .cfi_endproc

@@ -127,52 +127,46 @@ bool text_glob(const char *pattern, const char *text)
     }
 }
 
-struct io_vector {
-    void *base;
-    size_t size;
-};
-
-static long transfer(long number, void *own, void *other, size_t size)
-{
-    struct io_vector local = {own, size}, remote = {other, size};
-    return SYSTEM_6(number, system_pid(), &local, 1, &remote, 1, 0);
-}
-
-// Where a sandbox forbids process_vm_readv: the kernel copies the set before it looks at `how`, so
-// an impossible `how` tells a bad pointer (EFAULT) from a good one (EINVAL).
-static bool can_read(const char *address, size_t size)
+// The kernel copies the set before it looks at `how`, so an impossible `how` tells a bad pointer
+// (EFAULT) from a good one (EINVAL), at the price of the cheapest system call. Only another thread
+// that unmaps the very page between the question and the read could still bring a fault.
+static bool is_readable(const void *address)
 {
     const long bad_pointer = -14;
-    const char *last = address + (size > 8 ? size - 8 : 0);
-    for (const char *at = address;; at += 4096) {
-        if (at > last)
-            at = last;
-        if (SYSTEM_4(__NR_rt_sigprocmask, -1, at, 0, 8) == bad_pointer)
-            return false;
-        if (at == last)
-            return true;
-    }
+    return SYSTEM_4(__NR_rt_sigprocmask, -1, (uintptr_t)address & ~7ul, 0, 8) != bad_pointer;
 }
 
-static bool is_refused(long result)
+bool system_can_read(const void *address, size_t size)
 {
-    return result == -1 || result == -38; // EPERM, ENOSYS
+    uintptr_t first = (uintptr_t)address, last = first + size - 1;
+    const uintptr_t lowest = 65536, end = 1ull << 47; // never mapped below, not canonical above
+    if (first < lowest || last >= end || last < first)
+        return false;
+    for (uintptr_t page = first & ~4095ul; page <= last; page += 4096)
+        if (!is_readable((const void *)(page > first ? page : first)))
+            return false;
+    return true;
 }
 
 bool system_peek(const void *address, void *target, size_t size)
 {
-    long result = transfer(__NR_process_vm_readv, target, (void *)address, size);
-    if (is_refused(result) && can_read(address, size)) {
-        memcpy(target, address, size);
-        return true;
-    }
-    return result == (long)size;
+    if (!system_can_read(address, size))
+        return false;
+    memcpy(target, address, size);
+    return true;
 }
 
+// Writing has no such question; the kernel does it for us, and where a sandbox forbids that, a
+// pointer that can be read is trusted.
 bool system_poke(void *address, const void *source, size_t size)
 {
-    long result = transfer(__NR_process_vm_writev, (void *)source, address, size);
-    if (is_refused(result) && can_read(address, size)) {
+    struct {
+        void *base;
+        size_t size;
+    } own = {(void *)source, size}, other = {address, size};
+    const long not_permitted = -1, no_such_call = -38;
+    long result = SYSTEM_6(__NR_process_vm_writev, system_pid(), &own, 1, &other, 1, 0);
+    if ((result == not_permitted || result == no_such_call) && system_can_read(address, size)) {
         memcpy(address, source, size);
         return true;
     }
@@ -182,23 +176,17 @@ bool system_poke(void *address, const void *source, size_t size)
 bool system_peek_text(const char *address, char *target, size_t room)
 {
     size_t done = 0;
-    target[0] = '\0';
     while (done + 1 < room) {
-        // Never across a page border: the string may end just before an unmapped page.
-        size_t piece = 4096 - ((uintptr_t)(address + done) & 4095);
-        if (piece > room - 1 - done)
-            piece = room - 1 - done;
-        if (!system_peek(address + done, target + done, piece)) {
-            target[done] = '\0';
-            return done != 0;
-        }
-        for (size_t i = 0; i < piece; i++)
-            if (target[done + i] == '\0')
-                return true;
-        done += piece;
+        const char *at = address + done;
+        if ((done == 0 || ((uintptr_t)at & 4095) == 0) && !system_can_read(at, 1))
+            break;
+        target[done] = *at;
+        if (*at == '\0')
+            return true;
+        done++;
     }
     target[done] = '\0';
-    return true;
+    return done != 0;
 }
 
 uint32_t system_pid(void)

@@ -57,7 +57,8 @@ const char *text_base(const char *path);
 // Shell pattern: * ? [a-z] [!a-z]. Linear apart from backing up to the last star.
 bool text_glob(const char *pattern, const char *text);
 
-// Reads or writes the process's own memory without the risk of a fault.
+// Reads or writes memory that a pointer of the target leads to, without the risk of a fault.
+bool system_can_read(const void *address, size_t size);
 bool system_peek(const void *address, void *target, size_t size);
 bool system_poke(void *address, const void *source, size_t size);
 // Copies a C string of the target, cut to room; false when the pointer is bad.
