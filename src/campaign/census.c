@@ -50,8 +50,11 @@ struct error *census_new(const char *const *rules, size_t rule_count, uint64_t s
         return error_no_memory();
     census->random = seed;
     struct error *error = NULL;
-    if (rule_count == 0)
-        rules = (const char *const[]){"*"}, rule_count = 1;
+    static const char *const everything[] = {"*"};
+    if (rule_count == 0) {
+        rules = everything;
+        rule_count = 1;
+    }
     for (size_t i = 0; error == NULL && i < rule_count; i++) {
         struct rule *rule = ARRAY_ADD(&census->rules);
         error = rule != NULL ? decision_new(rules[i], &rule->decision) : error_no_memory();

@@ -199,10 +199,14 @@ static int64_t narrow(const struct wire_location *location, uint64_t value)
     return location->is_signed ? (int64_t)value >> (64 - bits) : (int64_t)(value >> (64 - bits));
 }
 
-// A variable in a module's own data is there as long as the module.
-static bool load(const struct module *module, uint64_t address, uint32_t width, uint64_t *value)
+// A variable in a module's own data is there as long as the module, one on the stack as long as its
+// frame; other pointers may be bad.
+static bool load(const struct module *module, const struct walk *walk, uint64_t address,
+                 uint32_t width, uint64_t *value)
 {
-    if (address < module->low || address + width > module->high)
+    bool in_module = module->low <= address && address + width <= module->high;
+    bool on_stack = walk->stack_low <= address && address + width <= walk->stack_high;
+    if (!in_module && !on_stack)
         return system_peek((const void *)address, value, width);
     memcpy(value, (const void *)address, width);
     return true;
@@ -217,7 +221,7 @@ static bool place_read(const struct place *place, struct walk *walk, int64_t *re
     bool in_register = location->base == WIRE_BASE_REGISTER_VALUE;
     for (uint32_t i = 0; i < location->step_count; i++) {
         const struct wire_step *step = &place->steps[location->first_step + i];
-        if (step->load && !in_register && !load(place->module, address, 8, &address))
+        if (step->load && !in_register && !load(place->module, walk, address, 8, &address))
             return false;
         if (step->load)
             in_register = false; // the register was the pointer
@@ -225,7 +229,7 @@ static bool place_read(const struct place *place, struct walk *walk, int64_t *re
     }
     if (location->width == 0 || in_register)
         value = address;
-    else if (!load(place->module, address, location->width, &value))
+    else if (!load(place->module, walk, address, location->width, &value))
         return false;
     *ret_value = narrow(location, value);
     return true;

@@ -342,6 +342,20 @@ static struct error *open_module(const char *path, struct dwarf_module **ret_mod
     return NULL;
 }
 
+// A bare name means the program's variable, or one of a library that carries debug information of
+// its own. The system's libraries have thousands of variables: those are named with their module.
+static void drop_strangers(const struct scenario *scenario, struct work *work)
+{
+    const struct elf_facts *facts = elf_object_facts(work->object);
+    if ((facts->executable && facts->soname == NULL) || facts->has_debug_info)
+        return;
+    size_t kept = 0;
+    for (size_t i = 0; i < work->variables.count; i++)
+        if (scenario_variable(scenario, work->variables.items[i].number)->module != NULL)
+            work->variables.items[kept++] = work->variables.items[i];
+    work->variables.count = kept;
+}
+
 struct error *resolve_module(const struct scenario *scenario, const char *path,
                              struct buffer *ret_bytes)
 {
@@ -355,6 +369,7 @@ struct error *resolve_module(const struct scenario *scenario, const char *path,
             .found = add_location, .copied = holds_copy, .context = &work};
         TRY(open_module(path, &module));
         work.object = dwarf_module_object(module);
+        drop_strangers(scenario, &work);
         TRY(resolve_sites(scenario, &work));
         TRY(dwarf_functions_find(module, work.functions.items, work.functions.count, add_code,
                                  &work));

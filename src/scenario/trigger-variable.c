@@ -248,8 +248,10 @@ const struct trigger_kind trigger_var = {
             .description =
                 "A local of the innermost frame that has one of that name, or else a global; "
                 "FUNCTION:: asks for a local of that function on the stack. Members, arrows, "
-                "indexes, parentheses and a leading * work as in C. Needs debug information. If "
-                "the variable cannot be read, the rule does not fire.",
+                "indexes, parentheses and a leading * work as in C. Without MODULE! it is looked "
+                "for in the program and in libraries that carry debug information themselves. "
+                "Locals, members and types need debug information. If the variable cannot be "
+                "read, the rule does not fire.",
             .example = "accept=-1/EMFILE when var(numConnections) == var(maxConnections)",
         },
     .parse = parse_var,

@@ -9,10 +9,10 @@
 #define WIRE_PLAN_MAGIC  0x4c50524fu // "ORPL"
 #define WIRE_VERSION     1u
 #define WIRE_NONE        0xffffffffu
-#define WIRE_STACK_DEPTH 32  // values an expression may hold at once; the compiler checks
-#define WIRE_AFTER_MAX   32  // after() instances in one plan
-#define WIRE_OUT_MAX     8   // output parameters of one rule
-#define WIRE_ARGUMENTS   6   // integer arguments in registers
+#define WIRE_STACK_DEPTH 32 // values an expression may hold at once; the compiler checks
+#define WIRE_AFTER_MAX   32 // after() instances in one plan
+#define WIRE_OUT_MAX     8  // output parameters of one rule
+#define WIRE_ARGUMENTS   6  // integer arguments in registers
 
 // An array inside the plan.
 struct wire_span {
@@ -28,20 +28,21 @@ struct wire_plan {
     uint32_t variable_count; // likewise for program variables
     uint32_t uses;           // enum wire_use bits, over all rules
     uint32_t reserved;
-    struct wire_span patterns;   // struct wire_pattern
-    struct wire_span exact_hash; // uint32_t: open addressing by wire_hash(name), pattern + 1, 0 = free;
-                                 // a power of two of them; one entry per pattern without WIRE_GLOB
-    struct wire_span globs;      // uint32_t: the patterns with WIRE_GLOB
-    struct wire_span rule_refs;  // uint32_t: rules by pattern, ascending within one
-    struct wire_span rules;      // struct wire_rule, in the user's order
-    struct wire_span code;       // struct wire_instruction
-    struct wire_span stacks;     // struct wire_stack
+    struct wire_span patterns; // struct wire_pattern
+    struct wire_span
+        exact_hash;         // uint32_t: open addressing by wire_hash(name), pattern + 1, 0 = free;
+                            // a power of two of them; one entry per pattern without WIRE_GLOB
+    struct wire_span globs; // uint32_t: the patterns with WIRE_GLOB
+    struct wire_span rule_refs;   // uint32_t: rules by pattern, ascending within one
+    struct wire_span rules;       // struct wire_rule, in the user's order
+    struct wire_span code;        // struct wire_instruction
+    struct wire_span stacks;      // struct wire_stack
     struct wire_span stack_items; // uint32_t: query number or WIRE_STACK_GAP
-    struct wire_span outs;       // struct wire_out
-    struct wire_span plugins;    // struct wire_plugin
-    struct wire_span parameters; // struct wire_parameter
-    struct wire_span afters;     // struct wire_after
-    struct wire_span strings;    // bytes, NUL-terminated strings; offset 0 of it is ""
+    struct wire_span outs;        // struct wire_out
+    struct wire_span plugins;     // struct wire_plugin
+    struct wire_span parameters;  // struct wire_parameter
+    struct wire_span afters;      // struct wire_after
+    struct wire_span strings;     // bytes, NUL-terminated strings; offset 0 of it is ""
 };
 
 enum wire_use {
@@ -76,9 +77,9 @@ enum wire_action {
 };
 
 enum wire_value {
-    WIRE_VALUE_INTEGER, // rax
-    WIRE_VALUE_FLOAT,   // xmm0, 32 bits
-    WIRE_VALUE_DOUBLE,  // xmm0, 64 bits
+    WIRE_VALUE_INTEGER,     // rax
+    WIRE_VALUE_FLOAT,       // xmm0, 32 bits
+    WIRE_VALUE_DOUBLE,      // xmm0, 64 bits
     WIRE_VALUE_LONG_DOUBLE, // st(0), 80 bits in value[0] and value[1]
 };
 
@@ -98,9 +99,9 @@ struct wire_rule {
 
     // What must hold for the condition to be true at all, so that most calls need no evaluation.
     // The compiler may leave a gate open (site = WIRE_NONE, count 1..UINT64_MAX step 1).
-    uint32_t site; // query the immediate caller must match
-    uint32_t once; // the condition has `once`: the rule fires at most once in a trial
-    uint32_t new_stack; // the condition has `new_stack`: firing remembers the stack
+    uint32_t site;       // query the immediate caller must match
+    uint32_t once;       // the condition has `once`: the rule fires at most once in a trial
+    uint32_t new_stack;  // the condition has `new_stack`: firing remembers the stack
     uint32_t site_exact; // 1: `site` names single call sites (module+offset), never ranges
     uint64_t count_first, count_last, count_step; // occurrence numbers, 1-based
 };
@@ -138,7 +139,8 @@ struct wire_parameter {
     uint32_t name, value;
 };
 
-// Expression code: a stack machine over int64_t. A condition is true if the one value left is not 0.
+// Expression code: a stack machine over int64_t. A condition is true if the one value left is not
+// 0.
 struct wire_instruction {
     uint16_t op; // enum wire_op
     uint16_t a;
@@ -181,19 +183,19 @@ enum wire_op {
     WIRE_OP_ARGUMENT,      // push argument a (0-based; 6 and up are stack words), read as b
     WIRE_OP_ARGUMENT_TEXT, // pop a pointer, push 1 if the C string there matches string b by a
     WIRE_OP_FD,            // pop a descriptor, push 1 if test a (enum wire_fd_test) holds
-    WIRE_OP_FD_PATH,       // pop a descriptor, push 1 if the path it is open on matches string b by a
-    WIRE_OP_PATH,          // pop a pointer to a path, push 1 if it, or it made absolute, matches
-    WIRE_OP_VARIABLE,      // push variable b; a variable that cannot be read makes the rule false
+    WIRE_OP_FD_PATH,  // pop a descriptor, push 1 if the path it is open on matches string b by a
+    WIRE_OP_PATH,     // pop a pointer to a path, push 1 if it, or it made absolute, matches
+    WIRE_OP_VARIABLE, // push variable b; a variable that cannot be read makes the rule false
     WIRE_OP_HOLDING_MUTEX, // push how many mutexes the thread holds
-    WIRE_OP_AFTER,         // push 1 if this is among the first c calls (0 = any) since plan.afters[b]
-    WIRE_OP_THREAD_NUMBER, // push the thread's number in its process, 1 = main
-    WIRE_OP_THREAD_NAME,   // push 1 if the thread's name matches string b by a
+    WIRE_OP_AFTER, // push 1 if this is among the first c calls (0 = any) since plan.afters[b]
+    WIRE_OP_THREAD_NUMBER,  // push the thread's number in its process, 1 = main
+    WIRE_OP_THREAD_NAME,    // push 1 if the thread's name matches string b by a
     WIRE_OP_PROCESS_NUMBER, // push the process's number in the trial, 1 = the command
-    WIRE_OP_PROCESS_NAME,  // push 1 if the program's file name matches string b by a
-    WIRE_OP_TIME,          // push nanoseconds since the trial began
-    WIRE_OP_REMOTE,        // ask the coordinator: string b is the name; push its answer
-    WIRE_OP_PLUGIN,        // push the answer of plan.plugins[b]
-    WIRE_OP_NOT,           // logical
+    WIRE_OP_PROCESS_NAME,   // push 1 if the program's file name matches string b by a
+    WIRE_OP_TIME,           // push nanoseconds since the trial began
+    WIRE_OP_REMOTE,         // ask the coordinator: string b is the name; push its answer
+    WIRE_OP_PLUGIN,         // push the answer of plan.plugins[b]
+    WIRE_OP_NOT,            // logical
     WIRE_OP_NEGATE,
     WIRE_OP_COMPLEMENT,
     WIRE_OP_ADD,
@@ -213,9 +215,9 @@ enum wire_op {
     WIRE_OP_GREATER,
     WIRE_OP_GREATER_EQUAL,
     WIRE_OP_BOOLEAN,       // replace the top by 0 or 1
-    WIRE_OP_JUMP_IF_FALSE, // b: code index (absolute in plan.code) after the current one; if the top
-                           // is 0 jump and keep it, else pop it
-    WIRE_OP_JUMP_IF_TRUE,  // likewise for not 0
+    WIRE_OP_JUMP_IF_FALSE, // b: code index (absolute in plan.code) after the current one; if the
+                           // top is 0 jump and keep it, else pop it
+    WIRE_OP_JUMP_IF_TRUE, // likewise for not 0
     WIRE_OP_COUNT_OF_OPS
 };
 

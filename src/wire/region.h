@@ -11,17 +11,17 @@
 
 #define WIRE_REGION_MAGIC 0x4752524fu // "ORRG"
 
-#define WIRE_MODULES         1024 // entries in the module table
-#define WIRE_MODULE_PATH     480
-#define WIRE_REMOTES         32
-#define WIRE_EXECS           128 // programs noted as started
-#define WIRE_PROCESSES       512 // remembered process numbers
-#define WIRE_STACK_SET       65536 // entries of the set of remembered stacks; 0 = free entry
-#define WIRE_FRAMES          48    // frames of a stack in the journal
-#define WIRE_FUNCTION_NAME   128
+#define WIRE_MODULES          1024 // entries in the module table
+#define WIRE_MODULE_PATH      480
+#define WIRE_REMOTES          32
+#define WIRE_EXECS            128   // programs noted as started
+#define WIRE_PROCESSES        512   // remembered process numbers
+#define WIRE_STACK_SET        65536 // entries of the set of remembered stacks; 0 = free entry
+#define WIRE_FRAMES           48    // frames of a stack in the journal
+#define WIRE_FUNCTION_NAME    128
 #define WIRE_CAPTURED_STRINGS 2
-#define WIRE_CAPTURED_SIZE   96
-#define WIRE_NOTE_TEXT       512
+#define WIRE_CAPTURED_SIZE    96
+#define WIRE_NOTE_TEXT        512
 
 // The environment variable that names the region's file.
 #define WIRE_ENVIRONMENT "ORDEAL_REGION"
@@ -29,35 +29,35 @@
 struct wire_region {
     uint32_t magic, version;
     uint64_t size;
-    uint64_t plan;        // offset of struct wire_plan
-    uint64_t rules;       // offset of struct wire_rule_state[plan.rules.count]
-    uint64_t patterns;    // offset of struct wire_pattern_state[plan.patterns.count]
-    uint64_t modules;     // offset of struct wire_module[WIRE_MODULES]
-    uint64_t remotes;     // offset of struct wire_remote[WIRE_REMOTES]
-    uint64_t stack_set;   // offset of uint64_t[WIRE_STACK_SET]; 0 when no rule uses new_stack
-    uint64_t journal;     // offset of struct wire_record[journal_capacity]
-    uint64_t arena;       // offset where the controller puts resolutions, up to `size`
-    uint64_t start_ns;    // CLOCK_MONOTONIC when the trial began
-    uint64_t preload;     // offset of a string: the value LD_PRELOAD must have in every process
-    uint64_t file;        // offset of a string: path of this region's file
+    uint64_t plan;      // offset of struct wire_plan
+    uint64_t rules;     // offset of struct wire_rule_state[plan.rules.count]
+    uint64_t patterns;  // offset of struct wire_pattern_state[plan.patterns.count]
+    uint64_t modules;   // offset of struct wire_module[WIRE_MODULES]
+    uint64_t remotes;   // offset of struct wire_remote[WIRE_REMOTES]
+    uint64_t stack_set; // offset of uint64_t[WIRE_STACK_SET]; 0 when no rule uses new_stack
+    uint64_t journal;   // offset of struct wire_record[journal_capacity]
+    uint64_t arena;     // offset where the controller puts resolutions, up to `size`
+    uint64_t start_ns;  // CLOCK_MONOTONIC when the trial began
+    uint64_t preload;   // offset of a string: the value LD_PRELOAD must have in every process
+    uint64_t file;      // offset of a string: path of this region's file
     uint32_t journal_capacity;
     uint32_t answer_timeout_ms; // how long a target waits for the controller
     // Written by targets, atomically.
-    uint32_t requests;        // futex: raised when a module or a remote question waits
-    uint32_t processes;       // processes seen so far, each counted once
-    uint32_t forks;           // of them, those that came from a fork
+    uint32_t requests;  // futex: raised when a module or a remote question waits
+    uint32_t processes; // processes seen so far, each counted once
+    uint32_t forks;     // of them, those that came from a fork
     uint32_t reserved;
-    uint64_t journal_head;    // records asked for; above the capacity they are lost, and counted here
-    uint64_t stack_set_lost;  // stacks that found no room in the set
+    uint64_t journal_head; // records asked for; above the capacity they are lost, and counted here
+    uint64_t stack_set_lost;                  // stacks that found no room in the set
     uint64_t process_numbers[WIRE_PROCESSES]; // pid << 32 | number, at pid % WIRE_PROCESSES
     uint64_t execs[WIRE_EXECS]; // hashes of the programs in WIRE_RECORD_EXEC records; 0 = free
     // Written by the controller for whoever reads the file later.
-    uint64_t command;        // offset of command_words strings, one after the other
+    uint64_t command; // offset of command_words strings, one after the other
     uint32_t command_words;
-    uint32_t outcome;        // enum wire_outcome
-    int32_t outcome_status;  // exit status, or the signal's number
+    uint32_t outcome;       // enum wire_outcome
+    int32_t outcome_status; // exit status, or the signal's number
     uint32_t reserved2;
-    uint64_t outcome_ns;     // how long the command ran
+    uint64_t outcome_ns; // how long the command ran
 };
 
 enum wire_outcome {
@@ -111,8 +111,8 @@ struct wire_range { // a return address r matches when lo <= r && r < hi
 };
 
 enum wire_base {
-    WIRE_BASE_STATIC, // link-time address `offset`
-    WIRE_BASE_CFA,    // frame's CFA + offset
+    WIRE_BASE_STATIC,           // link-time address `offset`
+    WIRE_BASE_CFA,              // frame's CFA + offset
     WIRE_BASE_REGISTER_ADDRESS, // value of register + offset is an address
     WIRE_BASE_REGISTER_VALUE,   // the register holds the value itself
 };
@@ -121,12 +121,12 @@ enum wire_base {
 // lo = 0, hi = UINT64_MAX and serve when no frame has a local of that name.
 struct wire_location {
     uint32_t variable;
-    uint16_t base;     // enum wire_base
-    uint16_t reg;      // DWARF number: 3 rbx, 6 rbp, 7 rsp, 12..15
-    uint64_t lo, hi;   // matched against return address - 1
+    uint16_t base;   // enum wire_base
+    uint16_t reg;    // DWARF number: 3 rbx, 6 rbp, 7 rsp, 12..15
+    uint64_t lo, hi; // matched against return address - 1
     int64_t offset;
     uint32_t first_step, step_count; // applied to the base address in order
-    uint32_t width;    // of the final load, 1, 2, 4 or 8; 0: the address itself is the value
+    uint32_t width; // of the final load, 1, 2, 4 or 8; 0: the address itself is the value
     uint32_t is_signed;
     uint32_t bit_offset, bit_width; // bit_width 0: not a bit field
 };
@@ -187,18 +187,18 @@ enum wire_record_kind {
 
 enum wire_note {
     WIRE_NOTE_NONE,
-    WIRE_NOTE_UNRESOLVED_SYMBOL, // text: a lazily bound import that could not be resolved
-    WIRE_NOTE_NO_SLOTS,          // text: function; the pool of stubs is used up
-    WIRE_NOTE_NO_ANSWER,         // text: module; the controller did not answer in time
-    WIRE_NOTE_RESOLUTION_FAILED, // text: module; the controller could not read it
+    WIRE_NOTE_UNRESOLVED_SYMBOL,  // text: a lazily bound import that could not be resolved
+    WIRE_NOTE_NO_SLOTS,           // text: function; the pool of stubs is used up
+    WIRE_NOTE_NO_ANSWER,          // text: module; the controller did not answer in time
+    WIRE_NOTE_RESOLUTION_FAILED,  // text: module; the controller could not read it
     WIRE_NOTE_REMOTE_UNREACHABLE, // text: name; the call went through
-    WIRE_NOTE_PLUGIN_MISSING,    // text: plug-in name
-    WIRE_NOTE_PLUGIN_VERSION,    // text: plug-in name
-    WIRE_NOTE_PLUGIN_INIT,       // text: plug-in name; its init refused
-    WIRE_NOTE_MODULES_FULL,      // text: module; the module table is full
-    WIRE_NOTE_DISARMED,          // text: why the runtime took itself out of this process
-    WIRE_NOTE_OUT_FAULT,         // text: function; an output parameter's pointer was not writable
-    WIRE_NOTE_MEMORY,            // text: what could not be allocated
+    WIRE_NOTE_PLUGIN_MISSING,     // text: plug-in name
+    WIRE_NOTE_PLUGIN_VERSION,     // text: plug-in name
+    WIRE_NOTE_PLUGIN_INIT,        // text: plug-in name; its init refused
+    WIRE_NOTE_MODULES_FULL,       // text: module; the module table is full
+    WIRE_NOTE_DISARMED,           // text: why the runtime took itself out of this process
+    WIRE_NOTE_OUT_FAULT,          // text: function; an output parameter's pointer was not writable
+    WIRE_NOTE_MEMORY,             // text: what could not be allocated
     WIRE_NOTES
 };
 
@@ -222,8 +222,8 @@ struct wire_record {
             char function[WIRE_FUNCTION_NAME];
             char strings[WIRE_CAPTURED_STRINGS][WIRE_CAPTURED_SIZE]; // of the first C-string
                                                                      // arguments, in order
-            uint32_t library;        // module table index of the function's library
-            uint32_t frames_cut;     // 1: the stack had more frames
+            uint32_t library;             // module table index of the function's library
+            uint32_t frames_cut;          // 1: the stack had more frames
             uint64_t frames[WIRE_FRAMES]; // [0] is the call site: return addresses
         };
         char text[WIRE_NOTE_TEXT];

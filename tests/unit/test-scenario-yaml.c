@@ -507,7 +507,8 @@ static void test_plugins(void **state)
     setenv("ORDEAL_PLUGIN_PATH", directory, 1);
     scenario = new_scenario();
     must(scenario_add_spec(scenario, "f=0 when plugin(beside)"));
-    _cleanup_(plan_deinit) struct plan found = compile_plan(scenario);
+    struct plan found = compile_plan(scenario);
+    plan_deinit(&found);
     assert_int_equal(scenario_plugin_count(scenario), 1);
     unsetenv("ORDEAL_PLUGIN_PATH");
     scenario_free(scenario);
