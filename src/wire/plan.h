@@ -217,7 +217,7 @@ enum wire_op {
     WIRE_OP_BOOLEAN,       // replace the top by 0 or 1
     WIRE_OP_JUMP_IF_FALSE, // b: code index (absolute in plan.code) after the current one; if the
                            // top is 0 jump and keep it, else pop it
-    WIRE_OP_JUMP_IF_TRUE, // likewise for not 0
+    WIRE_OP_JUMP_IF_TRUE,  // likewise for not 0
     WIRE_OP_COUNT_OF_OPS
 };
 
