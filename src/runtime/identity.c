@@ -74,7 +74,6 @@ void process_start(void)
     if (!system_failed(page))
         SYSTEM_3(__NR_madvise, page, 4096, MADV_WIPEONFORK);
     uint32_t pid = system_pid();
-    runtime.process->pid = pid;
     runtime.process->number = process_number(pid, false);
     runtime.process->key = random_mix(pid);
     runtime.lineage = random_mix(runtime.plan->seed + runtime.process->number);
@@ -85,7 +84,6 @@ void process_after_fork(void)
     if (runtime.process->key != 0)
         return;
     uint32_t pid = system_pid();
-    runtime.process->pid = pid;
     runtime.process->number = process_number(pid, true);
     runtime.lineage = random_mix(runtime.lineage + runtime.forks);
     for (struct function *f = bind_functions(); f != NULL; f = f->next)

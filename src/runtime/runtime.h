@@ -137,7 +137,6 @@ struct thread {
 // Zeroed by the kernel in a forked child.
 struct process {
     uint64_t key; // 0: a new process, not yet set up
-    uint32_t pid;
     uint32_t lock;
     uint32_t number;
 };
