@@ -316,7 +316,7 @@ static bool run_instruction(struct table *table, uint8_t op, struct state *state
 static bool run(struct table table, const struct description *d, uint64_t pc, struct state *state,
                 const struct state *initial)
 {
-    struct state remembered[4];
+    struct state remembered[3];
     size_t depth = 0;
     uint64_t at = d->start;
     while (table.at < table.end && !table.failed) {
@@ -338,7 +338,7 @@ static bool run(struct table table, const struct description *d, uint64_t pc, st
                 at += table_fixed(&table, 1u << (op - 2)) * d->code_align;
                 break;
             }
-            if (op == 0x0a && depth < 4) {
+            if (op == 0x0a && depth < 3) {
                 remembered[depth++] = *state;
             } else if (op == 0x0b && depth > 0) {
                 *state = remembered[--depth];

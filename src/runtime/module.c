@@ -128,16 +128,27 @@ static bool has_dynamic(const struct module *module)
     return false;
 }
 
+// The program headers need not follow the ELF header: tools that rewrite files move them.
 static bool headers_at(struct module *module, uintptr_t address)
 {
     Elf64_Ehdr header;
     if (!system_peek((const void *)address, &header, sizeof header) ||
-        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(Elf64_Phdr) ||
-        header.e_phoff > 4096)
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(Elf64_Phdr))
         return false;
     module->headers = (const Elf64_Phdr *)(address + header.e_phoff);
     module->header_count = header.e_phnum;
-    return has_dynamic(module);
+    return system_can_read(module->headers, header.e_phnum * sizeof(Elf64_Phdr)) &&
+           has_dynamic(module);
+}
+
+// What the loader says, where the headers are not at the file offset that the ELF header gives.
+static int headers_of(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct module *module = context;
+    (void)size;
+    module->headers = info->dlpi_phdr;
+    module->header_count = info->dlpi_phnum;
+    return info->dlpi_addr == module->bias && has_dynamic(module);
 }
 
 // What the kernel says of the program; of the loader where that was started by name.
@@ -159,15 +170,8 @@ static bool find_headers(struct module *module, bool program)
 {
     if (program && headers_from_kernel(module))
         return true;
-    // Nearly always the first page is at the bias; a library linked at another base has it below
-    // its dynamic section.
-    if (headers_at(module, module->bias))
-        return true;
-    uintptr_t page = (uintptr_t)module->dynamic & ~4095ul;
-    for (uint32_t i = 0; i < 65536 && page > 4096; i++, page -= 4096)
-        if (headers_at(module, page))
-            return true;
-    return false;
+    return headers_at(module, module->bias) ||
+           (dl_iterate_phdr != NULL && dl_iterate_phdr(headers_of, module) != 0);
 }
 
 static struct module *module_read(struct link_map *map, bool program)

@@ -102,6 +102,8 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
         return;
     if (&__libc_single_threaded != NULL)
         runtime_single_threaded = &__libc_single_threaded;
+    for (const struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next)
+        system_peek_by_copy |= text_starts(text_base(map->l_name), "vgpreload_");
     environment_prepare();
     plugin_prepare();
     module_scan(true);

@@ -9,7 +9,7 @@
 struct mapping_reader {
     long file;
     uint32_t at, size;
-    char window[128];
+    char window[64];
 };
 
 static int next_character(struct mapping_reader *reader)
