@@ -431,17 +431,20 @@ void bind_refresh_gates(void)
         bind_refresh_gate(&runtime_slots[i]);
 }
 
+void bind_publish_function(struct function *function)
+{
+    uint64_t calls = atomic_load(&function->primary->count);
+    uint64_t before = atomic_load(&function->published);
+    if (calls <= before || !atomic_swap_if(&function->published, before, calls))
+        return;
+    for (uint32_t i = 0; i < function->rule_count; i++)
+        atomic_add(&runtime.rule_states[function->rules[i]].reached, calls - before);
+}
+
 void bind_publish_counts(void)
 {
-    for (struct function *f = functions; f != NULL; f = f->next) {
-        uint64_t calls = f->primary != NULL ? f->primary->count : 0;
-        uint64_t more = calls - f->published;
-        if (calls <= f->published)
-            continue;
-        f->published = calls;
-        for (uint32_t i = 0; i < f->rule_count; i++)
-            atomic_add(&runtime.rule_states[f->rules[i]].reached, more);
-    }
+    for (struct function *f = functions; f != NULL; f = f->next)
+        bind_publish_function(f);
 }
 
 void bind_report_unresolved(void)

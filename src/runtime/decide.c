@@ -69,9 +69,7 @@ static void first_call(struct function *function)
 {
     if (!atomic_swap_if(&function->started, 0, 1))
         return;
-    atomic_add(&function->published, 1);
-    for (uint32_t i = 0; i < function->rule_count; i++)
-        atomic_add(&runtime.rule_states[function->rules[i]].reached, 1);
+    bind_publish_function(function);
     bind_refresh_gate(function->primary);
 }
 
@@ -186,6 +184,9 @@ static enum decision act(const struct call *call, uint32_t number)
     const struct wire_rule *rule = &runtime.rules[number];
     uint64_t *arguments = call->frame->arguments;
     uint64_t shortened = short_count(rule, arguments[rule->short_argument]);
+    // The process may not live to tell how many calls there were.
+    if (call->function->rule_count <= 64)
+        bind_publish_function(call->function);
     atomic_add(&runtime.rule_states[number].fired, 1);
     journal_injection(call, number, shortened);
     if ((rule->actions & WIRE_DELAY) != 0)

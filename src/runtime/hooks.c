@@ -9,7 +9,7 @@
 #define EACH_HOOK(X)                                                                               \
     X(dlopen) X(dlsym) X(dlvsym) X(fork) X(_Fork) X(clone) X(pthread_create)                       \
     X(execve) X(execv) X(execvp) X(execvpe) X(execl) X(execlp) X(execle) X(fexecve) X(execveat)    \
-    X(posix_spawn) X(posix_spawnp) X(clearenv) X(system) X(popen)
+    X(posix_spawn) X(posix_spawnp) X(clearenv) X(system) X(popen) X(_exit) X(_Exit) X(quick_exit)
 
 #define EACH_MUTEX_HOOK(X)                                                                         \
     X(pthread_mutex_lock) X(pthread_mutex_trylock) X(pthread_mutex_timedlock)                      \
@@ -372,6 +372,18 @@ static void *hook_popen(const char *command, const char *mode)
     return REAL(popen)(command, mode);
 }
 
+// Ends that run no destructors.
+
+#define EXIT_HOOK(name)                                                                            \
+    static void hook_##name(int status)                                                            \
+    {                                                                                              \
+        bind_publish_counts();                                                                     \
+        REAL(name)(status);                                                                        \
+    }
+EXIT_HOOK(_exit)
+EXIT_HOOK(_Exit)
+EXIT_HOOK(quick_exit)
+
 // Mutexes: how many the thread holds.
 
 static int locked(int result)
@@ -454,9 +466,11 @@ void hook_prepare(void)
 const struct hook *hook_find(const char *name)
 {
     // Nearly every import fails this first test.
-    if (name[0] == '\0' || name[0] > 's' ||
-        (name[0] != 'd' && name[0] != 'f' && name[0] != '_' && name[0] != 'p' && name[0] != 'e' &&
-         name[0] != 'c' && name[0] != 'm' && name[0] != 's'))
+    static const char initials[] = "_cdefmpqs";
+    const char *initial = initials;
+    while (*initial != name[0] && *initial != '\0')
+        initial++;
+    if (*initial == '\0')
         return NULL;
     const struct hook *hook = find_in(hooks, sizeof hooks / sizeof hooks[0], name);
     if (hook == NULL && (runtime.plan->uses & WIRE_USE_MUTEX) != 0)

@@ -258,7 +258,8 @@ bool bind_is_code(const void *address);
 struct function *bind_functions(void);
 void bind_refresh_gates(void);
 void bind_refresh_gate(struct slot *slot);
-void bind_publish_counts(void);
+void bind_publish_counts(void); // calls so far, into the region
+void bind_publish_function(struct function *function);
 
 // hooks.c
 struct hook {
