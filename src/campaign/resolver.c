@@ -29,6 +29,8 @@ struct resolver {
     struct remote *remote;
     atomic_bool stopping;
     struct worker modules, remotes;
+    size_t answered;                       // modules; these three belong to the modules' thread
+    bool *queries_found, *variables_found; // somewhere, by number
 };
 
 static uint32_t load(const uint32_t *word)
@@ -47,6 +49,29 @@ static void publish(uint32_t *state, uint32_t value)
     wake(state);
 }
 
+static void note_found(struct resolver *resolver, const struct buffer *bytes)
+{
+    const struct wire_resolution *answer = (const struct wire_resolution *)bytes->data;
+    const struct wire_range *ranges = (const struct wire_range *)(answer + 1);
+    const struct wire_location *locations =
+        (const struct wire_location *)(ranges + answer->range_count);
+    for (uint32_t i = 0; i < answer->range_count; i++)
+        resolver->queries_found[ranges[i].query] = true;
+    for (uint32_t i = 0; i < answer->location_count; i++)
+        resolver->variables_found[locations[i].variable] = true;
+    resolver->answered++;
+}
+
+bool resolver_found_query(const struct resolver *resolver, size_t query)
+{
+    return resolver->answered == 0 || resolver->queries_found[query];
+}
+
+bool resolver_found_variable(const struct resolver *resolver, size_t variable)
+{
+    return resolver->answered == 0 || resolver->variables_found[variable];
+}
+
 static void answer_module(struct resolver *resolver, struct wire_module *module)
 {
     char path[WIRE_MODULE_PATH];
@@ -55,6 +80,8 @@ static void answer_module(struct resolver *resolver, struct wire_module *module)
     _cleanup_(buffer_deinit) struct buffer bytes = {0};
     uint64_t offset = 0;
     struct error *error = resolve_module(resolver->scenario, path, &bytes);
+    if (error == NULL)
+        note_found(resolver, &bytes);
     if (error == NULL)
         error = region_arena_put(resolver->region, bytes.data, bytes.size, &offset);
     if (error == NULL)
@@ -135,14 +162,18 @@ struct error *resolver_start(const struct resolver_options *options, struct reso
     resolver->scenario = options->scenario;
     const struct wire_plan *plan = region_plan(options->region);
     struct error *error = NULL;
-    if (plan->query_count != 0 || plan->variable_count != 0)
+    resolver->queries_found = calloc(plan->query_count + 1, sizeof(bool));
+    resolver->variables_found = calloc(plan->variable_count + 1, sizeof(bool));
+    if (resolver->queries_found == NULL || resolver->variables_found == NULL)
+        error = error_no_memory();
+    if (error == NULL && (plan->query_count != 0 || plan->variable_count != 0))
         error = worker_start(&resolver->modules, resolver, serve_modules);
     if (error == NULL && plan->uses & WIRE_USE_REMOTE)
         error = remote_new(options->coordinator, options->node, options->region, &resolver->remote);
     if (error == NULL && plan->uses & WIRE_USE_REMOTE)
         error = worker_start(&resolver->remotes, resolver, serve_remotes);
     if (error != NULL) {
-        resolver_stop(resolver);
+        resolver_free(resolver);
         return error;
     }
     *ret_resolver = resolver;
@@ -161,6 +192,16 @@ void resolver_stop(struct resolver *resolver)
         pthread_join(resolver->modules.thread, NULL);
     if (resolver->remotes.running)
         pthread_join(resolver->remotes.thread, NULL);
+    resolver->modules.running = resolver->remotes.running = false;
+}
+
+void resolver_free(struct resolver *resolver)
+{
+    if (resolver == NULL)
+        return;
+    resolver_stop(resolver);
     remote_free(resolver->remote);
+    free(resolver->queries_found);
+    free(resolver->variables_found);
     free(resolver);
 }

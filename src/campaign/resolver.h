@@ -20,11 +20,18 @@ struct resolver_options {
 // Starts the threads that are needed. Call with signals blocked.
 struct error *resolver_start(const struct resolver_options *options,
                              struct resolver **ret_resolver);
+// Ends the threads; what was found stays known until resolver_free().
 void resolver_stop(struct resolver *resolver);
-static inline void resolver_stopp(struct resolver **resolver)
+void resolver_free(struct resolver *resolver);
+static inline void resolver_freep(struct resolver **resolver)
 {
-    resolver_stop(*resolver);
+    resolver_free(*resolver);
 }
+
+// Whether some module that was asked about has the place or the variable. True as long as none was
+// asked: nothing is known then.
+bool resolver_found_query(const struct resolver *resolver, size_t query);
+bool resolver_found_variable(const struct resolver *resolver, size_t variable);
 
 // Whether a plan ever asks.
 bool resolver_needed(const struct wire_plan *plan);

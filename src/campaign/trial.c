@@ -5,10 +5,15 @@
 #include "campaign/program.h"
 #include "campaign/resolver.h"
 #include "campaign/stacks.h"
+#include "elf/object.h"
+#include "scenario/resolve.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
+// Takes the text; NULL means that there was no memory for it.
 static struct error *warn(struct trial *trial, char *text)
 {
     char **warning = text != NULL ? ARRAY_ADD(&trial->warnings) : NULL;
@@ -25,11 +30,48 @@ static struct error *settled(void *data)
     return region_reserve(data);
 }
 
+static char *printed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static char *printed(const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+    va_start(arguments, format);
+    int size = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    return size < 0 ? NULL : text;
+}
+
+// Names in conditions that nothing in any module answers to: misspelt, most likely.
+static struct error *warn_missing(const struct trial_options *options,
+                                  const struct resolver *resolver, struct trial *trial)
+{
+    const struct scenario *scenario = options->scenario;
+    const size_t enough = 20;
+    for (size_t i = 0; i < scenario_query_count(scenario) && trial->warnings.count < enough; i++)
+        if (!resolver_found_query(resolver, i))
+            TRY(warn(trial, printed("caller() or stack(): no module of any process has '%s'",
+                                    scenario_query(scenario, i)->text)));
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    error_free(elf_find_program(options->command[0], &program));
+    for (size_t i = 0; i < scenario_variable_count(scenario) && trial->warnings.count < enough;
+         i++) {
+        const char *why = NULL;
+        if (resolver_found_variable(resolver, i))
+            continue;
+        if (program.path != NULL)
+            error_free(resolve_explain_variable(scenario, i, program.path, &why));
+        TRY(warn(trial, printed("var(%s) cannot be read in any module%s%s",
+                                scenario_variable(scenario, i)->text, why != NULL ? ": " : "",
+                                why != NULL ? why : "")));
+    }
+    return NULL;
+}
+
 // Starts, watches and ends; the command is dead whenever this returns.
 static struct error *supervise(const struct trial_options *options, char *const *environment,
                                const struct supervise_signals *signals, struct trial *trial)
 {
-    _cleanup_(resolver_stopp) struct resolver *resolver = NULL;
+    _cleanup_(resolver_freep) struct resolver *resolver = NULL;
     struct region *region = &trial->region;
     if (resolver_needed(region_plan(region))) {
         const struct resolver_options answers = {.region = region,
@@ -44,7 +86,9 @@ static struct error *supervise(const struct trial_options *options, char *const 
     TRY(supervise_start(options->command, environment, signals, &pid));
     const struct supervise_options watch = {
         .start = start, .timeout_ns = options->timeout_ns, .settled = settled, .data = region};
-    return supervise_wait(pid, &watch, &trial->outcome);
+    TRY(supervise_wait(pid, &watch, &trial->outcome));
+    resolver_stop(resolver);
+    return resolver != NULL ? warn_missing(options, resolver, trial) : NULL;
 }
 
 static struct error *finish(const struct trial_options *options, struct trial *trial)
@@ -58,11 +102,8 @@ static struct error *finish(const struct trial_options *options, struct trial *t
         TRY(warn(trial, strdup("a rule asks remote(), but there is no --coordinator; the calls "
                                "went through")));
     if (trial->outcome.left_over != 0) {
-        char *text;
-        if (asprintf(&text, "%zu processes of the command could not be killed",
-                     trial->outcome.left_over) < 0)
-            return error_no_memory();
-        TRY(warn(trial, text));
+        TRY(warn(trial, printed("%zu processes of the command could not be killed",
+                                trial->outcome.left_over)));
     }
     struct error *error =
         options->stacks_path != NULL ? stacks_save(options->stacks_path, &trial->view) : NULL;
