@@ -215,6 +215,19 @@ static bool within_window(const struct call *call, const struct wire_instruction
     return since > 1 && (instruction->c == 0 || since - 1 <= instruction->c);
 }
 
+// How often rules' evaluations came to their `match`, per process. Made before the first call.
+static uint64_t *matches;
+
+void evaluate_prepare(void)
+{
+    matches = arena_new((runtime.plan->rules.count + 1) * sizeof *matches);
+}
+
+static int64_t match_count(uint32_t rule)
+{
+    return matches != NULL ? (int64_t)atomic_add(&matches[rule], 1) + 1 : 0;
+}
+
 // The set of stacks, shared by all processes of the trial.
 
 static bool stack_set_find(uint64_t hash, bool add)
@@ -304,6 +317,9 @@ static bool ask(const struct call *call, uint32_t rule, const struct wire_instru
         return true;
     case WIRE_OP_PLUGIN:
         *ret_value = plugin_evaluate(call, instruction->b);
+        return true;
+    case WIRE_OP_MATCH:
+        *ret_value = match_count(rule);
         return true;
     default:
         return false;

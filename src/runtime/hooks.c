@@ -181,6 +181,24 @@ static bool contains(const char *text, const char *part)
     return false;
 }
 
+// Memory for the time of one call; its size stands in front of it.
+static void *borrow(size_t size)
+{
+    const int private_anonymous = 0x22;
+    size_t whole = size + 16;
+    long memory = SYSTEM_6(__NR_mmap, 0, whole, 3, private_anonymous, -1, 0);
+    if (system_failed(memory))
+        return NULL;
+    *(size_t *)memory = whole;
+    return (char *)memory + 16;
+}
+
+static void give_back(const void *memory)
+{
+    if (memory != NULL)
+        SYSTEM_2(__NR_munmap, (char *)memory - 16, *(size_t *)((char *)memory - 16));
+}
+
 // The environment with our two entries in it: the same one if they are there already. A preload
 // list of the target's own is kept behind ours.
 static char *const *with_runtime(char *const *environment)
@@ -205,10 +223,9 @@ static char *const *with_runtime(char *const *environment)
         return environment;
     size_t own = text_length(preload_entry), list = preload != NULL ? text_length(preload) : 0;
     size_t size = (count + 3) * sizeof(char *) + own + list + 2;
-    long memory = SYSTEM_6(__NR_mmap, 0, size, 3, 0x22 /* private, anonymous */, -1, 0);
-    if (system_failed(memory))
+    char **changed = borrow(size);
+    if (changed == NULL)
         return environment;
-    char **changed = (char **)memory;
     size_t used = 0;
     for (size_t i = 0; i < count; i++)
         if (environment[i] != preload && !same_variable(environment[i], region_entry))
@@ -233,45 +250,48 @@ static char *const *exec_environment(const char *path, char *const *environment)
     return with_runtime(environment);
 }
 
+// The call came back: it failed, or it was a spawn.
+static int came_back(int result, char *const *changed, char *const *environment)
+{
+    if (changed != environment)
+        give_back(changed);
+    return result;
+}
+
 static int hook_execve(const char *path, char *const *arguments, char *const *environment)
 {
-    return REAL(execve)(path, arguments, exec_environment(path, environment));
+    char *const *changed = exec_environment(path, environment);
+    return came_back(REAL(execve)(path, arguments, changed), changed, environment);
 }
 
 static int hook_fexecve(int file, char *const *arguments, char *const *environment)
 {
-    return REAL(fexecve)(file, arguments, exec_environment(NULL, environment));
+    char *const *changed = exec_environment(NULL, environment);
+    return came_back(REAL(fexecve)(file, arguments, changed), changed, environment);
 }
 
 static int hook_execveat(int directory, const char *path, char *const *arguments,
                          char *const *environment, int flags)
 {
-    return REAL(execveat)(directory, path, arguments, exec_environment(NULL, environment), flags);
+    char *const *changed = exec_environment(NULL, environment);
+    return came_back(REAL(execveat)(directory, path, arguments, changed, flags), changed,
+                     environment);
 }
 
 static int hook_execvpe(const char *file, char *const *arguments, char *const *environment)
 {
-    return REAL(execvpe)(file, arguments, exec_environment(file, environment));
-}
-
-static int exec_path(const char *path, char *const *arguments, char *const *environment)
-{
-    return hook_execve(path, arguments, environment);
-}
-
-static int exec_file(const char *file, char *const *arguments)
-{
-    return hook_execvpe(file, arguments, environ);
+    char *const *changed = exec_environment(file, environment);
+    return came_back(REAL(execvpe)(file, arguments, changed), changed, environment);
 }
 
 static int hook_execv(const char *path, char *const *arguments)
 {
-    return exec_path(path, arguments, environ);
+    return hook_execve(path, arguments, environ);
 }
 
 static int hook_execvp(const char *file, char *const *arguments)
 {
-    return exec_file(file, arguments);
+    return hook_execvpe(file, arguments, environ);
 }
 
 // Collects the arguments of an execl* call; for execle the environment follows them.
@@ -283,10 +303,9 @@ static char **collect(const char *first, va_list rest, char ***ret_environment)
     while (first != NULL && va_arg(counting, char *) != NULL)
         count++;
     va_end(counting);
-    long memory = SYSTEM_6(__NR_mmap, 0, (count + 1) * sizeof(char *), 3, 0x22, -1, 0);
-    if (system_failed(memory))
+    char **arguments = borrow((count + 1) * sizeof(char *));
+    if (arguments == NULL)
         return NULL;
-    char **arguments = (char **)memory;
     arguments[0] = (char *)first;
     for (size_t i = 1; first != NULL && i <= count; i++)
         arguments[i] = va_arg(rest, char *);
@@ -302,13 +321,20 @@ static int out_of_memory(void)
     return -1;
 }
 
+static int exec_list(const char *path, char **arguments, char *const *environment)
+{
+    int result = arguments != NULL ? hook_execve(path, arguments, environment) : out_of_memory();
+    give_back(arguments);
+    return result;
+}
+
 static int hook_execl(const char *path, const char *first, ...)
 {
     va_list rest;
     va_start(rest, first);
     char **arguments = collect(first, rest, NULL);
     va_end(rest);
-    return arguments != NULL ? exec_path(path, arguments, environ) : out_of_memory();
+    return exec_list(path, arguments, environ);
 }
 
 static int hook_execlp(const char *file, const char *first, ...)
@@ -317,7 +343,9 @@ static int hook_execlp(const char *file, const char *first, ...)
     va_start(rest, first);
     char **arguments = collect(first, rest, NULL);
     va_end(rest);
-    return arguments != NULL ? exec_file(file, arguments) : out_of_memory();
+    int result = arguments != NULL ? hook_execvpe(file, arguments, environ) : out_of_memory();
+    give_back(arguments);
+    return result;
 }
 
 static int hook_execle(const char *path, const char *first, ...)
@@ -327,22 +355,24 @@ static int hook_execle(const char *path, const char *first, ...)
     va_start(rest, first);
     char **arguments = collect(first, rest, &environment);
     va_end(rest);
-    return arguments != NULL ? exec_path(path, arguments, environment) : out_of_memory();
+    return exec_list(path, arguments, environment);
 }
 
 static int hook_posix_spawn(int *pid, const char *path, const void *actions, const void *attributes,
                             char *const *arguments, char *const *environment)
 {
-    return REAL(posix_spawn)(pid, path, actions, attributes, arguments,
-                             exec_environment(path, environment));
+    char *const *changed = exec_environment(path, environment);
+    int result = REAL(posix_spawn)(pid, path, actions, attributes, arguments, changed);
+    return came_back(result, changed, environment);
 }
 
 static int hook_posix_spawnp(int *pid, const char *file, const void *actions,
                              const void *attributes, char *const *arguments,
                              char *const *environment)
 {
-    return REAL(posix_spawnp)(pid, file, actions, attributes, arguments,
-                              exec_environment(file, environment));
+    char *const *changed = exec_environment(file, environment);
+    int result = REAL(posix_spawnp)(pid, file, actions, attributes, arguments, changed);
+    return came_back(result, changed, environment);
 }
 
 // The library's own spawning uses environ, which the target may have emptied or replaced.

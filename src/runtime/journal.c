@@ -111,13 +111,14 @@ static bool exec_is_new(const char *path)
 
 void journal_exec(const char *path)
 {
-    char copy[WIRE_MODULE_PATH];
-    if (!system_peek_text(path, copy, sizeof copy))
-        return;
     const int can_execute = 1;
-    bool is_path = text_base(copy) != copy;
-    if (is_path && system_failed(SYSTEM_2(__NR_access, copy, can_execute)))
+    char given[256], copy[WIRE_MODULE_PATH];
+    if (!system_peek_text(path, given, sizeof given))
         return;
+    // A name without a slash is searched for by the library, in the target's PATH.
+    if (text_base(given) == given || system_failed(SYSTEM_2(__NR_access, given, can_execute)))
+        return;
+    path_absolute(given, copy, sizeof copy);
     if (!exec_is_new(copy))
         return;
     struct wire_record *record = journal_open(WIRE_RECORD_EXEC);

@@ -375,10 +375,9 @@ uint32_t module_register(const char *path, uint64_t fingerprint, bool *ret_new)
     return WIRE_FRAME_UNKNOWN;
 }
 
-// Turns a loader's relative name into the absolute one while it can still be told.
-static void absolute_path(const char *path, char *target, size_t room)
+void path_absolute(const char *path, char *target, size_t room)
 {
-    if (path[0] == '/' || path[0] == '\0' || text_base(path) == path) {
+    if (path[0] == '/' || text_base(path) == path) {
         text_copy(target, room, path);
         return;
     }
@@ -386,7 +385,7 @@ static void absolute_path(const char *path, char *target, size_t room)
     size_t at = system_failed(length) ? 0 : (size_t)length - 1;
     if (at + 2 < room) {
         target[at++] = '/';
-        text_copy(target + at, room - at, path);
+        text_copy(target + at, room - at, text_starts(path, "./") ? path + 2 : path);
     }
 }
 
@@ -395,7 +394,7 @@ uint32_t module_index(struct module *module)
     if (module->region_index == WIRE_FRAME_UNKNOWN) {
         char path[WIRE_MODULE_PATH];
         bool added;
-        absolute_path(module->path, path, sizeof path);
+        path_absolute(module->path, path, sizeof path);
         module->region_index = module_register(path, module->fingerprint, &added);
     }
     return module->region_index;

@@ -1,6 +1,6 @@
 // The runtime inside the target. Rules of this room:
 //  - it never prints, exits, allocates from the target's heap, or throws;
-//  - it makes no library call but the few in `imports`, and those only where stated;
+//  - of the target's libraries it calls only the weak imports below, and what a hook stands for;
 //  - it uses general registers only, so that vector arguments need no saving;
 //  - it holds no lock while foreign code runs, and nothing that a fork could leave locked;
 //  - on trouble it disarms itself, says so in the journal and lets the target go on.
@@ -227,6 +227,8 @@ void module_scan(bool startup); // brings the set up to date with the loader's l
 void module_bind_all(void);     // binds and resolves what is not yet
 uint32_t module_register(const char *path, uint64_t fingerprint, bool *ret_new);
 uint32_t module_index(struct module *module); // in the region; WIRE_FRAME_UNKNOWN if it is full
+// A path relative to the directory the process is in now; a name without a slash stays as it is.
+void path_absolute(const char *path, char *target, size_t room);
 bool module_is_named(const struct module *module, const char *pattern);
 
 // late.c
@@ -250,8 +252,8 @@ const char *symbol_version(const struct module *module, uint32_t symbol);
 
 // bind.c
 void bind_module(struct module *module);
-// What to put in place of a function found under a name, or NULL if no rule or hook wants it.
 void bind_report_unresolved(void);
+// What to put in place of a function found under a name, or NULL if no rule or hook wants it.
 void *bind_pointer(const char *name, void *real, bool with_rules);
 // Untyped references (to a library the module was not linked with) may lead to data.
 bool bind_is_code(const void *address);
@@ -294,6 +296,7 @@ struct call {
     struct thread *thread;
     uint64_t occurrence;
 };
+void evaluate_prepare(void);
 bool evaluate(const struct call *call, uint32_t rule);
 bool stack_set_has(uint64_t hash);
 bool stack_set_add(uint64_t hash);

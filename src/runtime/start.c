@@ -81,6 +81,10 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
         SYSTEM_2(__NR_munmap, region, size);
         return;
     }
+    // The plan is nobody's to write here; it fills whole pages of its own.
+    const struct wire_plan *plan = (const void *)((const char *)region + region->plan);
+    if (region->plan % 4096 == 0)
+        SYSTEM_3(__NR_mprotect, plan, plan->size & ~4095ul, PROT_READ);
     runtime.region = region;
     runtime.plan = (const void *)((const char *)region + region->plan);
     runtime.strings = plan_array(runtime.plan->strings);
@@ -106,6 +110,7 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
         system_peek_by_copy |= text_starts(text_base(map->l_name), "vgpreload_");
     environment_prepare();
     plugin_prepare();
+    evaluate_prepare();
     module_scan(true);
     find_clock();
     hook_prepare();
