@@ -159,6 +159,20 @@ struct error *region_copy_open(const char *path, struct region_copy *ret_copy)
     return NULL;
 }
 
+struct error *region_copy_take(const struct region *region, struct region_copy *ret_copy)
+{
+    uint64_t size = region->layout.arena;
+    _cleanup_free_ void *bytes = malloc(size);
+    if (bytes == NULL)
+        return error_no_memory();
+    TRY(read_all(region->file, region->path, bytes, size));
+    region_restore(region, bytes);
+    struct wire_view view;
+    TRY(region_check(bytes, size, region->path, &view));
+    *ret_copy = (struct region_copy){.bytes = TAKE(bytes), .view = view};
+    return NULL;
+}
+
 void region_copy_close(struct region_copy *copy)
 {
     free(copy->bytes);

@@ -21,6 +21,7 @@
 #define ARENA_SIZE        (64ull << 20)
 #define ARENA_STEP        (1ull << 20)
 #define ANSWER_TIMEOUT_MS 30000
+#define PAGE_SIZE         4096ull
 
 struct layout {
     uint64_t size; // of everything so far
@@ -34,6 +35,11 @@ static uint64_t layout_add(struct layout *layout, uint64_t count, uint64_t item_
     uint64_t offset = layout->size;
     layout->size += count * item_size;
     return offset;
+}
+
+static void layout_new_page(struct layout *layout)
+{
+    layout->size = (layout->size + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1);
 }
 
 static struct layout layout_make(const struct region_options *options, const char *path)
@@ -53,7 +59,10 @@ static struct layout layout_make(const struct region_options *options, const cha
     for (; options->command[header->command_words] != NULL; header->command_words++)
         command_size += strlen(options->command[header->command_words]) + 1;
     header->command = layout_add(&layout, command_size, 1);
+    // Pages of its own: targets map them read-only.
+    layout_new_page(&layout);
     header->plan = layout_add(&layout, options->plan_size, 1);
+    layout_new_page(&layout);
     header->rules = layout_add(&layout, plan->rules.count, sizeof(struct wire_rule_state));
     header->patterns = layout_add(&layout, plan->patterns.count, sizeof(struct wire_pattern_state));
     header->remotes = layout_add(&layout, WIRE_REMOTES, sizeof(struct wire_remote));
@@ -112,6 +121,7 @@ static void region_fill(struct region *region, const struct layout *layout,
     for (uint32_t i = 0; i < map->command_words; i++)
         word = stpcpy(word, options->command[i]) + 1;
     memcpy(base + map->plan, options->plan, options->plan_size);
+    memcpy(region->fixed, base, region->layout.rules);
 }
 
 static struct error *region_map(struct region *region, const struct region_options *options)
@@ -128,6 +138,9 @@ static struct error *region_map(struct region *region, const struct region_optio
         return error_from_errno(errno, "cannot map %s", region->path);
     region->map = map;
     region->layout = layout.header;
+    region->fixed = malloc(layout.header.rules);
+    if (region->fixed == NULL)
+        return error_no_memory();
     region_fill(region, &layout, options);
     return NULL;
 }
@@ -165,6 +178,33 @@ struct error *region_reserve(struct region *region)
     return allocate(region->file, region->path, early, region->layout.arena);
 }
 
+void region_start(struct region *region, uint64_t now)
+{
+    region->map->start_ns = region->layout.start_ns = now;
+}
+
+void region_restore(const struct region *region, struct wire_region *bytes)
+{
+    struct wire_region header = region->layout;
+    header.requests = bytes->requests;
+    header.processes = bytes->processes;
+    header.forks = bytes->forks;
+    header.journal_head = bytes->journal_head;
+    header.stack_set_lost = bytes->stack_set_lost;
+    memcpy(header.process_numbers, bytes->process_numbers, sizeof header.process_numbers);
+    memcpy(header.execs, bytes->execs, sizeof header.execs);
+    memcpy(bytes, region->fixed, region->layout.rules);
+    *bytes = header;
+}
+
+void region_conclude(struct region *region, enum wire_outcome outcome, int status, uint64_t ns)
+{
+    region->layout.outcome = outcome;
+    region->layout.outcome_status = status;
+    region->layout.outcome_ns = ns;
+    region_restore(region, region->map);
+}
+
 void region_remove(struct region *region)
 {
     if (region->temporary != NULL)
@@ -186,6 +226,7 @@ void region_close(struct region *region)
     if (region->file >= 0)
         close(region->file);
     free(region->path);
+    free(region->fixed);
     *region = (struct region){.file = -1};
 }
 

@@ -14,6 +14,7 @@
 struct region {
     struct wire_region *map;   // shared, writable
     struct wire_region layout; // the header as it was made: a target may overwrite the other
+    char *fixed;               // likewise everything before the rules' states, plan included
     uint64_t size;
     int file;
     char *path;         // absolute
@@ -40,10 +41,19 @@ struct error *region_reserve(struct region *region);
 void region_remove(struct region *region);
 void region_close(struct region *region);
 
+// The controller's own copy: the one targets see may be overwritten by them.
 static inline const struct wire_plan *region_plan(const struct region *region)
 {
-    return (const struct wire_plan *)((const char *)region->map + region->layout.plan);
+    return (const struct wire_plan *)(region->fixed + region->layout.plan);
 }
+
+// Notes when the trial began.
+void region_start(struct region *region, uint64_t now);
+// Notes how it ended, and undoes what a stray write of a target did to anything that is not a
+// counter, a state or a record.
+void region_conclude(struct region *region, enum wire_outcome outcome, int status, uint64_t ns);
+// The latter in a copy of the region's bytes.
+void region_restore(const struct region *region, struct wire_region *bytes);
 
 // Copies bytes into the arena. An error when the arena or the disk is full.
 struct error *region_arena_put(struct region *region, const void *bytes, size_t size,
@@ -63,6 +73,8 @@ struct region_copy {
     struct wire_view view;
 };
 struct error *region_copy_open(const char *path, struct region_copy *ret_copy);
+// The same of a live region, so that processes that are left over cannot change it any more.
+struct error *region_copy_take(const struct region *region, struct region_copy *ret_copy);
 void region_copy_close(struct region_copy *copy);
 
 #endif

@@ -81,7 +81,7 @@ static struct error *supervise(const struct trial_options *options, char *const 
         TRY(resolver_start(&answers, &resolver));
     }
     uint64_t start = supervise_now();
-    region->map->start_ns = start;
+    region_start(region, start);
     pid_t pid;
     TRY(supervise_start(options->command, environment, signals, &pid));
     const struct supervise_options watch = {
@@ -93,11 +93,14 @@ static struct error *supervise(const struct trial_options *options, char *const 
 
 static struct error *finish(const struct trial_options *options, struct trial *trial)
 {
-    struct wire_region *map = trial->region.map;
-    map->outcome = trial->outcome.kind;
-    map->outcome_status = trial->outcome.status;
-    map->outcome_ns = trial->outcome.ns;
-    TRY(region_check(map, trial->region.layout.arena, trial->region.path, &trial->view));
+    struct region *region = &trial->region;
+    region_conclude(region, trial->outcome.kind, trial->outcome.status, trial->outcome.ns);
+    if (trial->outcome.left_over != 0) {
+        TRY(region_copy_take(region, &trial->copy));
+        trial->view = trial->copy.view;
+    } else {
+        TRY(region_check(region->map, region->layout.arena, region->path, &trial->view));
+    }
     if (trial->view.plan->uses & WIRE_USE_REMOTE && options->coordinator == NULL)
         TRY(warn(trial, strdup("a rule asks remote(), but there is no --coordinator; the calls "
                                "went through")));
@@ -154,6 +157,7 @@ struct error *trial_run(const struct trial_options *options, struct trial *ret_t
 
 void trial_deinit(struct trial *trial)
 {
+    region_copy_close(&trial->copy);
     region_close(&trial->region);
     for (size_t i = 0; i < trial->warnings.count; i++)
         free(trial->warnings.items[i]);

@@ -25,6 +25,7 @@ struct trial_options {
 
 struct trial {
     struct region region;
+    struct region_copy copy; // of the region, if processes are left over that may write to it
     struct wire_view view;
     struct outcome outcome;
     ARRAY(char *) warnings; // what went less than well, one sentence each

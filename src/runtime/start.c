@@ -45,7 +45,24 @@ static bool region_is_sound(const struct wire_region *region, uint64_t size)
         region->size != size || region->plan % 8 != 0 || region->plan >= size)
         return false;
     const struct wire_plan *plan = (const void *)((const char *)region + region->plan);
-    return wire_plan_check(plan, size - region->plan) == 0;
+    if (wire_plan_check(plan, size - region->plan) != 0)
+        return false;
+    const struct {
+        uint64_t offset, size;
+    } parts[] = {
+        {region->rules, plan->rules.count * sizeof(struct wire_rule_state)},
+        {region->patterns, plan->patterns.count * sizeof(struct wire_pattern_state)},
+        {region->modules, WIRE_MODULES * sizeof(struct wire_module)},
+        {region->remotes, WIRE_REMOTES * sizeof(struct wire_remote)},
+        {region->stack_set, region->stack_set != 0 ? WIRE_STACK_SET * sizeof(uint64_t) : 0},
+        {region->journal, region->journal_capacity * sizeof(struct wire_record)},
+        {region->preload, 1},
+        {region->file, 1},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].offset > size || parts[i].size > size - parts[i].offset)
+            return false;
+    return true;
 }
 
 static void find_program(void)

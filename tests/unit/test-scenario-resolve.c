@@ -654,13 +654,47 @@ static void globals_without_dwarf(void **state)
                  "int counted = 5; char text[100]; int f(void) { return counted; }",
                  "-shared -fPIC -g0");
     struct answer answer = {0};
-    add_rule(&answer, "var(counted) == 5 and var(text) == 1 and var(counted.x) == 1");
+    add_rule(&answer, "var(symbols!counted) == 5 and var(symbols.so!text) == 1 and "
+                      "var(symbols!counted.x) == 1");
     answer_take(&answer, victim_path("symbols.so"));
     assert_int_equal(answer.header->location_count, 1);
     assert_int_equal(answer.locations[0].variable, 0);
     assert_int_equal(answer.locations[0].width, 4);
     assert_int_equal(answer.locations[0].offset, address_of("symbols.so", "counted"));
     answer_deinit(&answer);
+}
+
+static size_t locations_of(const char *variable, const char *module)
+{
+    struct answer answer = {0};
+    char condition[128];
+    snprintf(condition, sizeof condition, "var(%s) == 5", variable);
+    add_rule(&answer, condition);
+    answer_take(&answer, victim_path(module));
+    size_t count = answer.header->location_count;
+    answer_deinit(&answer);
+    return count;
+}
+
+// A bare name is the program's, or of a library built with debug information: the variables of
+// other libraries are asked for with their module.
+static void bare_names_are_not_looked_for_everywhere(void **state)
+{
+    static const char library[] = "int counted = 5;";
+    const char *compiler = victim_compiler();
+    victim_build(compiler, "foreign.so", library, "-shared -fPIC -g0");
+    victim_build(compiler, "own.so", library, "-shared -fPIC -g");
+    victim_build(compiler, "stripped", "int counted = 5; int main(void) { return counted; }",
+                 "-g0");
+    // A library that can be run, as libc.so.6 can, is still a library.
+    victim_build(compiler, "runnable.so", "int counted = 5; int main(void) { return counted; }",
+                 "-g0 -pie -fPIE -rdynamic -Wl,-soname,runnable.so");
+    assert_int_equal(locations_of("counted", "foreign.so"), 0);
+    assert_int_equal(locations_of("foreign!counted", "foreign.so"), 1);
+    assert_int_equal(locations_of("counted", "own.so"), 1);
+    assert_int_equal(locations_of("counted", "stripped"), 1);
+    assert_int_equal(locations_of("counted", "runnable.so"), 0);
+    assert_int_equal(locations_of("\"runnable*\"!counted", "runnable.so"), 1);
 }
 
 // The linker copies an imported variable into a program at a fixed address.
@@ -684,7 +718,7 @@ static void separate_debug_file(void **state)
     assert_true(victim_run("objcopy --only-keep-debug split.so split.so.debug && strip split.so && "
                            "objcopy --add-gnu-debuglink=split.so.debug split.so"));
     struct answer answer = {0};
-    add_rule(&answer, "caller(local_call, split.so.c:3) and var(plain_call::call) != 0");
+    add_rule(&answer, "caller(local_call, split.so.c:3) and var(split!plain_call::call) != 0");
     answer_take(&answer, victim_path("split.so"));
     assert_int_equal(range_count(&answer, 0), 1);
     assert_int_equal(range_count(&answer, 1), 1);
@@ -784,6 +818,7 @@ int main(void)
         cmocka_unit_test(exact_ranges),
         cmocka_unit_test(cplusplus_names),
         cmocka_unit_test(globals_without_dwarf),
+        cmocka_unit_test(bare_names_are_not_looked_for_everywhere),
         cmocka_unit_test(copied_globals),
         cmocka_unit_test(separate_debug_file),
         cmocka_unit_test(modules_nobody_asks_for_are_not_opened),
