@@ -28,6 +28,50 @@ static void a_region_holds_what_it_was_given(void **state)
     region_close(&region);
 }
 
+static void the_plan_has_pages_of_its_own(void **state)
+{
+    struct region region;
+    must(make_region(specs, NULL, 0, &region));
+    assert_int_equal(region.map->plan % 4096, 0);
+    assert_int_equal(region.map->rules % 4096, 0);
+    assert_true(region.map->rules >= region.map->plan + region_plan(&region)->size);
+    assert_true(region.map->plan >= region.map->command + strlen("victim") + strlen("-x") + 2);
+    region_close(&region);
+}
+
+static void stray_writes_are_undone(void **state)
+{
+    struct region region;
+    must(make_region(specs, NULL, 0, &region));
+    region_start(&region, 12345);
+    struct wire_region *map = region.map;
+    memset(map, 0x55, offsetof(struct wire_region, requests));
+    memset(&map->command, 0x55, region.layout.rules - offsetof(struct wire_region, command));
+    map->journal_head = 3;
+    map->processes = 2;
+    map->process_numbers[5] = 77;
+    assert_int_equal(region_plan(&region)->seed, 42);
+    struct wire_view view;
+    must_say(region_check(map, region.layout.arena, "region", &view), "is not a journal");
+    struct region_copy copy;
+    must(region_copy_take(&region, &copy));
+    assert_int_equal(copy.view.plan->seed, 42);
+    assert_int_equal(copy.view.record_count, 3);
+    region_copy_close(&copy);
+    region_conclude(&region, WIRE_OUTCOME_EXIT, 7, 99);
+    must(region_check(map, region.layout.arena, "region", &view));
+    assert_int_equal(view.rule_count, 2);
+    assert_string_equal(view.command, "victim");
+    assert_int_equal(map->start_ns, 12345);
+    assert_int_equal(map->processes, 2);
+    assert_int_equal(map->process_numbers[5], 77);
+    assert_int_equal(view.record_count, 3);
+    assert_int_equal(map->outcome, WIRE_OUTCOME_EXIT);
+    assert_int_equal(map->outcome_status, 7);
+    assert_int_equal(map->outcome_ns, 99);
+    region_close(&region);
+}
+
 static void the_file_is_found_only_by_name(void **state)
 {
     struct region region;
@@ -197,6 +241,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_region_holds_what_it_was_given),
+        cmocka_unit_test(the_plan_has_pages_of_its_own),
+        cmocka_unit_test(stray_writes_are_undone),
         cmocka_unit_test(the_file_is_found_only_by_name),
         cmocka_unit_test(storage_is_there),
         cmocka_unit_test_setup_teardown(no_room_is_said, enter_scratch, leave_scratch),
