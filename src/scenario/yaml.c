@@ -311,7 +311,7 @@ static struct error *read_triggers(struct yaml_reader *reader, const struct yaml
         return node_error(reader, node, "'triggers' maps names to conditions");
     for (const struct yaml_node *key = node->first; key != NULL; key = key->next->next) {
         struct named_trigger trigger = {0};
-        struct source *source;
+        struct source *source = NULL;
         struct parser parser;
         TRY(scalar_text(reader, key, &trigger.name));
         if (!is_trigger_name(&trigger.name))
