@@ -134,9 +134,33 @@ static struct error *compile_pair(struct codegen *codegen, const struct expressi
     return emit_op(codegen, node, op, 2);
 }
 
+// m in A..B of a number m >= 1 as one comparison that takes m once. With n numbers in the range and
+// k * n >= A, nothing in (m + k * n - A) / n == k is negative.
+static struct error *compile_match_range(struct codegen *codegen, const struct expression *node)
+{
+    const int64_t most = (int64_t)1 << 60; // no counter gets that far
+    int64_t first = node->right->number;
+    first = first < 1 ? 1 : first < most ? first : most;
+    TRY(compile(codegen, node->left, false));
+    if (node->last == NULL) {
+        TRY(emit_constant(codegen, node, first));
+        return emit_op(codegen, node, WIRE_OP_GREATER_EQUAL, 2);
+    }
+    int64_t last = node->last->number < most ? node->last->number : most;
+    int64_t count = last < first ? 1 : last - first + 1, k = (first + count - 1) / count;
+    TRY(emit_constant(codegen, node, k * count - first));
+    TRY(emit_op(codegen, node, WIRE_OP_ADD, 2));
+    TRY(emit_constant(codegen, node, count));
+    TRY(emit_op(codegen, node, WIRE_OP_DIVIDE, 2));
+    TRY(emit_constant(codegen, node, last < first ? -1 : k));
+    return emit_op(codegen, node, WIRE_OP_EQUAL, 2);
+}
+
 static struct error *compile_range(struct codegen *codegen, const struct expression *node)
 {
     size_t jumps = 0;
+    if (node->left->kind == EXPRESSION_TRIGGER && node->left->trigger->is_match)
+        return compile_match_range(codegen, node);
     TRY(compile_pair(codegen, node, node->left, node->right, WIRE_OP_GREATER_EQUAL));
     if (node->last != NULL) {
         TRY(emit_jump(codegen, node, WIRE_OP_JUMP_IF_FALSE, &jumps));
@@ -224,6 +248,9 @@ struct error *codegen_rule(struct scenario *scenario, uint32_t rule, uint32_t pa
     wire->code = (struct wire_span){(uint32_t)codegen.start, 0};
     if (condition == NULL)
         return NULL;
+    if (condition->kind == EXPRESSION_CONSTANT && condition->left == NULL)
+        return codegen_error(&codegen, condition,
+                             "a number alone is no condition; to count calls write count == 3");
     TRY(compile(&codegen, condition, true));
     wire->code.count = (uint32_t)(scenario->code.count - codegen.start);
     wire->once = codegen.once;

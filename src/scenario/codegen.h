@@ -10,7 +10,7 @@ struct codegen {
     uint32_t rule, pattern;
     size_t start;   // first instruction of the rule in scenario->code
     unsigned depth; // values on the stack
-    bool once, new_stack;
+    bool once, new_stack, match;
 };
 
 // Compiles a condition as the code of rule `rule` and fills in the rule's code, flags and gates.

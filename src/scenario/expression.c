@@ -113,6 +113,7 @@ static struct error *make_unary(struct parser *parser, enum wire_op op, size_t s
     if (operand->kind == EXPRESSION_CONSTANT &&
         expression_fold(op, operand->number, 0, &node->number))
         node->kind = EXPRESSION_CONSTANT;
+    node->has_unit = operand->has_unit;
     *ret_node = node;
     return NULL;
 }
@@ -131,6 +132,7 @@ static struct error *make_binary(struct parser *parser, enum wire_op op, size_t 
         if (!expression_fold(op, left->number, right->number, &node->number))
             return parser_error(parser, right->start, "division by zero");
         node->kind = EXPRESSION_CONSTANT;
+        node->has_unit = left->has_unit || right->has_unit;
     }
     *ret_node = node;
     return NULL;
@@ -238,6 +240,7 @@ static struct error *parse_number(struct parser *parser, const struct expression
     struct expression *node = NULL;
     TRY(new_node(parser, EXPRESSION_CONSTANT, token->start, &node));
     node->number = (int64_t)token->integer;
+    node->has_unit = token->kind == TOKEN_DURATION;
     *ret_node = node;
     return lexer_next(&parser->lexer);
 }
@@ -347,14 +350,42 @@ static struct error *parse_arithmetic(struct parser *parser, size_t level,
     return NULL;
 }
 
+static bool is_constant(const struct expression *node)
+{
+    return node != NULL && node->kind == EXPRESSION_CONSTANT;
+}
+
+// time > 2 would mean two nanoseconds, which nobody wants.
+static struct error *check_unit(struct parser *parser, const struct expression *value,
+                                const struct expression *limit)
+{
+    if (value->kind != EXPRESSION_TRIGGER || !value->trigger->is_duration || !is_constant(limit) ||
+        limit->has_unit || limit->number == 0)
+        return NULL;
+    return parser_error(parser, limit->start, "a duration needs a unit: %s > %lldms, or s, us, ns",
+                        value->trigger->about.name, (long long)limit->number);
+}
+
+// `match` is asked once per call, so its range has to become a single comparison.
+static struct error *check_match_range(struct parser *parser, const struct expression *range)
+{
+    if (!is_constant(range->right) || (range->last != NULL && !is_constant(range->last)))
+        return parser_error(parser, range->right->start, "a range of 'match' is of plain numbers");
+    if (range->step != NULL)
+        return parser_error(parser, range->step->start,
+                            "a range of 'match' has no step; every tenth is match %% 10 == 0");
+    return NULL;
+}
+
 // After `in`: A..B, A..B+STEP, A.., A..+STEP.
 static struct error *parse_range(struct parser *parser, size_t start,
                                  const struct expression *value, const struct expression **ret_node)
 {
-    if (value->sees_calls)
+    bool is_match = value->kind == EXPRESSION_TRIGGER && value->trigger->is_match;
+    if (value->sees_calls && !is_match)
         return parser_error(parser, value->start,
-                            "the left side of 'in' is evaluated more than once; random, remote and "
-                            "plugin cannot stand there");
+                            "the left side of 'in' is evaluated more than once; random, remote, "
+                            "plugin and arithmetic on match cannot stand there");
     struct expression *node = NULL;
     TRY(new_node(parser, EXPRESSION_RANGE, start, &node));
     node->left = value;
@@ -379,11 +410,15 @@ static struct error *parse_range(struct parser *parser, size_t start,
             return parser_error(parser, node->step->start,
                                 "the step of a range is a number from 1 on");
     }
+    TRY(check_unit(parser, value, node->right));
+    TRY(check_unit(parser, value, node->last));
     if (node->last != NULL && node->last->kind == EXPRESSION_CONSTANT &&
         node->right->kind == EXPRESSION_CONSTANT && node->last->number < node->right->number)
         return parser_error(parser, node->last->start,
                             "this range is empty: its end is below its "
                             "start");
+    if (is_match)
+        TRY(check_match_range(parser, node));
     inherit(node);
     *ret_node = node;
     return NULL;
@@ -479,6 +514,8 @@ static struct error *parse_comparison(struct parser *parser, const struct expres
     if (left->kind == EXPRESSION_TEXT || right->kind == EXPRESSION_TEXT || operator_ == '~' ||
         operator_ == '!')
         return make_match(parser, operator_, start, left, right, ret_node);
+    TRY(check_unit(parser, left, right));
+    TRY(check_unit(parser, right, left));
     return make_binary(parser, op, start, left, right, ret_node);
 }
 

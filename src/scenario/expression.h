@@ -32,6 +32,7 @@ struct expression {
     const void *data;
     const struct source *source;
     bool sees_calls; // some trigger within must see every call
+    bool has_unit;   // a constant that was written as a duration, or computed from one
 };
 
 // Named triggers of a scenario file, usable as @name. The sources live as long as the list.

@@ -20,13 +20,15 @@ struct trigger_kind {
     // NULL: none.
     uint32_t (*site)(const struct scenario *scenario, const struct expression *node);
     bool is_count;      // its value is the occurrence number
+    bool is_match;      // its value is a number from 1 on that must be asked for once only
+    bool is_duration;   // its value is compared with durations, never with bare numbers
     bool sees_calls;    // its answer depends on which calls it was asked about: never ask twice for
                         // one call, never skip one
     bool conjunct_only; // may stand only as a term of the whole condition's conjunction
 };
 
 extern const struct trigger_kind trigger_after, trigger_arg, trigger_caller, trigger_count,
-    trigger_fd, trigger_holding_mutex, trigger_new_stack, trigger_once, trigger_path,
+    trigger_fd, trigger_holding_mutex, trigger_match, trigger_new_stack, trigger_once, trigger_path,
     trigger_plugin, trigger_process, trigger_random, trigger_remote, trigger_stack, trigger_thread,
     trigger_time, trigger_var;
 

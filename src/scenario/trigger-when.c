@@ -1,4 +1,4 @@
-// Triggers about the moment: count, once, random, time.
+// Triggers about the moment: count, match, once, random, time.
 #include "base/cleanup.h"
 #include "scenario/trigger-kind.h"
 
@@ -22,6 +22,34 @@ const struct trigger_kind trigger_count = {
         },
     .compile = compile_count,
     .is_count = true,
+};
+
+static struct error *compile_match(struct codegen *codegen, const struct expression *node)
+{
+    if (codegen->match)
+        return codegen_error(codegen, node, "a rule has one counter: 'match' can stand in it once");
+    codegen->match = true;
+    return codegen_emit(codegen, node, 0, 1, (struct wire_instruction){.op = WIRE_OP_MATCH});
+}
+
+const struct trigger_kind trigger_match = {
+    .about =
+        {
+            .name = "match",
+            .syntax = "match",
+            .summary = "which of the calls that fit what stands to its left this is, from 1",
+            .description =
+                "Counts, in each process, the calls for which everything to its left in the "
+                "conjunction holds, this one included: path(1) ~ \"/etc/*\" and match == 3 is the "
+                "third call on such a file, whatever happens to others in between. Compare it with "
+                "a number, or ask for a range (match in 3..5) or for every tenth (match % 10 == "
+                "0). It can stand in a rule once. Calls that an earlier rule has taken are not "
+                "counted.",
+            .example = "read=-1/EIO when path(1) ~ \"/etc/*\" and match == 3",
+        },
+    .compile = compile_match,
+    .sees_calls = true,
+    .is_match = true,
 };
 
 static struct error *compile_once(struct codegen *codegen, const struct expression *node)
@@ -108,4 +136,5 @@ const struct trigger_kind trigger_time = {
             .example = "connect=-1/ENETUNREACH when time > 2s",
         },
     .compile = compile_time,
+    .is_duration = true,
 };

@@ -132,7 +132,7 @@ static inline int wire_check_hash(const struct wire_checked *checked)
 static inline int wire_check_pops(unsigned op)
 {
     if (op <= WIRE_OP_NEW_STACK || op == WIRE_OP_ARGUMENT || op == WIRE_OP_VARIABLE ||
-        (op >= WIRE_OP_HOLDING_MUTEX && op <= WIRE_OP_PLUGIN))
+        (op >= WIRE_OP_HOLDING_MUTEX && op <= WIRE_OP_PLUGIN) || op == WIRE_OP_MATCH)
         return 0;
     if ((op >= WIRE_OP_ARGUMENT_TEXT && op <= WIRE_OP_PATH) ||
         (op >= WIRE_OP_NOT && op <= WIRE_OP_COMPLEMENT) || op == WIRE_OP_BOOLEAN)

@@ -107,6 +107,7 @@ struct call {
     int64_t variables[4];
     unsigned plugin_answers; // bit per plug-in
     unsigned plugin_calls;   // how often any was asked
+    int64_t matches;         // how often `match` was
 };
 
 static inline bool text_matches(unsigned match, const char *pattern, const char *text)
@@ -144,6 +145,8 @@ static inline int64_t leaf(const struct plan *plan, const struct wire_instructio
         return (int64_t)at->c;
     case WIRE_OP_COUNT:
         return (int64_t)call->count;
+    case WIRE_OP_MATCH:
+        return ++call->matches;
     case WIRE_OP_ONCE:
         return !call->fired;
     case WIRE_OP_RANDOM:

@@ -81,8 +81,21 @@ static const struct {
     {"read=-1 when count in 1..5+0", 28, "the step of a range is a number from 1 on"},
     {"read=-1 when count in 1..5+arg(1)", 28, "the step of a range is a number from 1 on"},
     {"read=-1 when random(0.5) in 0..1", 14,
-     "the left side of 'in' is evaluated more than once; random, remote and plugin cannot stand "
-     "there"},
+     "the left side of 'in' is evaluated more than once; random, remote, plugin and arithmetic on "
+     "match cannot stand there"},
+    {"read=-1 when match + 1 in 1..2", 20,
+     "the left side of 'in' is evaluated more than once; random, remote, plugin and arithmetic on "
+     "match cannot stand there"},
+    {"read=-1 when match in 1..9+2", 28,
+     "a range of 'match' has no step; every tenth is match % 10 == 0"},
+    {"read=-1 when match in 1..arg(1)", 23, "a range of 'match' is of plain numbers"},
+    {"read=-1 when match >= 2 and match <= 4", 29,
+     "a rule has one counter: 'match' can stand in it once"},
+    {"read=-1 when time > 2", 21, "a duration needs a unit: time > 2ms, or s, us, ns"},
+    {"read=-1 when 2 < time", 14, "a duration needs a unit: time > 2ms, or s, us, ns"},
+    {"read=-1 when time in 1s..2", 26, "a duration needs a unit: time > 2ms, or s, us, ns"},
+    {"read=-1 when 3", 14, "a number alone is no condition; to count calls write count == 3"},
+    {"read=-1 when (EIO)", 15, "a number alone is no condition; to count calls write count == 3"},
     {"read=-1 when count(3)", 19, "'count' takes nothing in parentheses; its syntax is: count"},
     {"read=-1 when random(2)", 21, "a probability is between 0 and 1, or a percentage such as 10%"},
     {"read=-1 when random(x)", 21, "expected a probability such as 0.1 or 10%, found 'x'"},

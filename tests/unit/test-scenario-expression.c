@@ -36,22 +36,22 @@ static void test_arithmetic_and_precedence(void **state)
         {"3 <= 2", 0},
         {"3 > 2", 1},
         {"2 >= 3", 0},
-        {"0x10", 16},
-        {"010", 8},
-        {"0xffffffffffffffff", -1},
-        {"9223372036854775807", INT64_MAX},
-        {"2s", 2000000000},
-        {"50ms", 50000000},
-        {"3us", 3000},
-        {"7ns", 7},
-        {"1.5s", 1500000000},
-        {"0.5ms", 500000},
-        {"EIO", 5},
+        {"0 + 0x10", 16},
+        {"0 + 010", 8},
+        {"0 + 0xffffffffffffffff", -1},
+        {"0 + 9223372036854775807", INT64_MAX},
+        {"0 + 2s", 2000000000},
+        {"0 + 50ms", 50000000},
+        {"0 + 3us", 3000},
+        {"0 + 7ns", 7},
+        {"0 + 1.5s", 1500000000},
+        {"0 + 0.5ms", 500000},
+        {"0 + EIO", 5},
         {"O_CREAT | O_EXCL", 0300},
-        {"SIGKILL", 9},
-        {"F_GETLK", 5},
-        {"NULL", 0},
-        {"true", 1},
+        {"0 + SIGKILL", 9},
+        {"0 + F_GETLK", 5},
+        {"0 + NULL", 0},
+        {"0 + true", 1},
         {"5 in 1..10", 1},
         {"0 in 1..10", 0},
         {"10 in 1..10", 1},
@@ -264,7 +264,9 @@ static void test_gates(void **state)
         {"count + 1 == 3", 1, UINT64_MAX, 1},
         {"random(0.5) and count == 3", 1, UINT64_MAX, 1},
         {"remote(x) and count == 3", 1, UINT64_MAX, 1},
+        {"match == 2 and count == 3", 1, UINT64_MAX, 1},
         {"count == 3 and random(0.5)", 3, 3, 1},
+        {"count >= 3 and match == 2", 3, UINT64_MAX, 1},
         {"after(close) and count == 3", 3, 3, 1},
         {"count > 9223372036854775807", 1, UINT64_MAX, 1},
     };
@@ -305,6 +307,8 @@ static void test_site_gates(void **state)
         {"not caller(main)", false, false},
         {"caller(main) or count == 1", false, false},
         {"random(0.5) and caller(main)", false, false},
+        {"match == 1 and caller(main)", false, false},
+        {"caller(main) and match == 1", true, false},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char spec[256];
@@ -325,6 +329,43 @@ static void test_flags(void **state)
     _cleanup_(plan_deinit) struct plan other = compile_spec("f=0 when count == 1");
     assert_int_equal(other.rules[0].once, 0);
     assert_int_equal(other.header->uses, 0);
+}
+
+// Of calls whose first argument is 0, 1, 2, 0, 1, 2, ...: the numbers of those that hit.
+static void hits(const char *condition, const char *expected)
+{
+    char spec[256], found[256] = "";
+    snprintf(spec, sizeof spec, "f=0 when %s", condition);
+    _cleanup_(plan_deinit) struct plan plan = compile_spec(spec);
+    struct call call = {0};
+    for (call.count = 1; call.count <= 24; call.count++) {
+        call.arguments[0] = (call.count - 1) % 3;
+        if (gate_is_open(&plan.rules[0], &call) && evaluate(&plan, 0, &call) != 0)
+            snprintf(found + strlen(found), sizeof found - strlen(found), "%d ", (int)call.count);
+    }
+    if (strcmp(found, expected) != 0)
+        fail_msg("%s hits %s, not %s", condition, found, expected);
+}
+
+static void test_match(void **state)
+{
+    hits("match == 3", "3 ");
+    hits("arg(1) == 1 and match == 3", "8 ");
+    hits("match == 3 and arg(1) == 2", "3 ");
+    hits("match == 3 and arg(1) == 1", "");
+    hits("count > 6 and arg(1) == 1 and match == 2", "11 ");
+    hits("arg(1) == 1 and match in 2..4", "5 8 11 ");
+    hits("arg(1) == 1 and match in 7..", "20 23 ");
+    hits("arg(1) == 1 and match in 2..2", "5 ");
+    hits("arg(1) == 1 and match in -5..1", "2 ");
+    hits("arg(1) == 1 and match in -5..-1", "");
+    hits("arg(1) == 1 and match in 5..9223372036854775807", "14 17 20 23 ");
+    hits("arg(1) == 1 and match in 9223372036854775806..9223372036854775807", "");
+    hits("match in 20..9000000000", "20 21 22 23 24 ");
+    hits("match in 9..11", "9 10 11 ");
+    hits("arg(1) == 1 and not match in 1..6", "20 23 ");
+    hits("arg(1) == 1 and match % 4 == 0", "11 23 ");
+    hits("(arg(1) == 1 and match == 2) or count == 9", "5 9 ");
 }
 
 static void test_random_probability(void **state)
@@ -550,6 +591,7 @@ int main(void)
         cmocka_unit_test(test_gates),
         cmocka_unit_test(test_site_gates),
         cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_match),
         cmocka_unit_test(test_random_probability),
         cmocka_unit_test(test_random_trees),
         cmocka_unit_test(test_stacks_and_queries),
