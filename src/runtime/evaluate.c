@@ -14,50 +14,22 @@ static bool text_matches(uint16_t mode, uint32_t string, const char *text)
     return mode == WIRE_MATCH_GLOB ? text_glob(wanted, text) : text_equal(wanted, text);
 }
 
-// Return addresses of the call, unwound as far as anyone has asked.
-struct frames {
-    struct walk walk;
-    uint32_t count;
-    bool complete;
-    uint64_t pcs[WIRE_FRAMES];
-};
-
-static bool frames_extend(struct frames *frames)
-{
-    if (frames->complete || frames->count == WIRE_FRAMES || !walk_next(&frames->walk)) {
-        frames->complete = true;
-        return false;
-    }
-    frames->pcs[frames->count++] = frames->walk.pc;
-    return true;
-}
-
-// Frame `index`, at most one past those known so far.
-static inline bool frame_at(struct frames *frames, uint32_t index, uint64_t *ret_pc)
-{
-    if (index >= frames->count && !frames_extend(frames))
-        return false;
-    *ret_pc = frames->pcs[index];
-    return true;
-}
-
 // Whether items match frames from `at` on. A gap is tried lazily, the last one wins, so this is
 // glob matching and needs no recursion.
-static bool items_match(const uint32_t *items, uint32_t count, struct frames *frames, uint32_t at)
+static bool items_match(const uint32_t *items, uint32_t count, const uint64_t *pcs, uint32_t frames,
+                        uint32_t at)
 {
     uint32_t item = 0, gap_item = WIRE_NONE, gap_at = 0;
-    uint64_t pc;
     while (item < count) {
         if (items[item] == WIRE_STACK_GAP) {
             gap_item = ++item;
             gap_at = at;
-            continue;
-        }
-        bool there = frame_at(frames, at, &pc);
-        if (there && query_matches(items[item], pc)) {
+        } else if (at == frames) {
+            return false;
+        } else if (query_matches(items[item], pcs[at])) {
             item++;
             at++;
-        } else if (!there || gap_item == WIRE_NONE) {
+        } else if (gap_item == WIRE_NONE) {
             return false;
         } else {
             item = gap_item;
@@ -67,26 +39,29 @@ static bool items_match(const uint32_t *items, uint32_t count, struct frames *fr
     return true;
 }
 
+static bool has_gap(const uint32_t *items, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (items[i] == WIRE_STACK_GAP)
+            return true;
+    return false;
+}
+
 static bool stack_matches(const struct call *call, uint32_t index)
 {
     const struct wire_stack *stack =
         (const struct wire_stack *)plan_array(runtime.plan->stacks) + index;
     const uint32_t *items =
         (const uint32_t *)plan_array(runtime.plan->stack_items) + stack->items.offset;
-    if (stack->anchored && stack->items.count == 1)
+    uint32_t count = stack->items.count;
+    if (stack->anchored && count == 1)
         return query_matches(items[0], call->frame->return_address);
-    struct frames frames;
-    walk_start(&frames.walk, call->frame);
-    frames.pcs[0] = call->frame->return_address;
-    frames.count = 1;
-    frames.complete = false;
-    uint64_t pc;
-    for (uint32_t start = 0; frame_at(&frames, start, &pc); start++) {
-        if (items_match(items, stack->items.count, &frames, start))
+    uint64_t pcs[WIRE_FRAMES];
+    bool all = !stack->anchored || count > WIRE_FRAMES || has_gap(items, count);
+    uint32_t frames = walk_collect(call->frame, pcs, all ? WIRE_FRAMES : count);
+    for (uint32_t start = 0; start < (stack->anchored ? 1 : frames); start++)
+        if (items_match(items, count, pcs, frames, start))
             return true;
-        if (stack->anchored)
-            break;
-    }
     return false;
 }
 

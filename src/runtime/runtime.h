@@ -287,6 +287,8 @@ bool walk_next(struct walk *walk);
 bool walk_cfa(struct walk *walk, uint64_t *ret_cfa);
 bool walk_load(const struct walk *walk, uint64_t address, uint64_t *ret_value);
 void unwind_forget(void);
+// Return addresses from the call outwards, at most `room`, at least the call's own.
+uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t room);
 uint64_t stack_hash(const struct call_frame *frame);
 
 // evaluate.c

@@ -203,18 +203,75 @@ bool walk_next(struct walk *walk)
     return pc != 0;
 }
 
+// The common case of collecting: every row known and its CFA on the stack or frame pointer, so that
+// the whole walk stays in registers. Returns how many frames it got; *ret_end tells whether the
+// stack ended there or something unusual came.
+static uint32_t collect_quickly(const struct walk *start, uint64_t *pcs, uint32_t room,
+                                bool *ret_end)
+{
+    uint64_t pc = start->pc, sp = start->sp, rbp = start->registers[RBP];
+    const uint64_t high = start->stack_high;
+    uint32_t count = 0;
+    *ret_end = false;
+    for (;;) {
+        pcs[count++] = pc;
+        if (count == room)
+            return count;
+        const struct cached_row *cached = unwind_entry(pc - 1);
+        const struct row *row = &cached->row;
+        if (atomic_load(&cached->pc) != pc - 1)
+            return count;
+        if (row->flags != ROW_VALID) {
+            *ret_end = row->flags == (ROW_VALID | ROW_END);
+            return count;
+        }
+        uint64_t base = row->cfa_base == ROW_ON_STACK ? sp : rbp;
+        uint64_t cfa = base + (uint64_t)(int64_t)row->cfa_offset;
+        if ((row->cfa_base != ROW_ON_STACK && row->cfa_base != RBP) || cfa <= sp || cfa > high ||
+            cfa % 8 != 0)
+            return count;
+        uint64_t saved = cfa + (uint64_t)(int64_t)row->saved[RBP];
+        bool restores = (row->saved_mask >> RBP & 1) != 0;
+        if (restores && (saved < sp || saved + 8 > high))
+            return count;
+        uint64_t next = *(const uint64_t *)(cfa - 8);
+        uint64_t next_rbp = restores ? *(const uint64_t *)saved : rbp;
+        __asm__ volatile("" ::: "memory");
+        if (atomic_load(&cached->pc) != pc - 1)
+            return count; // replaced while we read it
+        *ret_end = next == 0;
+        if (next == 0)
+            return count;
+        pc = next;
+        sp = cfa;
+        rbp = next_rbp;
+    }
+}
+
+uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t room)
+{
+    struct walk walk;
+    bool end;
+    walk_start(&walk, frame);
+    uint32_t count = collect_quickly(&walk, pcs, room, &end);
+    if (end || count == room)
+        return count;
+    // Something unusual, or rows not seen before: once more, with care.
+    for (count = 1; count < room && walk_next(&walk); count++)
+        pcs[count] = walk.pc;
+    return count;
+}
+
 // The same for the same path through the same builds, wherever they are loaded.
 uint64_t stack_hash(const struct call_frame *frame)
 {
-    struct walk walk;
+    uint64_t pcs[WIRE_FRAMES];
+    uint32_t count = walk_collect(frame, pcs, WIRE_FRAMES);
     uint64_t hash = 0;
-    walk_start(&walk, frame);
-    for (int depth = 0; depth < WIRE_FRAMES; depth++) {
-        const struct module *module = module_at(walk.pc);
-        uint64_t part = module != NULL ? module->fingerprint ^ (walk.pc - module->bias) : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct module *module = module_at(pcs[i]);
+        uint64_t part = module != NULL ? module->fingerprint ^ (pcs[i] - module->bias) : 1;
         hash = random_mix(hash ^ part);
-        if (!walk_next(&walk))
-            break;
     }
     return hash != 0 ? hash : 1;
 }
