@@ -3,6 +3,7 @@
 #include "campaign/diagnose.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "campaign/coverage.h"
 #include "campaign/program.h"
 #include "scenario/source.h"
@@ -31,12 +32,6 @@ struct error *diagnosis_warn(struct diagnosis *diagnosis, const char *format, ..
     }
     *warning = text;
     return NULL;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
 }
 
 // The imported name most like a function that nobody imports.
@@ -71,12 +66,12 @@ static char *explain_name(const struct coverage *coverage, const char *library, 
     const char *near = similar_import(coverage, name);
     if (import != NULL && *library != '\0' && import->definer != COVERAGE_NOWHERE)
         size = asprintf(&text, "%s comes from %s, which '%s' does not name", name,
-                        base_name(coverage->modules.items[import->definer].path), library);
+                        file_base_name(coverage->modules.items[import->definer].path), library);
     else if (import == NULL && definer != COVERAGE_NOWHERE)
         size = asprintf(&text,
                         "%s defines %s, but no module of any process imports it; calls within a "
                         "library cannot be intercepted",
-                        base_name(coverage->modules.items[definer].path), name);
+                        file_base_name(coverage->modules.items[definer].path), name);
     else if (near != NULL && strcmp(near, name) != 0)
         size = asprintf(&text, "no module of any process imports %s; did you mean %s?", name, near);
     else

@@ -3,6 +3,7 @@
 #include "campaign/place.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "campaign/region.h"
 
 #include <ctype.h>
@@ -16,30 +17,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
 #define PREFIX "ordeal-"
 
-static struct error *random_word(uint64_t *ret_word)
-{
-    ssize_t size;
-    do
-        size = getrandom(ret_word, sizeof *ret_word, 0);
-    while (size < 0 && errno == EINTR);
-    if (size != (ssize_t)sizeof *ret_word)
-        return error_from_errno(size < 0 ? errno : EIO, "cannot get random bytes");
-    return NULL;
-}
-
-static struct error *make_in(const char *parent, uint64_t word, int *ret_file, char **ret_path,
+static struct error *make_in(const char *parent, int *ret_file, char **ret_path,
                              char **ret_directory)
 {
+    // Everybody sees the directory's name; it must say nothing about the file's.
+    uint64_t seen, secret[2];
+    TRY(random_word(&seen));
+    TRY(random_word(&secret[0]));
+    TRY(random_word(&secret[1]));
     _cleanup_free_ char *directory = NULL, *path = NULL;
     if (asprintf(&directory, "%s/" PREFIX "%ld-%08llx", parent, (long)getpid(),
-                 (unsigned long long)(word >> 32 ^ (word & 0xffff))) < 0)
+                 (unsigned long long)(seen & 0xffffffff)) < 0)
         return directory = NULL, error_no_memory();
-    if (asprintf(&path, "%s/region-%016llx", directory, (unsigned long long)word) < 0)
+    if (asprintf(&path, "%s/region-%016llx%016llx", directory, (unsigned long long)secret[0],
+                 (unsigned long long)secret[1]) < 0)
         return path = NULL, error_no_memory();
     if (mkdir(directory, 0700) < 0)
         return error_from_errno(errno, "cannot make a directory in %s", parent);
@@ -64,8 +59,6 @@ static struct error *make_in(const char *parent, uint64_t word, int *ret_file, c
 
 struct error *place_shared(int *ret_file, char **ret_path, char **ret_directory)
 {
-    uint64_t word;
-    TRY(random_word(&word));
     const char *temporary = getenv("TMPDIR");
     const char *parents[] = {"/dev/shm", temporary, "/tmp"};
     struct error *first = NULL;
@@ -73,7 +66,7 @@ struct error *place_shared(int *ret_file, char **ret_path, char **ret_directory)
         if (parents[i] == NULL || parents[i][0] != '/')
             continue;
         region_sweep(parents[i]);
-        struct error *error = make_in(parents[i], word, ret_file, ret_path, ret_directory);
+        struct error *error = make_in(parents[i], ret_file, ret_path, ret_directory);
         if (error == NULL) {
             error_free(first);
             return NULL;
@@ -163,18 +156,14 @@ struct error *place_journal(const char *path, int *ret_file, char **ret_path, ch
     struct stat facts;
     if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
         return error_new("cannot write the journal %s: it exists and is not a regular file", path);
-    _cleanup_free_ char *directory = NULL, *full = NULL, *temporary = NULL;
+    _cleanup_free_ char *directory = NULL, *full = NULL;
     const char *name = NULL;
     TRY(split_path(path, &directory, &name));
     if (asprintf(&full, "%s/%s", strcmp(directory, "/") == 0 ? "" : directory, name) < 0)
         return full = NULL, error_no_memory();
-    if (asprintf(&temporary, "%s.new-%ld", full, (long)getpid()) < 0)
-        return temporary = NULL, error_no_memory();
-    int file = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (file < 0)
-        return error_from_errno(errno, "cannot write the journal %s", path);
-    *ret_file = file;
+    struct error *error = file_beside(full, ret_file, ret_temporary);
+    if (error != NULL)
+        return error_prefix(error, "cannot keep the journal");
     *ret_path = TAKE(full);
-    *ret_temporary = TAKE(temporary);
     return NULL;
 }

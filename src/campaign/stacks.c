@@ -3,9 +3,9 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,19 +58,6 @@ struct error *stacks_load(const char *path, struct region *region)
     return parse(path, &text, (uint64_t *)((char *)region->map + region->layout.stack_set));
 }
 
-static struct error *write_file(int file, const struct buffer *text, const char *path)
-{
-    for (size_t at = 0; at < text->size;) {
-        ssize_t part = write(file, text->data + at, text->size - at);
-        if (part < 0 && errno == EINTR)
-            continue;
-        if (part < 0)
-            return error_from_errno(errno, "cannot write %s", path);
-        at += (size_t)part;
-    }
-    return NULL;
-}
-
 struct error *stacks_save(const char *path, const struct wire_view *view)
 {
     if (view->stack_set == NULL)
@@ -80,16 +67,5 @@ struct error *stacks_save(const char *path, const struct wire_view *view)
     for (size_t i = 0; i < WIRE_STACK_SET; i++)
         if (view->stack_set[i] != 0)
             TRY(buffer_printf(&text, "%016llx\n", (unsigned long long)view->stack_set[i]));
-    _cleanup_free_ char *temporary = NULL;
-    if (asprintf(&temporary, "%s.new-%ld", path, (long)getpid()) < 0)
-        return temporary = NULL, error_no_memory();
-    _cleanup_close_ int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0)
-        return error_from_errno(errno, "cannot write %s", path);
-    struct error *error = write_file(file, &text, path);
-    if (error == NULL && rename(temporary, path) < 0)
-        error = error_from_errno(errno, "cannot write %s", path);
-    if (error != NULL)
-        unlink(temporary);
-    return error;
+    return file_replace(path, &text);
 }

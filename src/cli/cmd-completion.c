@@ -4,7 +4,6 @@
 #include "base/cleanup.h"
 
 #include <string.h>
-#include <unistd.h>
 
 static bool takes_file(const struct option *option)
 {
@@ -97,7 +96,7 @@ static struct error *run(const void *settings, char **operands, int *ret_status)
         return error_new("there is no completion for '%s'; there is one for bash", operands[0]);
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(put_script(&text));
-    return output_write(STDOUT_FILENO, "the output", &text);
+    return output_print(&text);
 }
 
 static const char *const words[] = {"bash", NULL};

@@ -2,6 +2,7 @@
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "campaign/coordinator.h"
 #include "report/json.h"
 #include "report/text.h"
@@ -10,7 +11,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -95,19 +95,48 @@ static void log_event(void *data, const struct coordinator_event *event)
     _cleanup_(buffer_deinit) struct buffer text = {0};
     struct error *error = log->json ? put_json(&text, event) : put_text(&text, event);
     if (error == NULL)
-        error = output_write(log->descriptor, "the log", &text);
+        error = file_write(log->descriptor, "the log", &text);
     if (log->error == NULL)
         log->error = error;
     else
         error_free(error);
 }
 
-static struct error *say(int descriptor, struct error *error, struct buffer *text)
+// The first thing that is printed: whoever started us waits for the address.
+static struct error *say_start(bool json, const char *address, uint64_t seed)
 {
-    if (error == NULL)
-        error = output_write(descriptor, "the output", text);
-    buffer_deinit(text);
-    return error;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    if (json) {
+        _cleanup_(json_release) json_t *root = json_object();
+        struct json_maker maker = {.failed = root == NULL};
+        json_add_string(&maker, root, "event", "listening");
+        json_add_string(&maker, root, "address", address);
+        json_add_integer(&maker, root, "seed", seed);
+        TRY(json_write_line(&maker, root, &text));
+    } else {
+        TRY(buffer_printf(&text, "listening on %s\nseed %llu\n", address,
+                          (unsigned long long)seed));
+    }
+    return output_print(&text);
+}
+
+static struct error *say_end(bool json, const struct coordinator_totals *totals)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    if (json) {
+        _cleanup_(json_release) json_t *root = json_object();
+        struct json_maker maker = {.failed = root == NULL};
+        json_add_string(&maker, root, "event", "stopped");
+        json_add_integer(&maker, root, "nodes", totals->nodes);
+        json_add_integer(&maker, root, "questions", totals->questions);
+        json_add_integer(&maker, root, "yes", totals->yes);
+        TRY(json_write_line(&maker, root, &text));
+    } else {
+        TRY(buffer_printf(&text, "%llu nodes asked %llu times; %llu answers were yes\n",
+                          (unsigned long long)totals->nodes, (unsigned long long)totals->questions,
+                          (unsigned long long)totals->yes));
+    }
+    return output_print(&text);
 }
 
 // A descriptor that becomes readable when somebody asks us to stop.
@@ -127,23 +156,17 @@ static struct error *stop_descriptor(int *ret_descriptor)
     return NULL;
 }
 
-static struct error *serve(struct coordinator *coordinator, struct log *log)
+static struct error *serve(struct coordinator *coordinator, uint64_t seed, struct log *log)
 {
     _cleanup_close_ int stop = -1;
     TRY(stop_descriptor(&stop));
     char address[ADDRESS_TEXT];
     coordinator_address(coordinator, address);
-    struct buffer text = {0};
-    TRY(say(STDOUT_FILENO, buffer_printf(&text, "listening on %s\n", address), &text));
+    TRY(say_start(log->json, address, seed));
     signal(SIGPIPE, SIG_IGN);
     TRY(coordinator_serve(coordinator, stop));
     struct coordinator_totals totals = coordinator_totals(coordinator);
-    if (!log->json)
-        TRY(say(STDOUT_FILENO,
-                buffer_printf(&text, "%llu nodes asked %llu times; %llu answers were yes\n",
-                              (unsigned long long)totals.nodes,
-                              (unsigned long long)totals.questions, (unsigned long long)totals.yes),
-                &text));
+    TRY(say_end(log->json, &totals));
     return TAKE(log->error);
 }
 
@@ -176,11 +199,11 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         .event = log_event,
         .data = &log,
     };
-    if (!settings->seed.given && getrandom(&coordinator_options.seed, sizeof(uint64_t), 0) < 0)
-        return error_from_errno(errno, "cannot get a random seed; give --seed");
+    if (!settings->seed.given)
+        TRY(random_seed(&coordinator_options.seed));
     _cleanup_(close_coordinator) struct coordinator *coordinator = NULL;
     TRY(coordinator_open(&coordinator_options, &coordinator));
-    struct error *error = serve(coordinator, &log);
+    struct error *error = serve(coordinator, coordinator_options.seed, &log);
     error_free(log.error);
     return error;
 }

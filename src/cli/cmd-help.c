@@ -3,8 +3,6 @@
 
 #include "base/cleanup.h"
 
-#include <unistd.h>
-
 static struct error *run(const void *settings, char **operands, int *ret_status)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
@@ -16,7 +14,7 @@ static struct error *run(const void *settings, char **operands, int *ret_status)
             return unknown_command(operands[0]);
         TRY(help_command(command, &text));
     }
-    return output_write(STDOUT_FILENO, "the output", &text);
+    return output_print(&text);
 }
 
 const struct command cmd_help = {

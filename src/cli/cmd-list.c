@@ -2,13 +2,14 @@
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "campaign/coverage.h"
+#include "elf/object.h"
 #include "report/json.h"
+#include "report/text.h"
 #include "scenario/trigger.h"
 
-#include <fnmatch.h>
 #include <string.h>
-#include <unistd.h>
 
 struct settings {
     bool json;
@@ -55,16 +56,34 @@ static const char *definer(const struct coverage *coverage, const struct coverag
                                                : coverage->modules.items[import->definer].path;
 }
 
+// Names are the file's: nothing of them may reach the terminal raw.
+static struct error *put_heading(struct buffer *text, bool first, const char *path)
+{
+    TRY(buffer_append(text, "\n", first ? 0 : 1));
+    TRY(text_put(text, path, SIZE_MAX, 0));
+    return buffer_append(text, "\n", 1);
+}
+
+static struct error *put_import(struct buffer *text, const char *name, const char *library)
+{
+    TRY(buffer_append(text, "    ", 4));
+    size_t start = text->size;
+    TRY(text_put(text, name, SIZE_MAX, 0));
+    size_t used = text->size - start;
+    TRY(buffer_printf(text, "%*s", used < 33 ? (int)(33 - used) : 1, ""));
+    TRY(text_put(text, file_base_name(library), SIZE_MAX, 0));
+    return buffer_append(text, "\n", 1);
+}
+
 static struct error *functions_text(const struct coverage *coverage, struct buffer *text)
 {
     for (size_t i = 0; i < coverage->modules.count; i++) {
         const struct coverage_module *module = &coverage->modules.items[i];
         if (module->imports.count != 0)
-            TRY(buffer_printf(text, "%s%s\n", i == 0 ? "" : "\n", module->path));
+            TRY(put_heading(text, i == 0, module->path));
         for (size_t j = 0; j < module->imports.count; j++) {
             const struct coverage_import *import = &module->imports.items[j];
-            const char *path = definer(coverage, import), *slash = strrchr(path, '/');
-            TRY(buffer_printf(text, "    %-32s %s\n", import->name, slash ? slash + 1 : path));
+            TRY(put_import(text, import->name, definer(coverage, import)));
         }
     }
     return NULL;
@@ -97,6 +116,10 @@ static struct error *list_functions(const struct settings *settings, const char 
         return error_new("functions of which program? usage: ordeal list functions PROGRAM");
     _cleanup_(coverage_deinit) struct coverage coverage = {0};
     TRY(coverage_find(program, &coverage));
+    if (elf_object_facts(coverage.modules.items[0].object)->static_program)
+        return error_new("%s is statically linked: it imports no functions, and none of its calls "
+                         "can be intercepted",
+                         coverage.modules.items[0].path);
     return settings->json ? functions_json(&coverage, text) : functions_text(&coverage, text);
 }
 
@@ -112,7 +135,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         return error_new("'%s' is one too many; usage: ordeal list triggers", operands[1]);
     else
         TRY(settings->json ? triggers_json(&text) : triggers_text(&text));
-    return output_write(STDOUT_FILENO, "the output", &text);
+    return output_print(&text);
 }
 
 static const char *const words[] = {"triggers", "functions", NULL};

@@ -5,12 +5,11 @@
 #include "campaign/diagnose.h"
 #include "campaign/trial.h"
 #include "cli/dry-run.h"
+#include "elf/object.h"
 #include "report/run.h"
 #include "scenario/scenario.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #define EXIT_TIMEOUT 124
@@ -86,7 +85,6 @@ static struct error *build_scenario(const struct settings *settings, struct scen
     return NULL;
 }
 
-// Short enough to be typed again.
 static struct error *choose_seed(const struct settings *settings, const struct scenario *scenario,
                                  uint64_t *ret_seed)
 {
@@ -96,15 +94,7 @@ static struct error *choose_seed(const struct settings *settings, const struct s
     }
     if (scenario_seed(scenario, ret_seed))
         return NULL;
-    uint32_t seed;
-    ssize_t size;
-    do
-        size = getrandom(&seed, sizeof seed, 0);
-    while (size < 0 && errno == EINTR);
-    if (size != (ssize_t)sizeof seed)
-        return error_from_errno(size < 0 ? errno : EIO, "cannot get a random seed; give --seed");
-    *ret_seed = seed;
-    return NULL;
+    return random_seed(ret_seed);
 }
 
 static int exit_status(const struct outcome *outcome)
@@ -119,7 +109,8 @@ static int exit_status(const struct outcome *outcome)
     }
 }
 
-static struct error *report(const struct settings *settings, const struct trial *trial)
+static struct error *report(const struct settings *settings, const struct trial *trial,
+                            struct output *output)
 {
     _cleanup_(diagnosis_deinit) struct diagnosis diagnosis = {0};
     TRY(diagnosis_make(&trial->view, &diagnosis));
@@ -136,13 +127,35 @@ static struct error *report(const struct settings *settings, const struct trial 
     };
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(settings->json ? report_run_json(&run, &text) : report_run_text(&run, &text));
-    return output_file(settings->report, STDERR_FILENO, &text);
+    return output_put(output, &text);
+}
+
+// `--inject read=-1 when count == 1 -- cat`: the shell makes many words of a rule without quotes.
+static struct error *check_quotes(const struct settings *settings, char **operands)
+{
+    static const char *const words[] = {"when", "delay", "signal", "short", "errno", "="};
+    size_t count = settings->rules.entries.count;
+    if (count == 0)
+        return NULL;
+    const struct option_entry *last = &settings->rules.entries.items[count - 1];
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(operands[0], words[i]) != 0 || strcmp(last->option->name, "inject") != 0)
+            continue;
+        _cleanup_(elf_program_deinit) struct elf_program program = {0};
+        _cleanup_error_ struct error *missing = elf_find_program(operands[0], &program);
+        if (missing != NULL)
+            return error_new("there is no command '%s'; put the whole rule into quotes: "
+                             "--inject '%s %s ...'",
+                             operands[0], last->value, operands[0]);
+    }
+    return NULL;
 }
 
 static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct settings *settings = data;
     _cleanup_(free_scenario) struct scenario *scenario = NULL;
+    TRY(check_quotes(settings, operands));
     TRY(build_scenario(settings, &scenario));
     if (settings->journal_records.given &&
         (settings->journal_records.value == 0 ||
@@ -161,9 +174,11 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         .journal_records = (uint32_t)settings->journal_records.value,
     };
     TRY(choose_seed(settings, scenario, &trial_options.seed));
+    _cleanup_(output_close) struct output output;
+    TRY(output_open(settings->report, STDERR_FILENO, &output));
     struct trial trial;
     TRY(trial_run(&trial_options, &trial));
-    struct error *error = report(settings, &trial);
+    struct error *error = report(settings, &trial, &output);
     *ret_status = exit_status(&trial.outcome);
     trial_deinit(&trial);
     return error;

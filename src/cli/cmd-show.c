@@ -37,7 +37,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     };
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(settings->json ? report_run_json(&run, &text) : report_run_text(&run, &text));
-    return output_write(STDOUT_FILENO, "the output", &text);
+    return output_print(&text);
 }
 
 const struct command cmd_show = {

@@ -78,9 +78,20 @@ struct error *help_wrap(struct buffer *text, const char *words, size_t indent, s
 // "there is no command NAME; did you mean …?"
 struct error *unknown_command(const char *name);
 
-// Writes everything to a descriptor, or to a new file (NULL: the descriptor `otherwise`).
-struct error *output_write(int descriptor, const char *name, const struct buffer *text);
-struct error *output_file(const char *path, int otherwise, const struct buffer *text);
+// Where a report goes: a file, or the descriptor `otherwise` if the path is NULL. Opened before the
+// work begins, so that it is not done in vain; a file's old content stays until there is a new one.
+struct output {
+    int descriptor, opened; // `opened` is -1 if it is not ours
+    const char *name;
+};
+struct error *output_open(const char *path, int otherwise, struct output *ret_output);
+struct error *output_put(struct output *output, const struct buffer *text);
+void output_close(struct output *output);
+
+// Prints a text on the standard output.
+struct error *output_print(const struct buffer *text);
+// For --seed where none is given: short enough to be typed again.
+struct error *random_seed(uint64_t *ret_seed);
 // Whether colours belong on this descriptor.
 bool output_colour(int descriptor);
 

@@ -3,20 +3,16 @@
 #include "cli/dry-run.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "campaign/coverage.h"
 #include "campaign/program.h"
 #include "cli/command.h"
 #include "report/json.h"
+#include "report/text.h"
 #include "scenario/source.h"
 
 #include <string.h>
 #include <unistd.h>
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
 
 static const char *definer_name(const struct coverage *coverage,
                                 const struct coverage_import *import)
@@ -34,6 +30,15 @@ static bool covers(const struct scenario *scenario, size_t rule, const struct co
     return definer != NULL && scenario_rule_covers(scenario, rule, definer, import->name);
 }
 
+// A name of a file or in one, which may hold anything, between two texts.
+static struct error *put_parts(struct buffer *text, const char *before, const char *name,
+                               const char *after)
+{
+    TRY(buffer_append(text, before, strlen(before)));
+    TRY(text_put(text, name, SIZE_MAX, 0));
+    return buffer_append(text, after, strlen(after));
+}
+
 static struct error *put_module(const struct scenario *scenario, size_t rule,
                                 const struct coverage *coverage,
                                 const struct coverage_module *module, size_t *count,
@@ -45,11 +50,11 @@ static struct error *put_module(const struct scenario *scenario, size_t rule,
         if (!covers(scenario, rule, coverage, import))
             continue;
         if (first)
-            TRY(buffer_printf(text, "    %s calls", module->path));
-        TRY(buffer_printf(text, "%s %s%s%s (%s)", first ? "" : ",", import->name,
-                          import->version != NULL ? "@" : "",
-                          import->version != NULL ? import->version : "",
-                          base_name(definer_name(coverage, import))));
+            TRY(put_parts(text, "    ", module->path, " calls"));
+        TRY(put_parts(text, first ? " " : ", ", import->name, ""));
+        if (import->version != NULL)
+            TRY(put_parts(text, "@", import->version, ""));
+        TRY(put_parts(text, " (", file_base_name(definer_name(coverage, import)), ")"));
         first = false;
         (*count)++;
     }
@@ -73,7 +78,7 @@ static struct error *put_text(const struct scenario *scenario, const struct cove
     size_t idle = 0;
     for (size_t rule = 0; rule < scenario_rule_count(scenario); rule++) {
         size_t count = 0;
-        TRY(buffer_printf(text, "%s\n", scenario_rule(scenario, rule).text));
+        TRY(put_parts(text, "", scenario_rule(scenario, rule).text, "\n"));
         for (size_t i = 0; i < coverage->modules.count; i++)
             TRY(put_module(scenario, rule, coverage, &coverage->modules.items[i], &count, text));
         char storage[SUGGESTION_SIZE];
@@ -82,10 +87,11 @@ static struct error *put_text(const struct scenario *scenario, const struct cove
                               meant(scenario_rule(scenario, rule).function, coverage, storage)));
         idle += count == 0;
     }
+    TRY(put_parts(text, "\n", coverage->modules.items[0].path, ""));
     TRY(buffer_printf(text,
-                      "\n%s and %zu %s looked at; modules loaded later and programs it starts "
-                      "are not known before the run.\n",
-                      coverage->modules.items[0].path, coverage->modules.count - 1,
+                      " and %zu %s looked at; modules loaded later and programs it starts are not "
+                      "known before the run.\n",
+                      coverage->modules.count - 1,
                       coverage->modules.count == 2 ? "library" : "libraries"));
     if (idle != 0)
         TRY(buffer_printf(text, "WARNING: %zu of %zu %s nothing at the start.\n", idle,
@@ -137,7 +143,9 @@ struct error *dry_run(const struct scenario *scenario, const char *command, bool
     TRY(scenario_compile(scenario, 0, &plan));
     _cleanup_(coverage_deinit) struct coverage coverage = {0};
     TRY(coverage_find(command, &coverage));
+    _cleanup_(output_close) struct output output;
+    TRY(output_open(file, STDOUT_FILENO, &output));
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(json ? put_json(scenario, &coverage, &text) : put_text(scenario, &coverage, &text));
-    return output_file(file, STDOUT_FILENO, &text);
+    return output_put(&output, &text);
 }

@@ -2,6 +2,8 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
+#include "report/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 static struct error *print(struct error *error, struct buffer *text)
 {
     if (error == NULL)
-        error = output_write(STDOUT_FILENO, "the output", text);
+        error = output_print(text);
     buffer_deinit(text);
     return error;
 }
@@ -63,13 +65,15 @@ int main(int count, char **arguments)
         return status;
     const char *verb = count > 1 && command_find(arguments[1]) != NULL ? arguments[1] : NULL;
     struct buffer text = {0};
-    struct error *second = buffer_printf(&text, "ordeal%s%s: %s\n", verb != NULL ? " " : "",
-                                         verb != NULL ? verb : "", error_message(error));
+    struct error *second =
+        buffer_printf(&text, "ordeal%s%s: ", verb != NULL ? " " : "", verb != NULL ? verb : "");
     if (second == NULL)
-        second = output_write(STDERR_FILENO, "stderr", &text);
-    else if (write(STDERR_FILENO, "ordeal: out of memory\n", 22) < 0)
-        status = EXIT_CANNOT_RUN;
-    error_free(second);
+        second = text_put_lines(&text, error_message(error));
+    if (second == NULL)
+        second = buffer_append(&text, "\n", 1);
+    if (second == NULL)
+        second = file_write(STDERR_FILENO, "stderr", &text);
+    error_free(second); // nobody is left to be told
     buffer_deinit(&text);
     error_free(error);
     return EXIT_CANNOT_RUN;

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "scenario/source.h"
 
 #include <errno.h>
@@ -178,6 +179,13 @@ struct error *options_parse(const struct command *command, char **arguments, voi
     arguments[operands] = NULL;
     *ret_operands = arguments;
     return check_operands(command, arguments);
+}
+
+struct error *random_seed(uint64_t *ret_seed)
+{
+    struct error *error = random_word(ret_seed);
+    *ret_seed &= UINT32_MAX;
+    return error != NULL ? error_prefix(error, "cannot choose a seed; give --seed") : NULL;
 }
 
 void options_deinit(const struct command *command, void *settings)

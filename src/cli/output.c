@@ -2,34 +2,54 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-struct error *output_write(int descriptor, const char *name, const struct buffer *text)
+struct error *output_open(const char *path, int otherwise, struct output *ret_output)
 {
-    for (size_t at = 0; at < text->size;) {
-        ssize_t part = write(descriptor, text->data + at, text->size - at);
-        if (part < 0 && errno == EINTR)
-            continue;
-        if (part < 0)
-            return error_from_errno(errno, "cannot write to %s", name);
-        at += (size_t)part;
-    }
+    *ret_output = (struct output){.descriptor = otherwise,
+                                  .opened = -1,
+                                  .name = otherwise == STDOUT_FILENO ? "the output" : "stderr"};
+    if (path == NULL)
+        return NULL;
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0)
+        return error_from_errno(errno, "cannot write %s", path);
+    *ret_output = (struct output){.descriptor = file, .opened = file, .name = path};
     return NULL;
 }
 
-struct error *output_file(const char *path, int otherwise, const struct buffer *text)
+struct error *output_put(struct output *output, const struct buffer *text)
 {
-    if (path == NULL)
-        return output_write(otherwise, otherwise == STDOUT_FILENO ? "the output" : "stderr", text);
-    _cleanup_close_ int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0)
-        return error_from_errno(errno, "cannot write %s", path);
-    return output_write(file, path, text);
+    struct stat facts;
+    if (output->opened >= 0 && fstat(output->opened, &facts) == 0 && S_ISREG(facts.st_mode) &&
+        ftruncate(output->opened, 0) < 0)
+        return error_from_errno(errno, "cannot write %s", output->name);
+    TRY(file_write(output->descriptor, output->name, text));
+    // Some file systems tell only now that there was no room.
+    int file = output->opened;
+    output->opened = -1;
+    if (file >= 0 && close(file) < 0)
+        return error_from_errno(errno, "cannot write %s", output->name);
+    return NULL;
+}
+
+void output_close(struct output *output)
+{
+    if (output->opened >= 0)
+        close(output->opened);
+    output->opened = -1;
+}
+
+struct error *output_print(const struct buffer *text)
+{
+    return file_write(STDOUT_FILENO, "the output", text);
 }
 
 bool output_colour(int descriptor)

@@ -2,10 +2,7 @@
 #include "report/facts.h"
 
 #include "base/cleanup.h"
-#include "report/text.h"
 
-#include <fnmatch.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,9 +66,13 @@ static const struct {
     [WIRE_NOTE_REMOTE_UNREACHABLE] = {"remote-unreachable",
                                       "let the call through, the coordinator was not reachable "
                                       "for remote"},
-    [WIRE_NOTE_PLUGIN_MISSING] = {"plugin-missing", "does not have the plug-in"},
-    [WIRE_NOTE_PLUGIN_VERSION] = {"plugin-version", "has another version of the plug-in"},
-    [WIRE_NOTE_PLUGIN_INIT] = {"plugin-init", "was refused by the plug-in"},
+    [WIRE_NOTE_PLUGIN_MISSING] = {"plugin-missing",
+                                  "ran without this plug-in, whose rules never fire there:"},
+    [WIRE_NOTE_PLUGIN_VERSION] =
+        {"plugin-version",
+         "cannot use this plug-in, which was compiled for another version of ordeal.h:"},
+    [WIRE_NOTE_PLUGIN_INIT] = {"plugin-init",
+                               "ran without this plug-in, whose init function reported a failure:"},
     [WIRE_NOTE_MODULES_FULL] = {"modules-full", "has no room in the module table for"},
     [WIRE_NOTE_DISARMED] = {"disarmed", "took the injection out of itself:"},
     [WIRE_NOTE_OUT_FAULT] = {"out-fault", "gave an output pointer that cannot be written to"},
@@ -100,6 +101,12 @@ const struct wire_record *facts_record(const struct facts *facts, uint32_t index
 const struct wire_rule *facts_rule(const struct facts *facts, const struct wire_record *record)
 {
     return record->rule < facts->view->rule_count ? &facts->view->rules[record->rule] : NULL;
+}
+
+const struct wire_out *facts_outs(const struct facts *facts, const struct wire_rule *rule)
+{
+    const struct wire_plan *plan = facts->view->plan;
+    return (const struct wire_out *)((const char *)plan + plan->outs.offset) + rule->outs.offset;
 }
 
 const char *facts_condition(const struct facts *facts, const struct wire_record *record)
@@ -157,67 +164,6 @@ struct error *facts_put_value(const struct facts *facts, const struct wire_recor
     if (rule != NULL && rule->value_kind != WIRE_VALUE_INTEGER)
         return put_floating(text, record, rule->value_kind);
     return put_integer(text, record->value[0]);
-}
-
-// The rule's pattern that covers this function.
-static const struct wire_pattern *pattern_of(const struct facts *facts,
-                                             const struct wire_record *record)
-{
-    const struct wire_view *view = facts->view;
-    char function[WIRE_FUNCTION_NAME];
-    memcpy(function, record->function, sizeof function);
-    function[sizeof function - 1] = '\0';
-    const struct wire_pattern *fallback = NULL;
-    for (uint32_t i = 0; i < view->pattern_count; i++) {
-        const struct wire_pattern *pattern = &view->patterns[i];
-        const uint32_t *refs = wire_view_rule_refs(view, pattern);
-        bool of_rule = false;
-        for (uint32_t j = 0; !of_rule && j < pattern->rule_refs.count; j++)
-            of_rule = refs[j] == record->rule;
-        const char *name = wire_view_string(view, pattern->name);
-        if (!of_rule)
-            continue;
-        if (strcmp(name, function) == 0)
-            return pattern;
-        if (pattern->flags & WIRE_GLOB && fnmatch(name, function, 0) == 0)
-            fallback = pattern;
-    }
-    return fallback;
-}
-
-unsigned facts_argument_count(const struct facts *facts, const struct wire_record *record)
-{
-    const struct wire_pattern *pattern = pattern_of(facts, record);
-    if (pattern == NULL)
-        return 0;
-    return pattern->arguments < WIRE_ARGUMENTS ? pattern->arguments : WIRE_ARGUMENTS;
-}
-
-static struct error *put_captured(const struct wire_record *record, unsigned which,
-                                  struct buffer *text)
-{
-    const char *captured = record->strings[which];
-    bool cut = strnlen(captured, WIRE_CAPTURED_SIZE) >= WIRE_CAPTURED_SIZE - 1;
-    TRY(buffer_append(text, "\"", 1));
-    TRY(text_put(text, captured, WIRE_CAPTURED_SIZE, '"'));
-    return buffer_append(text, "\"...", cut ? 4 : 1);
-}
-
-struct error *facts_put_argument(const struct facts *facts, const struct wire_record *record,
-                                 unsigned index, struct buffer *text)
-{
-    const struct wire_pattern *pattern = pattern_of(facts, record);
-    uint32_t strings = pattern != NULL ? pattern->string_arguments : 0;
-    if (!(strings & 1u << index))
-        return put_integer(text, record->arguments[index]);
-    if (record->arguments[index] == 0)
-        return buffer_append(text, "NULL", 4);
-    unsigned which = 0;
-    for (unsigned i = 0; i < index; i++)
-        which += strings >> i & 1;
-    if (which >= WIRE_CAPTURED_STRINGS)
-        return put_integer(text, record->arguments[index]);
-    return put_captured(record, which, text);
 }
 
 unsigned facts_frame_count(const struct wire_record *record)

@@ -39,6 +39,8 @@ const struct wire_record *facts_record(const struct facts *facts, uint32_t index
 
 // The rule of an injection, or NULL if the number is nonsense.
 const struct wire_rule *facts_rule(const struct facts *facts, const struct wire_record *record);
+// Its rule->outs.count output parameters.
+const struct wire_out *facts_outs(const struct facts *facts, const struct wire_rule *rule);
 const char *facts_condition(const struct facts *facts, const struct wire_record *record);
 
 // Path of a module of the table; "" if unknown. At most WIRE_MODULE_PATH bytes, maybe no NUL.
@@ -47,10 +49,18 @@ const char *facts_module(const struct facts *facts, uint32_t index);
 // The returned value as text.
 struct error *facts_put_value(const struct facts *facts, const struct wire_record *record,
                               struct buffer *text);
-// How many arguments of the call are worth showing, and one of them as text.
-unsigned facts_argument_count(const struct facts *facts, const struct wire_record *record);
-struct error *facts_put_argument(const struct facts *facts, const struct wire_record *record,
-                                 unsigned index, struct buffer *text);
+
+// What is known about the arguments of a call.
+struct call_arguments {
+    unsigned count;    // those worth showing
+    const char *kinds; // enum prototype_kind letters; NULL: the function is not known, these are
+                       // the registers that arguments are passed in
+    uint32_t strings; // bit i: a captured C string
+};
+struct call_arguments facts_arguments(const struct facts *facts, const struct wire_record *record);
+struct error *facts_put_argument(const struct call_arguments *arguments,
+                                 const struct wire_record *record, unsigned index,
+                                 struct buffer *text);
 
 struct frame {
     const char *module; // up to WIRE_MODULE_PATH bytes; "" if unknown

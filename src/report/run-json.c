@@ -2,6 +2,7 @@
 #include "report/run.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "report/facts.h"
 #include "report/json.h"
 #include "report/text.h"
@@ -106,6 +107,19 @@ static void add_rendered(struct page *page, json_t *parent, const char *key, str
     buffer_deinit(text);
 }
 
+static void add_outs(struct page *page, json_t *injection, const struct wire_rule *rule)
+{
+    const struct wire_out *outs = facts_outs(&page->facts, rule);
+    json_t *list = json_add_array(&page->maker, injection, "outs");
+    for (uint32_t i = 0; i < rule->outs.count && !page->maker.failed; i++) {
+        json_t *out = json_add_object(&page->maker, list, NULL);
+        json_add_integer(&page->maker, out, "argument", outs[i].argument + 1);
+        json_add_integer(&page->maker, out, "offset", outs[i].offset);
+        json_add_integer(&page->maker, out, "width", outs[i].width);
+        json_add_signed(&page->maker, out, "value", (int64_t)outs[i].value);
+    }
+}
+
 static void add_actions(struct page *page, json_t *injection, const struct wire_record *record)
 {
     json_t *list = json_add_array(&page->maker, injection, "actions");
@@ -127,6 +141,12 @@ static void add_actions(struct page *page, json_t *injection, const struct wire_
         json_add_real(&page->maker, injection, "delay_seconds", (double)rule->delay_ns / 1e9);
     if (record->actions & WIRE_SIGNAL && rule != NULL)
         add_signal(page, injection, rule->signal);
+    if (record->actions & WIRE_SHORT && rule != NULL) {
+        json_add_integer(&page->maker, injection, "short_argument", rule->short_argument + 1);
+        json_add_integer(&page->maker, injection, "short_to", record->value[0]);
+    }
+    if (record->actions & WIRE_OUT && rule != NULL)
+        add_outs(page, injection, rule);
 }
 
 static void add_place(struct page *page, json_t *injection, const struct wire_record *record)
@@ -149,7 +169,7 @@ static void add_injection(struct page *page, json_t *list, const struct wire_rec
     char library[WIRE_MODULE_PATH + 1] = "";
     strncpy(library, facts_module(&page->facts, record->library), WIRE_MODULE_PATH);
     if (library[0] != '\0')
-        json_add_string(maker, injection, "library", text_base_name(library));
+        json_add_string(maker, injection, "library", file_base_name(library));
     add_actions(page, injection, record);
     json_add_string(maker, injection, "trigger", facts_condition(&page->facts, record));
     json_add_integer(maker, injection, "pid", record->pid);
@@ -160,11 +180,13 @@ static void add_injection(struct page *page, json_t *list, const struct wire_rec
     json_add_integer(maker, injection, "occurrence", record->occurrence);
     json_add_real(maker, injection, "seconds", (double)record->time_ns / 1e9);
     json_t *arguments = json_add_array(maker, injection, "arguments");
-    for (unsigned i = 0; i < facts_argument_count(&page->facts, record); i++) {
+    const struct call_arguments found = facts_arguments(&page->facts, record);
+    for (unsigned i = 0; i < found.count; i++) {
         struct buffer text = {0};
-        struct error *error = facts_put_argument(&page->facts, record, i, &text);
+        struct error *error = facts_put_argument(&found, record, i, &text);
         add_rendered(page, arguments, NULL, error, &text);
     }
+    json_add_bool(maker, injection, "arguments_known", found.kinds != NULL);
     add_place(page, injection, record);
 }
 

@@ -2,6 +2,7 @@
 #include "report/run.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "report/facts.h"
 #include "report/text.h"
 
@@ -11,9 +12,18 @@
 
 #define SHOWN_INJECTIONS 20
 #define SHOWN_NOTES      10
+#define KNOWN_STACKS     64
+
+// A stack that was shown, so that it need not be shown again.
+struct known_stack {
+    const struct wire_record *record;
+    uint64_t number;
+};
 
 struct page {
     struct buffer text;
+    struct known_stack stacks[KNOWN_STACKS];
+    size_t stack_count;
     struct facts facts;
     const struct report_run *run;
 };
@@ -103,10 +113,13 @@ static struct error *put_call(struct page *page, const struct wire_record *recor
     TRY(paint(page, BOLD));
     TRY(text_put(&page->text, record->function, WIRE_FUNCTION_NAME, 0));
     PUT(page, "(");
-    for (unsigned i = 0; i < facts_argument_count(&page->facts, record); i++) {
-        if (i != 0)
-            PUT(page, ", ");
-        TRY(facts_put_argument(&page->facts, record, i, &page->text));
+    static const char *const registers[WIRE_ARGUMENTS] = {"rdi", "rsi", "rdx", "rcx", "r8", "r9"};
+    const struct call_arguments arguments = facts_arguments(&page->facts, record);
+    for (unsigned i = 0; i < arguments.count; i++) {
+        PUT(page, "%s", i != 0 ? ", " : "");
+        if (arguments.kinds == NULL)
+            PUT(page, "%s=", registers[i]);
+        TRY(facts_put_argument(&arguments, record, i, &page->text));
     }
     PUT(page, ")");
     return paint(page, PLAIN);
@@ -122,9 +135,7 @@ static struct error *put_errno(struct page *page, int code)
 
 static struct error *put_outs(struct page *page, const struct wire_rule *rule)
 {
-    const struct wire_plan *plan = page->facts.view->plan;
-    const struct wire_out *outs =
-        (const struct wire_out *)((const char *)plan + plan->outs.offset) + rule->outs.offset;
+    const struct wire_out *outs = facts_outs(&page->facts, rule);
     for (uint32_t i = 0; i < rule->outs.count; i++) {
         PUT(page, ", out(%u", outs[i].argument + 1);
         if (outs[i].offset != 0)
@@ -158,12 +169,8 @@ static struct error *put_actions(struct page *page, const struct wire_record *re
         PUT(page, ", raised ");
         TRY(put_signal(page, rule->signal));
     }
-    if (record->actions & WIRE_SHORT && rule != NULL) {
-        if (rule->short_limit != 0)
-            PUT(page, ", shortened to %llu", (unsigned long long)rule->short_limit);
-        else
-            PUT(page, ", shortened to half");
-    }
+    if (record->actions & WIRE_SHORT)
+        PUT(page, ", shortened to %llu", (unsigned long long)record->value[0]);
     if (record->actions & WIRE_OUT && rule != NULL)
         TRY(put_outs(page, rule));
     return paint(page, PLAIN);
@@ -187,14 +194,45 @@ static struct error *put_frame(struct page *page, unsigned number, uint64_t pack
         PUT(page, "+0x%llx  ", (unsigned long long)frame.position.symbol_offset);
     }
     if (frame.position.file != NULL) {
-        TRY(text_put(&page->text, text_base_name(frame.position.file), SIZE_MAX, 0));
+        TRY(text_put(&page->text, file_base_name(frame.position.file), SIZE_MAX, 0));
         PUT(page, ":%u  ", frame.position.line);
     }
     TRY(paint(page, DIM));
-    TRY(text_put(&page->text, number == 0 ? path : text_base_name(path), SIZE_MAX, 0));
+    TRY(text_put(&page->text, number == 0 ? path : file_base_name(path), SIZE_MAX, 0));
     PUT(page, "+0x%llx", (unsigned long long)frame.offset);
     TRY(paint(page, PLAIN));
     PUT(page, "\n");
+    return NULL;
+}
+
+// The injection that had the same stack, or 0; remembers this one.
+static uint64_t same_stack(struct page *page, uint64_t number, const struct wire_record *record)
+{
+    unsigned frames = facts_frame_count(record);
+    for (size_t i = 0; i < page->stack_count; i++) {
+        const struct wire_record *other = page->stacks[i].record;
+        if (facts_frame_count(other) == frames && other->frames_cut == record->frames_cut &&
+            memcmp(other->frames, record->frames, frames * sizeof *record->frames) == 0)
+            return page->stacks[i].number;
+    }
+    if (page->stack_count < KNOWN_STACKS)
+        page->stacks[page->stack_count++] =
+            (struct known_stack){.record = record, .number = number};
+    return 0;
+}
+
+static struct error *put_stack(struct page *page, uint64_t number, const struct wire_record *record)
+{
+    unsigned frames = facts_frame_count(record);
+    uint64_t same = frames > 1 ? same_stack(page, number, record) : 0;
+    if (same != 0) {
+        PAINTED(page, DIM, "     same stack as %llu.\n", (unsigned long long)same);
+        return NULL;
+    }
+    for (unsigned i = 0; i < frames; i++)
+        TRY(put_frame(page, i, record->frames[i]));
+    if (record->frames_cut)
+        PAINTED(page, DIM, "     ... and further frames\n");
     return NULL;
 }
 
@@ -228,11 +266,7 @@ static struct error *put_injection(struct page *page, uint64_t number,
     PUT(page, ", ");
     TRY(text_put_duration(&page->text, record->time_ns));
     PUT(page, " after the start\n");
-    for (unsigned i = 0; i < facts_frame_count(record); i++)
-        TRY(put_frame(page, i, record->frames[i]));
-    if (record->frames_cut)
-        PAINTED(page, DIM, "     ... and further frames\n");
-    return NULL;
+    return put_stack(page, number, record);
 }
 
 static struct error *put_injections(struct page *page)
@@ -318,7 +352,8 @@ static struct error *put_cannot_apply(struct page *page)
     const struct wire_view *view = page->facts.view;
     uint32_t shown = 0;
     for (uint32_t i = 0; i < view->rule_count; i++) {
-        if (page->facts.rule_states[i] != RULE_CANNOT_APPLY || shown++ >= SHOWN_NOTES)
+        if (page->facts.rule_states[i] != RULE_CANNOT_APPLY ||
+            (shown++ >= SHOWN_NOTES && !page->run->all))
             continue;
         const char *why = page->run->whys != NULL ? page->run->whys[i] : NULL;
         TRY(put_warning_heading(page));
@@ -329,6 +364,9 @@ static struct error *put_cannot_apply(struct page *page)
                      SIZE_MAX, 0));
         PUT(page, "\n");
     }
+    if (shown > SHOWN_NOTES && !page->run->all)
+        PUT(page, "... and %u more rules cannot apply; --all or --json says why\n",
+            shown - SHOWN_NOTES);
     return NULL;
 }
 

@@ -62,6 +62,18 @@ struct error *text_put(struct buffer *buffer, const char *bytes, size_t size, ch
     return NULL;
 }
 
+struct error *text_put_lines(struct buffer *buffer, const char *text)
+{
+    for (;;) {
+        size_t size = strcspn(text, "\n\t");
+        TRY(text_put(buffer, text, size, 0));
+        text += size;
+        if (*text == '\0')
+            return NULL;
+        TRY(buffer_append(buffer, text++, 1));
+    }
+}
+
 struct error *text_put_utf8(struct buffer *buffer, const char *bytes, size_t size)
 {
     size = strnlen(bytes, size);
@@ -100,10 +112,4 @@ struct error *text_put_duration(struct buffer *buffer, uint64_t ns)
     if (ns < 1000000000)
         return buffer_printf(buffer, "%.1f ms", (double)ns / 1e6);
     return buffer_printf(buffer, "%.2f s", (double)ns / 1e9);
-}
-
-const char *text_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }

@@ -13,6 +13,9 @@
 // written \n, \t or \xNN; `quote` is escaped too unless it is 0.
 struct error *text_put(struct buffer *buffer, const char *bytes, size_t size, char quote);
 
+// Same for a text of several lines: newlines and tabs stay.
+struct error *text_put_lines(struct buffer *buffer, const char *text);
+
 // Same as valid UTF-8 for JSON: control characters stay, broken bytes become U+FFFD.
 struct error *text_put_utf8(struct buffer *buffer, const char *bytes, size_t size);
 
@@ -21,8 +24,5 @@ struct error *text_put_word(struct buffer *buffer, const char *word);
 
 // "870 us", "1.9 ms", "12.3 s".
 struct error *text_put_duration(struct buffer *buffer, uint64_t ns);
-
-// Last component of a path.
-const char *text_base_name(const char *path);
 
 #endif

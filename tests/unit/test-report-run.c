@@ -145,7 +145,7 @@ static void the_text_tells_everything(void **state)
         "     #0  /nonexistent/victim+0x1234\n"
         "     #1  0x7fff0000\n"
         "\n"
-        "  2. read(0, 0, 0), delayed 5.0 ms\n"
+        "  2. read(0, NULL, 0), delayed 5.0 ms\n"
         "     always\n"
         "     2nd call in victim, pid 100, thread 2 (tid 101), 1.5 ms after the start\n"
         "     #0  /nonexistent/victim+0x1234\n"

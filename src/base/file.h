@@ -1,0 +1,28 @@
+// Writing files, and what goes with it.
+#ifndef ORDEAL_BASE_FILE_H
+#define ORDEAL_BASE_FILE_H
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stdint.h>
+
+// Last component of a path; the path itself if it ends with a slash.
+const char *file_base_name(const char *path);
+
+// Writes everything; `name` is for the error.
+__attribute__((warn_unused_result)) struct error *file_write(int descriptor, const char *name,
+                                                             const struct buffer *text);
+
+// A new file beside `path` under a name nobody can foresee, to be renamed to `path`. It did not
+// exist before, and is no link.
+__attribute__((warn_unused_result)) struct error *file_beside(const char *path, int *ret_descriptor,
+                                                              char **ret_temporary);
+
+// Gives a file new content: readers see the old or the new, never a part.
+__attribute__((warn_unused_result)) struct error *file_replace(const char *path,
+                                                               const struct buffer *text);
+
+__attribute__((warn_unused_result)) struct error *random_word(uint64_t *ret_word);
+
+#endif
