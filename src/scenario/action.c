@@ -101,6 +101,7 @@ static struct error *named_value(struct parser *parser, bool negative, struct ac
     const struct constant *constant = constant_find(word, size);
     if (constant != NULL) {
         actions->value[0] = (uint64_t)constant->value;
+        actions->is_errno = constant->kind == CONSTANT_ERRNO && !negative;
         if (negative)
             actions->value[0] = 0 - actions->value[0];
     } else if (real_name(word, size, &real, &suffix)) {
@@ -347,6 +348,19 @@ struct error *action_parse(struct parser *parser, struct actions *actions)
     return action_parse_value(parser, actions);
 }
 
+// read=EIO would return 5 bytes.
+static struct error *check_errno_value(const struct actions *actions, const struct source *source,
+                                       const struct pattern *pattern)
+{
+    const char *failure = NULL, *function = pattern->name.chars, *value = actions->value_text.chars;
+    if (!actions->is_errno || !prototype_failure(function, &failure) || failure == NULL ||
+        failure == PROTOTYPE_ERRNO)
+        return NULL;
+    return source_error(source, actions->value_start,
+                        "%s fails by returning %s, with errno beside it; write %s=%s/%s", function,
+                        failure, function, failure, value);
+}
+
 struct error *action_check(struct actions *actions, const struct source *source, size_t offset,
                            const struct pattern *pattern)
 {
@@ -361,6 +375,7 @@ struct error *action_check(struct actions *actions, const struct source *source,
         return source_error(source, actions->value_start,
                             "with 'errno only' the call goes through, so it has no return value; "
                             "write VALUE/ERRNO for both");
+    TRY(check_errno_value(actions, source, pattern));
     if (!(actions->set & WIRE_SHORT))
         return NULL;
     if (actions->set & WIRE_RETURN)

@@ -8,6 +8,8 @@ struct actions {
     uint32_t set; // enum wire_action bits
     bool watch;   // nothing on purpose
     bool errno_only;
+    bool is_failure;        // the value is what the function returns when it fails with `error`
+    bool is_errno;          // the value is the name of an errno
     struct text value_text; // as written
     enum wire_value value_kind;
     uint64_t value[2];

@@ -2,6 +2,7 @@
 #ifndef ORDEAL_SCENARIO_TABLES_H
 #define ORDEAL_SCENARIO_TABLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,10 +37,18 @@ struct prototype {
     const char *name;
     const char *arguments; // enum prototype_kind letters
     unsigned count;        // 1-based argument that `short` reduces; 0 = none
+    const char *failure; // what it returns when it fails: a number, a constant, PROTOTYPE_ERRNO if
+                         // it is the errno itself, or NULL if it does not fail with an errno
 };
+extern const char PROTOTYPE_ERRNO[];
 size_t prototype_count(void);
 const struct prototype *prototype_at(size_t index);
 const struct prototype *prototype_find(const char *name);
+// What the functions of a name or glob return when they fail, as in struct prototype; NULL if it is
+// not known of any. False if they differ in it.
+bool prototype_failure(const char *pattern, const char **ret_failure);
+// The number that a failure stands for when the errno is `error`.
+int64_t prototype_failure_value(const char *failure, int error);
 // The kind of argument `number` (1-based), or 0 when unknown.
 char prototype_argument(const struct prototype *prototype, unsigned number);
 // "a size", "a descriptor", …

@@ -170,6 +170,13 @@ static const struct {
      "unknown escape in this text (known: \\\\ \\\" \\' \\n \\t \\r \\xHH \\* \\? \\[)"},
     {"read=-1 when count == 3 ü", 25, "unexpected character"},
     {"read:error=ENOSUCH", 12, "'ENOSUCH' is not an errno (did you mean 'ENOSPC'?)"},
+    {"read,p*:error=EIO", 6,
+     "the functions that 'p*' stands for fail with different values; write p*=VALUE/ERRNO for one "
+     "of them"},
+    {"read=EIO", 6, "read fails by returning -1, with errno beside it; write read=-1/EIO"},
+    {"libc:malloc=ENOMEM, delay 5ms", 13,
+     "malloc fails by returning NULL, with errno beside it; write malloc=NULL/ENOMEM"},
+    {"read:retval=EIO", 13, "read fails by returning -1, with errno beside it; write read=-1/EIO"},
     {"read:when=3", 1, "say what to inject: read=-1/EIO, read delay 50ms, ..."},
     {"read:error=EIO:when=0", 21, "a call number starts at 1"},
     {"read:error=EIO:when=x", 21, "expected a call number, found 'x'"},

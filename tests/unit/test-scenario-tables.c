@@ -91,6 +91,50 @@ static void test_prototypes(void **state)
     assert_string_equal(prototype_kind_text('?'), "unknown");
 }
 
+// What a function returns when it fails is a value of the language, of the width of its result.
+static void test_failures(void **state)
+{
+    static const struct {
+        const char *pattern, *failure;
+    } cases[] = {
+        {"read", "-1"},        {"malloc", "NULL"},
+        {"opendir", "NULL"},   {"fread", "0"},
+        {"fputs", "EOF"},      {"mmap", "MAP_FAILED"},
+        {"signal", "SIG_ERR"}, {"getaddrinfo", "EAI_SYSTEM"},
+        {"f*printf", "-1"},    {"*dir", NULL},
+    };
+    for (size_t i = 0; i < prototype_count(); i++) {
+        const struct prototype *prototype = prototype_at(i);
+        const char *failure = prototype->failure, *found;
+        assert_true(prototype_failure(prototype->name, &found));
+        assert_ptr_equal(found, failure);
+        bool is_errno = strncmp(prototype->name, "pthread_", 8) == 0 ||
+                        strncmp(prototype->name, "posix_", 6) == 0;
+        if (is_errno)
+            assert_ptr_equal(failure, PROTOTYPE_ERRNO);
+        if (failure == NULL || failure == PROTOTYPE_ERRNO)
+            continue;
+        if (constant_find(failure, strlen(failure)) == NULL && strcmp(failure, "-1") != 0 &&
+            strcmp(failure, "0") != 0)
+            fail_msg("%s fails with '%s'", prototype->name, failure);
+        assert_true(prototype_failure_value(failure, 5) <= 0);
+    }
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const char *found = "";
+        bool same = prototype_failure(cases[i].pattern, &found);
+        assert_int_equal(same, cases[i].failure != NULL);
+        if (same)
+            assert_string_equal(found, cases[i].failure);
+    }
+    const char *found = "";
+    assert_true(prototype_failure("no_such_function", &found));
+    assert_null(found);
+    assert_true(prototype_failure("getpid", &found));
+    assert_null(found);
+    assert_true(prototype_failure("pthread_no_such", &found));
+    assert_int_equal(prototype_failure_value(found, 11), 11);
+}
+
 // Every trigger documents itself, and its example compiles and uses it.
 static void test_triggers(void **state)
 {
@@ -124,9 +168,8 @@ static void test_triggers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_errnos_and_signals),
-        cmocka_unit_test(test_prototypes),
+        cmocka_unit_test(test_constants),  cmocka_unit_test(test_errnos_and_signals),
+        cmocka_unit_test(test_prototypes), cmocka_unit_test(test_failures),
         cmocka_unit_test(test_triggers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
