@@ -193,7 +193,7 @@ const struct command cmd_run = {
         "The exit status is the command's own: 128 plus the signal's number if one killed it, 124\n"
         "after --timeout, 2 if it could not be run.\n"
         "\n"
-        "  ordeal run -i 'read=-1/EIO when count == 3' -- cat /etc/passwd\n"
+        "  ordeal run -i 'read=-1/EIO when count == 1' -- wc -l /etc/passwd\n"
         "  ordeal run -i 'malloc=NULL when stack(parse_header)' -- ./server\n"
         "  ordeal run -i 'write short when fd(1).socket and random(0.1)' --seed 7 -- ./client\n",
     .options = options,

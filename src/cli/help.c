@@ -18,7 +18,7 @@ struct error *help_overview(struct buffer *text)
     return buffer_printf(
         text, "\n  --version    print the version\n  --help       print this\n\n"
               "Example:\n"
-              "  ordeal run --inject 'read=-1/EIO when count == 3' -- cat /etc/passwd\n\n"
+              "  ordeal run --inject 'read=-1/EIO when count == 1' -- wc -l /etc/passwd\n\n"
               "'ordeal help COMMAND' says more about one.\n");
 }
 
