@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
@@ -21,24 +22,15 @@ void dwarf_debug_file_close(struct dwarf_debug_file *file)
     *file = (struct dwarf_debug_file){.file = -1};
 }
 
-// The checksum .gnu_debuglink uses: CRC-32 as in zlib.
+// The checksum .gnu_debuglink uses is zlib's.
 static bool checksum_file(int file, uint32_t *ret_checksum)
 {
-    static uint32_t table[256];
-    if (table[1] == 0)
-        for (uint32_t i = 0; i < 256; i++) {
-            uint32_t value = i;
-            for (int bit = 0; bit < 8; bit++)
-                value = value >> 1 ^ (value & 1 ? 0xedb88320u : 0);
-            table[i] = value;
-        }
-    uint32_t checksum = ~0u;
+    uLong checksum = crc32(0, NULL, 0);
     unsigned char bytes[1 << 14];
     ssize_t size;
     for (off_t at = 0; (size = pread(file, bytes, sizeof bytes, at)) > 0; at += size)
-        for (ssize_t i = 0; i < size; i++)
-            checksum = checksum >> 8 ^ table[(checksum ^ bytes[i]) & 0xff];
-    *ret_checksum = ~checksum;
+        checksum = crc32(checksum, bytes, (uInt)size);
+    *ret_checksum = (uint32_t)checksum;
     return size == 0;
 }
 
