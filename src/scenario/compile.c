@@ -146,10 +146,7 @@ static struct error *put_plugins(const struct scenario *scenario, struct buffer 
     for (size_t i = 0; i < count; i++) {
         const struct plugin *plugin = &scenario->plugins.items[i];
         if (plugin->file == WIRE_NONE)
-            return error_new("no file for plug-in '%s': give one with --plugin FILE or 'plugins:', "
-                             "or put %s.so beside the scenario file or into a directory of "
-                             "ORDEAL_PLUGIN_PATH",
-                             plugin->name.chars, plugin->name.chars);
+            return error_new("%s", plugin->missing);
         plugins[i] = (struct wire_plugin){plugin->name.offset,
                                           scenario->plugin_files.items[plugin->file].offset,
                                           plugin->parameters};

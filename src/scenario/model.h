@@ -34,8 +34,8 @@ struct rule {
 struct plugin {
     struct text name, instance; // instance "": stands alone
     struct text directory;      // of the scenario file that named it, or ""
-    struct text rule;           // where it was first named, for messages
     uint32_t file;              // index of plugin_files, or WIRE_NONE
+    const char *missing;        // what to say, and where, if no file turns up
     struct wire_span parameters;
 };
 
@@ -73,6 +73,9 @@ struct error *scenario_intern_pattern(struct scenario *scenario, struct text lib
 struct error *scenario_split_pattern(struct scenario *scenario, const struct source *source,
                                      size_t offset, struct text word, bool quoted,
                                      struct text *ret_library, struct text *ret_name);
+// Keeps an error for the case that a plug-in's file is never found; takes it over.
+struct error *scenario_note_missing(struct scenario *scenario, struct plugin *plugin,
+                                    struct error *error);
 // Finds the file of a plug-in instance, if it can be found by now.
 struct error *scenario_find_plugin(struct scenario *scenario, struct plugin *plugin);
 

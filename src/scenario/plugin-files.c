@@ -90,6 +90,17 @@ static struct error *find_in(struct scenario *scenario, const char *directory, s
     return add_file(scenario, real, &plugin->file);
 }
 
+struct error *scenario_note_missing(struct scenario *scenario, struct plugin *plugin,
+                                    struct error *error)
+{
+    if (error == error_no_memory())
+        return error;
+    const char *message = error_message(error);
+    plugin->missing = arena_copy(&scenario->arena, message, strlen(message));
+    error_free(error);
+    return plugin->missing != NULL ? NULL : error_no_memory();
+}
+
 struct error *scenario_find_plugin(struct scenario *scenario, struct plugin *plugin)
 {
     if (find_given(scenario, plugin->name.chars, &plugin->file))

@@ -118,6 +118,14 @@ static struct error *parse_plugin(struct parser *parser, struct expression *node
                             plugin.instance.chars, plugin.name.chars);
     if (found == MAP_NONE) {
         TRY(scenario_find_plugin(scenario, &plugin));
+        if (plugin.file == WIRE_NONE)
+            TRY(scenario_note_missing(
+                scenario, &plugin,
+                parser_error(parser, name.start,
+                             "no file for plug-in '%s': give one with --plugin FILE or 'plugins:', "
+                             "or put %s.so beside the scenario file or into a directory of "
+                             "ORDEAL_PLUGIN_PATH",
+                             plugin.name.chars, plugin.name.chars)));
         struct plugin *slot = ARRAY_ADD(&scenario->plugins);
         if (slot == NULL)
             return error_no_memory();

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 struct translation {
@@ -68,6 +69,27 @@ static const struct xml_node *argument(const struct translation *translation,
     return found;
 }
 
+// Everything in an element has a known name, and only one of that name; of frames there are many.
+static struct error *check_names(const struct translation *translation,
+                                 const struct xml_node *parent, const char *where,
+                                 const char *const *known)
+{
+    for (const struct xml_node *node = parent->first; node != NULL; node = node->next) {
+        struct suggestion suggestion = suggestion_start(node->name, strlen(node->name));
+        size_t i = 0;
+        for (; known[i] != NULL && !same_name(node->name, known[i]); i++)
+            suggestion_offer(&suggestion, known[i]);
+        char storage[SUGGESTION_SIZE];
+        if (known[i] == NULL)
+            return source_error(translation->file, node->at, "unknown argument <%.40s> of %s%s",
+                                node->name, where, suggestion_text(&suggestion, storage));
+        if (!same_name(node->name, "frame") &&
+            child(parent, (const char *const[]){node->name, NULL}) != node)
+            return source_error(translation->file, node->at, "a second <%.40s>", node->name);
+    }
+    return NULL;
+}
+
 static bool is_number(const char *text)
 {
     if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
@@ -86,8 +108,12 @@ static struct error *check_number(const struct translation *translation,
                         node->name, node->text);
 }
 
+static const char *const frame_parts[] = {"frame", "module", "object",   "binary", "offset",
+                                          "file",  "line",   "function", "symbol", NULL};
+
 static struct error *put_frame(const struct translation *translation, const struct xml_node *frame)
 {
+    TRY(check_names(translation, frame, "a frame", frame_parts + 1)); // no frames in frames
     const struct xml_node *module = child(frame, NAMES("module", "object", "binary"));
     const struct xml_node *offset = child(frame, NAMES("offset"));
     const struct xml_node *file = child(frame, NAMES("file"));
@@ -202,6 +228,10 @@ static struct error *put_operand(const struct translation *translation, const st
     return buffer_printf(translation->out, is_number(node->text) ? "%s" : "var(%s)", node->text);
 }
 
+static const char *const program_state_arguments[] = {
+    "expression", "condition", "expr",     "left",  "var1", "variable", "var",       "name",
+    "operator",   "op",        "relation", "right", "var2", "value",    "variable2", NULL};
+
 static struct error *program_state(const struct translation *translation)
 {
     const struct xml_node *whole =
@@ -286,23 +316,58 @@ static struct error *plugin(const struct translation *translation)
     return buffer_printf(translation->out, ")");
 }
 
-static const struct {
+static const struct class_ {
     const char *name; // without "Trigger"
     struct error *(*translate)(const struct translation *translation);
+    const char *const *arguments; // names of elements in <args>
+    bool takes_text;              // <args> may hold the one argument itself
 } classes[] = {
-    {"CallStack", call_stack},       {"CallCount", call_count},
-    {"Singleton", singleton},        {"Random", random_},
-    {"Coverage", coverage},          {"CoverageImprovement", coverage},
-    {"ProgramState", program_state}, {"ProgramSemantic", program_state},
-    {"Distributed", distributed},    {"ReadPipe", read_pipe},
-    {"WithMutex", with_mutex},
+    {"CallStack", call_stack, frame_parts, false},
+    {"CallCount", call_count,
+     NAMES("first", "from", "last", "to", "step", "every", "n", "count", "callcount", "calls",
+           "number"),
+     true},
+    {"Singleton", singleton, NAMES(NULL), false},
+    {"Random", random_, NAMES("percent", "percentage", "probability", "p", "chance"), true},
+    {"Coverage", coverage, NAMES(NULL), false},
+    {"CoverageImprovement", coverage, NAMES(NULL), false},
+    {"ProgramState", program_state, program_state_arguments, false},
+    {"ProgramSemantic", program_state, program_state_arguments, false},
+    {"Distributed", distributed, NAMES("name", "question"), true},
+    {"ReadPipe", read_pipe, NAMES("low", "min", "high", "max"), false},
+    {"WithMutex", with_mutex, NAMES(NULL), false},
 };
+#define CLASSES (sizeof classes / sizeof *classes)
+
+const char *xml_class_suggestion(const char *class_, char storage[SUGGESTION_SIZE])
+{
+    struct suggestion suggestion = suggestion_start(class_, strlen(class_));
+    char full[CLASSES][40];
+    for (size_t i = 0; i < CLASSES; i++) {
+        suggestion_offer(&suggestion, classes[i].name);
+        snprintf(full[i], sizeof full[i], "%sTrigger", classes[i].name);
+        suggestion_offer(&suggestion, full[i]);
+    }
+    return suggestion_text(&suggestion, storage);
+}
 
 static bool class_is(const char *class_, const char *name)
 {
     size_t size = strlen(name);
     return strncasecmp(class_, name, size) == 0 &&
            (class_[size] == '\0' || same_name(class_ + size, "Trigger"));
+}
+
+static struct error *check_arguments(const struct translation *translation,
+                                     const struct class_ *class_)
+{
+    const struct xml_node *args = translation->args;
+    if (args == NULL)
+        return NULL;
+    if (args->text[0] != '\0' && !class_->takes_text)
+        return source_error(translation->file, args->at, "<args> of %s cannot be a text ('%.40s')",
+                            class_->name, args->text);
+    return check_names(translation, args, class_->name, class_->arguments);
 }
 
 struct error *xml_trigger_expression(const struct source *file, const struct xml_node *trigger,
@@ -320,7 +385,9 @@ struct error *xml_trigger_expression(const struct source *file, const struct xml
     }
     const char *class_ = xml_attribute(trigger, "class");
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (class_is(class_, classes[i].name))
+        if (class_is(class_, classes[i].name)) {
+            TRY(check_arguments(&translation, &classes[i]));
             return classes[i].translate(&translation);
+        }
     return plugin(&translation);
 }

@@ -10,7 +10,6 @@
 
 struct xml_trigger {
     struct text id;
-    const struct xml_node *node;
     struct text expression;
 };
 
@@ -89,6 +88,27 @@ static struct source derived_source(const struct xml_reader *reader, const struc
     return source;
 }
 
+// A class that turns out to have no plug-in may be a stock class misspelled.
+static struct error *explain_missing(struct xml_reader *reader, const struct xml_node *node,
+                                     const char *class_)
+{
+    struct scenario *scenario = reader->scenario;
+    struct plugin *plugin =
+        scenario->plugins.count != 0 ? &scenario->plugins.items[scenario->plugins.count - 1] : NULL;
+    if (plugin == NULL || plugin->file != WIRE_NONE || strcmp(plugin->name.chars, class_) != 0)
+        return NULL;
+    struct source source = xml_attribute_source(&reader->file, node, "class");
+    char storage[SUGGESTION_SIZE];
+    return scenario_note_missing(
+        scenario, plugin,
+        source_error(
+            &source, 0,
+            "there is no trigger class '%s'%s, and no plug-in file of that name: give one "
+            "with --plugin FILE, or put %s.so beside the scenario file or into a directory "
+            "of ORDEAL_PLUGIN_PATH",
+            class_, xml_class_suggestion(class_, storage), class_));
+}
+
 static struct error *read_trigger(struct xml_reader *reader, const struct xml_node *node)
 {
     TRY(check_attributes(reader, node, KNOWN("id", "class")));
@@ -97,7 +117,7 @@ static struct error *read_trigger(struct xml_reader *reader, const struct xml_no
         return node_error(reader, node, "<trigger> needs an id");
     if (class_ == NULL || *class_ == '\0')
         return node_error(reader, node, "<trigger> needs a class");
-    struct xml_trigger trigger = {.node = node};
+    struct xml_trigger trigger = {0};
     TRY(scenario_text(reader->scenario, id, strlen(id), &trigger.id));
     if (map_find(&reader->by_id, trigger.id.offset) != MAP_NONE)
         return node_error(reader, node, "trigger '%.40s' is declared twice", id);
@@ -109,6 +129,7 @@ static struct error *read_trigger(struct xml_reader *reader, const struct xml_no
     struct source derived = derived_source(reader, node, trigger.expression);
     const struct expression *unused = NULL;
     TRY(expression_parse(reader->scenario, &derived, NULL, &unused));
+    TRY(explain_missing(reader, node, class_));
     TRY(map_put(&reader->by_id, trigger.id.offset, (uint32_t)reader->triggers.count));
     struct xml_trigger *slot = ARRAY_ADD(&reader->triggers);
     if (slot == NULL)

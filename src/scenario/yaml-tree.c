@@ -59,6 +59,8 @@ static struct error *library_error(struct reader *reader)
     reader->byte = bom_size(reader->file);
     size_t at =
         byte_of(reader, decorated ? parser->context_mark.index : parser->problem_mark.index);
+    if (at < reader->file->size && reader->file->text[at] == '\t')
+        return source_error(reader->file, at, "this is a tab; YAML is indented with spaces only");
     return source_error(reader->file, at, "%s%s", problem, hint(reader, at));
 }
 

@@ -22,7 +22,7 @@ struct yaml_reader {
 // A rule written as a mapping, while it is read.
 struct yaml_rule {
     struct yaml_reader *reader;
-    const struct yaml_node *node, *function, *library;
+    const struct yaml_node *function, *library;
     struct draft draft;
     struct source *condition_source;
 };
@@ -258,7 +258,7 @@ static struct error *add_for_function(struct yaml_rule *rule, const struct yaml_
 
 static struct error *read_rule_mapping(struct yaml_reader *reader, const struct yaml_node *node)
 {
-    struct yaml_rule rule = {.reader = reader, .node = node};
+    struct yaml_rule rule = {.reader = reader};
     // Errors about how the actions go together are shown at the rule.
     struct source place = reader->file;
     place.base = node->at;
@@ -354,7 +354,7 @@ static struct error *read_plugins(struct yaml_reader *reader, const struct yaml_
 
 static struct error *read_seed(struct yaml_reader *reader, const struct yaml_node *node)
 {
-    TRY(read_number(reader, node, "a seed", 0, UINT64_MAX, &reader->scenario->seed));
+    TRY(read_number(reader, node, "a seed", 0, INT64_MAX, &reader->scenario->seed));
     reader->scenario->has_seed = true;
     return NULL;
 }

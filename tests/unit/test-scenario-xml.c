@@ -79,10 +79,34 @@ static const struct {
      "                                            ^"},
     {"<trigger id='a' "
      "class='CallStack'><args><frame><function>f</function></frame><x/></args></trigger>",
-     "x.xml:1:78: expected a <frame> here\n"
+     "x.xml:1:78: unknown argument <x> of CallStack\n"
      "    <trigger id='a' "
      "class='CallStack'><args><frame><function>f</function></frame><x/></args></trigger>\n"
      "                                                                                 ^"},
+    {"<trigger id='a' class='CallStack'><args><frame><fle>f</fle></frame></args></trigger>",
+     "x.xml:1:48: unknown argument <fle> of a frame (did you mean 'file'?)\n"
+     "    <trigger id='a' class='CallStack'><args><frame><fle>f</fle></frame></args></trigger>\n"
+     "                                                   ^"},
+    {"<trigger id='a' class='ReadPipe'>\n  <args>\n    <lwo>1024</lwo>\n  </args>\n</trigger>",
+     "x.xml:3:5: unknown argument <lwo> of ReadPipe (did you mean 'low'?)\n"
+     "        <lwo>1024</lwo>\n"
+     "        ^"},
+    {"<trigger id='a' class='ReadPipe'><args><low>1</low><low>2</low></args></trigger>",
+     "x.xml:1:52: a second <low>\n"
+     "    <trigger id='a' class='ReadPipe'><args><low>1</low><low>2</low></args></trigger>\n"
+     "                                                       ^"},
+    {"<trigger id='a' class='ReadPipe'><args>1024</args></trigger>",
+     "x.xml:1:34: <args> of ReadPipe cannot be a text ('1024')\n"
+     "    <trigger id='a' class='ReadPipe'><args>1024</args></trigger>\n"
+     "                                     ^"},
+    {"<trigger id='a' class='WithMutexTrigger'><args><n>1</n></args></trigger>",
+     "x.xml:1:48: unknown argument <n> of WithMutex\n"
+     "    <trigger id='a' class='WithMutexTrigger'><args><n>1</n></args></trigger>\n"
+     "                                                   ^"},
+    {"<trigger id='a' class='Random'><args><probabilty>1</probabilty></args></trigger>",
+     "x.xml:1:38: unknown argument <probabilty> of Random (did you mean 'probability'?)\n"
+     "    <trigger id='a' class='Random'><args><probabilty>1</probabilty></args></trigger>\n"
+     "                                         ^"},
     {"<trigger id='a' class='ProgramState'/>",
      "x.xml:1:1: a trigger on program variables needs <args> with <left>, <operator> and <right>, "
      "or an <expression>\n"
@@ -499,14 +523,44 @@ static void test_hostile(void **state)
     scenario_free(scenario);
 }
 
+// A plug-in's file may still be given, so a class that is neither is found out when compiling.
+static void test_misspelled_classes(void **state)
+{
+    static const struct {
+        const char *class_, *hint;
+    } cases[] = {{"WithMutx", " (did you mean 'WithMutex'?)"},
+                 {"WithMutxTrigger", " (did you mean 'WithMutexTrigger'?)"},
+                 {"Mine", ""}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char text[256], message[512];
+        const char *class_ = cases[i].class_;
+        snprintf(text, sizeof text,
+                 "<scenario>\n<trigger id='a' class='%s'/>\n"
+                 "<function name='f' return='0'><reftrigger ref='a'/></function>\n</scenario>",
+                 class_);
+        snprintf(message, sizeof message,
+                 "x.xml:2:24: there is no trigger class '%s'%s, and no plug-in file of that name: "
+                 "give one with --plugin FILE, or put %s.so beside the scenario file or into a "
+                 "directory of ORDEAL_PLUGIN_PATH\n"
+                 "    <trigger id='a' class='%s'/>\n"
+                 "                           ^",
+                 class_, cases[i].hint, class_, class_);
+        struct scenario *scenario = new_scenario();
+        struct buffer bytes = {0};
+        must(scenario_add_xml(scenario, "x.xml", text, strlen(text)));
+        expect_error(scenario_compile(scenario, 1, &bytes), message);
+        scenario_free(scenario);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages),     cmocka_unit_test(test_figure_7),
-        cmocka_unit_test(test_figure_9),     cmocka_unit_test(test_figure_11),
-        cmocka_unit_test(test_classes),      cmocka_unit_test(test_composition),
-        cmocka_unit_test(test_native_again), cmocka_unit_test(test_two_files),
-        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_misspelled_classes), cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_figure_7),           cmocka_unit_test(test_figure_9),
+        cmocka_unit_test(test_figure_11),          cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_composition),        cmocka_unit_test(test_native_again),
+        cmocka_unit_test(test_two_files),          cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

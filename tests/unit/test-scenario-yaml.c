@@ -308,6 +308,24 @@ static const struct {
      "x.yaml:1:7: expected a seed, found 'x'\n"
      "    seed: x\n"
      "          ^"},
+    {"seed: 9223372036854775808\n"
+     "rules: []\n",
+     "x.yaml:1:7: a seed is at most 9223372036854775807\n"
+     "    seed: 9223372036854775808\n"
+     "          ^"},
+    {"rules:\n"
+     "  - function: read\n"
+     "    return: -1\n"
+     "    when: 3\n",
+     "x.yaml:4:11: a number alone is no condition; to count calls write count == 3\n"
+     "        when: 3\n"
+     "              ^"},
+    {"rules:\n"
+     "  - function: read\n"
+     "    return: EIO\n",
+     "x.yaml:2:5: read fails by returning -1, with errno beside it; write read=-1/EIO\n"
+     "      - function: read\n"
+     "        ^"},
     {"seed: -1\n"
      "rules: []\n",
      "x.yaml:1:7: expected a seed, found '-'\n"
@@ -328,7 +346,7 @@ static const struct {
                    "    ^"},
     {"rules:\n"
      "\t- read=0\n",
-     "x.yaml:2:1: found character that cannot start any token\n"
+     "x.yaml:2:1: this is a tab; YAML is indented with spaces only\n"
      "    \t- read=0\n"
      "    ^"},
     {"rules: []\n"
@@ -479,10 +497,15 @@ static void test_plugins(void **state)
     struct scenario *scenario = new_scenario();
     must(scenario_add_file(scenario, path[0]));
     struct buffer bytes = {0};
-    expect_error(scenario_compile(scenario, 1, &bytes),
-                 "no file for plug-in 'given_late': give one with --plugin FILE or 'plugins:', or "
-                 "put given_late.so beside the scenario file or into a directory of "
-                 "ORDEAL_PLUGIN_PATH");
+    char message[512];
+    snprintf(message, sizeof message,
+             "%s:5:21: no file for plug-in 'given_late': give one with --plugin FILE or "
+             "'plugins:', or put given_late.so beside the scenario file or into a directory of "
+             "ORDEAL_PLUGIN_PATH\n"
+             "      - f=0 when plugin(given_late) and @shared\n"
+             "                        ^",
+             path[0]);
+    expect_error(scenario_compile(scenario, 1, &bytes), message);
     must(scenario_add_plugin(scenario, path[3]));
     assert_int_equal(scenario_plugin_count(scenario), 3);
     assert_string_equal(scenario_plugin_file(scenario, 0), path[1]);
