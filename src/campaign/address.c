@@ -14,22 +14,23 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-static struct error *parse_path(const char *text, struct address *ret_address)
+static struct error *parse_path(const char *text, struct address_list *ret_list)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     if (strlen(text) >= sizeof name.sun_path)
         return error_new("the socket's path '%s' is longer than %zu bytes", text,
                          sizeof name.sun_path - 1);
     strcpy(name.sun_path, text);
-    memcpy(&ret_address->storage, &name, sizeof name);
-    ret_address->size = sizeof name;
+    *ret_list = (struct address_list){.count = 1};
+    memcpy(&ret_list->choices[0].storage, &name, sizeof name);
+    ret_list->choices[0].size = sizeof name;
     return NULL;
 }
 
-struct error *address_parse(const char *text, struct address *ret_address)
+struct error *address_parse(const char *text, struct address_list *ret_list)
 {
     if (strchr(text, '/') != NULL)
-        return parse_path(text, ret_address);
+        return parse_path(text, ret_list);
     const char *colon = strrchr(text, ':');
     if (colon == NULL || colon[1] == '\0')
         return error_new("'%s' is neither HOST:PORT nor the path of a socket (which has a /)",
@@ -50,8 +51,13 @@ struct error *address_parse(const char *text, struct address *ret_address)
     if (code != 0)
         return error_new("cannot understand the address '%s': %s", text,
                          code == EAI_SYSTEM ? strerror(errno) : gai_strerror(code));
-    memcpy(&ret_address->storage, found->ai_addr, found->ai_addrlen);
-    ret_address->size = found->ai_addrlen;
+    *ret_list = (struct address_list){0};
+    for (const struct addrinfo *entry = found; entry != NULL && ret_list->count < ADDRESS_CHOICES;
+         entry = entry->ai_next) {
+        struct address *choice = &ret_list->choices[ret_list->count++];
+        memcpy(&choice->storage, entry->ai_addr, entry->ai_addrlen);
+        choice->size = entry->ai_addrlen;
+    }
     freeaddrinfo(found);
     return NULL;
 }
@@ -84,7 +90,7 @@ static void remove_dead_socket(const struct address *address)
         unlink(name->sun_path);
 }
 
-struct error *address_listen(struct address *address, int *ret_socket)
+static struct error *listen_on(struct address *address, int *ret_socket)
 {
     char text[ADDRESS_TEXT];
     address_format(address, text);
@@ -108,6 +114,26 @@ struct error *address_listen(struct address *address, int *ret_socket)
     return NULL;
 }
 
+struct error *address_listen(const struct address_list *list, int *ret_socket,
+                             struct address *ret_address)
+{
+    struct error *first = NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        struct address address = list->choices[i];
+        struct error *error = listen_on(&address, ret_socket);
+        if (error == NULL) {
+            *ret_address = address;
+            error_free(first);
+            return NULL;
+        }
+        if (first == NULL)
+            first = error;
+        else
+            error_free(error);
+    }
+    return first;
+}
+
 static int wait_connected(int handle, int timeout_ms)
 {
     struct pollfd poll_on = {.fd = handle, .events = POLLOUT};
@@ -123,7 +149,7 @@ static int wait_connected(int handle, int timeout_ms)
     return code;
 }
 
-struct error *address_connect(const struct address *address, int timeout_ms, int *ret_socket)
+static struct error *connect_to(const struct address *address, int timeout_ms, int *ret_socket)
 {
     char text[ADDRESS_TEXT];
     address_format(address, text);
@@ -142,4 +168,21 @@ struct error *address_connect(const struct address *address, int timeout_ms, int
     *ret_socket = handle;
     handle = -1;
     return NULL;
+}
+
+struct error *address_connect(const struct address_list *list, int timeout_ms, int *ret_socket)
+{
+    struct error *first = NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        struct error *error = connect_to(&list->choices[i], timeout_ms, ret_socket);
+        if (error == NULL) {
+            error_free(first);
+            return NULL;
+        }
+        if (first == NULL)
+            first = error;
+        else
+            error_free(error);
+    }
+    return first;
 }

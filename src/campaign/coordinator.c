@@ -18,15 +18,16 @@
 
 #define PEERS        512
 #define OUTPUT_LIMIT (1u << 16)
-#define GREETING_NS  10000000000ull // time to say hello
+#define GREETING_NS  10000000000ull // time to say hello, and to read why one is turned away
 #define FRAMES       64
+#define NODE_NAME    255
 #define ADMITTED     64 // at once, before those that are there are served again
 
 struct peer {
     int socket;
-    bool closing; // once its output is written
-    uint64_t since;
-    char *node; // after HELLO
+    bool closing;   // once its output is written
+    uint64_t since; // when it came, or when it was told to go
+    char *node;     // after HELLO
     size_t received;
     char *input; // LINE_MAX_SIZE
     struct buffer output;
@@ -56,14 +57,15 @@ struct error *coordinator_open(const struct coordinator_options *options,
     coordinator->options = *options;
     coordinator->listener = -1;
     coordinator->polled = calloc(PEERS + 2, sizeof *coordinator->polled);
+    struct address_list addresses;
     struct error *error = coordinator->polled == NULL ? error_no_memory() : NULL;
     if (error == NULL)
         error =
             census_new(options->rules, options->rule_count, options->seed, &coordinator->census);
     if (error == NULL)
-        error = address_parse(options->address, &coordinator->address);
+        error = address_parse(options->address, &addresses);
     if (error == NULL)
-        error = address_listen(&coordinator->address, &coordinator->listener);
+        error = address_listen(&addresses, &coordinator->listener, &coordinator->address);
     if (error != NULL)
         coordinator_close(coordinator);
     else
@@ -111,6 +113,7 @@ static void refuse(struct coordinator *coordinator, struct peer *peer, const cha
 {
     _cleanup_error_ struct error *error = buffer_printf(&peer->output, "ERROR %s\n", why);
     peer->closing = true;
+    peer->since = supervise_now();
     tell(coordinator, &(struct coordinator_event){.kind = COORDINATOR_REFUSED,
                                                   .node = peer->node != NULL ? peer->node : "",
                                                   .text = error == NULL ? why : "out of memory"});
@@ -121,9 +124,11 @@ static struct error *greet(struct coordinator *coordinator, struct peer *peer, c
 {
     const char *version = line_word(&cursor), *node = line_word(&cursor);
     if (version == NULL || node == NULL || *node == '\0' || line_word(&cursor) != NULL ||
-        peer->node != NULL)
-        return refuse(coordinator, peer, "expected HELLO 1 NODE, once"), NULL;
-    if (atoi(version) != LINE_PROTOCOL)
+        peer->node != NULL || strlen(node) > NODE_NAME)
+        return refuse(coordinator, peer,
+                      "expected HELLO 1 NODE, once, with a name of at most 255 bytes"),
+               NULL;
+    if (strcmp(version, LINE_PROTOCOL_TEXT) != 0)
         return refuse(coordinator, peer, "this coordinator speaks protocol 1"), NULL;
     _cleanup_free_ char *copy = strdup(node);
     if (copy == NULL)
@@ -304,7 +309,8 @@ static void serve_peers(struct coordinator *coordinator, size_t count)
     for (size_t i = count; i-- != 0;) {
         struct peer *peer = &coordinator->peers.items[i];
         short events = coordinator->polled[i + 2].revents;
-        bool lives = peer->node != NULL || now - peer->since < GREETING_NS;
+        bool hurries = peer->node == NULL || peer->closing;
+        bool lives = !hurries || now < peer->since || now - peer->since < GREETING_NS;
         if (lives && events & (POLLIN | POLLHUP | POLLERR) && !peer->closing)
             lives = receive(coordinator, peer);
         if (!transmit(peer) || !lives)
@@ -321,8 +327,9 @@ struct error *coordinator_serve(struct coordinator *coordinator, int stop)
         polled[1] = (struct pollfd){.fd = coordinator->listener, .events = POLLIN};
         for (size_t i = 0; i < count; i++) {
             const struct peer *peer = &coordinator->peers.items[i];
-            short write = peer->output.size != 0 ? POLLOUT : 0;
-            polled[i + 2] = (struct pollfd){.fd = peer->socket, .events = POLLIN | write};
+            short events = peer->output.size != 0 ? POLLOUT : 0;
+            events |= peer->closing ? 0 : POLLIN; // what it still says is of no interest
+            polled[i + 2] = (struct pollfd){.fd = peer->socket, .events = events};
         }
         int ready = poll(polled, count + 2, 1000);
         if (ready < 0 && errno != EINTR && errno != ENOMEM)

@@ -1,349 +1,103 @@
-// See decision.h. The scenario's lexer, a recursive descent of its own since the words are others,
-// and evaluation on the tree: a question comes over a socket, so speed is not of concern.
+// See decision.h. The scenario's language with words of its own, evaluated on the tree: a question
+// comes over a socket, so speed is not of concern.
 #include "campaign/decision.h"
 
 #include "base/cleanup.h"
-#include "scenario/expression.h"
-#include "scenario/lexer.h"
+#include "scenario/trigger-kind.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_LIMIT 64
-#define NODE_LIMIT  1000
-
-enum node_kind {
-    NODE_CONSTANT,
-    NODE_OPERATION, // op, left, right
-    NODE_AND,
-    NODE_OR,
-    NODE_RANGE, // left in right..last+step
-    NODE_COUNT,
-    NODE_NODE_COUNT,
-    NODE_NODES,
-    NODE_OCCURRENCE,
-    NODE_TURN,
-    NODE_ONCE,
-    NODE_RANDOM,   // probability
-    NODE_ARGUMENT, // number, 0-based
-    NODE_NODE,     // text
-    NODE_FUNCTION,
-    NODE_STACK,
-};
-
-struct node {
-    enum node_kind kind;
-    enum wire_op op;
-    int64_t number;
-    double probability;
-    const char *text;
-    const struct node *left, *right, *last, *step;
-};
-
 struct decision {
-    struct arena arena;
-    struct strings strings;
+    struct scenario *scenario; // holds what the parser makes
     const char *name, *text;
-    const struct node *condition; // NULL = always
+    const struct expression *condition; // NULL = always
     bool turns, fired;
 };
 
-struct reader {
-    struct decision *decision;
-    struct lexer lexer;
-    unsigned depth, nodes;
-};
-
-static const struct {
-    const char *name;
-    enum node_kind kind;
-    enum { BARE, NUMBER, PROBABILITY, GLOB } operand;
-} words[] = {
-    {"count", NODE_COUNT, BARE},
-    {"node_count", NODE_NODE_COUNT, BARE},
-    {"nodes", NODE_NODES, BARE},
-    {"occurrence", NODE_OCCURRENCE, BARE},
-    {"turn", NODE_TURN, BARE},
-    {"once", NODE_ONCE, BARE},
-    {"random", NODE_RANDOM, PROBABILITY},
-    {"arg", NODE_ARGUMENT, NUMBER},
-    {"node", NODE_NODE, GLOB},
-    {"function", NODE_FUNCTION, GLOB},
-    {"stack", NODE_STACK, GLOB},
-};
-
-static struct error *new_node(struct reader *reader, enum node_kind kind, struct node **ret_node)
+// arg(N): the number is kept from 0 on.
+static struct error *parse_argument(struct parser *parser, struct expression *node)
 {
-    if (++reader->nodes > NODE_LIMIT)
-        return source_error(reader->lexer.source, reader->lexer.token.start,
-                            "this condition is too long");
-    struct node *node = arena_alloc(&reader->decision->arena, sizeof *node);
+    uint64_t number;
+    TRY(parse_open(parser, "arg"));
+    TRY(parse_bounded(parser, "an argument number", 1, WIRE_ARGUMENTS, &number));
+    node->number = (int64_t)number - 1;
+    return parse_close(parser);
+}
+
+static struct error *parse_glob(struct parser *parser, struct expression *node)
+{
+    TRY(parse_open(parser, node->trigger->about.name));
+    if (parser->lexer.token.kind != TOKEN_TEXT)
+        return lexer_unexpected(&parser->lexer, "a pattern in quotes");
+    node->glob = parser->lexer.token.glob;
+    TRY(lexer_next(&parser->lexer));
+    return parse_close(parser);
+}
+
+static const struct trigger_kind
+    word_count = {.about = {.name = "count", .syntax = "count"}},
+    word_node_count = {.about = {.name = "node_count", .syntax = "node_count"}},
+    word_nodes = {.about = {.name = "nodes", .syntax = "nodes"}},
+    word_occurrence = {.about = {.name = "occurrence", .syntax = "occurrence"}},
+    word_turn = {.about = {.name = "turn", .syntax = "turn"}},
+    word_once = {.about = {.name = "once", .syntax = "once"}},
+    word_random = {.about = {.name = "random"}, .parse = trigger_parse_random, .sees_calls = true},
+    word_argument = {.about = {.name = "arg"}, .parse = parse_argument},
+    word_node = {.about = {.name = "node"}, .parse = parse_glob},
+    word_function = {.about = {.name = "function"}, .parse = parse_glob},
+    word_stack = {.about = {.name = "stack"}, .parse = parse_glob};
+
+static const struct trigger_kind *const words[] = {
+    &word_count,  &word_node_count, &word_nodes, &word_occurrence, &word_turn,  &word_once,
+    &word_random, &word_argument,   &word_node,  &word_function,   &word_stack,
+};
+static const struct vocabulary vocabulary = {words, sizeof words / sizeof *words,
+                                             "ordeal-coordinate(1)"};
+
+// What the parser leaves to the compiler, which is not used here: no text stands alone. Notes
+// whether the rule asks for `turn`.
+static struct error *check(struct decision *decision, const struct source *source,
+                           const struct expression *node)
+{
     if (node == NULL)
-        return error_no_memory();
-    node->kind = kind;
-    *ret_node = node;
-    return NULL;
-}
-
-static struct error *read_or(struct reader *reader, const struct node **ret_node);
-
-static struct error *read_operand(struct reader *reader, size_t word, struct node *node)
-{
-    struct lexer *lexer = &reader->lexer;
-    if (words[word].operand == BARE)
         return NULL;
-    TRY(lexer_expect(lexer, (enum token_kind)'(', "'('"));
-    const struct token token = lexer->token;
-    switch (words[word].operand) {
-    case NUMBER:
-        if (token.kind != TOKEN_INTEGER || token.integer < 1 || token.integer > 6)
-            return source_error(lexer->source, token.start, "an argument is a number from 1 to 6");
-        node->number = (int64_t)token.integer - 1;
-        break;
-    case PROBABILITY:
-        if ((token.kind != TOKEN_REAL && token.kind != TOKEN_INTEGER) || !(token.real >= 0) ||
-            token.real > 1)
-            return source_error(lexer->source, token.start,
-                                "a probability is a number from 0 to 1");
-        node->probability = token.real;
-        break;
-    default:
-        if (token.kind != TOKEN_TEXT)
-            return source_error(lexer->source, token.start, "expected a pattern in quotes");
-        node->text = token.text.size != 0 ? token.text.chars : "";
-        break;
-    }
-    TRY(lexer_next(lexer));
-    return lexer_expect(lexer, (enum token_kind)')', "')'");
-}
-
-static struct error *read_word(struct reader *reader, const struct node **ret_node)
-{
-    struct lexer *lexer = &reader->lexer;
-    size_t start = lexer->token.start, size = lexer->token.end - start;
-    const char *word = lexer->source->text + start;
-    struct suggestion meant = suggestion_start(word, size);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        suggestion_offer(&meant, words[i].name);
-        if (strlen(words[i].name) != size || memcmp(words[i].name, word, size) != 0)
-            continue;
-        struct node *node = NULL;
-        TRY(new_node(reader, words[i].kind, &node));
-        reader->decision->turns |= words[i].kind == NODE_TURN;
-        TRY(lexer_next(lexer));
-        TRY(read_operand(reader, i, node));
-        *ret_node = node;
-        return NULL;
-    }
-    char storage[SUGGESTION_SIZE];
-    return source_error(lexer->source, start, "unknown word '%.*s'%s", size < 60 ? (int)size : 60,
-                        word, suggestion_text(&meant, storage));
-}
-
-static struct error *read_primary(struct reader *reader, const struct node **ret_node)
-{
-    struct lexer *lexer = &reader->lexer;
-    struct node *node = NULL;
-    switch ((int)lexer->token.kind) {
-    case TOKEN_INTEGER:
-        TRY(new_node(reader, NODE_CONSTANT, &node));
-        node->number = (int64_t)lexer->token.integer;
-        *ret_node = node;
-        return lexer_next(lexer);
-    case TOKEN_NAME:
-        return read_word(reader, ret_node);
-    case '(':
-        TRY(lexer_next(lexer));
-        TRY(read_or(reader, ret_node));
-        return lexer_expect(lexer, (enum token_kind)')', "')'");
-    default:
-        return lexer_unexpected(lexer, "a condition");
-    }
-}
-
-static struct error *make(struct reader *reader, enum node_kind kind, enum wire_op op,
-                          const struct node *left, const struct node *right,
-                          const struct node **ret_node)
-{
-    struct node *node = NULL;
-    TRY(new_node(reader, kind, &node));
-    node->op = op;
-    node->left = left;
-    node->right = right;
-    *ret_node = node;
-    return NULL;
-}
-
-static struct error *enter(struct reader *reader)
-{
-    if (++reader->depth > DEPTH_LIMIT)
-        return source_error(reader->lexer.source, reader->lexer.token.start,
-                            "this condition is nested too deeply");
-    return NULL;
-}
-
-static struct error *read_unary(struct reader *reader, const struct node **ret_node)
-{
-    struct lexer *lexer = &reader->lexer;
-    enum wire_op op;
-    switch ((int)lexer->token.kind) {
-    case '-':
-        op = WIRE_OP_NEGATE;
-        break;
-    case '~':
-        op = WIRE_OP_COMPLEMENT;
-        break;
-    default:
-        return read_primary(reader, ret_node);
-    }
-    TRY(enter(reader));
-    TRY(lexer_next(lexer));
-    const struct node *operand;
-    TRY(read_unary(reader, &operand));
-    reader->depth--;
-    return make(reader, NODE_OPERATION, op, operand, NULL, ret_node);
-}
-
-// Binary operators by how tightly they bind, tightest last; 0 ends a level.
-static const struct {
-    int token;
-    enum wire_op op;
-} operators[][3] = {
-    {{'|', WIRE_OP_OR}},
-    {{'^', WIRE_OP_XOR}},
-    {{'&', WIRE_OP_AND}},
-    {{TOKEN_SHIFT_LEFT, WIRE_OP_SHIFT_LEFT}, {TOKEN_SHIFT_RIGHT, WIRE_OP_SHIFT_RIGHT}},
-    {{'+', WIRE_OP_ADD}, {'-', WIRE_OP_SUBTRACT}},
-    {{'*', WIRE_OP_MULTIPLY}, {'/', WIRE_OP_DIVIDE}, {'%', WIRE_OP_REMAINDER}},
-};
-#define LEVELS (sizeof operators / sizeof *operators)
-
-static struct error *read_level(struct reader *reader, size_t level, const struct node **ret_node)
-{
-    if (level == LEVELS)
-        return read_unary(reader, ret_node);
-    const struct node *left;
-    TRY(read_level(reader, level + 1, &left));
-    for (size_t i = 0; i < 3;) {
-        if (operators[level][i].token == 0 ||
-            (int)reader->lexer.token.kind != operators[level][i].token) {
-            i++;
-            continue;
-        }
-        const struct node *right;
-        TRY(lexer_next(&reader->lexer));
-        TRY(read_level(reader, level + 1, &right));
-        TRY(make(reader, NODE_OPERATION, operators[level][i].op, left, right, &left));
-        i = 0;
-    }
-    *ret_node = left;
-    return NULL;
-}
-
-// A..B+STEP: the additive level would take the +, so the ends are read above it.
-static struct error *read_range(struct reader *reader, const struct node *left,
-                                const struct node **ret_node)
-{
-    struct lexer *lexer = &reader->lexer;
-    struct node *range = NULL;
-    TRY(new_node(reader, NODE_RANGE, &range));
-    range->left = left;
-    TRY(lexer_next(lexer));
-    TRY(read_unary(reader, &range->right));
-    TRY(lexer_expect(lexer, TOKEN_RANGE, "'..'"));
-    if (lexer->token.kind == TOKEN_INTEGER || (int)lexer->token.kind == '(')
-        TRY(read_unary(reader, &range->last));
-    if ((int)lexer->token.kind == '+') {
-        TRY(lexer_next(lexer));
-        TRY(read_unary(reader, &range->step));
-    }
-    *ret_node = range;
-    return NULL;
-}
-
-static struct error *read_comparison(struct reader *reader, const struct node **ret_node)
-{
-    static const struct {
-        int token;
-        enum wire_op op;
-    } comparisons[] = {
-        {TOKEN_EQUAL, WIRE_OP_EQUAL}, {TOKEN_NOT_EQUAL, WIRE_OP_NOT_EQUAL},
-        {'<', WIRE_OP_LESS},          {TOKEN_LESS_EQUAL, WIRE_OP_LESS_EQUAL},
-        {'>', WIRE_OP_GREATER},       {TOKEN_GREATER_EQUAL, WIRE_OP_GREATER_EQUAL},
-    };
-    const struct node *left;
-    TRY(read_level(reader, 0, &left));
-    *ret_node = left;
-    if (reader->lexer.token.kind == TOKEN_IN)
-        return read_range(reader, left, ret_node);
-    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++) {
-        if ((int)reader->lexer.token.kind != comparisons[i].token)
-            continue;
-        const struct node *right;
-        TRY(lexer_next(&reader->lexer));
-        TRY(read_level(reader, 0, &right));
-        return make(reader, NODE_OPERATION, comparisons[i].op, left, right, ret_node);
-    }
-    return NULL;
-}
-
-static struct error *read_not(struct reader *reader, const struct node **ret_node)
-{
-    if (reader->lexer.token.kind != TOKEN_NOT && (int)reader->lexer.token.kind != '!')
-        return read_comparison(reader, ret_node);
-    TRY(enter(reader));
-    TRY(lexer_next(&reader->lexer));
-    const struct node *operand;
-    TRY(read_not(reader, &operand));
-    reader->depth--;
-    return make(reader, NODE_OPERATION, WIRE_OP_NOT, operand, NULL, ret_node);
-}
-
-static struct error *read_and(struct reader *reader, const struct node **ret_node)
-{
-    const struct node *left, *right;
-    TRY(read_not(reader, &left));
-    while (reader->lexer.token.kind == TOKEN_AND) {
-        TRY(lexer_next(&reader->lexer));
-        TRY(read_not(reader, &right));
-        TRY(make(reader, NODE_AND, WIRE_OP_CONSTANT, left, right, &left));
-    }
-    *ret_node = left;
-    return NULL;
-}
-
-static struct error *read_or(struct reader *reader, const struct node **ret_node)
-{
-    const struct node *left, *right;
-    TRY(enter(reader));
-    TRY(read_and(reader, &left));
-    while (reader->lexer.token.kind == TOKEN_OR) {
-        TRY(lexer_next(&reader->lexer));
-        TRY(read_and(reader, &right));
-        TRY(make(reader, NODE_OR, WIRE_OP_CONSTANT, left, right, &left));
-    }
-    reader->depth--;
-    *ret_node = left;
-    return NULL;
+    if (node->kind == EXPRESSION_TEXT)
+        return source_error(source, node->start, "a text cannot stand here");
+    decision->turns |= node->trigger == &word_turn;
+    TRY(check(decision, source, node->left));
+    TRY(check(decision, source, node->right));
+    return check(decision, source, node->last);
 }
 
 static struct error *decision_read(struct decision *decision, const struct source *source)
 {
-    struct reader reader = {.decision = decision};
-    TRY(lexer_start(&reader.lexer, source, &decision->arena, &decision->strings, 0));
+    struct parser parser;
+    TRY(parser_start(&parser, decision->scenario, source, 0, NULL));
+    parser.words = &vocabulary;
     struct word word;
-    TRY(lexer_word(&reader.lexer, "", &word));
+    TRY(lexer_word(&parser.lexer, "", &word));
     if (word.text.size == 0)
         return source_error(source, word.start, "expected the name that stands in remote(NAME)");
     decision->name = word.text.chars;
-    if (reader.lexer.token.kind == TOKEN_END)
+    if (parser.lexer.token.kind == TOKEN_END)
         return NULL;
-    TRY(lexer_expect(&reader.lexer, TOKEN_WHEN, "'when'"));
-    TRY(read_or(&reader, &decision->condition));
-    if (reader.lexer.token.kind != TOKEN_END)
-        return lexer_unexpected(&reader.lexer, "the end");
-    return NULL;
+    TRY(lexer_expect(&parser.lexer, TOKEN_WHEN, "'when'"));
+    TRY(parse_expression(&parser, &decision->condition));
+    if (parser.lexer.token.kind != TOKEN_END)
+        return lexer_unexpected(&parser.lexer, "'and', 'or' or the end of the rule");
+    return check(decision, source, decision->condition);
+}
+
+static struct error *decision_init(struct decision *decision, const char *text)
+{
+    TRY(scenario_new(&decision->scenario));
+    decision->text = arena_copy(&decision->scenario->arena, text, strlen(text));
+    if (decision->text == NULL)
+        return error_no_memory();
+    struct source source = source_whole("--rule", decision->text, strlen(decision->text));
+    return decision_read(decision, &source);
 }
 
 struct error *decision_new(const char *text, struct decision **ret_decision)
@@ -351,14 +105,7 @@ struct error *decision_new(const char *text, struct decision **ret_decision)
     struct decision *decision = calloc(1, sizeof *decision);
     if (decision == NULL)
         return error_no_memory();
-    struct error *error = NULL;
-    decision->text = arena_copy(&decision->arena, text, strlen(text));
-    if (decision->text == NULL) {
-        error = error_no_memory();
-    } else {
-        struct source source = source_whole("--rule", decision->text, strlen(decision->text));
-        error = decision_read(decision, &source);
-    }
+    struct error *error = decision_init(decision, text);
     if (error != NULL)
         decision_free(decision);
     else
@@ -370,8 +117,7 @@ void decision_free(struct decision *decision)
 {
     if (decision == NULL)
         return;
-    strings_deinit(&decision->strings);
-    arena_deinit(&decision->arena);
+    scenario_free(decision->scenario);
     free(decision);
 }
 
@@ -405,77 +151,88 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-static bool on_stack(const struct decision_question *question, const char *glob)
+static bool is_glob_of(const struct expression *node, const char *text)
+{
+    return fnmatch(node->glob.size != 0 ? node->glob.chars : "", text, 0) == 0;
+}
+
+static bool on_stack(const struct decision_question *question, const struct expression *node)
 {
     for (size_t i = 0; i < question->frame_count; i++) {
         const struct decision_frame *frame = &question->frames[i];
         const char *slash = strrchr(frame->module, '/');
-        if (fnmatch(glob, frame->symbol, 0) == 0 || fnmatch(glob, frame->module, 0) == 0 ||
-            (slash != NULL && fnmatch(glob, slash + 1, 0) == 0))
+        if (is_glob_of(node, frame->symbol) || is_glob_of(node, frame->module) ||
+            (slash != NULL && is_glob_of(node, slash + 1)))
             return true;
     }
     return false;
 }
 
-static int64_t evaluate(struct asking *asking, const struct node *node);
+static int64_t answer(struct asking *asking, const struct expression *node)
+{
+    const struct decision_question *question = asking->question;
+    const struct trigger_kind *word = node->trigger;
+    if (word == &word_count)
+        return (int64_t)question->count;
+    if (word == &word_node_count)
+        return (int64_t)question->node_count;
+    if (word == &word_nodes)
+        return (int64_t)question->nodes;
+    if (word == &word_occurrence)
+        return (int64_t)question->occurrence;
+    if (word == &word_turn)
+        return question->turn;
+    if (word == &word_once)
+        return !asking->decision->fired;
+    if (word == &word_random)
+        return next_random(question->random) < (uint64_t)node->number || node->number == -1;
+    if (word == &word_argument)
+        return (int64_t)question->arguments[node->number];
+    if (word == &word_node)
+        return is_glob_of(node, question->node);
+    if (word == &word_function)
+        return is_glob_of(node, question->function);
+    return on_stack(question, node);
+}
 
-static bool in_range(struct asking *asking, const struct node *node)
+static int64_t evaluate(struct asking *asking, const struct expression *node);
+
+static bool in_range(struct asking *asking, const struct expression *node)
 {
     int64_t value = evaluate(asking, node->left), first = evaluate(asking, node->right);
     if (value < first || (node->last != NULL && value > evaluate(asking, node->last)))
         return false;
-    if (node->step == NULL)
-        return true;
-    int64_t step = evaluate(asking, node->step);
-    if (step <= 0) {
-        asking->failed = true;
-        return false;
-    }
-    return ((uint64_t)value - (uint64_t)first) % (uint64_t)step == 0;
+    return node->step == NULL ||
+           ((uint64_t)value - (uint64_t)first) % (uint64_t)node->step->number == 0;
 }
 
-static int64_t evaluate(struct asking *asking, const struct node *node)
+static int64_t evaluate(struct asking *asking, const struct expression *node)
 {
-    const struct decision_question *question = asking->question;
     int64_t value = 0;
     switch (node->kind) {
-    case NODE_CONSTANT:
+    case EXPRESSION_CONSTANT:
         return node->number;
-    case NODE_OPERATION: {
+    case EXPRESSION_UNARY:
+    case EXPRESSION_NOT:
+    case EXPRESSION_BINARY: {
         int64_t left = evaluate(asking, node->left);
         int64_t right = node->right != NULL ? evaluate(asking, node->right) : 0;
         if (!expression_fold(node->op, left, right, &value))
             asking->failed = true;
         return value;
     }
-    case NODE_AND:
+    case EXPRESSION_AND:
         return evaluate(asking, node->left) && evaluate(asking, node->right);
-    case NODE_OR:
+    case EXPRESSION_OR:
         return evaluate(asking, node->left) || evaluate(asking, node->right);
-    case NODE_RANGE:
+    case EXPRESSION_RANGE:
         return in_range(asking, node);
-    case NODE_COUNT:
-        return (int64_t)question->count;
-    case NODE_NODE_COUNT:
-        return (int64_t)question->node_count;
-    case NODE_NODES:
-        return (int64_t)question->nodes;
-    case NODE_OCCURRENCE:
-        return (int64_t)question->occurrence;
-    case NODE_TURN:
-        return question->turn;
-    case NODE_ONCE:
-        return !asking->decision->fired;
-    case NODE_RANDOM:
-        return (double)(next_random(question->random) >> 11) * 0x1p-53 < node->probability;
-    case NODE_ARGUMENT:
-        return (int64_t)question->arguments[node->number];
-    case NODE_NODE:
-        return fnmatch(node->text, question->node, 0) == 0;
-    case NODE_FUNCTION:
-        return fnmatch(node->text, question->function, 0) == 0;
-    case NODE_STACK:
-        return on_stack(question, node->text);
+    case EXPRESSION_TRIGGER:
+        return answer(asking, node);
+    case EXPRESSION_TEXT:      // refused by check()
+    case EXPRESSION_MATCH:     // no word here is a text
+    case EXPRESSION_REFERENCE: // no names are given
+        break;
     }
     return 0;
 }

@@ -6,6 +6,8 @@
 #include "base/file.h"
 #include "campaign/coverage.h"
 #include "campaign/program.h"
+#include "campaign/siblings.h"
+#include "elf/object.h"
 #include "scenario/source.h"
 
 #include <stdarg.h>
@@ -15,6 +17,7 @@
 #define WARNED_PROGRAMS   20
 #define LOOKED_AT         1000 // programs
 #define EXPLAINED_CLOSELY 50   // rules
+#define NAMED_SIBLINGS    4
 
 struct error *diagnosis_warn(struct diagnosis *diagnosis, const char *format, ...)
 {
@@ -57,6 +60,51 @@ static const struct coverage_import *find_import(const struct coverage *coverage
     return NULL;
 }
 
+// "open64, openat": what is imported and does the same. Each name once, since imports may repeat.
+struct sibling_list {
+    const char *names[NAMED_SIBLINGS];
+    size_t count;
+};
+
+static void sibling_list_offer(struct sibling_list *list, const char *function, const char *import)
+{
+    if (list->count == NAMED_SIBLINGS || !siblings(function, import))
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->names[i], import) == 0)
+            return;
+    list->names[list->count++] = import;
+}
+
+static struct error *sibling_list_put(const struct sibling_list *list, const char *last,
+                                      struct buffer *text)
+{
+    for (size_t i = 0; i < list->count; i++)
+        TRY(buffer_printf(text, "%s%s",
+                          i == 0                 ? ""
+                          : i + 1 == list->count ? last
+                                                 : ", ",
+                          list->names[i]));
+    return NULL;
+}
+
+// The imports of the program and its libraries that are like a function, or NULL.
+static char *imported_siblings(const struct coverage *coverage, const char *function)
+{
+    struct sibling_list list = {0};
+    for (size_t i = 0; i < coverage->modules.count; i++) {
+        const struct coverage_module *module = &coverage->modules.items[i];
+        for (size_t j = 0; j < module->imports.count; j++)
+            sibling_list_offer(&list, function, module->imports.items[j].name);
+        // Libraries import much that the program has nothing to do with.
+        if (list.count != 0)
+            break;
+    }
+    struct buffer text = {0};
+    error_free(sibling_list_put(&list, " or ", &text));
+    return text.data;
+}
+
 static char *explain_name(const struct coverage *coverage, const char *library, const char *name)
 {
     char *text;
@@ -64,9 +112,13 @@ static char *explain_name(const struct coverage *coverage, const char *library, 
     const struct coverage_import *import = find_import(coverage, name);
     size_t definer = coverage_definer(coverage, name, NULL);
     const char *near = similar_import(coverage, name);
+    _cleanup_free_ char *others = imported_siblings(coverage, name);
     if (import != NULL && *library != '\0' && import->definer != COVERAGE_NOWHERE)
         size = asprintf(&text, "%s comes from %s, which '%s' does not name", name,
                         file_base_name(coverage->modules.items[import->definer].path), library);
+    else if (import == NULL && others != NULL)
+        size =
+            asprintf(&text, "no module of any process imports %s; did you mean %s?", name, others);
     else if (import == NULL && definer != COVERAGE_NOWHERE)
         size = asprintf(&text,
                         "%s defines %s, but no module of any process imports it; calls within a "
@@ -136,6 +188,60 @@ static struct error *explain_rules(const struct wire_view *view, struct diagnosi
     return NULL;
 }
 
+// Whether a rule names this pattern's function, could apply, and was not reached.
+static bool is_missed(const struct wire_view *view, const struct wire_pattern *pattern)
+{
+    const uint32_t *refs = wire_view_rule_refs(view, pattern);
+    bool missed = pattern->rule_refs.count != 0 && (pattern->flags & WIRE_GLOB) == 0 &&
+                  view->pattern_states[pattern - view->patterns].bound != 0;
+    for (uint32_t i = 0; missed && i < pattern->rule_refs.count; i++)
+        missed = view->rule_states[refs[i]].reached == 0;
+    return missed;
+}
+
+// A function that is imported and was never called, while the program imports others that do the
+// same: they are what it called, most likely.
+static struct error *warn_missed(const struct wire_view *view, const struct elf_object *object,
+                                 const char *function, struct diagnosis *diagnosis)
+{
+    struct sibling_list list = {0};
+    for (size_t i = 0; i < elf_object_import_count(object); i++)
+        sibling_list_offer(&list, function, elf_object_import(object, i)->name);
+    if (list.count == 0)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer names = {0};
+    TRY(sibling_list_put(&list, " and ", &names));
+    return diagnosis_warn(diagnosis,
+                          "%s was never called; %s also imports %s, which this rule does not cover",
+                          function, file_base_name(view->command), names.data);
+}
+
+static void close_object(struct elf_object **object)
+{
+    elf_object_close(*object);
+}
+
+static struct error *explain_missed(const struct wire_view *view, struct diagnosis *diagnosis)
+{
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    _cleanup_(close_object) struct elf_object *object = NULL;
+    uint32_t looked_at = 0;
+    for (uint32_t i = 0; i < view->pattern_count && looked_at < EXPLAINED_CLOSELY; i++) {
+        if (!is_missed(view, &view->patterns[i]))
+            continue;
+        if (looked_at++ == 0 && view->region->command_words != 0) {
+            struct error *error = elf_find_program(view->command, &program);
+            if (error == NULL && !program.script)
+                error = elf_object_open(program.path, &object);
+            error_free(error); // only a hint is lost
+        }
+        if (object == NULL)
+            return NULL;
+        TRY(warn_missed(view, object, wire_view_string(view, view->patterns[i].name), diagnosis));
+    }
+    return NULL;
+}
+
 // Paths of programs in records, each once.
 struct program_list {
     ARRAY(const char *) paths;
@@ -190,6 +296,8 @@ struct error *diagnosis_make(const struct wire_view *view, struct diagnosis *ret
 {
     struct diagnosis diagnosis = {0};
     struct error *error = explain_rules(view, &diagnosis);
+    if (error == NULL)
+        error = explain_missed(view, &diagnosis);
     if (error == NULL)
         error = warn_programs(view, &diagnosis);
     if (error != NULL)

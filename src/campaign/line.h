@@ -9,8 +9,9 @@
 
 #include <stdbool.h>
 
-#define LINE_PROTOCOL 1
-#define LINE_MAX_SIZE 16384 // of one line with its newline; a longer one ends the connection
+#define LINE_PROTOCOL      1
+#define LINE_PROTOCOL_TEXT "1"
+#define LINE_MAX_SIZE      16384 // of one line with its newline; a longer one ends the connection
 
 // Appends a word. An empty one is written as %.
 struct error *line_put(struct buffer *buffer, const char *text);

@@ -21,8 +21,7 @@
 
 struct remote {
     const struct region *region;
-    bool has_address;
-    struct address address;
+    struct address_list addresses; // none: every question is unreachable
     char *node;
     int socket;
     uint64_t retry_at; // not before
@@ -42,7 +41,7 @@ static char *default_node(void)
 struct error *remote_new(const char *address, const char *node, const struct region *region,
                          struct remote **ret_remote)
 {
-    struct address parsed = {0};
+    struct address_list parsed = {0};
     if (address != NULL)
         TRY(address_parse(address, &parsed));
     struct remote *remote = calloc(1, sizeof *remote);
@@ -50,8 +49,7 @@ struct error *remote_new(const char *address, const char *node, const struct reg
         return error_no_memory();
     remote->region = region;
     remote->socket = -1;
-    remote->has_address = address != NULL;
-    remote->address = parsed;
+    remote->addresses = parsed;
     remote->node = node != NULL ? strdup(node) : default_node();
     if (remote->node == NULL) {
         remote_free(remote);
@@ -153,9 +151,9 @@ static bool connected(struct remote *remote)
 {
     if (remote->socket >= 0)
         return true;
-    if (!remote->has_address || supervise_now() < remote->retry_at)
+    if (remote->addresses.count == 0 || supervise_now() < remote->retry_at)
         return false;
-    struct error *error = address_connect(&remote->address, CONNECT_MS, &remote->socket);
+    struct error *error = address_connect(&remote->addresses, CONNECT_MS, &remote->socket);
     if (error == NULL && greet(remote))
         return true;
     error_free(error);

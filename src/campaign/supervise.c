@@ -134,7 +134,7 @@ size_t supervise_kill(void)
                 break;
         }
         if ((count != 0 && refused == count) || supervise_now() > deadline)
-            return count;
+            return count != 0 ? count : 1; // some child is there, whether /proc tells or not
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
 }

@@ -105,7 +105,7 @@ static struct error *finish(const struct trial_options *options, struct trial *t
         TRY(warn(trial, strdup("a rule asks remote(), but there is no --coordinator; the calls "
                                "went through")));
     if (trial->outcome.left_over != 0) {
-        TRY(warn(trial, printed("%zu processes of the command could not be killed",
+        TRY(warn(trial, printed("%zu or more processes of the command could not be killed",
                                 trial->outcome.left_over)));
     }
     struct error *error =

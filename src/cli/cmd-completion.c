@@ -29,6 +29,15 @@ static struct error *put_cases(struct buffer *text, const struct command *comman
                          files ? "COMPREPLY=( $(compgen -f -- \"$word\") );" : "");
 }
 
+static struct error *put_valued(struct buffer *text, const struct option *option)
+{
+    if (option->kind == OPTION_FLAG)
+        return NULL;
+    if (option->letter != 0)
+        TRY(buffer_printf(text, "-%c ", option->letter));
+    return buffer_printf(text, "--%s ", option->name);
+}
+
 static struct error *put_command(struct buffer *text, const struct command *command)
 {
     TRY(buffer_printf(text, "    %s)\n", command->name));
@@ -38,7 +47,10 @@ static struct error *put_command(struct buffer *text, const struct command *comm
         TRY(put_cases(text, command, false));
         TRY(buffer_printf(text, "            *) ;;\n        esac\n"));
     }
-    TRY(buffer_printf(text, "        options='"));
+    TRY(buffer_printf(text, "        valued='"));
+    for (size_t i = 0; i < command->option_count; i++)
+        TRY(put_valued(text, &command->options[i]));
+    TRY(buffer_printf(text, "'\n        options='"));
     for (size_t i = 0; i < command->option_count; i++)
         TRY(buffer_printf(text, "--%s ", command->options[i].name));
     TRY(buffer_printf(text, "--help'\n        words='"));
@@ -48,6 +60,48 @@ static struct error *put_command(struct buffer *text, const struct command *comm
         TRY(buffer_printf(text, "$verbs"));
     return buffer_printf(text, "'\n        follows=%d\n        ;;\n", command->command_follows);
 }
+
+// What is the same for every command. The shell makes words of its own of = and : in an option's
+// value, and its list of commands has builtins, which cannot be run by others.
+static const char ending[] =
+    "    if [ \"$follows\" -eq 1 ]; then\n"
+    "        for ((i = 2; i < COMP_CWORD; i++)); do\n"
+    "            case ${COMP_WORDS[i]} in\n"
+    "            --) ((i++)); break ;;\n"
+    "            -*)\n"
+    "                if [[ \" $valued \" == *\" ${COMP_WORDS[i]} \"* ]]; then\n"
+    "                    [ \"${COMP_WORDS[i + 1]}\" != = ] || ((i++))\n"
+    "                    ((i++))\n"
+    "                    while [[ ${COMP_WORDS[i + 1]} == [=:] ]]; do ((i += 2)); done\n"
+    "                fi\n"
+    "                ;;\n"
+    "            *) break ;;\n"
+    "            esac\n"
+    "        done\n"
+    "        if [ \"$i\" -lt \"$COMP_CWORD\" ]; then\n"
+    "            COMPREPLY=( $(compgen -f -- \"$word\") )\n"
+    "            return\n"
+    "        fi\n"
+    "        if [[ $i -eq $COMP_CWORD && $word != -* ]]; then\n"
+    "            if [[ $word == */* ]]; then\n"
+    "                COMPREPLY=( $(compgen -f -- \"$word\") )\n"
+    "                return\n"
+    "            fi\n"
+    "            for name in $(compgen -c -- \"$word\" | sort -u); do\n"
+    "                ! type -P \"$name\" >/dev/null || COMPREPLY+=( \"$name\" )\n"
+    "            done\n"
+    "            return\n"
+    "        fi\n"
+    "    fi\n"
+    "    if [[ $word == -* ]]; then\n"
+    "        COMPREPLY=( $(compgen -W \"$options\" -- \"$word\") )\n"
+    "    elif [ -n \"$words\" ] && [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+    "        COMPREPLY=( $(compgen -W \"$words\" -- \"$word\") )\n"
+    "    else\n"
+    "        COMPREPLY=( $(compgen -f -- \"$word\") )\n"
+    "    fi\n"
+    "}\n"
+    "complete -o filenames -F _ordeal ordeal\n";
 
 static struct error *put_script(struct buffer *text)
 {
@@ -59,35 +113,15 @@ static struct error *put_script(struct buffer *text)
     for (size_t i = 0; commands[i] != NULL; i++)
         TRY(buffer_printf(text, "%s%s", i == 0 ? "" : " ", commands[i]->name));
     TRY(buffer_printf(
-        text, "'\n    local options='' words='' follows=0 i\n    COMPREPLY=()\n"
+        text, "'\n    local options='' words='' valued='' follows=0 name i\n    COMPREPLY=()\n"
               "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
               "        COMPREPLY=( $(compgen -W \"$verbs --help --version\" -- \"$word\") )\n"
               "        return\n    fi\n"
               "    case ${COMP_WORDS[1]} in\n"));
     for (size_t i = 0; commands[i] != NULL; i++)
         TRY(put_command(text, commands[i]));
-    return buffer_printf(text, "    *) return ;;\n    esac\n"
-                               "    if [ \"$follows\" -eq 1 ]; then\n"
-                               "        for ((i = 2; i < COMP_CWORD; i++)); do\n"
-                               "            if [ \"${COMP_WORDS[i]}\" = -- ]; then\n"
-                               "                if [ $((i + 1)) -eq \"$COMP_CWORD\" ]; then\n"
-                               "                    COMPREPLY=( $(compgen -c -- \"$word\") )\n"
-                               "                else\n"
-                               "                    COMPREPLY=( $(compgen -f -- \"$word\") )\n"
-                               "                fi\n"
-                               "                return\n"
-                               "            fi\n"
-                               "        done\n"
-                               "    fi\n"
-                               "    if [[ $word == -* ]]; then\n"
-                               "        COMPREPLY=( $(compgen -W \"$options\" -- \"$word\") )\n"
-                               "    elif [ -n \"$words\" ] && [ \"$COMP_CWORD\" -eq 2 ]; then\n"
-                               "        COMPREPLY=( $(compgen -W \"$words\" -- \"$word\") )\n"
-                               "    else\n"
-                               "        COMPREPLY=( $(compgen -f -- \"$word\") )\n"
-                               "    fi\n"
-                               "}\n"
-                               "complete -o filenames -F _ordeal ordeal\n");
+    TRY(buffer_printf(text, "    *) return ;;\n    esac\n"));
+    return buffer_append(text, ending, strlen(ending));
 }
 
 static struct error *run(const void *settings, char **operands, int *ret_status)

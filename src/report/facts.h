@@ -55,7 +55,7 @@ struct call_arguments {
     unsigned count;    // those worth showing
     const char *kinds; // enum prototype_kind letters; NULL: the function is not known, these are
                        // the registers that arguments are passed in
-    uint32_t strings; // bit i: a captured C string
+    uint32_t strings;  // bit i: a captured C string
 };
 struct call_arguments facts_arguments(const struct facts *facts, const struct wire_record *record);
 struct error *facts_put_argument(const struct call_arguments *arguments,

@@ -172,24 +172,49 @@ static void turns_go_around(void **state)
 
 static void addresses_are_understood(void **state)
 {
-    struct address address;
+    struct address_list list;
     char text[ADDRESS_TEXT];
-    must(address_parse("127.0.0.1:80", &address));
-    address_format(&address, text);
+    must(address_parse("127.0.0.1:80", &list));
+    address_format(&list.choices[0], text);
     assert_string_equal(text, "127.0.0.1:80");
-    must(address_parse("[::1]:8080", &address));
-    address_format(&address, text);
+    must(address_parse("[::1]:8080", &list));
+    address_format(&list.choices[0], text);
     assert_string_equal(text, "[::1]:8080");
-    must(address_parse("./socket", &address));
-    address_format(&address, text);
+    must(address_parse("./socket", &list));
+    address_format(&list.choices[0], text);
     assert_string_equal(text, "./socket");
-    must_say(address_parse("localhost", &address), "neither HOST:PORT");
-    must_say(address_parse("localhost:", &address), "neither HOST:PORT");
-    must_say(address_parse("127.0.0.1:no-such-port", &address), "cannot understand");
+    must_say(address_parse("localhost", &list), "neither HOST:PORT");
+    must_say(address_parse("localhost:", &list), "neither HOST:PORT");
+    must_say(address_parse("127.0.0.1:no-such-port", &list), "cannot understand");
     char long_path[200];
     memset(long_path, '/', sizeof long_path - 1);
     long_path[sizeof long_path - 1] = '\0';
-    must_say(address_parse(long_path, &address), "longer than");
+    must_say(address_parse(long_path, &list), "longer than");
+}
+
+static void the_second_address_is_tried(void **state)
+{
+    struct address_list nobody, somebody, both = {.count = 2};
+    // The port of a socket that is bound and does not listen.
+    int deaf = socket(AF_INET, SOCK_STREAM, 0), listener, handle;
+    must(address_parse("127.0.0.1:0", &nobody));
+    socklen_t size = sizeof nobody.choices[0].storage;
+    struct sockaddr *name = (struct sockaddr *)&nobody.choices[0].storage;
+    assert_int_equal(bind(deaf, name, nobody.choices[0].size), 0);
+    assert_int_equal(getsockname(deaf, name, &size), 0);
+    must(address_parse("127.0.0.1:0", &somebody));
+    must(address_listen(&somebody, &listener, &both.choices[1]));
+    both.choices[0] = nobody.choices[0];
+    must(address_connect(&both, 1000, &handle));
+    close(handle);
+    must_say(address_connect(&nobody, 1000, &handle), "cannot reach the coordinator");
+    // Likewise for listening: the first is taken.
+    struct address_list taken = {.choices = {both.choices[1], somebody.choices[0]}, .count = 2};
+    struct address bound;
+    must(address_listen(&taken, &handle, &bound));
+    close(handle);
+    close(listener);
+    close(deaf);
 }
 
 struct server {
@@ -238,10 +263,10 @@ static void server_stop(struct server *server)
 
 static int dial(const struct server *server)
 {
-    struct address address;
-    must(address_parse(server->address, &address));
+    struct address_list addresses;
+    must(address_parse(server->address, &addresses));
     int handle;
-    must(address_connect(&address, 1000, &handle));
+    must(address_connect(&addresses, 1000, &handle));
     return handle;
 }
 
@@ -282,6 +307,13 @@ static void the_protocol_is_kept(void **state)
     assert_string_equal(talk(&server, "HELLO 1 b\r\nASK 9 disk write 1 1 1 0 \r\n"),
                         "WELCOME 1\nANSWER 9 no\n");
     assert_string_equal(talk(&server, "HELLO 9 b\n"), "ERROR this coordinator speaks protocol 1\n");
+    assert_string_equal(talk(&server, "HELLO 1x b\n"),
+                        "ERROR this coordinator speaks protocol 1\n");
+    char hello[400] = "HELLO 1 ";
+    memset(hello + strlen(hello), 'n', 300);
+    hello[sizeof hello - 1] = '\0';
+    strcat(hello, "\n");
+    assert_non_null(strstr(talk(&server, hello), "at most 255 bytes"));
     assert_string_equal(talk(&server, "ASK 1 " QUESTION), "ERROR expected HELLO first\n");
     assert_non_null(strstr(talk(&server, "HELLO 1 c\nHELLO 1 c\n"), "ERROR expected HELLO"));
     assert_non_null(strstr(talk(&server, "HELLO 1 c\nASK\n"), "ERROR this question"));
@@ -289,7 +321,7 @@ static void the_protocol_is_kept(void **state)
     assert_non_null(strstr(talk(&server, "HELLO 1 c\nASK 1 d f 1 1 1 0 a,b\n"), "ERROR this"));
     assert_non_null(strstr(talk(&server, "GET / HTTP/1.1\n"), "ERROR expected HELLO or ASK\n"));
     server_stop(&server);
-    assert_int_equal(server.refused, 7);
+    assert_int_equal(server.refused, 9);
 }
 
 static void unkind_peers_do_no_harm(void **state)
@@ -375,6 +407,7 @@ int main(void)
         cmocka_unit_test(mistakes_are_pointed_at),
         cmocka_unit_test(turns_go_around),
         cmocka_unit_test(addresses_are_understood),
+        cmocka_unit_test(the_second_address_is_tried),
         cmocka_unit_test(the_protocol_is_kept),
         cmocka_unit_test(unkind_peers_do_no_harm),
         cmocka_unit_test_setup_teardown(a_controller_asks_and_survives_the_end, enter_scratch,
