@@ -31,7 +31,7 @@ struct error *parser_start(struct parser *parser, struct scenario *scenario,
                            const struct source *source, size_t at,
                            const struct named_triggers *names)
 {
-    *parser = (struct parser){.scenario = scenario, .names = names};
+    *parser = (struct parser){.scenario = scenario, .words = &trigger_vocabulary, .names = names};
     const char *nul = source->size != 0 ? memchr(source->text, '\0', source->size) : NULL;
     if (nul != NULL)
         return source_error(source, (size_t)(nul - source->text),
@@ -155,17 +155,28 @@ static struct error *unknown_word(struct parser *parser)
     const char *word = parser->lexer.source->text + token->start;
     size_t size = token->end - token->start;
     struct suggestion suggestion = suggestion_start(word, size);
-    for (size_t i = 0; i < scenario_trigger_count(); i++)
-        suggestion_offer(&suggestion, scenario_trigger(i)->name);
+    for (size_t i = 0; i < parser->words->count; i++)
+        suggestion_offer(&suggestion, parser->words->triggers[i]->about.name);
     for (size_t i = 0; i < constant_count(); i++)
         suggestion_offer(&suggestion, constant_at(i)->name);
     static const char *const reserved[] = {"and", "or", "not", "in", "when"};
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
         suggestion_offer(&suggestion, reserved[i]);
     char storage[SUGGESTION_SIZE];
-    return parser_error(parser, token->start,
-                        "unknown word '%.*s'%s; 'ordeal list triggers' shows what there is",
-                        size < 60 ? (int)size : 60, word, suggestion_text(&suggestion, storage));
+    return parser_error(parser, token->start, "unknown word '%.*s'%s; %s shows what there is",
+                        size < 60 ? (int)size : 60, word, suggestion_text(&suggestion, storage),
+                        parser->words->where);
+}
+
+static const struct trigger_kind *find_trigger(const struct vocabulary *words, const char *name,
+                                               size_t size)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        const char *candidate = words->triggers[i]->about.name;
+        if (strncmp(candidate, name, size) == 0 && candidate[size] == '\0')
+            return words->triggers[i];
+    }
+    return NULL;
 }
 
 static struct error *parse_name(struct parser *parser, const struct expression **ret_node)
@@ -174,7 +185,7 @@ static struct error *parse_name(struct parser *parser, const struct expression *
     const char *word = parser->lexer.source->text + token.start;
     size_t size = token.end - token.start;
     struct expression *node = NULL;
-    const struct trigger_kind *trigger = trigger_find(word, size);
+    const struct trigger_kind *trigger = find_trigger(parser->words, word, size);
     const struct constant *constant = trigger == NULL ? constant_find(word, size) : NULL;
     if (trigger == NULL && constant == NULL)
         return unknown_word(parser);

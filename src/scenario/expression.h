@@ -48,9 +48,17 @@ struct named_triggers {
 void named_triggers_deinit(struct named_triggers *names);
 struct error *named_triggers_add(struct named_triggers *names, struct named_trigger trigger);
 
+// The triggers an expression may ask.
+struct vocabulary {
+    const struct trigger_kind *const *triggers;
+    size_t count;
+    const char *where; // they are described
+};
+
 struct parser {
     struct lexer lexer;
     struct scenario *scenario;
+    const struct vocabulary *words;     // the stock triggers, unless set after parser_start()
     const struct named_triggers *names; // or NULL
     unsigned depth;                     // of nesting
     unsigned nodes;

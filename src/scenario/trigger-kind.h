@@ -32,6 +32,9 @@ extern const struct trigger_kind trigger_after, trigger_arg, trigger_caller, tri
     trigger_plugin, trigger_process, trigger_random, trigger_remote, trigger_stack, trigger_thread,
     trigger_time, trigger_var;
 
-const struct trigger_kind *trigger_find(const char *name, size_t size);
+extern const struct vocabulary trigger_vocabulary;
+
+// (P): leaves the probability in the node's number, as WIRE_OP_RANDOM has it.
+struct error *trigger_parse_random(struct parser *parser, struct expression *node);
 
 #endif

@@ -75,7 +75,7 @@ const struct trigger_kind trigger_once = {
 };
 
 // random(0.1), random(10%)
-static struct error *parse_random(struct parser *parser, struct expression *node)
+struct error *trigger_parse_random(struct parser *parser, struct expression *node)
 {
     struct lexer *lexer = &parser->lexer;
     TRY(parse_open(parser, "random"));
@@ -115,7 +115,7 @@ const struct trigger_kind trigger_random = {
                 "decides the same way again.",
             .example = "malloc=NULL/ENOMEM when random(0.01)",
         },
-    .parse = parse_random,
+    .parse = trigger_parse_random,
     .compile = compile_random,
     .sees_calls = true,
 };

@@ -1,8 +1,6 @@
 // The registry of stock triggers: one line each, in the order of `ordeal list triggers`.
 #include "scenario/trigger-kind.h"
 
-#include <string.h>
-
 static const struct trigger_kind *const triggers[] = {
     &trigger_count,   &trigger_match,  &trigger_once,          &trigger_random, &trigger_time,
     &trigger_caller,  &trigger_stack,  &trigger_new_stack,     &trigger_arg,    &trigger_fd,
@@ -10,6 +8,8 @@ static const struct trigger_kind *const triggers[] = {
     &trigger_process, &trigger_remote, &trigger_plugin,
 };
 #define TRIGGERS (sizeof triggers / sizeof *triggers)
+
+const struct vocabulary trigger_vocabulary = {triggers, TRIGGERS, "'ordeal list triggers'"};
 
 size_t scenario_trigger_count(void)
 {
@@ -19,14 +19,4 @@ size_t scenario_trigger_count(void)
 const struct scenario_trigger *scenario_trigger(size_t index)
 {
     return &triggers[index]->about;
-}
-
-const struct trigger_kind *trigger_find(const char *name, size_t size)
-{
-    for (size_t i = 0; i < TRIGGERS; i++) {
-        const char *candidate = triggers[i]->about.name;
-        if (strncmp(candidate, name, size) == 0 && candidate[size] == '\0')
-            return triggers[i];
-    }
-    return NULL;
 }

@@ -89,14 +89,23 @@ static void expressions_mean_what_they_say(void **state)
         "2 + 3 * 4 == 14 and (2 + 3) * 4 == 20",
         "not not 1",
         "! turn",
-        "1 or 1 / 0 == 0",
+        "1 or 1 / (nodes - 3) == 0",
+        "arg(1) == EIO and arg(2) == 0x1000 and count != O_RDONLY", // constants as in scenarios
+        "!turn == 1 and !count == 0",                               // ! binds like in C
+        "function(\"write\") and not function(\"wr\\?te\")",
     };
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
         if (!decide(yes[i]))
             fail_msg("no: %s", yes[i]);
-    static const char *const no[] = {
-        "count == 11", "count in 13..",         "count in 2..+7", "turn", "random(0)",
-        "1 / 0 == 0",  "1 % (2 - 2) == 0 or 0", "node(\"\")",     "0"};
+    static const char *const no[] = {"count == 11",
+                                     "count in 13..",
+                                     "count in 2..+7",
+                                     "turn",
+                                     "random(0)",
+                                     "1 / (nodes - 3) == 0",
+                                     "1 % (nodes - 3) == 0 or 0",
+                                     "node(\"\")",
+                                     "0"};
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
         if (decide(no[i]))
             fail_msg("yes: %s", no[i]);
@@ -113,23 +122,30 @@ static void mistakes_are_pointed_at(void **state)
         {"x when cuont == 1", "did you mean 'count'?"},
         {"x when count ==", "expected a condition"},
         {"x when (count", "expected ')'"},
-        {"x when count 3", "expected the end"},
-        {"x when random(2)", "from 0 to 1"},
-        {"x when arg(7)", "from 1 to 6"},
+        {"x when count 3", "the end of the rule"},
+        {"x when random(2)", "between 0 and 1"},
+        {"x when arg(7)", "is at most 6"},
         {"x when node(db)", "in quotes"},
         {"x when count in 3", "expected '..'"},
+        {"x when \"text\"", "a text cannot stand here"},
+        {"x when count + \"text\" == 1", "a text cannot stand here"},
+        {"x when count == \"text\"", "can be compared with a text"},
+        {"x when path(1) ~ \"text\"", "unknown word 'path'; ordeal-coordinate(1) shows"},
+        {"x when @late", "no trigger named 'late'"},
+        {"x when random(0.5) in 0..1", "evaluated more than once"},
+        {"x when 1 / 0", "division by zero"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct decision *decision;
         must_say(decision_new(wrong[i].rule, &decision), wrong[i].says);
     }
-    char deep[3000] = "x when ";
+    char deep[6000] = "x when ";
     for (int i = 0; i < 1000; i++)
         strcat(deep, "(");
     struct decision *decision;
     must_say(decision_new(deep, &decision), "nested too deeply");
     strcpy(deep, "x when 1");
-    for (int i = 0; i < 1200; i++)
+    for (int i = 0; i < 2500; i++)
         strcat(deep, "+1");
     must_say(decision_new(deep, &decision), "too long");
 }
