@@ -1,4 +1,5 @@
-// The commands there are. A new one is its cmd-VERB.c and two lines here.
+// The commands there are. A new one is its cmd-VERB.c and a line here, in registry.h and in
+// meson.build.
 #include "cli/registry.h"
 
 #include "scenario/source.h"

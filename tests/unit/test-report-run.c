@@ -65,10 +65,10 @@ static void bind_all_but(struct fixture *fixture, uint32_t rule)
     }
 }
 
-static void fixture_start(struct fixture *fixture)
+static void fixture_start_with(struct fixture *fixture, const char *const *rules)
 {
     memset(fixture, 0, sizeof *fixture);
-    must(make_region(specs, NULL, 64, &fixture->region));
+    must(make_region(rules, NULL, 64, &fixture->region));
     struct wire_region *map = fixture->region.map;
     must(region_check(map, fixture->region.size, "region", &fixture->view));
     fixture->rules = (struct wire_rule_state *)((char *)map + map->rules);
@@ -82,6 +82,11 @@ static void fixture_start(struct fixture *fixture)
     map->outcome_ns = 12300000;
     map->processes = 1;
     bind_all_but(fixture, 4);
+}
+
+static void fixture_start(struct fixture *fixture)
+{
+    fixture_start_with(fixture, specs);
 }
 
 static char *report(struct fixture *fixture, bool json, struct report_run run)
@@ -243,6 +248,81 @@ static void long_lists_are_cut_and_losses_are_said(void **state)
     region_close(&fixture.region);
 }
 
+static void a_stack_is_shown_once(void **state)
+{
+    struct fixture fixture;
+    fixture_start(&fixture);
+    add_injection(&fixture, 1, "read", WIRE_DELAY);
+    add_injection(&fixture, 1, "read", WIRE_DELAY)->frames[1]++;
+    add_injection(&fixture, 1, "read", WIRE_DELAY);
+    add_injection(&fixture, 1, "read", WIRE_DELAY)->frames_cut = 1;
+    add_injection(&fixture, 1, "read", WIRE_DELAY)->frame_count = 1;
+    struct wire_record *last = add_injection(&fixture, 1, "read", WIRE_DELAY);
+    last->frames[1]++;
+    char *text = report(&fixture, false, (struct report_run){0});
+    const char *third = strstr(text, "  3. "), *fourth = strstr(text, "  4. ");
+    has(third, "     same stack as 1.\n\n  4. ");
+    has(fourth, "... and further frames");
+    has(strstr(text, "  6. "), "     same stack as 2.\n\n");
+    *strstr(text, "  3. ") = '\0';
+    has_not(text, "same stack");
+    free(text);
+    region_close(&fixture.region);
+}
+
+static void arguments_follow_the_function_that_was_called(void **state)
+{
+    static const struct {
+        const char *function, *says;
+        uint64_t arguments[WIRE_ARGUMENTS];
+    } cases[] = {
+        {"read", "read(3, 0x7f00, 128), delayed", {3, 0x7f00, 128}},
+        {"lseek", "lseek(-1, -5, 2), delayed", {0xffffffff, (uint64_t)-5, 2}},
+        {"open", "open(0x7f00, 0), delayed", {0x7f00, 0, 77}},
+        {"open", "open(0x7f00, 64, 420), delayed", {0x7f00, 64, 0xdead000001a4}},
+        {"openat", "openat(-100, NULL, 0), delayed", {(uint64_t)-100, 0, 0, 5}},
+        {"calloc", "calloc(0xffffffffffffffff, 1), delayed", {UINT64_MAX, 1}},
+        {"getpid", "getpid(), delayed", {9}},
+        {"odd",
+         "odd(rdi=0x1, rsi=0x0, rdx=0x10, rcx=0x0, r8=0x0, r9=0x6), del",
+         {1, 0, 16, 0, 0, 6}},
+    };
+    static const char *const globs[] = {"*=-1", "* delay 5ms", NULL};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture fixture;
+        fixture_start_with(&fixture, globs);
+        struct wire_record *record = add_injection(&fixture, 1, cases[i].function, WIRE_DELAY);
+        memcpy(record->arguments, cases[i].arguments, sizeof record->arguments);
+        char *text = report(&fixture, false, (struct report_run){0});
+        has(text, cases[i].says);
+        free(text);
+        region_close(&fixture.region);
+    }
+}
+
+static void every_rule_that_cannot_apply_is_explained(void **state)
+{
+    static const char *const many[] = {"a=1", "b=1", "c=1", "d=1", "e=1", "f=1", "g=1",
+                                       "h=1", "i=1", "j=1", "k=1", "l=1", NULL};
+    struct region region;
+    must(make_region(many, NULL, 4, &region));
+    struct wire_view view;
+    must(region_check(region.map, region.size, "region", &view));
+    struct report_run run = {.view = &view};
+    struct buffer text = {0};
+    must(report_run_text(&run, &text));
+    has(text.data, "the rule 'j=1' cannot apply");
+    has_not(text.data, "the rule 'k=1' cannot apply");
+    has(text.data, "... and 2 more rules cannot apply; --all or --json says why\n");
+    buffer_deinit(&text);
+    run.all = true;
+    must(report_run_text(&run, &text));
+    has(text.data, "the rule 'l=1' cannot apply");
+    has_not(text.data, "more rules");
+    buffer_deinit(&text);
+    region_close(&region);
+}
+
 static json_t *path(json_t *root, const char *key, size_t index, const char *inner)
 {
     return json_object_get(json_array_get(json_object_get(root, key), index), inner);
@@ -319,6 +399,9 @@ int main(void)
         cmocka_unit_test(other_actions_are_shown),
         cmocka_unit_test(outcomes_are_named),
         cmocka_unit_test(long_lists_are_cut_and_losses_are_said),
+        cmocka_unit_test(a_stack_is_shown_once),
+        cmocka_unit_test(arguments_follow_the_function_that_was_called),
+        cmocka_unit_test(every_rule_that_cannot_apply_is_explained),
         cmocka_unit_test(json_says_the_same),
         cmocka_unit_test(nonsense_records_do_no_harm),
     };

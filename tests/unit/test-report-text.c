@@ -23,6 +23,14 @@ static void control_characters_are_spelled_out(void **state)
           "abc"); // right-to-left override
 }
 
+static void lines_stay_lines(void **state)
+{
+    struct buffer text = {0};
+    must(text_put_lines(&text, "a\33[1m\n\tb\n\n\xff"));
+    assert_string_equal(text.data, "a\\x1b[1m\n\tb\n\n\\xff");
+    buffer_deinit(&text);
+}
+
 static void utf8_stays_and_what_is_not_utf8_does_not(void **state)
 {
     shows("gr\xc3\xbc\xc3\x9f \xe6\x97\xa5 \xf0\x9f\x90\x9b", SIZE_MAX, 0,
@@ -95,6 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(control_characters_are_spelled_out),
+        cmocka_unit_test(lines_stay_lines),
         cmocka_unit_test(utf8_stays_and_what_is_not_utf8_does_not),
         cmocka_unit_test(quotes_are_escaped_when_quoting),
         cmocka_unit_test(the_size_is_kept),
