@@ -76,7 +76,10 @@ void process_start(void)
     uint32_t pid = system_pid();
     runtime.process->number = process_number(pid, false);
     runtime.process->key = random_mix(pid);
-    runtime.lineage = random_mix(runtime.plan->seed + runtime.process->number);
+    // A process that execs another program goes on with another sequence.
+    uint64_t program = wire_fingerprint(runtime.program_path, text_length(runtime.program_path));
+    runtime.lineage =
+        random_mix(random_mix(runtime.plan->seed + runtime.process->number) ^ program);
 }
 
 void process_after_fork(void)

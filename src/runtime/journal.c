@@ -16,7 +16,7 @@ static struct wire_record *journal_open(enum wire_record_kind kind)
     record->tid = system_tid();
     record->time_ns = clock_now() - region->start_ns;
     record->process_number = runtime.process->number;
-    text_copy(record->process_name, sizeof record->process_name, runtime.program);
+    text_copy(record->process_name, sizeof record->process_name, runtime.invoked);
     return record;
 }
 

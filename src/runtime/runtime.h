@@ -157,8 +157,7 @@ struct runtime {
     const struct module *self;
     long (*clock)(int, void *); // the vDSO's clock_gettime
     bool armed;
-    char program[16]; // file name, cut
-    char invoked[64]; // file name it was started under: "sh" where the program is dash
+    char invoked[64]; // file name it was started under
     char program_path[WIRE_MODULE_PATH];
 };
 extern struct runtime runtime;

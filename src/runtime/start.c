@@ -65,14 +65,23 @@ static bool region_is_sound(const struct wire_region *region, uint64_t size)
     return true;
 }
 
-static void find_program(void)
+// Known by the name it was started under ("sh" where the file is dash) and by its file. Where the
+// loader was started by name, the file is what the loader was given.
+static void find_program(int argc, char **argv)
 {
     long size = SYSTEM_3(__NR_readlink, "/proc/self/exe", runtime.program_path,
                          sizeof runtime.program_path - 1);
     if (system_failed(size))
         size = 0;
     runtime.program_path[size] = '\0';
-    text_copy(runtime.program, sizeof runtime.program, text_base(runtime.program_path));
+    if (argc > 0 && text_starts(text_base(runtime.program_path), "ld-linux"))
+        text_copy(runtime.program_path, sizeof runtime.program_path, argv[0]);
+    const char *name = argc > 0 ? text_base(argv[0]) : "";
+    if (name[0] == '-') // a login shell
+        name++;
+    if (name[0] == '\0')
+        name = text_base(runtime.program_path);
+    text_copy(runtime.invoked, sizeof runtime.invoked, name);
 }
 
 static void find_clock(void)
@@ -110,13 +119,7 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     runtime.pattern_states = region_at(region->patterns);
     runtime.environment = environment;
     runtime.stack_top = (uint64_t)environment;
-    find_program();
-    if (argc > 0)
-        text_copy(runtime.invoked, sizeof runtime.invoked, text_base(argv[0]));
-    if (argc > 0 && text_starts(text_base(runtime.program_path), "ld-linux")) {
-        text_copy(runtime.program_path, sizeof runtime.program_path, argv[0]);
-        text_copy(runtime.program, sizeof runtime.program, runtime.invoked);
-    }
+    find_program(argc, argv);
     process_start();
     thread_self();
     if (runtime.plan->patterns.count == 0)
