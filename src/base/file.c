@@ -15,6 +15,14 @@ const char *file_base_name(const char *path)
     return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
+size_t file_library_stem(const char *name)
+{
+    const char *end = name;
+    while ((end = strstr(end, ".so")) != NULL && end[3] != '\0' && end[3] != '.')
+        end += 3;
+    return end != NULL ? (size_t)(end - name) : strlen(name);
+}
+
 struct error *random_word(uint64_t *ret_word)
 {
     ssize_t size;

@@ -10,6 +10,10 @@
 // Last component of a path; the path itself if it ends with a slash.
 const char *file_base_name(const char *path);
 
+// The length of a library's file name without its ending: 4 of "libc.so.6". All of it if it has
+// none.
+size_t file_library_stem(const char *name);
+
 // Writes everything; `name` is for the error.
 __attribute__((warn_unused_result)) struct error *file_write(int descriptor, const char *name,
                                                              const struct buffer *text);

@@ -4,11 +4,11 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/suggestion.h"
 #include "campaign/coverage.h"
 #include "campaign/program.h"
 #include "campaign/siblings.h"
 #include "elf/object.h"
-#include "scenario/source.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

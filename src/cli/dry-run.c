@@ -4,12 +4,12 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/suggestion.h"
 #include "campaign/coverage.h"
 #include "campaign/program.h"
 #include "cli/command.h"
 #include "report/json.h"
 #include "report/text.h"
-#include "scenario/source.h"
 
 #include <string.h>
 #include <unistd.h>

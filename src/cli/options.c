@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "scenario/source.h"
+#include "base/suggestion.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 // meson.build.
 #include "cli/registry.h"
 
-#include "scenario/source.h"
+#include "base/suggestion.h"
 
 #include <string.h>
 

@@ -9,6 +9,7 @@
 #include "elf/names.h"
 
 #include <ctype.h>
+#include <dwarf.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,18 +101,33 @@ static bool is_glob(const char *name)
     return strpbrk(name, "*?[") != NULL;
 }
 
-// The identifier that must occur in the mangled form of a query: the last component's.
-static const char *last_component(const char *name, size_t *ret_size)
+const char *dwarf_name_last(const char *name, size_t *ret_size)
 {
     size_t size = strcspn(name, "(<");
     const char *start = name;
     for (size_t i = 0; i + 1 < size; i++)
         if (name[i] == ':' && name[i + 1] == ':')
             start = name + i + 2;
-    if (*start == '~')
-        start++;
-    *ret_size = start <= name + size ? (size_t)(name + size - start) : 0;
+    *ret_size = (size_t)(name + size - start);
     return start;
+}
+
+const char *dwarf_linkage_name(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) == NULL &&
+        dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute) == NULL)
+        return NULL;
+    return dwarf_formstring(&attribute);
+}
+
+// The identifier that must occur in the mangled form of a query.
+static const char *last_identifier(const char *name, size_t *ret_size)
+{
+    const char *last = dwarf_name_last(name, ret_size);
+    bool is_destructor = *ret_size != 0 && *last == '~';
+    *ret_size -= is_destructor;
+    return last + is_destructor;
 }
 
 static struct error *sort_queries(struct finder *finder)
@@ -129,7 +145,7 @@ static struct error *sort_queries(struct finder *finder)
             continue;
         }
         size_t size;
-        const char *last = last_component(name, &size);
+        const char *last = last_identifier(name, &size);
         TRY(elf_names_add(&finder->whole, name, strlen(name), (uint32_t)i));
         TRY(elf_names_add(&finder->last, last, size, (uint32_t)i));
     }
@@ -266,7 +282,7 @@ static struct error *find_inlined(struct finder *finder)
         if (finder->seen[i] || is_glob(query->name))
             continue;
         size_t size;
-        const char *last = last_component(query->name, &size);
+        const char *last = last_identifier(query->name, &size);
         if (missing > UNPROVEN || last[size] != '\0' ||
             dwarf_module_mentions(module, DWARF_TEXT_NAME, last))
             queries[kept++] = *query;

@@ -23,6 +23,13 @@ struct error *dwarf_functions_find(struct dwarf_module *module,
 // without template arguments.
 bool dwarf_name_matches(const char *wanted, const char *demangled);
 
+// The last component of a C++ or Rust name as people write it, without template arguments and
+// parameters: "f" of "ns::C::f<int>(char)". May be empty.
+const char *dwarf_name_last(const char *name, size_t *ret_size);
+
+// The name that the linker sees for what a DIE describes, or NULL.
+const char *dwarf_linkage_name(Dwarf_Die *die);
+
 // The length of a symbol's name without the suffixes of split-off parts.
 size_t dwarf_name_stem(const char *name, size_t size);
 

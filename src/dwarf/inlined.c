@@ -24,11 +24,7 @@ static void walk_deinit(struct walk *walk)
 
 static bool is_qualified(Dwarf_Die *die, const char *wanted)
 {
-    Dwarf_Attribute attribute;
-    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) == NULL &&
-        dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute) == NULL)
-        return false;
-    const char *mangled = dwarf_formstring(&attribute);
+    const char *mangled = dwarf_linkage_name(die);
     _cleanup_free_ char *name =
         mangled != NULL ? dwarf_demangle(mangled, strchr(wanted, '(') != NULL) : NULL;
     return name != NULL && dwarf_name_matches(wanted, name);
@@ -80,14 +76,9 @@ static struct error *visit(struct walk *walk, Dwarf_Die *die, int depth)
 static struct error *name_queries(struct walk *walk, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const char *name = walk->queries[i].name;
-        size_t size = strcspn(name, "(<");
-        const char *last = name;
-        for (size_t j = 0; j + 1 < size; j++)
-            if (name[j] == ':' && name[j + 1] == ':')
-                last = name + j + 2;
-        if (last <= name + size)
-            TRY(elf_names_add(&walk->names, last, (size_t)(name + size - last), (uint32_t)i));
+        size_t size;
+        const char *last = dwarf_name_last(walk->queries[i].name, &size);
+        TRY(elf_names_add(&walk->names, last, size, (uint32_t)i));
     }
     return NULL;
 }

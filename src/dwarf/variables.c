@@ -57,18 +57,9 @@ static void miss(const struct walk *walk, const struct dwarf_variable_query *que
         walk->listener->missed(walk->listener->context, query->number, why);
 }
 
-static const char *linkage_name(Dwarf_Die *die)
-{
-    Dwarf_Attribute attribute;
-    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) == NULL &&
-        dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute) == NULL)
-        return NULL;
-    return dwarf_formstring(&attribute);
-}
-
 static bool is_function(Dwarf_Die *die, const char *wanted)
 {
-    const char *name = dwarf_diename(die), *mangled = linkage_name(die);
+    const char *name = dwarf_diename(die), *mangled = dwarf_linkage_name(die);
     if (name != NULL && fnmatch(wanted, name, 0) == 0)
         return true;
     if (mangled == NULL)
@@ -86,7 +77,7 @@ static bool is_in_place(const struct dwarf_variable_query *query, Dwarf_Die *die
         return true;
     if (scope->function != NULL)
         return is_function(scope->function, query->function);
-    const char *mangled = linkage_name(die);
+    const char *mangled = dwarf_linkage_name(die);
     _cleanup_free_ char *demangled = mangled != NULL ? dwarf_demangle(mangled, false) : NULL;
     _cleanup_free_ char *wanted = NULL;
     if (demangled == NULL || asprintf(&wanted, "%s::%s", query->function, query->name) < 0) {
@@ -136,7 +127,7 @@ static void offer_global(struct walk *walk, size_t index, Dwarf_Die *die, enum r
 static struct error *offer_declared(struct walk *walk, size_t index, Dwarf_Die *die)
 {
     const struct elf_symbols *symbols = NULL;
-    const char *name = linkage_name(die);
+    const char *name = dwarf_linkage_name(die);
     if (name == NULL)
         name = dwarf_diename(die);
     TRY(dwarf_module_symbols(walk->module, &symbols));

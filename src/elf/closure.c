@@ -267,7 +267,7 @@ static struct error *load_needed(struct search *search, size_t needer, const cha
     if (is_loaded_file(search, &status))
         return NULL;
     struct elf_object *object;
-    TRY(elf_object_open(path, &object));
+    TRY(elf_object_open_bare(path, &object));
     struct member *member = ARRAY_ADD(&search->members);
     if (member == NULL) {
         elf_object_close(object);

@@ -15,9 +15,8 @@ struct elf_dynamic {
     uint64_t rela, rela_size, rel, rel_size;
     uint64_t plt, plt_size, plt_kind;
     uint64_t versym, verneed, verneed_count, verdef, verdef_count;
-    uint64_t flags, flags_1;
+    uint64_t flags_1;
     uint64_t soname, rpath, runpath; // offsets in the string table; 0 = absent
-    bool bind_now;
 };
 
 struct elf_export {

@@ -2,16 +2,15 @@
 #include "elf/names.h"
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static uint32_t hash_text(const char *text, size_t size)
 {
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-    return hash ^ hash >> 15;
+    uint64_t hash = hash_bytes(text, size);
+    return (uint32_t)(hash ^ hash >> 32);
 }
 
 void elf_names_deinit(struct elf_names *names)

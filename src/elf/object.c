@@ -154,7 +154,6 @@ static void note_dynamic(struct elf_dynamic *dynamic, const GElf_Dyn *entry)
         {DT_VERNEEDNUM, offsetof(struct elf_dynamic, verneed_count)},
         {DT_VERDEF, offsetof(struct elf_dynamic, verdef)},
         {DT_VERDEFNUM, offsetof(struct elf_dynamic, verdef_count)},
-        {DT_FLAGS, offsetof(struct elf_dynamic, flags)},
         {DT_FLAGS_1, offsetof(struct elf_dynamic, flags_1)},
         {DT_SONAME, offsetof(struct elf_dynamic, soname)},
         {DT_RPATH, offsetof(struct elf_dynamic, rpath)},
@@ -163,8 +162,6 @@ static void note_dynamic(struct elf_dynamic *dynamic, const GElf_Dyn *entry)
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].tag == entry->d_tag)
             memcpy((char *)dynamic + known[i].field, &entry->d_un.d_val, sizeof(uint64_t));
-    if (entry->d_tag == DT_BIND_NOW)
-        dynamic->bind_now = true;
 }
 
 static struct error *load_strings(struct elf_object *object)
@@ -239,11 +236,7 @@ static struct error *load_dynamic(struct elf_object *object, const GElf_Phdr *se
             break;
         note_dynamic(&object->dynamic, &entry);
     }
-    TRY(load_dynamic_strings(object, data, count));
-    struct elf_dynamic *dynamic = &object->dynamic;
-    object->facts.bind_now = dynamic->bind_now || (dynamic->flags & DF_BIND_NOW) != 0 ||
-                             (dynamic->flags_1 & DF_1_NOW) != 0;
-    return NULL;
+    return load_dynamic_strings(object, data, count);
 }
 
 static struct error *load_interpreter(struct elf_object *object, const GElf_Phdr *segment)
@@ -454,14 +447,4 @@ void elf_object_close(struct elf_object *object)
 const struct elf_facts *elf_object_facts(const struct elf_object *object)
 {
     return &object->facts;
-}
-
-size_t elf_object_needed_count(const struct elf_object *object)
-{
-    return object->needed.count;
-}
-
-const char *elf_object_needed(const struct elf_object *object, size_t index)
-{
-    return object->needed.items[index];
 }

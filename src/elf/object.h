@@ -27,7 +27,7 @@ struct elf_facts {
     const char *interpreter; // or NULL
     const char *soname;      // or NULL
     const char *build_id;    // hex, or NULL
-    bool bind_now, has_debug_info;
+    bool has_debug_info;
 };
 const struct elf_facts *elf_object_facts(const struct elf_object *object);
 
@@ -38,9 +38,6 @@ struct elf_import { // an undefined dynamic symbol that is called or whose addre
 };
 size_t elf_object_import_count(const struct elf_object *object);
 const struct elf_import *elf_object_import(const struct elf_object *object, size_t index);
-
-size_t elf_object_needed_count(const struct elf_object *object);
-const char *elf_object_needed(const struct elf_object *object, size_t index);
 
 // Whether the object exports a function of that name (and version, unless NULL).
 bool elf_object_exports(const struct elf_object *object, const char *name, const char *version);

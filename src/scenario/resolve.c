@@ -3,6 +3,7 @@
 #include "scenario/resolve.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "dwarf/functions.h"
 #include "dwarf/lines.h"
 #include "dwarf/module.h"
@@ -62,13 +63,9 @@ static void module_name_deinit(struct module_name *name)
 
 static struct error *module_name_init(struct module_name *name, const char *path)
 {
-    const char *slash = strrchr(path, '/');
     name->path = path;
-    name->file = slash != NULL ? slash + 1 : path;
-    const char *end = name->file;
-    while ((end = strstr(end, ".so")) != NULL && end[3] != '\0' && end[3] != '.')
-        end += 3;
-    name->stem = end != NULL ? strndup(name->file, (size_t)(end - name->file)) : strdup(name->file);
+    name->file = file_base_name(path);
+    name->stem = strndup(name->file, file_library_stem(name->file));
     return name->stem != NULL ? NULL : error_no_memory();
 }
 

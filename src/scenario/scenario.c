@@ -2,6 +2,7 @@
 #include "scenario/model.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -147,15 +148,11 @@ struct scenario_rule_view scenario_rule(const struct scenario *scenario, size_t 
 // A library pattern is compared with the file's name and with its stem: libc.so.6 is also libc.
 static bool library_covers(const char *pattern, const char *file)
 {
-    const char *slash = strrchr(file, '/');
-    const char *name = slash != NULL ? slash + 1 : file;
+    const char *name = file_base_name(file);
     if (fnmatch(pattern, name, 0) == 0 || fnmatch(pattern, file, 0) == 0)
         return true;
-    const char *end = strstr(name, ".so");
-    if (end == NULL)
-        return false;
     char stem[256];
-    size_t size = (size_t)(end - name);
+    size_t size = file_library_stem(name);
     if (size >= sizeof stem)
         return false;
     memcpy(stem, name, size);

@@ -1,9 +1,10 @@
 // A piece of text the user wrote and where it stands, so that an error inside it can be shown in
-// its file with line and caret; and suggestions for mistyped names.
+// its file with line and caret.
 #ifndef ORDEAL_SCENARIO_SOURCE_H
 #define ORDEAL_SCENARIO_SOURCE_H
 
 #include "base/error.h"
+#include "base/suggestion.h"
 
 #include <stddef.h>
 
@@ -29,18 +30,5 @@ struct source source_whole(const char *name, const char *text, size_t size);
 // An error about byte `offset` of source->text.
 __attribute__((format(printf, 3, 4), warn_unused_result)) struct error *
 source_error(const struct source *source, size_t offset, const char *format, ...);
-
-// The candidate that `word` is probably a slip of the hand for. Offer candidates one by one.
-struct suggestion {
-    const char *word;
-    size_t size;
-    const char *best;
-    size_t distance;
-};
-struct suggestion suggestion_start(const char *word, size_t size);
-void suggestion_offer(struct suggestion *suggestion, const char *candidate);
-// " (did you mean 'x'?)" or "", in static storage of the caller: at least SUGGESTION_SIZE bytes.
-#define SUGGESTION_SIZE 96
-const char *suggestion_text(const struct suggestion *suggestion, char storage[SUGGESTION_SIZE]);
 
 #endif

@@ -2,6 +2,8 @@
 // are stored twice, which costs bytes but is never wrong.
 #include "scenario/store.h"
 
+#include "base/hash.h"
+
 #include "base/cleanup.h"
 
 #include <stdlib.h>
@@ -92,14 +94,6 @@ void map_deinit(struct map *map)
 {
     free(map->entries);
     *map = (struct map){0};
-}
-
-static uint64_t hash_bytes(const char *chars, size_t size)
-{
-    uint64_t hash = 14695981039346656037ull;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)chars[i]) * 1099511628211ull;
-    return hash;
 }
 
 struct error *strings_intern(struct strings *strings, struct arena *arena, const char *chars,

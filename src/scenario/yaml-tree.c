@@ -3,6 +3,7 @@
 #include "scenario/yaml-tree.h"
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "scenario/model.h"
 
 #include <string.h>
@@ -126,9 +127,7 @@ static struct error *check_keys(const struct reader *reader, const struct yaml_n
     for (const struct yaml_node *key = mapping->first; key != NULL; key = key->next->next) {
         if (key->kind != YAML_SCALAR)
             return source_error(reader->file, key->at, "a key must be a plain text");
-        uint64_t hash = 14695981039346656037ull;
-        for (size_t i = 0; i < key->size; i++)
-            hash = (hash ^ (unsigned char)key->text[i]) * 1099511628211ull;
+        uint64_t hash = hash_bytes(key->text, key->size);
         if (map_find(&seen, hash) != MAP_NONE)
             return source_error(reader->file, key->at, "key '%.*s' stands here a second time",
                                 key->size < 60 ? (int)key->size : 60, key->text);

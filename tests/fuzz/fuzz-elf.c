@@ -23,8 +23,6 @@ static size_t look_around(const struct elf_object *object)
     for (size_t i = 0; i < elf_object_import_count(object); i++)
         sum += length(elf_object_import(object, i)->name) +
                length(elf_object_import(object, i)->version);
-    for (size_t i = 0; i < elf_object_needed_count(object); i++)
-        sum += length(elf_object_needed(object, i));
     sum += elf_object_exports(object, "read", NULL) + elf_object_exports(object, "f", "V1");
     uint64_t lo, hi;
     if (elf_object_extent(object, &lo, &hi))

@@ -45,6 +45,18 @@ static void a_failure_leaves_nothing_behind(void **state)
     buffer_deinit(&text);
 }
 
+static void library_stems(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t size;
+    } cases[] = {{"libc.so.6", 4},        {"libx.so", 4},      {"prog", 4}, {"libfoo.sock.so", 11},
+                 {"libfoo.so.1.so.2", 6}, {"x.so-backup", 11}, {"", 0},     {".so", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (file_library_stem(cases[i].name) != cases[i].size)
+            fail_msg("%s: %zu", cases[i].name, file_library_stem(cases[i].name));
+}
+
 static void temporary_names_differ(void **state)
 {
     int first, second;
@@ -64,6 +76,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(base_names),
+        cmocka_unit_test(library_stems),
         cmocka_unit_test_setup_teardown(a_file_gets_new_content_as_a_whole, enter_scratch,
                                         leave_scratch),
         cmocka_unit_test_setup_teardown(a_failure_leaves_nothing_behind, enter_scratch,

@@ -9,76 +9,11 @@
 
 #include "dwarf/symbolizer.h"
 #include "elf/object.h"
+#include "failing-memory.h"
 #include "scenario/resolve.h"
 #include "victim.h"
 
 #include <sys/wait.h>
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define UNDER_ASAN
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define UNDER_ASAN
-#endif
-
-// The allocator proper: these stand in front of it for the whole process, libelf and libdw too.
-#ifdef UNDER_ASAN
-#define REAL(name) __interceptor_##name
-#else
-#define REAL(name) __libc_##name
-#endif
-extern void *REAL(malloc)(size_t size);
-extern void *REAL(calloc)(size_t count, size_t size);
-extern void *REAL(realloc)(void *memory, size_t size);
-extern void REAL(free)(void *memory);
-void *malloc(size_t size);
-void *calloc(size_t count, size_t size);
-void *realloc(void *memory, size_t size);
-void free(void *memory);
-
-static bool armed, persistent;
-static unsigned long asked, fail_at;
-static long living;
-
-static bool fails(void)
-{
-    return armed && (++asked == fail_at || (persistent && asked > fail_at));
-}
-
-void *malloc(size_t size)
-{
-    if (fails())
-        return NULL;
-    void *memory = REAL(malloc)(size);
-    living += armed && memory != NULL;
-    return memory;
-}
-
-void *calloc(size_t count, size_t size)
-{
-    if (fails())
-        return NULL;
-    void *memory = REAL(calloc)(count, size);
-    living += armed && memory != NULL;
-    return memory;
-}
-
-void *realloc(void *memory, size_t size)
-{
-    if (fails())
-        return NULL;
-    void *moved = REAL(realloc)(memory, size);
-    living += armed && memory == NULL && moved != NULL;
-    return moved;
-}
-
-void free(void *memory)
-{
-    living -= armed && memory != NULL;
-    REAL(free)(memory);
-}
 
 static char program_path[128], script_path[128], debug_path[128];
 static struct scenario *scenario, *debug_scenario;

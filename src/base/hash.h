@@ -1,0 +1,17 @@
+// A hash of bytes for tables in memory (FNV-1a): not for anything that leaves the process.
+#ifndef ORDEAL_BASE_HASH_H
+#define ORDEAL_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+static inline uint64_t hash_bytes(const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+    uint64_t hash = 14695981039346656037ull;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ at[i]) * 1099511628211ull;
+    return hash;
+}
+
+#endif
