@@ -71,9 +71,11 @@ int main(int count, char **arguments)
         second = text_put_lines(&text, error_message(error));
     if (second == NULL)
         second = buffer_append(&text, "\n", 1);
-    if (second == NULL)
-        second = file_write(STDERR_FILENO, "stderr", &text);
-    error_free(second); // nobody is left to be told
+    char short_of_memory[] = "ordeal: out of memory\n";
+    const struct buffer last_words = {.data = short_of_memory, .size = strlen(short_of_memory)};
+    struct error *third = file_write(STDERR_FILENO, "stderr", second == NULL ? &text : &last_words);
+    error_free(second);
+    error_free(third); // nobody is left to be told
     buffer_deinit(&text);
     error_free(error);
     return EXIT_CANNOT_RUN;
