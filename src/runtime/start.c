@@ -110,7 +110,7 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     // The plan is nobody's to write here; it fills whole pages of its own.
     const struct wire_plan *plan = (const void *)((const char *)region + region->plan);
     if (region->plan % 4096 == 0)
-        SYSTEM_3(__NR_mprotect, plan, plan->size & ~4095ul, PROT_READ);
+        SYSTEM_3(__NR_mprotect, plan, (plan->size + 4095) & ~4095ul, PROT_READ);
     runtime.region = region;
     runtime.plan = (const void *)((const char *)region + region->plan);
     runtime.strings = plan_array(runtime.plan->strings);
