@@ -46,7 +46,7 @@ static void start(struct fixture *fixture, const char *spec)
 
 static void stop(struct fixture *fixture)
 {
-    resolver_stop(fixture->resolver);
+    resolver_free(fixture->resolver);
     region_close(&fixture->region);
     scenario_free(fixture->scenario);
 }
