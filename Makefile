@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The front door; the build itself is meson's. `make help` says what there is.
 BUILD  ?= build
 PREFIX ?= /usr/local

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Trigger T_A: argument 1 of an APR file function is open on a socket. Asks APR for the descriptor,
 // as its layout is private to it.
 #include <ordeal.h>

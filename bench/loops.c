@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The program under measurement: calls one library function in a loop and prints, for every batch
 // of calls, the nanoseconds per call, one line each: of the thread's processor time, which other
 // work on the machine disturbs least, or with `wall` of real time.

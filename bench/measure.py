@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the benchmarks share: interleaved rounds, robust statistics, tables, the machine's name."""
 
 import datetime

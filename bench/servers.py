@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Private servers for the benchmarks: started on loopback, watched, ended by their process id."""
 
 import json

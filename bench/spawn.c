@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Starts a command again and again and prints how long each run took, in nanoseconds, one line
 // each. Its output goes to /dev/null. Usage: spawn RUNS COMMAND [ARGUMENT]...
 #include <fcntl.h>

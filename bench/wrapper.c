@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The least a preloaded library can do: count the call and pass it on. What an interceptor is
 // compared with.
 #include <dlfcn.h>

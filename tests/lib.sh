@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What an end-to-end test may use. A test is a file of bash, tests/e2e/NAME.test: it starts in an
 # empty directory of its own and fails with the first command that fails.
 #

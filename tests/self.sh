@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # For the tests that run Ordeal on itself: sourced by tests/e2e/self-*.test.
 # torment FUNCTION=VALUE[/ERRNO] LIMIT: makes calls of the function by an inner ordeal fail, one
 # trial for each call: all of them if there are at most LIMIT, else the first half of LIMIT and the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Growable arrays and byte buffers. Both start zeroed and are released with their _deinit.
 #ifndef ORDEAL_BASE_ARRAY_H
 #define ORDEAL_BASE_ARRAY_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Scope-bound cleanup: declare a variable with one of these and it is released when it goes out of
 // scope, unless it was handed on with TAKE().
 #ifndef ORDEAL_BASE_CLEANUP_H

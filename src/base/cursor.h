@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A bounds-checked reader over foreign bytes: a read past the end sets `failed` and yields zero, so
 // a parser may check once after a group of reads.
 #ifndef ORDEAL_BASE_CURSOR_H

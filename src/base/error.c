@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See error.h. One allocation per error; the out-of-memory error is static so that reporting a
 // shortage never needs memory.
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Error objects: a fallible function returns NULL for success or an error the caller owns.
 // The text is written for the person at the terminal: what was wrong, where, what to do.
 #ifndef ORDEAL_BASE_ERROR_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Writing files, and what goes with it.
 #ifndef ORDEAL_BASE_FILE_H
 #define ORDEAL_BASE_FILE_H

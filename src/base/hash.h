@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A hash of bytes for tables in memory (FNV-1a): not for anything that leaves the process.
 #ifndef ORDEAL_BASE_HASH_H
 #define ORDEAL_BASE_HASH_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See suggestion.h. Only ever runs on the way to an error message.
 #include "base/suggestion.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // "Did you mean": suggestions for mistyped names.
 #ifndef ORDEAL_BASE_SUGGESTION_H
 #define ORDEAL_BASE_SUGGESTION_H

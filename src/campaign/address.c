@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See address.h.
 #include "campaign/address.h"
 
@@ -8,8 +9,10 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -27,6 +30,14 @@ static struct error *parse_path(const char *text, struct address_list *ret_list)
     return NULL;
 }
 
+// getaddrinfo() takes larger numbers, and only their last 16 bits.
+static bool is_port_too_large(const char *port)
+{
+    char *end;
+    unsigned long number = strtoul(port, &end, 10);
+    return *end == '\0' && number > 65535;
+}
+
 struct error *address_parse(const char *text, struct address_list *ret_list)
 {
     if (strchr(text, '/') != NULL)
@@ -35,6 +46,8 @@ struct error *address_parse(const char *text, struct address_list *ret_list)
     if (colon == NULL || colon[1] == '\0')
         return error_new("'%s' is neither HOST:PORT nor the path of a socket (which has a /)",
                          text);
+    if (is_port_too_large(colon + 1))
+        return error_new("a port is 0 to 65535, not %s", colon + 1);
     const char *start = text;
     size_t length = (size_t)(colon - text);
     if (length >= 2 && text[0] == '[' && colon[-1] == ']') {

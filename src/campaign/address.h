@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Addresses of the coordinator: HOST:PORT, [IPv6]:PORT, or the path of a Unix socket (with a /).
 #ifndef ORDEAL_CAMPAIGN_ADDRESS_H
 #define ORDEAL_CAMPAIGN_ADDRESS_H

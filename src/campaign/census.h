@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the coordinator knows: the nodes in the order they came, how often each name was asked for,
 // and the rules. No sockets here.
 #ifndef ORDEAL_CAMPAIGN_CENSUS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See coordinator.h: sockets and lines. What the lines mean is in census.c. Nothing a peer does may
 // stop the others: input and output are bounded, and a peer that breaks the rules is closed.
 #include "campaign/coordinator.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The central process of distributed scenarios: controllers of many nodes ask it, and its rules
 // decide with all of them in view. Protocol: docs/coordinator-protocol.md.
 #ifndef ORDEAL_CAMPAIGN_COORDINATOR_H

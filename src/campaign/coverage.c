@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See coverage.h. The loader binds an import to the first module in its search order that exports
 // the name; the closure is in that order.
 #include "campaign/coverage.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a program and the libraries it starts with import, and who defines it.
 #ifndef ORDEAL_CAMPAIGN_COVERAGE_H
 #define ORDEAL_CAMPAIGN_COVERAGE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See decision.h. The scenario's language with words of its own, evaluated on the tree: a question
 // comes over a socket, so speed is not of concern.
 #include "campaign/decision.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The coordinator's rules: NAME when EXPRESSION. An expression sees all questions of all nodes.
 //   count        questions for this name so far, over all nodes; this one included
 //   node_count   the same from the asking node alone

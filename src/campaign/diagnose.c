@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See diagnose.h. Reads the program's files again, which costs time, so only when something is to
 // be explained.
 #include "campaign/diagnose.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Why rules of a finished trial could not apply, and which of its programs were out of reach.
 #ifndef ORDEAL_CAMPAIGN_DIAGNOSE_H
 #define ORDEAL_CAMPAIGN_DIAGNOSE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The lines controllers and the coordinator exchange (docs/coordinator-protocol.md): words
 // separated by one blank, ended by a newline. Other bytes than letters, digits and _.:/@+-*~ are
 // written %XX.

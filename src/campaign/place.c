@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See place.h. Directories are named ordeal-PID-RANDOM, so that a later run can tell which of them
 // belong to a controller that was killed.
 #include "campaign/place.h"

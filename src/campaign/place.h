@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where a region's file lives: a private directory in shared memory, or the user's journal file.
 #ifndef ORDEAL_CAMPAIGN_PLACE_H
 #define ORDEAL_CAMPAIGN_PLACE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The program of a trial: whether it can be intercepted at all, and the environment it needs.
 #ifndef ORDEAL_CAMPAIGN_PROGRAM_H
 #define ORDEAL_CAMPAIGN_PROGRAM_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads regions that may hold anything: a journal file of unknown origin, or the region of a trial
 // whose target wrote where it should not have.
 #include "campaign/region.h"

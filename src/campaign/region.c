@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Makes the region file. A store to a page without storage would kill the target with SIGBUS, so
 // everything targets write is allocated; most of it only when the command has lived for a moment,
 // since hundreds of pages cost as much as starting a program.

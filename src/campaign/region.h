@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The region file of a trial (layout: wire/region.h): made by the controller, mapped by every
 // process of the trial, read afterwards; and journal files read back later.
 #ifndef ORDEAL_CAMPAIGN_REGION_H

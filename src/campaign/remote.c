@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See remote.h. After a failure the coordinator is left alone for a second, so that a trial whose
 // coordinator is gone does not wait at every call.
 #include "campaign/remote.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The controller's side of remote(NAME): forwards a target's question to the coordinator.
 #ifndef ORDEAL_CAMPAIGN_REMOTE_H
 #define ORDEAL_CAMPAIGN_REMOTE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See resolver.h. Two threads, since reading a large program's debug information may take seconds
 // and a remote question should not wait for it. Both sleep on the same futex word.
 #include "campaign/resolver.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Answers the questions targets put into the region while they run: where the scenario's places
 // and variables are in a module, and what the coordinator says.
 #ifndef ORDEAL_CAMPAIGN_RESOLVER_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Functions that do the same under different names: a rule for one does not cover the others, and
 // which of them a program calls depends on how it was compiled.
 #ifndef ORDEAL_CAMPAIGN_SIBLINGS_H

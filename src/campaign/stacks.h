@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The memory of new_stack across trials: a text file with one hash a line.
 #ifndef ORDEAL_CAMPAIGN_STACKS_H
 #define ORDEAL_CAMPAIGN_STACKS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See supervise.h. This process is made a subreaper, so that daemons of the trial become its
 // children instead of escaping, and so that `no child left` means that the trial is over.
 #include "campaign/supervise.h"

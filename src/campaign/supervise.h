@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Starts the command of a trial and waits until it and everything it started are gone.
 #ifndef ORDEAL_CAMPAIGN_SUPERVISE_H
 #define ORDEAL_CAMPAIGN_SUPERVISE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See tree.h. Process numbers are reused, so a signal goes through a pidfd whose process is looked
 // at once more after it was opened.
 #include "campaign/tree.h"

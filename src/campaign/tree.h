@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The processes below this one, found in /proc.
 #ifndef ORDEAL_CAMPAIGN_TREE_H
 #define ORDEAL_CAMPAIGN_TREE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See trial.h: the order of the steps, and what must be undone when one of them fails.
 #include "campaign/trial.h"
 

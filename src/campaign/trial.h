@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One trial: a command run once with a scenario, and everything known about it afterwards.
 #ifndef ORDEAL_CAMPAIGN_TRIAL_H
 #define ORDEAL_CAMPAIGN_TRIAL_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // ordeal completion bash: a completion script, made from the commands' tables.
 #include "cli/registry.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // ordeal coordinate: decides for many runs at once.
 #include "cli/registry.h"
 

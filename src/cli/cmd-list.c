@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // ordeal list: the triggers there are, and the functions a program imports.
 #include "cli/registry.h"
 

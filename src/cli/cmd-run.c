@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // ordeal run: one trial.
 #include "cli/registry.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // ordeal show: the report of an earlier trial, from its journal.
 #include "cli/registry.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A command of the tool: one cmd-VERB.c with one descriptor, and one line in registry.c. Parsing,
 // --help, the synopsis and shell completion all come from the descriptor.
 #ifndef ORDEAL_CLI_COMMAND_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See dry-run.h. Looks at the files as the loader would find them; what is loaded later with
 // dlopen, or in programs the command starts, cannot be foreseen and is said so.
 #include "cli/dry-run.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // ordeal run --dry-run: what would be intercepted where.
 #ifndef ORDEAL_CLI_DRY_RUN_H
 #define ORDEAL_CLI_DRY_RUN_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Usage texts, from the descriptors.
 #include "cli/command.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Entry: finds the command, parses its options, runs it, and tells what went wrong.
 #include "cli/command.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The option parser: driven by a command's table. Knows --name VALUE, --name=VALUE, -n VALUE,
 // -nVALUE, -ab, and -- as the end of options.
 #include "cli/command.h"

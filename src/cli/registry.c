@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The commands there are. A new one is its cmd-VERB.c and a line here, in registry.h and in
 // meson.build.
 #include "cli/registry.h"

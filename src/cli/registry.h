@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptors of all commands.
 #ifndef ORDEAL_CLI_REGISTRY_H
 #define ORDEAL_CLI_REGISTRY_H

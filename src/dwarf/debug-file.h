@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Separate debug files.
 #ifndef ORDEAL_DWARF_DEBUG_FILE_H
 #define ORDEAL_DWARF_DEBUG_FILE_H

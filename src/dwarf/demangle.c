@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See demangle.h. libiberty's demanglers are plain C and cover both of Rust's schemes.
 #include "dwarf/demangle.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // C++ and Rust names as people write them.
 #ifndef ORDEAL_DWARF_DEMANGLE_H
 #define ORDEAL_DWARF_DEMANGLE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See functions.h. One pass over the symbols; each is looked up among the queries by hash, so that
 // thousands of queries cost no more than one. Of a mangled name every identifier in it is looked
 // up, and only what hits is demangled.

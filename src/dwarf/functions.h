@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Functions by name.
 #ifndef ORDEAL_DWARF_FUNCTIONS_H
 #define ORDEAL_DWARF_FUNCTIONS_H

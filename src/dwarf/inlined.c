@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See inlined.h. Walks every function of the module once.
 #include "dwarf/inlined.h"
 

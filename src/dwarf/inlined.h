@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Functions that exist only as inlined code.
 #ifndef ORDEAL_DWARF_INLINED_H
 #define ORDEAL_DWARF_INLINED_H

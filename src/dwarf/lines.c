@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See lines.h. libdw decodes and sorts a unit's table once and keeps it.
 #include "dwarf/lines.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Line tables by address, one compilation unit at a time.
 #ifndef ORDEAL_DWARF_LINES_H
 #define ORDEAL_DWARF_LINES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A module file with its debugging information, wherever that is. Opened step by step: symbols cost
 // little, DWARF is looked for only when it is asked for.
 #ifndef ORDEAL_DWARF_MODULE_H

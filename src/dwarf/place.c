@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See place.h. Only what can be recovered in a caller's frame is accepted: of the registers, those
 // a called function must preserve.
 #include "dwarf/place.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where a value is, as a recipe that can be followed later, without DWARF: a base, an offset, then
 // loads. Made from location expressions and stretched by members, indexes and dereferences.
 #ifndef ORDEAL_DWARF_PLACE_H

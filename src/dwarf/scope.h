@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Scopes of a function and what is in them: shadowing between locals of one name.
 #ifndef ORDEAL_DWARF_SCOPE_H
 #define ORDEAL_DWARF_SCOPE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See symbolizer.h. A module is opened at its first question, its DWARF at the first address that
 // asks for it; a module that cannot be read is remembered as such.
 #include "dwarf/symbolizer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From an address in a module file to names a person knows.
 #ifndef ORDEAL_DWARF_SYMBOLIZER_H
 #define ORDEAL_DWARF_SYMBOLIZER_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See types.h. Chains of types are followed a bounded number of times, because a broken file may
 // close them to a ring.
 #include "dwarf/types.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Types, as far as an expression like `a.b->c[2]` needs them.
 #ifndef ORDEAL_DWARF_TYPES_H
 #define ORDEAL_DWARF_TYPES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See variables.h. One walk over the module's scopes answers all queries. A name that occurs in no
 // string section ends the search before it begins.
 #include "dwarf/variables.h"

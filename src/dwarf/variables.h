@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Variables by name, with the path to a value in them.
 #ifndef ORDEAL_DWARF_VARIABLES_H
 #define ORDEAL_DWARF_VARIABLES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The cache holds a header, entries sorted by name and strings. It may begin with a table of the
 // old format, which is stepped over. Variants for CPU levels are left aside: they export the same
 // functions as the plain file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // /etc/ld.so.cache: where the loader looks a library up by name.
 #ifndef ORDEAL_ELF_CACHE_H
 #define ORDEAL_ELF_CACHE_H

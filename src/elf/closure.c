@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The libraries of a program, breadth first as the loader loads them.
 #include "base/cleanup.h"
 #include "elf/cache.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Imports and exports of an object: its dynamic symbol table, whose length nothing states, joined
 // with the relocations that use it and with the version tables.
 #include "base/cleanup.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the files of this room share about an open object.
 #ifndef ORDEAL_ELF_INTERNAL_H
 #define ORDEAL_ELF_INTERNAL_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Names to numbers, several numbers to a name: who asked for it.
 #ifndef ORDEAL_ELF_NAMES_H
 #define ORDEAL_ELF_NAMES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Opening an object and its facts. Everything the loader uses comes from the program headers, as
 // for the loader, so that a file without section headers is no special case; sections only add
 // what nothing else tells. All reads go through libelf's bounds-checked chunks.

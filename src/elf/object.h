@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Facts of one ELF file: what it is, what it imports and from where, its symbols.
 #ifndef ORDEAL_ELF_OBJECT_H
 #define ORDEAL_ELF_OBJECT_H

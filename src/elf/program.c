@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which ELF file a command runs, found the way execvp and the kernel find it, and whether the
 // kernel would run it in secure mode, where nothing can be preloaded.
 #include "base/array.h"

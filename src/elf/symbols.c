@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See symbols.h. The tables are read once, sorted once, and searched by halving.
 #include "elf/symbols.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The symbols of a module by address and name: from .symtab, also that of a separate debug file,
 // and from the dynamic symbol table.
 #ifndef ORDEAL_ELF_SYMBOLS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Call instructions, as far as call sites need them.
 #ifndef ORDEAL_ISA_CALL_H
 #define ORDEAL_ISA_CALL_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Copies between registers.
 #ifndef ORDEAL_ISA_COPY_H
 #define ORDEAL_ISA_COPY_H

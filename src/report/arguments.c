@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The arguments of a call, as far as the function is known. The rule may have been a glob, so what
 // counts is the name of the function that was called.
 #include "report/facts.h"

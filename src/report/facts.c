@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See facts.h. Everything read from a record is checked here: a target may have written anything.
 #include "report/facts.h"
 
@@ -37,6 +38,8 @@ struct error *facts_init(struct facts *facts, const struct wire_view *view, bool
         facts->injections += facts_record(facts, i, WIRE_RECORD_INJECTION) != NULL;
         facts->notes += facts_record(facts, i, WIRE_RECORD_NOTE) != NULL;
     }
+    for (uint32_t i = 0; i < view->rule_count; i++)
+        facts->fired += view->rule_states[i].fired;
     facts->lost = view->region->journal_head - view->record_count;
     return judge_rules(facts);
 }

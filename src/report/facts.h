@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the records and counters of a region mean; shared by the reports.
 #ifndef ORDEAL_REPORT_FACTS_H
 #define ORDEAL_REPORT_FACTS_H
@@ -19,9 +20,10 @@ enum rule_state {
 
 struct facts {
     const struct wire_view *view;
-    enum rule_state *rule_states; // view->rule_count
-    uint64_t injections, notes, torn, lost;
-    struct dwarf_symbolizer *symbolizer; // made with the first frame
+    enum rule_state *rule_states;           // view->rule_count
+    uint64_t injections, notes, torn, lost; // records
+    uint64_t fired;                         // over all rules
+    struct dwarf_symbolizer *symbolizer;    // made with the first frame
     bool symbolize;
 };
 struct error *facts_init(struct facts *facts, const struct wire_view *view, bool symbolize);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A little over jansson: values are added with one call each, a shortage of memory is remembered
 // and asked for once at the end.
 #ifndef ORDEAL_REPORT_JSON_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The report of a trial for machines. Keys whose value is unknown are absent.
 #include "report/run.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The report of a trial for people: what happened first, then every injection, then the rules.
 #include "report/run.h"
 
@@ -102,9 +103,13 @@ static struct error *put_outcome(struct page *page)
         PUT(page, " after ");
         TRY(text_put_duration(&page->text, region->outcome_ns));
     }
-    PUT(page, ", %llu %s injected, seed %llu\n", (unsigned long long)page->facts.injections,
-        page->facts.injections == 1 ? "fault" : "faults",
-        (unsigned long long)page->facts.view->plan->seed);
+    // More may have been injected than the journal has room for; one whose process died before it
+    // could take a record was not felt by anyone.
+    uint64_t injected = page->facts.injections;
+    if (page->facts.lost != 0 && page->facts.fired > injected)
+        injected = page->facts.fired;
+    PUT(page, ", %llu %s injected, seed %llu\n", (unsigned long long)injected,
+        injected == 1 ? "fault" : "faults", (unsigned long long)page->facts.view->plan->seed);
     return NULL;
 }
 

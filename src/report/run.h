@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The report of one trial, from its region, for people and for machines.
 #ifndef ORDEAL_REPORT_RUN_H
 #define ORDEAL_REPORT_RUN_H

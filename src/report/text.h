@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Text for people from bytes that targets wrote: nothing of it may reach the terminal raw.
 #ifndef ORDEAL_REPORT_TEXT_H
 #define ORDEAL_REPORT_TEXT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Rewrites the import slots of modules: finds the references the plan names, learns where they were
 // bound to, and points them at stubs. Everything here runs under the loader's lock or before main.
 #include "runtime/runtime.h"
@@ -274,6 +275,7 @@ static struct slot *slot_of(const char *name, void *real, const struct hook *hoo
     slot->real = real;
     slot->original = hook != NULL ? hook->replacement : real;
     slot->gate = (void *)runtime_gate_full;
+    slot->length = UINT64_MAX;
     slot->function = function;
     if (function->primary == NULL) {
         function->primary = slot;
@@ -404,12 +406,21 @@ void bind_module(struct module *module)
 
 // Gates.
 
-// Takes no lock: a signal handler may make a function's first call while the thread holds one.
+// Takes no lock: a signal handler may make a function's first call while the thread holds one. A
+// thread that reads in between looks at a call too many.
+static void watch_callers(struct slot *slot, uint64_t low, uint64_t length)
+{
+    atomic_store(&slot->length, UINT64_MAX);
+    atomic_store(&slot->low, low);
+    atomic_store(&slot->length, length);
+}
+
 void bind_refresh_gate(struct slot *slot)
 {
     struct function *function = slot->function;
     uint64_t low, length;
-    slot->gate = (void *)runtime_gate_full;
+    atomic_store(&slot->gate, (void *)runtime_gate_full);
+    watch_callers(slot, 0, UINT64_MAX);
     if (!function->started || slot != function->primary || function->starts_after != 0 ||
         function->asks_after != 0)
         return;
@@ -417,11 +428,8 @@ void bind_refresh_gate(struct slot *slot)
         atomic_store(&slot->gate, (void *)runtime_gate_sites);
     } else if (function->rule_count == 1) {
         const struct wire_rule *rule = &runtime.rules[function->rules[0]];
-        if (rule->site == WIRE_NONE || !query_single_range(rule->site, &low, &length))
-            return;
-        slot->low = low;
-        slot->length = length;
-        atomic_store(&slot->gate, (void *)runtime_gate_range);
+        if (rule->site != WIRE_NONE && query_single_range(rule->site, &low, &length))
+            watch_callers(slot, low, length);
     }
 }
 

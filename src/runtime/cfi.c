@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Unwind rows from .eh_frame: find the frame description of an address, run its rules up to there,
 // keep the resulting row. The tables are bounded by their module; what is unusual in them gives no
 // row rather than a wrong one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What to do with one intercepted call: which rules to look at, whether one fires, and then what.
 #include "runtime/runtime.h"
 

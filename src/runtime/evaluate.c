@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Conditions: the stack machine of wire/plan.h. The plan was checked when it was mapped, so depth
 // and operands need no checks here.
 #include "runtime/runtime.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Calls the runtime must see for its own sake: symbol look-ups, new processes and threads, programs
 // started with another environment, and mutexes. All have known prototypes, so these are ordinary
 // functions that call the real one.

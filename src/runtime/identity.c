@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Who is calling: processes and threads with numbers and lineages. A lineage depends only on the
 // order in which a parent made its children, so random decisions repeat from run to run whatever
 // the scheduler does.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The journal: records in the shared mapping, each reserved with one atomic addition and marked
 // complete by its last store. A record is complete before the target feels anything of its
 // injection, so nothing is lost however the target dies.

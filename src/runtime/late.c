@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Modules that come after the start. The loader tells of them through the function it keeps for
 // debuggers, before it relocates them; an entry of ours in place of their first initialiser then
 // lets them be bound after relocation and before any of their own code runs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The modules of the process: what is loaded, where, and how the controller knows it. Late modules
 // are noticed through the loader's own debugger hook, before their constructors run.
 #include "runtime/runtime.h"

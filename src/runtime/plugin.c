@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Triggers of the user's own. Their shared objects are preloaded beside the runtime and exempt from
 // interception; a guard lets their own library calls through, however they reach the stubs.
 #include "runtime/runtime.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The controller's answers in force in this process: address ranges of the plan's queries and
 // places of its variables. Lists only grow; what belongs to an unloaded module
 // is passed over, and serves again if the module comes back to the same place.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Questions to the coordinator, through the controller: the target opens no connection of its own.
 #include "runtime/runtime.h"
 

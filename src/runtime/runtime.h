@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The runtime inside the target. Rules of this room:
 //  - it never prints, exits, allocates from the target's heap, or throws;
 //  - of the target's libraries it calls only the weak imports below, and what a hook stands for;
@@ -20,8 +21,8 @@ struct slot {
     uint64_t count;       // calls so far
     uint64_t quiet_until; // a call whose earlier count is below this needs no look
     void *original;       // where the call goes on
-    void *gate;           // assembly that looks at the call otherwise
-    uint64_t low, length; // runtime_gate_range: return addresses of interest
+    void *gate;           // assembly that looks at a call that needs it
+    uint64_t low, length; // return addresses of interest; others pass
     struct function *function;
     void *real; // what the symbol was bound to; differs from original when a hook stands between
 };
@@ -173,10 +174,9 @@ extern bool runtime_loader_hooked; // late modules are seen before their constru
 void *runtime_dlopen_and_scan(const char *path, int flags);
 void runtime_enter_dlopen(void);
 void runtime_gate_full(void);
-void runtime_gate_range(void);
 void runtime_gate_sites(void);
 int runtime_call_plugin(int (*eval)(void *, const void *), void *state, const void *call);
-#define RUNTIME_STUB_SIZE      80
+#define RUNTIME_STUB_SIZE      96
 #define RUNTIME_LATE_INIT_SIZE 16
 #define RUNTIME_LATE_INITS     256
 extern uint64_t runtime_site_filter[8192]; // 2^19 bits by runtime_site_bit()

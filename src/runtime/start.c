@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The constructor and destructor of the runtime. It is linked -z initfirst: everything the program
 // was started with is loaded and relocated, and none of its code has run.
 #include "runtime/runtime.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The pool of stubs, the gates behind them, and the ways back. Layouts: struct slot and struct
 # call_frame in runtime.h. A stub may use r11 only: every other register may carry an argument.
 
@@ -8,7 +9,7 @@
         .set SLOT_LOW, 32
         .set SLOT_LENGTH, 40
         .set SLOTS, 16384
-        .set STUB_SIZE, 80
+        .set STUB_SIZE, 96
         .set LATE_INITS, 256
 
         .hidden runtime_slots, runtime_single_threaded, runtime_decide, runtime_site_filter
@@ -32,10 +33,16 @@ runtime_stubs:
         xadd    %r11, runtime_slots + 64 * slot + SLOT_COUNT(%rip)
 1:      cmp     runtime_slots + 64 * slot + SLOT_QUIET(%rip), %r11
         jae     3f
-        jmp     *(runtime_slots + 64 * slot + SLOT_ORIGINAL)(%rip)
+4:      jmp     *(runtime_slots + 64 * slot + SLOT_ORIGINAL)(%rip)
 2:      lock xadd %r11, runtime_slots + 64 * slot + SLOT_COUNT(%rip)
         jmp     1b
-3:      .byte   0x68                    # push imm32
+3:      push    %rax                    # a caller of interest?
+        mov     8(%rsp), %rax
+        sub     runtime_slots + 64 * slot + SLOT_LOW(%rip), %rax
+        cmp     runtime_slots + 64 * slot + SLOT_LENGTH(%rip), %rax
+        pop     %rax
+        jae     4b
+        .byte   0x68                    # push imm32
         .long   slot
         jmp     *(runtime_slots + 64 * slot + SLOT_GATE)(%rip)
         .set slot, slot + 1
@@ -45,59 +52,8 @@ runtime_stub_end:
         .cfi_endproc
         .size runtime_stubs, . - runtime_stubs
 
-# Gates. On the stack: slot number, return address, the call's own stack arguments.
-
-# Leaves rcx = slot, with rax and rcx of the call saved below the slot number.
-        .macro GATE_ENTER
-        push    %rax
-        .cfi_adjust_cfa_offset 8
-        push    %rcx
-        .cfi_adjust_cfa_offset 8
-        mov     16(%rsp), %eax
-        shl     $6, %rax
-        lea     runtime_slots(%rip), %rcx
-        add     %rax, %rcx
-        mov     24(%rsp), %rax
-        .endm
-
-        .macro GATE_PASS
-        mov     SLOT_ORIGINAL(%rcx), %r11
-        .cfi_remember_state
-        pop     %rcx
-        .cfi_adjust_cfa_offset -8
-        pop     %rax
-        .cfi_adjust_cfa_offset -8
-        lea     8(%rsp), %rsp
-        .cfi_adjust_cfa_offset -8
-        jmp     *%r11
-        .cfi_restore_state
-        .endm
-
-        .macro GATE_LOOK
-        pop     %rcx
-        .cfi_adjust_cfa_offset -8
-        pop     %rax
-        .cfi_adjust_cfa_offset -8
-        jmp     runtime_gate_full
-        .endm
-
-# Passes calls from outside one range of return addresses.
-        .globl runtime_gate_range
-        .hidden runtime_gate_range
-        .type runtime_gate_range, @function
-        .p2align 4
-runtime_gate_range:
-        .cfi_startproc
-        .cfi_def_cfa_offset 16
-        endbr64
-        GATE_ENTER
-        sub     SLOT_LOW(%rcx), %rax
-        cmp     SLOT_LENGTH(%rcx), %rax
-        jb      1f
-        GATE_PASS
-1:      GATE_LOOK
-        .cfi_endproc
-        .size runtime_gate_range, . - runtime_gate_range
+# Gates. On the stack: slot number, return address, the call's own stack arguments; in r11 the
+# slot's earlier count.
 
 # Passes calls whose return address is not in the filter of exact sites.
         .globl runtime_gate_sites
@@ -108,22 +64,38 @@ runtime_gate_sites:
         .cfi_startproc
         .cfi_def_cfa_offset 16
         endbr64
-        GATE_ENTER
-        push    %rdx
-        push    %rsi
+        .irp register, rax, rcx, rdx
+        push    %\register
+        .cfi_adjust_cfa_offset 8
+        .endr
+        mov     32(%rsp), %rax          # return address
         movabs  $0x9e3779b97f4a7c15, %rdx
         imul    %rdx, %rax
         shr     $45, %rax
         mov     %rax, %rdx
         shr     $6, %rdx
-        lea     runtime_site_filter(%rip), %rsi
-        mov     (%rsi, %rdx, 8), %rdx
+        lea     runtime_site_filter(%rip), %rcx
+        mov     (%rcx, %rdx, 8), %rdx
         bt      %rax, %rdx
-        pop     %rsi
-        pop     %rdx
+        .cfi_remember_state
         jc      1f
-        GATE_PASS
-1:      GATE_LOOK
+        mov     24(%rsp), %eax          # slot number
+        shl     $6, %rax
+        lea     runtime_slots(%rip), %rcx
+        mov     SLOT_ORIGINAL(%rcx, %rax), %r11
+        .irp register, rdx, rcx, rax
+        pop     %\register
+        .cfi_adjust_cfa_offset -8
+        .endr
+        lea     8(%rsp), %rsp
+        .cfi_adjust_cfa_offset -8
+        jmp     *%r11
+        .cfi_restore_state
+1:      .irp register, rdx, rcx, rax
+        pop     %\register
+        .cfi_adjust_cfa_offset -8
+        .endr
+        jmp     runtime_gate_full
         .cfi_endproc
         .size runtime_gate_sites, . - runtime_gate_sites
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Finds the address the loader would bind a name and version to, for references it has not bound
 // yet and for dlsym() with the pseudo-handles.
 #include "runtime/runtime.h"

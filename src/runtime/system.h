@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the runtime uses instead of a C library: raw system calls, atomics and a few string helpers.
 // Nothing here touches errno or can be intercepted.
 #ifndef ORDEAL_RUNTIME_SYSTEM_H

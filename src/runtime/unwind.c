@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Call stacks: walks from the intercepted call outwards. A row already seen costs one look-up.
 #include "runtime/unwind.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How to get from one frame to the next: the rows that cfi.c computes and unwind.c walks by.
 #ifndef ORDEAL_RUNTIME_UNWIND_H
 #define ORDEAL_RUNTIME_UNWIND_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a rule does when it fires: parsing, checking, printing.
 #ifndef ORDEAL_SCENARIO_ACTION_H
 #define ORDEAL_SCENARIO_ACTION_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See codegen.h. The code is a straight line with forward jumps, so the stack depth at every
 // instruction is known here and proven again by wire_plan_check().
 #include "scenario/codegen.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From an expression tree to the runtime's stack code.
 #ifndef ORDEAL_SCENARIO_CODEGEN_H
 #define ORDEAL_SCENARIO_CODEGEN_H

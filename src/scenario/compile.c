@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From a scenario to a plan: everything is numbered already, so this is layout only.
 #include "scenario/model.h"
 

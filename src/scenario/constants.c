@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Names of numbers, as data: errnos, signals, and what programs pass to or get from the C library.
 // Sorted by byte value (tests check it), so that a look-up is a binary search.
 #include "scenario/tables.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The expression language: its tree, and the parser that builds it.
 #ifndef ORDEAL_SCENARIO_EXPRESSION_H
 #define ORDEAL_SCENARIO_EXPRESSION_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Scenario files: which format it is, and where its relative names point.
 #include "scenario/model.h"
 

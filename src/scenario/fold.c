@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What operators do to constants; the same as the runtime does to values.
 #include "scenario/expression.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Gates: what must hold for a condition to be true at all, read off its top-level conjunction, so
 // that the runtime skips most calls with two comparisons. A gate is never narrower than the
 // condition. Terms to the right of a trigger that must see every call cannot become gates: they

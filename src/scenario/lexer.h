@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From characters to tokens. The lexer never fails on bad input: it yields a TOKEN_BAD that says
 // what is wrong, so that a parser which reads raw words (frames, names) may pass over it.
 #ifndef ORDEAL_SCENARIO_LEXER_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a scenario is inside: a plan in the making. Everything a rule refers to is numbered while
 // the rule is read, so that errors can show the user's own text and compiling is only layout.
 #ifndef ORDEAL_SCENARIO_MODEL_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Finding the shared objects of plug-in triggers.
 #include "scenario/model.h"
 

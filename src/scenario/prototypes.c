@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What common functions of the C library take, as data. It gives arg(n) its width, path(n) its
 // meaning, `short` its count and the journal its strings. Only integer and pointer arguments are
 // listed, as letters of enum prototype_kind; of varargs functions, the ones worth showing. The last

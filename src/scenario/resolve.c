@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See resolve.h. Sorts the scenario's queries by kind, asks the rooms that know, and lays the
 // answers out for the runtime. A module that no query can concern is not even opened.
 #include "scenario/resolve.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Answers, for one module file, where the scenario's queries and variables are in it.
 #ifndef ORDEAL_SCENARIO_RESOLVE_H
 #define ORDEAL_SCENARIO_RESOLVE_H

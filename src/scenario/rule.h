@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A rule in the making, and how it joins the scenario.
 #ifndef ORDEAL_SCENARIO_RULE_H
 #define ORDEAL_SCENARIO_RULE_H

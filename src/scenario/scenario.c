@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See scenario.h: creation, look-up and the tables that rules share.
 #include "scenario/model.h"
 

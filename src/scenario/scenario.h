@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Scenarios: what to inject, where and when, as the user wrote it, and its compilation to a plan.
 #ifndef ORDEAL_SCENARIO_SCENARIO_H
 #define ORDEAL_SCENARIO_SCENARIO_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See source.h. Only ever runs on the way to an error message, so it favours simplicity over speed.
 #include "scenario/source.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A piece of text the user wrote and where it stands, so that an error inside it can be shown in
 // its file with line and caret.
 #ifndef ORDEAL_SCENARIO_SOURCE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The native spelling of a rule: FUNCTION=ACTION, ACTION... when CONDITION.
 #include "scenario/rule.h"
 

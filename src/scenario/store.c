@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See store.h. The map uses linear probing and never removes; strings whose 64-bit hashes collide
 // are stored twice, which costs bytes but is never wrong.
 #include "scenario/store.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where a scenario keeps its memory: an arena for everything that lives as long as it, a map from
 // 64-bit keys to indexes, and the interned strings that become the plan's string table.
 #ifndef ORDEAL_SCENARIO_STORE_H

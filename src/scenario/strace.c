@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // strace's spelling of an injection: FUNCTION[,FUNCTION...]:error=EIO:when=3+2 and so on.
 #include "scenario/rule.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Facts as data: named numbers, and what common library functions take.
 #ifndef ORDEAL_SCENARIO_TABLES_H
 #define ORDEAL_SCENARIO_TABLES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The inside of a trigger: how its text is read and what code it becomes. One descriptor per
 // trigger in a trigger-*.c file, one line in triggers.c; docs/HOWTO-add-a-trigger.md is the recipe.
 #ifndef ORDEAL_SCENARIO_TRIGGER_KIND_H

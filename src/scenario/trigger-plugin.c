@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Triggers decided elsewhere: remote by a coordinator, plugin by code of the user's own.
 #include "base/cleanup.h"
 #include "scenario/trigger-kind.h"

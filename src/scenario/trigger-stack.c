@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Triggers about the call stack: caller, stack, new_stack; and the frames they name.
 #include "base/cleanup.h"
 #include "scenario/trigger-kind.h"

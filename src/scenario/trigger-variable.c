@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The trigger about the program's own variables: var(...).
 #include "base/cleanup.h"
 #include "scenario/trigger-kind.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Triggers about the moment: count, match, once, random, time.
 #include "base/cleanup.h"
 #include "scenario/trigger-kind.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The stock triggers: one descriptor each, in trigger-*.c, and one line in the registry.
 #ifndef ORDEAL_SCENARIO_TRIGGER_H
 #define ORDEAL_SCENARIO_TRIGGER_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The registry of stock triggers: one line each, in the order of `ordeal list triggers`.
 #include "scenario/trigger-kind.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See xml-tree.h. A scenario of the LFI article is a sequence of elements without a root, which is
 // not XML: the reader feeds expat a root of its own around it.
 #include "scenario/xml-tree.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // An XML fragment as a tree whose elements know where they stand in the file.
 #ifndef ORDEAL_SCENARIO_XML_TREE_H
 #define ORDEAL_SCENARIO_XML_TREE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Scenario files of the LFI article: <trigger> declares, <function> associates. Triggers within one
 // <function> are joined by `and`; several <function>s with the same name are alternatives.
 #include "scenario/xml.h"

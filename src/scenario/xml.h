@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Scenarios of the LFI article, in XML: what its reader and its trigger classes share.
 #ifndef ORDEAL_SCENARIO_XML_H
 #define ORDEAL_SCENARIO_XML_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See yaml-tree.h. libyaml's event interface does the reading; its marks count characters, so the
 // reader keeps in step by counting characters in the bytes.
 #include "scenario/yaml-tree.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A YAML document as a tree whose nodes know where they stand in the file.
 #ifndef ORDEAL_SCENARIO_YAML_TREE_H
 #define ORDEAL_SCENARIO_YAML_TREE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Scenario files in YAML:
 //   seed: 7
 //   plugins: [odd_size.so]

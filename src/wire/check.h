@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Proves that a plan is safe to interpret: every offset, index and operand is in bounds, and every
 // condition's stack use is known. Needs no library, so that the runtime may include it, too.
 // Linear in the size of the plan.

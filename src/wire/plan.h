@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The plan: what the controller decided, flat and position independent, read by the runtime inside
 // the target. Offsets count bytes from the start of struct wire_plan. This header is the contract
 // with the runtime: it includes nothing of the project, and every change raises WIRE_VERSION.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The region: one shared mapping per trial. It holds the plan (written by the controller before the
 // target starts), the state of its rules, the modules the target loaded with what the controller
 // found out about them, and the journal. Every process of the trial maps it; it survives all of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A region whose bounds have been checked: typed pointers into it, and safe access to its parts.
 // What targets wrote (records, module names, counters) may still hold any value.
 #ifndef ORDEAL_WIRE_VIEW_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes as an ELF file: opening, facts, imports, exports, symbols.
 #include "base/cleanup.h"
 #include "elf/object.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Fuzzes rules as written on the command line.
 #include "scenario-help.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Journals of unknown origin: whatever the bytes, the reader refuses them or the reports are made.
 // An input is either a whole file, or patches to a sound journal: a 4-byte offset and 8 bytes each.
 #include "base/array.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Fuzzes the plan's validator: it never reads outside of its bytes, and what it accepts can be
 // interpreted blindly, which this does with every bound asserted. The input is a rule on a line of
 // its own, whose plan is then damaged by what follows: two bytes say where, the third how. An input

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes as a module with debugging information: queries, variables, and the symbolizer.
 #include "base/cleanup.h"
 #include "dwarf/symbolizer.h"

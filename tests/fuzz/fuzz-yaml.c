@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Fuzzes the reader of scenario files in YAML.
 #include "scenario-help.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the fuzz targets of scenario readers share: whatever the bytes, an error or a plan that
 // checks.
 #ifndef ORDEAL_FUZZ_SCENARIO_HELP_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the tests of the campaign and report rooms share: a scratch directory, a region to play
 // with.
 #ifndef ORDEAL_TESTS_CAMPAIGN_HELP_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // An allocator in front of the real one for the whole process, libraries too: while `armed`, the
 // allocation number `fail_at` fails, and if `persistent` all that follow; `living` counts what was
 // taken and not given back.

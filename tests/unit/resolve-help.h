@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the tests of resolving share: a module's answer taken apart.
 #ifndef ORDEAL_TESTS_RESOLVE_HELP_H
 #define ORDEAL_TESTS_RESOLVE_HELP_H

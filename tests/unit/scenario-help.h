@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the tests of the scenario room share: reading a rule, expecting an error's exact text, and a
 // small interpreter of the plan's code that stands in for the runtime.
 #ifndef ORDEAL_TESTS_SCENARIO_HELP_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Growable arrays and byte buffers, and files read into them.
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The bounds-checked reader: in bounds it reads, out of bounds it fails for good and yields zero.
 #include <setjmp.h>
 #include <stdarg.h>

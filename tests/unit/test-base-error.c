@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Error objects: their texts, their ownership, the caret under the offending byte.
 #include <setjmp.h>
 #include <stdarg.h>

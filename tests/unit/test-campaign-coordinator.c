@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Coordination: the lines, the decision language, turns, and a real server with unkind peers.
 #include "campaign-help.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which programs can be intercepted, with which environment, and why a rule cannot apply.
 #include "campaign-help.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Regions: made, kept, read back; every damage is an error and never a crash.
 #include "campaign-help.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The controller's answers to targets: this test plays the target.
 #include "campaign-help.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which functions a rule's author may have meant as well.
 #include "campaign-help.h"
 

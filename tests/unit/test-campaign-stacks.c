@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The memory of new_stack across trials.
 #include "campaign-help.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Supervision: outcomes, daemons, the timeout and the whole tree.
 #include "campaign-help.h"
 

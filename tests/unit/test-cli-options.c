@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The option parser and what is made from its tables.
 #include "campaign-help.h"
 

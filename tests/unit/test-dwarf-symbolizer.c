@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Addresses to names: checked against the compiler's own tables by way of addresses that the
 // program itself reports.
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The n-th allocation fails, for every n, alone and with all that follow: reading objects, finding
 // programs and libraries, and resolving must not crash, and must give back what they took.
 #include <setjmp.h>

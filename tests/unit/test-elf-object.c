@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an ELF file says about itself, and what a broken one makes us say.
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which file a command runs, and why not; which libraries a program loads.
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Lengths of call instructions, forwards and backwards; copies between registers.
 #include <setjmp.h>
 #include <stdarg.h>

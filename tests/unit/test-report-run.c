@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The report of a trial, from a region filled in by hand.
 #include "campaign-help.h"
 

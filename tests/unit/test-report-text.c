@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Text from foreign bytes: what a terminal would act upon is spelled out.
 #include "campaign-help.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every complaint about a rule, by its text and by the column its caret points at.
 #include "scenario-help.h"
 

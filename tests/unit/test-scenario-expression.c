@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The expression language: what conditions mean, how operators bind, which gates they open.
 #include "scenario-help.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // `match` counts the calls that fit what stands to its left, and nothing hides one from it.
 #include "scenario-help.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The n-th allocation fails, for every n, once alone and once with all that follow: the readers and
 // the compiler must not crash, must return an error (unless the C library helped itself, as
 // vasprintf() does after a single failure), and must give back all they took.

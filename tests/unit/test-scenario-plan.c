@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // wire_plan_check(): accepts what the compiler makes, refuses every way of breaking it, and never
 // reads outside of the bytes it was given.
 #include "scenario-help.h"

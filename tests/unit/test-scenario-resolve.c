@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where queries are in a module, checked against the truth: the module is loaded into the test,
 // called, and from inside the call its caller's address is compared with the answer.
 #include "resolve-help.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Rules as written on the command line: actions, patterns, strace's spelling, and what the plan
 // says.
 #include "scenario-help.h"

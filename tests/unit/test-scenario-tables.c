@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The tables of facts: in order, without doubles, true where the system can tell, and in use.
 #include "scenario-help.h"
 #include "scenario/tables.h"

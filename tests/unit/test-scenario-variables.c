@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where variables are in a module, checked against the truth: the module is loaded into the test,
 // called, and from inside the call its frames are walked and the answers followed as the runtime
 // follows them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Scenario files of the LFI article: its Figures, every stock class, every complaint.
 #include "scenario-help.h"
 

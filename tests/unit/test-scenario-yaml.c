@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Scenario files in YAML: what they mean, and every complaint with line and caret.
 #include "scenario-help.h"
 

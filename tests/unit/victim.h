@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // For tests that look into real binaries: builds them from source text in a directory of their own.
 #ifndef ORDEAL_TESTS_VICTIM_H
 #define ORDEAL_TESTS_VICTIM_H
