@@ -226,7 +226,7 @@ static bool stack_set_find(uint64_t hash, bool add)
     return false;
 }
 
-bool stack_set_has(uint64_t hash)
+static bool stack_set_has(uint64_t hash)
 {
     return stack_set_find(hash, false);
 }

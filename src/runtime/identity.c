@@ -83,7 +83,8 @@ void process_start(void)
         random_mix(random_mix(runtime.plan->seed + runtime.process->number) ^ program);
 }
 
-void process_after_fork(void)
+// In a child, at its first chance.
+static void process_after_fork(void)
 {
     if (runtime.process->key != 0)
         return;

@@ -350,7 +350,7 @@ bool module_is_named(const struct module *module, const char *pattern)
 
 // The region's table.
 
-uint32_t module_register(const char *path, uint64_t fingerprint, bool *ret_new)
+static uint32_t module_register(const char *path, uint64_t fingerprint)
 {
     struct wire_module *table = region_at(runtime.region->modules);
     uint32_t start = wire_hash(path) % WIRE_MODULES;
@@ -361,17 +361,14 @@ uint32_t module_register(const char *path, uint64_t fingerprint, bool *ret_new)
             text_copy(entry->path, sizeof entry->path, path);
             atomic_store(&entry->state, WIRE_MODULE_REGISTERED);
             system_wake(&entry->state);
-            *ret_new = true;
             return (uint32_t)(entry - table);
         }
         // Another process may be filling it in; if it died doing so, go on to the next.
         for (int tries = 0; atomic_load(&entry->state) == WIRE_MODULE_CLAIMED && tries < 20;
              tries++)
             system_wait(&entry->state, WIRE_MODULE_CLAIMED, 5);
-        if (entry->fingerprint == fingerprint && text_equal(entry->path, path)) {
-            *ret_new = false;
+        if (entry->fingerprint == fingerprint && text_equal(entry->path, path))
             return (uint32_t)(entry - table);
-        }
     }
     return WIRE_FRAME_UNKNOWN;
 }
@@ -394,9 +391,8 @@ uint32_t module_index(struct module *module)
 {
     if (module->region_index == WIRE_FRAME_UNKNOWN) {
         char path[WIRE_MODULE_PATH];
-        bool added;
         path_absolute(module->path, path, sizeof path);
-        module->region_index = module_register(path, module->fingerprint, &added);
+        module->region_index = module_register(path, module->fingerprint);
     }
     return module->region_index;
 }

@@ -212,8 +212,7 @@ static inline void *region_at(uint64_t offset)
 struct thread *thread_self(void);
 void process_lock(void);
 void process_unlock(void);
-void process_start(void);      // the constructor's part
-void process_after_fork(void); // in a child
+void process_start(void); // the constructor's part
 void *thread_begin(void *block);
 void *thread_announce(void *(*start)(void *), void *argument); // NULL: no block free
 uint64_t random_mix(uint64_t value);
@@ -222,9 +221,8 @@ uint64_t clock_now(void); // CLOCK_MONOTONIC, ns
 // module.c
 struct module *module_at(uintptr_t address);
 struct module *module_of(const struct link_map *map);
-void module_scan(bool startup); // brings the set up to date with the loader's list
-void module_bind_all(void);     // binds and resolves what is not yet
-uint32_t module_register(const char *path, uint64_t fingerprint, bool *ret_new);
+void module_scan(bool startup);               // brings the set up to date with the loader's list
+void module_bind_all(void);                   // binds and resolves what is not yet
 uint32_t module_index(struct module *module); // in the region; WIRE_FRAME_UNKNOWN if it is full
 // A path relative to the directory the process is in now; a name without a slash stays as it is.
 void path_absolute(const char *path, char *target, size_t room);
@@ -284,7 +282,6 @@ bool variable_read(uint32_t variable, const struct call_frame *frame, int64_t *r
 void walk_start(struct walk *walk, const struct call_frame *frame);
 bool walk_next(struct walk *walk);
 bool walk_cfa(struct walk *walk, uint64_t *ret_cfa);
-bool walk_load(const struct walk *walk, uint64_t address, uint64_t *ret_value);
 void unwind_forget(void);
 // Return addresses from the call outwards, at most `room`, at least the call's own.
 uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t room);
@@ -299,7 +296,6 @@ struct call {
 };
 void evaluate_prepare(void);
 bool evaluate(const struct call *call, uint32_t rule);
-bool stack_set_has(uint64_t hash);
 bool stack_set_add(uint64_t hash);
 
 // journal.c
