@@ -4,9 +4,9 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "campaign/coordinator.h"
 #include "report/json.h"
 #include "report/text.h"
+#include "trial/coordinator.h"
 
 #include <errno.h>
 #include <fcntl.h>

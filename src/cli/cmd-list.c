@@ -4,11 +4,11 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "campaign/coverage.h"
 #include "elf/object.h"
 #include "report/json.h"
 #include "report/text.h"
 #include "scenario/trigger.h"
+#include "trial/coverage.h"
 
 #include <string.h>
 

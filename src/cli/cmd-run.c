@@ -3,12 +3,12 @@
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
-#include "campaign/diagnose.h"
-#include "campaign/trial.h"
 #include "cli/dry-run.h"
 #include "elf/object.h"
 #include "report/run.h"
 #include "scenario/scenario.h"
+#include "trial/diagnose.h"
+#include "trial/trial.h"
 
 #include <string.h>
 #include <unistd.h>

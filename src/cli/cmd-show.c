@@ -3,9 +3,9 @@
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
-#include "campaign/diagnose.h"
-#include "campaign/region.h"
 #include "report/run.h"
+#include "trial/diagnose.h"
+#include "trial/region.h"
 
 #include <unistd.h>
 

@@ -6,11 +6,11 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/suggestion.h"
-#include "campaign/coverage.h"
-#include "campaign/program.h"
 #include "cli/command.h"
 #include "report/json.h"
 #include "report/text.h"
+#include "trial/coverage.h"
+#include "trial/program.h"
 
 #include <string.h>
 #include <unistd.h>

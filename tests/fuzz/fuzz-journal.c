@@ -3,9 +3,9 @@
 // An input is either a whole file, or patches to a sound journal: a 4-byte offset and 8 bytes each.
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "campaign/region.h"
 #include "report/run.h"
 #include "scenario/scenario.h"
+#include "trial/region.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files are replaced as a whole, under names nobody can foresee.
-#include "campaign-help.h"
+#include "trial-help.h"
 
 #include "base/file.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The option parser and what is made from its tables.
-#include "campaign-help.h"
+#include "trial-help.h"
 
 #include "cli/command.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The report of a trial, from a region filled in by hand.
-#include "campaign-help.h"
+#include "trial-help.h"
 
 #include "report/run.h"
 

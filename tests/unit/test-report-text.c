@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Text from foreign bytes: what a terminal would act upon is spelled out.
-#include "campaign-help.h"
+#include "trial-help.h"
 
 #include "report/text.h"
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The central process of distributed scenarios: controllers of many nodes ask it, and its rules
+// decide with all of them in view. Protocol: docs/coordinator-protocol.md.
+#ifndef ORDEAL_TRIAL_COORDINATOR_H
+#define ORDEAL_TRIAL_COORDINATOR_H
+
+#include "base/error.h"
+#include "trial/address.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct coordinator;
+
+enum coordinator_event_kind {
+    COORDINATOR_JOINED,  // node
+    COORDINATOR_LEFT,    // node
+    COORDINATOR_ANSWER,  // everything
+    COORDINATOR_REFUSED, // text: why a peer was turned away
+};
+struct coordinator_event {
+    enum coordinator_event_kind kind;
+    const char *node; // "" before it has said its name
+    const char *text;
+    const char *name, *function; // of a question
+    uint64_t count, node_count;
+    const char *pid;  // as the node wrote it
+    const char *rule; // that said yes, or NULL
+    bool yes;
+};
+
+struct coordinator_options {
+    const char *address;
+    const char *const *rules; // NAME when EXPRESSION
+    size_t rule_count;
+    uint64_t seed;
+    void (*event)(void *data, const struct coordinator_event *event); // or NULL
+    void *data;
+};
+
+struct error *coordinator_open(const struct coordinator_options *options,
+                               struct coordinator **ret_coordinator);
+void coordinator_close(struct coordinator *coordinator);
+
+// Where it listens.
+void coordinator_address(const struct coordinator *coordinator, char text[ADDRESS_TEXT]);
+// Serves until the descriptor `stop` becomes readable.
+struct error *coordinator_serve(struct coordinator *coordinator, int stop);
+
+// How often it was asked and said yes.
+struct coordinator_totals {
+    uint64_t nodes, questions, yes;
+};
+struct coordinator_totals coordinator_totals(const struct coordinator *coordinator);
+
+#endif

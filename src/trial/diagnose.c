@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See diagnose.h. Reads the program's files again, which costs time, so only when something is to
+// be explained.
+#include "trial/diagnose.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/suggestion.h"
+#include "elf/object.h"
+#include "trial/coverage.h"
+#include "trial/program.h"
+#include "trial/siblings.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WARNED_PROGRAMS   20
+#define LOOKED_AT         1000 // programs
+#define EXPLAINED_CLOSELY 50   // rules
+#define NAMED_SIBLINGS    4
+
+struct error *diagnosis_warn(struct diagnosis *diagnosis, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text;
+    int size = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (size < 0)
+        return error_no_memory();
+    char **warning = ARRAY_ADD(&diagnosis->warnings);
+    if (warning == NULL) {
+        free(text);
+        return error_no_memory();
+    }
+    *warning = text;
+    return NULL;
+}
+
+// The imported name most like a function that nobody imports.
+static const char *similar_import(const struct coverage *coverage, const char *wrong)
+{
+    struct suggestion meant = suggestion_start(wrong, strlen(wrong));
+    for (size_t i = 0; i < coverage->modules.count; i++) {
+        const struct coverage_module *module = &coverage->modules.items[i];
+        for (size_t j = 0; j < module->imports.count; j++)
+            suggestion_offer(&meant, module->imports.items[j].name);
+    }
+    return meant.best;
+}
+
+static const struct coverage_import *find_import(const struct coverage *coverage, const char *name)
+{
+    for (size_t i = 0; i < coverage->modules.count; i++) {
+        const struct coverage_module *module = &coverage->modules.items[i];
+        for (size_t j = 0; j < module->imports.count; j++)
+            if (strcmp(module->imports.items[j].name, name) == 0)
+                return &module->imports.items[j];
+    }
+    return NULL;
+}
+
+// "open64, openat": what is imported and does the same. Each name once, since imports may repeat.
+struct sibling_list {
+    const char *names[NAMED_SIBLINGS];
+    size_t count;
+};
+
+static void sibling_list_offer(struct sibling_list *list, const char *function, const char *import)
+{
+    if (list->count == NAMED_SIBLINGS || !siblings(function, import))
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->names[i], import) == 0)
+            return;
+    list->names[list->count++] = import;
+}
+
+static struct error *sibling_list_put(const struct sibling_list *list, const char *last,
+                                      struct buffer *text)
+{
+    for (size_t i = 0; i < list->count; i++)
+        TRY(buffer_printf(text, "%s%s",
+                          i == 0                 ? ""
+                          : i + 1 == list->count ? last
+                                                 : ", ",
+                          list->names[i]));
+    return NULL;
+}
+
+// The imports of the program and its libraries that are like a function, or NULL.
+static char *imported_siblings(const struct coverage *coverage, const char *function)
+{
+    struct sibling_list list = {0};
+    for (size_t i = 0; i < coverage->modules.count; i++) {
+        const struct coverage_module *module = &coverage->modules.items[i];
+        for (size_t j = 0; j < module->imports.count; j++)
+            sibling_list_offer(&list, function, module->imports.items[j].name);
+        // Libraries import much that the program has nothing to do with.
+        if (list.count != 0)
+            break;
+    }
+    struct buffer text = {0};
+    error_free(sibling_list_put(&list, " or ", &text));
+    return text.data;
+}
+
+static char *explain_name(const struct coverage *coverage, const char *library, const char *name)
+{
+    char *text;
+    int size;
+    const struct coverage_import *import = find_import(coverage, name);
+    size_t definer = coverage_definer(coverage, name, NULL);
+    const char *near = similar_import(coverage, name);
+    _cleanup_free_ char *others = imported_siblings(coverage, name);
+    if (import != NULL && *library != '\0' && import->definer != COVERAGE_NOWHERE)
+        size = asprintf(&text, "%s comes from %s, which '%s' does not name", name,
+                        file_base_name(coverage->modules.items[import->definer].path), library);
+    else if (import == NULL && others != NULL)
+        size =
+            asprintf(&text, "no module of any process imports %s; did you mean %s?", name, others);
+    else if (import == NULL && definer != COVERAGE_NOWHERE)
+        size = asprintf(&text,
+                        "%s defines %s, but no module of any process imports it; calls within a "
+                        "library cannot be intercepted",
+                        file_base_name(coverage->modules.items[definer].path), name);
+    else if (near != NULL && strcmp(near, name) != 0)
+        size = asprintf(&text, "no module of any process imports %s; did you mean %s?", name, near);
+    else
+        size = asprintf(&text, "no module of any process imports %s", name);
+    return size < 0 ? NULL : text;
+}
+
+static char *explain(const struct wire_view *view, const struct wire_pattern *pattern,
+                     const struct coverage *coverage)
+{
+    const char *name = wire_view_string(view, pattern->name);
+    const char *library = wire_view_string(view, pattern->library);
+    char *text;
+    if (view->region->processes == 0)
+        return strdup("the runtime was not loaded into any process of the command");
+    if (pattern->flags & WIRE_GLOB || coverage->modules.count == 0)
+        return asprintf(&text, "no module of any process imports a function '%s%s%s'", library,
+                        *library != '\0' ? ":" : "", name) < 0
+                   ? NULL
+                   : text;
+    return explain_name(coverage, library, name);
+}
+
+static struct error *explain_rules(const struct wire_view *view, struct diagnosis *diagnosis)
+{
+    diagnosis->whys = calloc((size_t)view->rule_count + 1, sizeof *diagnosis->whys);
+    _cleanup_free_ bool *bound = calloc((size_t)view->rule_count + 1, sizeof *bound);
+    if (diagnosis->whys == NULL || bound == NULL)
+        return error_no_memory();
+    diagnosis->why_count = view->rule_count;
+    uint32_t unbound = view->rule_count;
+    for (uint32_t i = 0; i < view->pattern_count; i++) {
+        const uint32_t *refs = wire_view_rule_refs(view, &view->patterns[i]);
+        for (uint32_t j = 0; j < view->patterns[i].rule_refs.count; j++)
+            if (view->pattern_states[i].bound != 0 && !bound[refs[j]]) {
+                bound[refs[j]] = true;
+                unbound--;
+            }
+    }
+    if (unbound == 0)
+        return NULL;
+    // Files that cannot be read any more only make the sentence less precise.
+    _cleanup_(coverage_deinit) struct coverage coverage = {0};
+    if (view->region->command_words != 0)
+        error_free(coverage_find(view->command, &coverage));
+    static const struct coverage nothing;
+    uint32_t explained = 0;
+    for (uint32_t i = 0; i < view->pattern_count; i++) {
+        const uint32_t *refs = wire_view_rule_refs(view, &view->patterns[i]);
+        _cleanup_free_ char *why = NULL;
+        for (uint32_t j = 0; j < view->patterns[i].rule_refs.count; j++) {
+            if (bound[refs[j]] || diagnosis->whys[refs[j]] != NULL)
+                continue;
+            if (why == NULL)
+                why = explain(view, &view->patterns[i],
+                              explained++ < EXPLAINED_CLOSELY ? &coverage : &nothing);
+            diagnosis->whys[refs[j]] = why != NULL ? strdup(why) : NULL;
+            if (diagnosis->whys[refs[j]] == NULL)
+                return error_no_memory();
+        }
+    }
+    return NULL;
+}
+
+// Whether a rule names this pattern's function, could apply, and was not reached.
+static bool is_missed(const struct wire_view *view, const struct wire_pattern *pattern)
+{
+    const uint32_t *refs = wire_view_rule_refs(view, pattern);
+    bool missed = pattern->rule_refs.count != 0 && (pattern->flags & WIRE_GLOB) == 0 &&
+                  view->pattern_states[pattern - view->patterns].bound != 0;
+    for (uint32_t i = 0; missed && i < pattern->rule_refs.count; i++)
+        missed = view->rule_states[refs[i]].reached == 0;
+    return missed;
+}
+
+// A function that is imported and was never called, while the program imports others that do the
+// same: they are what it called, most likely.
+static struct error *warn_missed(const struct wire_view *view, const struct elf_object *object,
+                                 const char *function, struct diagnosis *diagnosis)
+{
+    struct sibling_list list = {0};
+    for (size_t i = 0; i < elf_object_import_count(object); i++)
+        sibling_list_offer(&list, function, elf_object_import(object, i)->name);
+    if (list.count == 0)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer names = {0};
+    TRY(sibling_list_put(&list, " and ", &names));
+    return diagnosis_warn(diagnosis,
+                          "%s was never called; %s also imports %s, which this rule does not cover",
+                          function, file_base_name(view->command), names.data);
+}
+
+static void close_object(struct elf_object **object)
+{
+    elf_object_close(*object);
+}
+
+static struct error *explain_missed(const struct wire_view *view, struct diagnosis *diagnosis)
+{
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    _cleanup_(close_object) struct elf_object *object = NULL;
+    uint32_t looked_at = 0;
+    for (uint32_t i = 0; i < view->pattern_count && looked_at < EXPLAINED_CLOSELY; i++) {
+        if (!is_missed(view, &view->patterns[i]))
+            continue;
+        if (looked_at++ == 0 && view->region->command_words != 0) {
+            struct error *error = elf_find_program(view->command, &program);
+            if (error == NULL && !program.script)
+                error = elf_object_open(program.path, &object);
+            error_free(error); // only a hint is lost
+        }
+        if (object == NULL)
+            return NULL;
+        TRY(warn_missed(view, object, wire_view_string(view, view->patterns[i].name), diagnosis));
+    }
+    return NULL;
+}
+
+// Paths of programs in records, each once.
+struct program_list {
+    ARRAY(const char *) paths;
+};
+static void program_list_deinit(struct program_list *list)
+{
+    ARRAY_DEINIT(&list->paths);
+}
+
+static struct error *program_list_add(struct program_list *list, const char *path, bool *ret_new)
+{
+    *ret_new = false;
+    for (size_t i = 0; i < list->paths.count; i++)
+        if (strncmp(list->paths.items[i], path, WIRE_NOTE_TEXT) == 0)
+            return NULL;
+    if (list->paths.count == LOOKED_AT)
+        return NULL;
+    const char **added = ARRAY_ADD(&list->paths);
+    if (added == NULL)
+        return error_no_memory();
+    *added = path;
+    *ret_new = true;
+    return NULL;
+}
+
+static struct error *warn_programs(const struct wire_view *view, struct diagnosis *diagnosis)
+{
+    _cleanup_(program_list_deinit) struct program_list seen = {0};
+    uint32_t warned = 0;
+    for (uint32_t i = 0; i < view->record_count && warned < WARNED_PROGRAMS; i++) {
+        const struct wire_record *record = &view->journal[i];
+        bool is_new = false;
+        if (record->state == WIRE_RECORD_COMPLETE && record->kind == WIRE_RECORD_EXEC)
+            TRY(program_list_add(&seen, record->text, &is_new));
+        if (!is_new)
+            continue;
+        char path[WIRE_NOTE_TEXT];
+        memcpy(path, record->text, sizeof path);
+        path[sizeof path - 1] = '\0';
+        _cleanup_free_ char *why = program_obstacle(path);
+        if (why == NULL)
+            continue;
+        warned++;
+        TRY(diagnosis_warn(diagnosis, "%s, started by %.*s (pid %u), was not intercepted: %s", path,
+                           (int)sizeof record->process_name, record->process_name, record->pid,
+                           why));
+    }
+    return NULL;
+}
+
+struct error *diagnosis_make(const struct wire_view *view, struct diagnosis *ret_diagnosis)
+{
+    struct diagnosis diagnosis = {0};
+    struct error *error = explain_rules(view, &diagnosis);
+    if (error == NULL)
+        error = explain_missed(view, &diagnosis);
+    if (error == NULL)
+        error = warn_programs(view, &diagnosis);
+    if (error != NULL)
+        diagnosis_deinit(&diagnosis);
+    else
+        *ret_diagnosis = diagnosis;
+    return error;
+}
+
+void diagnosis_deinit(struct diagnosis *diagnosis)
+{
+    for (size_t i = 0; i < diagnosis->why_count; i++)
+        free(diagnosis->whys[i]);
+    free(diagnosis->whys);
+    for (size_t i = 0; i < diagnosis->warnings.count; i++)
+        free(diagnosis->warnings.items[i]);
+    ARRAY_DEINIT(&diagnosis->warnings);
+    *diagnosis = (struct diagnosis){0};
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Why rules of a finished trial could not apply, and which of its programs were out of reach.
+#ifndef ORDEAL_TRIAL_DIAGNOSE_H
+#define ORDEAL_TRIAL_DIAGNOSE_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "wire/view.h"
+
+struct diagnosis {
+    char **whys; // for each rule a sentence, or NULL if it could apply
+    size_t why_count;
+    ARRAY(char *) warnings;
+};
+struct error *diagnosis_make(const struct wire_view *view, struct diagnosis *ret_diagnosis);
+void diagnosis_deinit(struct diagnosis *diagnosis);
+
+__attribute__((format(printf, 2, 3), warn_unused_result)) struct error *
+diagnosis_warn(struct diagnosis *diagnosis, const char *format, ...);
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The program of a trial: whether it can be intercepted at all, and the environment it needs.
+#ifndef ORDEAL_TRIAL_PROGRAM_H
+#define ORDEAL_TRIAL_PROGRAM_H
+
+#include "base/error.h"
+#include "scenario/scenario.h"
+
+// An error says why calls of this command cannot be intercepted: it does not exist, is not ELF, is
+// for another machine, statically linked, made by Go, or gains privileges.
+struct error *program_check(const char *command);
+
+// Same for a program that ran: why the runtime was not in it; NULL if it could be, or cannot be
+// told. The caller frees it.
+char *program_obstacle(const char *path);
+
+// The runtime that belongs to this executable.
+struct error *program_runtime(char **ret_path);
+
+// LD_PRELOAD of every process: the runtime, the scenario's plug-ins, the user's own.
+struct error *program_preload(const struct scenario *scenario, char **ret_preload);
+
+// Our environment with what the runtime needs.
+struct error *program_environment(const char *preload, const char *region, char ***ret_environment);
+void program_environment_free(char ***environment);
+
+#endif

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reads regions that may hold anything: a journal file of unknown origin, or the region of a trial
+// whose target wrote where it should not have.
+#include "trial/region.h"
+
+#include "base/cleanup.h"
+#include "wire/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define COPY_LIMIT (8ull << 30)
+
+struct bounds {
+    const char *name;
+    const char *bytes;
+    uint64_t size; // bytes that are there
+};
+
+// A pointer to `count` elements at `offset`, or NULL with the error set.
+static const void *section(const struct bounds *bounds, const char *what, uint64_t offset,
+                           uint64_t count, uint64_t item_size, struct error **error)
+{
+    if (*error != NULL)
+        return NULL;
+    if (offset % 8 != 0 || offset > bounds->size || count > (bounds->size - offset) / item_size) {
+        *error = error_new("%s is damaged: its %s at offset %llu lie outside", bounds->name, what,
+                           (unsigned long long)offset);
+        return NULL;
+    }
+    return bounds->bytes + offset;
+}
+
+// `words` NUL-terminated strings one after the other.
+static const char *strings(const struct bounds *bounds, const char *what, uint64_t offset,
+                           uint64_t words, struct error **error)
+{
+    const char *start = section(bounds, what, offset, words, 1, error);
+    const char *at = start, *end = bounds->bytes + bounds->size;
+    for (uint64_t i = 0; start != NULL && i < words; i++) {
+        const char *terminator = at < end ? memchr(at, '\0', (size_t)(end - at)) : NULL;
+        if (terminator == NULL) {
+            *error = error_new("%s is damaged: its %s have no end", bounds->name, what);
+            return NULL;
+        }
+        at = terminator + 1;
+    }
+    return start;
+}
+
+static struct error *check_header(const struct bounds *bounds)
+{
+    const struct wire_region *region = (const struct wire_region *)bounds->bytes;
+    if (bounds->size < sizeof *region || region->magic != WIRE_REGION_MAGIC)
+        return error_new("%s is not a journal of ordeal", bounds->name);
+    if (region->version != WIRE_VERSION)
+        return error_new("%s was written by another version of ordeal (format %u, this is %u)",
+                         bounds->name, region->version, WIRE_VERSION);
+    return NULL;
+}
+
+static struct error *check_plan(const struct bounds *bounds, struct wire_view *view)
+{
+    const struct wire_region *region = view->region;
+    struct error *error = NULL;
+    view->plan = section(bounds, "rules", region->plan, sizeof *view->plan, 1, &error);
+    if (error != NULL)
+        return error;
+    int problem = wire_plan_check(view->plan, bounds->size - region->plan);
+    if (problem != WIRE_CHECK_OK)
+        return error_new("%s is damaged: its rules at offset %llu are not sound (check %d)",
+                         bounds->name, (unsigned long long)region->plan, problem);
+    const char *base = (const char *)view->plan;
+    view->rules = (const struct wire_rule *)(base + view->plan->rules.offset);
+    view->patterns = (const struct wire_pattern *)(base + view->plan->patterns.offset);
+    view->rule_count = view->plan->rules.count;
+    view->pattern_count = view->plan->patterns.count;
+    return NULL;
+}
+
+struct error *region_check(const void *bytes, uint64_t size, const char *name,
+                           struct wire_view *ret_view)
+{
+    const struct bounds bounds = {.name = name, .bytes = bytes, .size = size};
+    TRY(check_header(&bounds));
+    const struct wire_region *region = bytes;
+    struct wire_view view = {.region = region};
+    TRY(check_plan(&bounds, &view));
+    struct error *error = NULL;
+    view.rule_states = section(&bounds, "rule states", region->rules, view.rule_count,
+                               sizeof *view.rule_states, &error);
+    view.pattern_states = section(&bounds, "pattern states", region->patterns, view.pattern_count,
+                                  sizeof *view.pattern_states, &error);
+    view.modules =
+        section(&bounds, "modules", region->modules, WIRE_MODULES, sizeof *view.modules, &error);
+    view.journal = section(&bounds, "records", region->journal, region->journal_capacity,
+                           sizeof *view.journal, &error);
+    if (region->stack_set != 0)
+        view.stack_set = section(&bounds, "stacks", region->stack_set, WIRE_STACK_SET,
+                                 sizeof *view.stack_set, &error);
+    strings(&bounds, "preload text", region->preload, 1, &error);
+    strings(&bounds, "file name", region->file, 1, &error);
+    view.command =
+        strings(&bounds, "command words", region->command, region->command_words, &error);
+    if (error != NULL)
+        return error;
+    view.record_count = region->journal_head < region->journal_capacity
+                            ? (uint32_t)region->journal_head
+                            : region->journal_capacity;
+    *ret_view = view;
+    return NULL;
+}
+
+static struct error *read_all(int file, const char *path, void *bytes, uint64_t size)
+{
+    for (uint64_t at = 0; at < size;) {
+        ssize_t part = pread(file, (char *)bytes + at, size - at, (off_t)at);
+        if (part < 0 && errno == EINTR)
+            continue;
+        if (part < 0)
+            return error_from_errno(errno, "cannot read %s", path);
+        if (part == 0)
+            return error_new("%s is damaged: it ends at offset %llu", path, (unsigned long long)at);
+        at += (uint64_t)part;
+    }
+    return NULL;
+}
+
+// Read, not mapped: a file that shrinks meanwhile must not kill the reader.
+struct error *region_copy_open(const char *path, struct region_copy *ret_copy)
+{
+    _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat facts;
+    if (file < 0 || fstat(file, &facts) < 0)
+        return error_from_errno(errno, "cannot read %s", path);
+    if (!S_ISREG(facts.st_mode))
+        return error_new("cannot read %s: it is not a regular file", path);
+    struct wire_region header;
+    if ((uint64_t)facts.st_size < sizeof header)
+        return error_new("%s is not a journal of ordeal", path);
+    TRY(read_all(file, path, &header, sizeof header));
+    const struct bounds bounds = {
+        .name = path, .bytes = (const char *)&header, .size = sizeof header};
+    TRY(check_header(&bounds));
+    if (header.arena < sizeof header || header.arena > (uint64_t)facts.st_size ||
+        header.arena > COPY_LIMIT)
+        return error_new("%s is damaged: it is %llu bytes, %llu expected", path,
+                         (unsigned long long)facts.st_size, (unsigned long long)header.arena);
+    _cleanup_free_ void *bytes = malloc(header.arena);
+    if (bytes == NULL)
+        return error_no_memory();
+    TRY(read_all(file, path, bytes, header.arena));
+    struct wire_view view;
+    TRY(region_check(bytes, header.arena, path, &view));
+    *ret_copy = (struct region_copy){.bytes = TAKE(bytes), .view = view};
+    return NULL;
+}
+
+struct error *region_copy_take(const struct region *region, struct region_copy *ret_copy)
+{
+    uint64_t size = region->layout.arena;
+    _cleanup_free_ void *bytes = malloc(size);
+    if (bytes == NULL)
+        return error_no_memory();
+    TRY(read_all(region->file, region->path, bytes, size));
+    region_restore(region, bytes);
+    struct wire_view view;
+    TRY(region_check(bytes, size, region->path, &view));
+    *ret_copy = (struct region_copy){.bytes = TAKE(bytes), .view = view};
+    return NULL;
+}
+
+void region_copy_close(struct region_copy *copy)
+{
+    free(copy->bytes);
+    *copy = (struct region_copy){0};
+}

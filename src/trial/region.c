@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Makes the region file. A store to a page without storage would kill the target with SIGBUS, so
+// everything targets write is allocated; most of it only when the command has lived for a moment,
+// since hundreds of pages cost as much as starting a program.
+#include "trial/region.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "trial/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#define EARLY_MODULES     48
+#define EARLY_RECORDS     64
+#define ARENA_SIZE        (64ull << 20)
+#define ARENA_STEP        (1ull << 20)
+#define ANSWER_TIMEOUT_MS 30000
+#define PAGE_SIZE         4096ull
+
+struct layout {
+    uint64_t size; // of everything so far
+    struct wire_region header;
+};
+
+// Reserves `count` elements and returns their offset.
+static uint64_t layout_add(struct layout *layout, uint64_t count, uint64_t item_size)
+{
+    layout->size = (layout->size + 63) & ~63ull;
+    uint64_t offset = layout->size;
+    layout->size += count * item_size;
+    return offset;
+}
+
+static void layout_new_page(struct layout *layout)
+{
+    layout->size = (layout->size + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1);
+}
+
+static struct layout layout_make(const struct region_options *options, const char *path)
+{
+    const struct wire_plan *plan = options->plan;
+    bool located = plan->query_count != 0 || plan->variable_count != 0;
+    struct layout layout = {.size = sizeof layout.header};
+    struct wire_region *header = &layout.header;
+    header->magic = WIRE_REGION_MAGIC;
+    header->version = WIRE_VERSION;
+    header->answer_timeout_ms = ANSWER_TIMEOUT_MS;
+    header->journal_capacity =
+        options->journal_records != 0 ? options->journal_records : REGION_JOURNAL_RECORDS;
+    header->preload = layout_add(&layout, strlen(options->preload) + 1, 1);
+    header->file = layout_add(&layout, strlen(path) + 1, 1);
+    size_t command_size = 0;
+    for (; options->command[header->command_words] != NULL; header->command_words++)
+        command_size += strlen(options->command[header->command_words]) + 1;
+    header->command = layout_add(&layout, command_size, 1);
+    // Pages of its own: targets map them read-only.
+    layout_new_page(&layout);
+    header->plan = layout_add(&layout, options->plan_size, 1);
+    layout_new_page(&layout);
+    header->rules = layout_add(&layout, plan->rules.count, sizeof(struct wire_rule_state));
+    header->patterns = layout_add(&layout, plan->patterns.count, sizeof(struct wire_pattern_state));
+    header->remotes = layout_add(&layout, WIRE_REMOTES, sizeof(struct wire_remote));
+    header->modules = layout_add(&layout, WIRE_MODULES, sizeof(struct wire_module));
+    if (plan->uses & WIRE_USE_NEW_STACK)
+        header->stack_set = layout_add(&layout, WIRE_STACK_SET, sizeof(uint64_t));
+    header->journal = layout_add(&layout, header->journal_capacity, sizeof(struct wire_record));
+    header->arena = layout_add(&layout, 0, 1);
+    layout_add(&layout, located ? ARENA_SIZE : 0, 1);
+    header->size = layout.size;
+    return layout;
+}
+
+static struct error *allocate(int file, const char *path, uint64_t from, uint64_t to)
+{
+    int code;
+    do
+        code = posix_fallocate(file, (off_t)from, (off_t)(to - from));
+    while (code == EINTR);
+    if (code != 0)
+        return error_from_errno(code, "no room for the trial's shared memory, %s needs %llu KiB",
+                                path, (unsigned long long)((to - from + 1023) / 1024));
+    return NULL;
+}
+
+// Storage for what is written at once; for the rest a look whether there is room.
+static struct error *allocate_early(int file, const char *path, const struct wire_region *header)
+{
+    uint32_t records = header->journal_capacity;
+    uint64_t journal_end = header->journal + records * sizeof(struct wire_record);
+    if (records > EARLY_RECORDS)
+        records = EARLY_RECORDS;
+    uint64_t first = header->modules + EARLY_MODULES * sizeof(struct wire_module);
+    TRY(allocate(file, path, 0, first));
+    TRY(allocate(file, path, header->journal,
+                 header->journal + records * sizeof(struct wire_record)));
+    struct statvfs facts;
+    if (fstatvfs(file, &facts) < 0)
+        return error_from_errno(errno, "cannot tell how much room there is for %s", path);
+    uint64_t room = (uint64_t)facts.f_bavail * facts.f_frsize;
+    if (facts.f_blocks != 0 && room < journal_end - first)
+        return error_from_errno(ENOSPC, "no room for the trial's shared memory, %s needs %llu KiB",
+                                path, (unsigned long long)(journal_end / 1024));
+    return NULL;
+}
+
+static void region_fill(struct region *region, const struct layout *layout,
+                        const struct region_options *options)
+{
+    struct wire_region *map = region->map;
+    *map = layout->header;
+    char *base = (char *)map;
+    strcpy(base + map->preload, options->preload);
+    strcpy(base + map->file, region->path);
+    char *word = base + map->command;
+    for (uint32_t i = 0; i < map->command_words; i++)
+        word = stpcpy(word, options->command[i]) + 1;
+    memcpy(base + map->plan, options->plan, options->plan_size);
+    memcpy(region->fixed, base, region->layout.rules);
+}
+
+static struct error *region_map(struct region *region, const struct region_options *options)
+{
+    struct layout layout = layout_make(options, region->path);
+    region->size = layout.size;
+    region->arena_used = region->allocated = layout.header.arena;
+    if (ftruncate(region->file, (off_t)layout.size) < 0)
+        return error_from_errno(errno, "cannot make %s as large as %llu KiB", region->path,
+                                (unsigned long long)(layout.size / 1024));
+    TRY(allocate_early(region->file, region->path, &layout.header));
+    void *map = mmap(NULL, layout.size, PROT_READ | PROT_WRITE, MAP_SHARED, region->file, 0);
+    if (map == MAP_FAILED)
+        return error_from_errno(errno, "cannot map %s", region->path);
+    region->map = map;
+    region->layout = layout.header;
+    region->fixed = malloc(layout.header.rules);
+    if (region->fixed == NULL)
+        return error_no_memory();
+    region_fill(region, &layout, options);
+    return NULL;
+}
+
+struct error *region_create(const struct region_options *options, struct region *ret_region)
+{
+    if (options->journal_records > REGION_JOURNAL_RECORDS_MAX)
+        return error_new("a journal holds at most %d records", REGION_JOURNAL_RECORDS_MAX);
+    struct region region = {.file = -1};
+    struct error *error;
+    if (options->journal_path != NULL)
+        error = place_journal(options->journal_path, &region.file, &region.path, &region.temporary);
+    else
+        error = place_shared(&region.file, &region.path, &region.directory);
+    if (error == NULL)
+        error = region_map(&region, options);
+    // A journal gets its name only now: a run that cannot start leaves an older one alone.
+    if (error == NULL && region.temporary != NULL) {
+        if (rename(region.temporary, region.path) < 0)
+            error = error_from_errno(errno, "cannot write the journal %s", region.path);
+        else
+            free(TAKE(region.temporary));
+    }
+    if (error != NULL) {
+        region_close(&region);
+        return error;
+    }
+    *ret_region = region;
+    return NULL;
+}
+
+struct error *region_reserve(struct region *region)
+{
+    uint64_t early = region->layout.modules + EARLY_MODULES * sizeof(struct wire_module);
+    return allocate(region->file, region->path, early, region->layout.arena);
+}
+
+void region_start(struct region *region, uint64_t now)
+{
+    region->map->start_ns = region->layout.start_ns = now;
+}
+
+void region_restore(const struct region *region, struct wire_region *bytes)
+{
+    struct wire_region header = region->layout;
+    header.requests = bytes->requests;
+    header.processes = bytes->processes;
+    header.forks = bytes->forks;
+    header.journal_head = bytes->journal_head;
+    header.stack_set_lost = bytes->stack_set_lost;
+    memcpy(header.process_numbers, bytes->process_numbers, sizeof header.process_numbers);
+    memcpy(header.execs, bytes->execs, sizeof header.execs);
+    memcpy(bytes, region->fixed, region->layout.rules);
+    *bytes = header;
+}
+
+void region_conclude(struct region *region, enum wire_outcome outcome, int status, uint64_t ns)
+{
+    region->layout.outcome = outcome;
+    region->layout.outcome_status = status;
+    region->layout.outcome_ns = ns;
+    region_restore(region, region->map);
+}
+
+void region_remove(struct region *region)
+{
+    if (region->temporary != NULL)
+        unlink(region->temporary);
+    free(TAKE(region->temporary));
+    if (region->directory == NULL)
+        return;
+    if (region->path != NULL)
+        unlink(region->path);
+    rmdir(region->directory);
+    free(TAKE(region->directory));
+}
+
+void region_close(struct region *region)
+{
+    region_remove(region);
+    if (region->map != NULL)
+        munmap(region->map, region->size);
+    if (region->file >= 0)
+        close(region->file);
+    free(region->path);
+    free(region->fixed);
+    *region = (struct region){.file = -1};
+}
+
+struct error *region_arena_put(struct region *region, const void *bytes, size_t size,
+                               uint64_t *ret_offset)
+{
+    uint64_t start = (region->arena_used + 63) & ~63ull;
+    if (start > region->size || size > region->size - start)
+        return error_new("the locations of the modules need more than %llu MiB",
+                         (unsigned long long)(ARENA_SIZE >> 20));
+    uint64_t end = start + size;
+    if (end > region->allocated) {
+        uint64_t target = (end + ARENA_STEP - 1) / ARENA_STEP * ARENA_STEP;
+        if (target > region->size)
+            target = region->size;
+        TRY(allocate(region->file, region->path, region->allocated, target));
+        region->allocated = target;
+    }
+    memcpy((char *)region->map + start, bytes, size);
+    region->arena_used = end;
+    *ret_offset = start;
+    return NULL;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The region file of a trial (layout: wire/region.h): made by the controller, mapped by every
+// process of the trial, read afterwards; and journal files read back later.
+#ifndef ORDEAL_TRIAL_REGION_H
+#define ORDEAL_TRIAL_REGION_H
+
+#include "base/error.h"
+#include "wire/view.h"
+
+#include <stddef.h>
+
+#define REGION_JOURNAL_RECORDS     1024
+#define REGION_JOURNAL_RECORDS_MAX 4000000
+
+struct region {
+    struct wire_region *map;   // shared, writable
+    struct wire_region layout; // the header as it was made: a target may overwrite the other
+    char *fixed;               // likewise everything before the rules' states, plan included
+    uint64_t size;
+    int file;
+    char *path;         // absolute
+    char *directory;    // private directory to remove with the file; NULL for a journal to keep
+    char *temporary;    // name of a journal that is not complete yet, or NULL
+    uint64_t allocated; // bytes of the arena that have storage
+    uint64_t arena_used;
+};
+
+struct region_options {
+    const char *journal_path; // keep the region here; NULL: in memory, gone with the trial
+    const void *plan;         // a compiled plan
+    size_t plan_size;
+    const char *preload; // the value of LD_PRELOAD for every process
+    char *const *command;
+    uint32_t journal_records; // 0 = REGION_JOURNAL_RECORDS
+};
+
+// Makes and maps the file. Everything a target touches in its first moments has storage, and there
+// is room for the rest; region_reserve() gives storage to all of it.
+struct error *region_create(const struct region_options *options, struct region *ret_region);
+struct error *region_reserve(struct region *region);
+// Removes the file, unless it is a journal to keep; the mapping stays usable.
+void region_remove(struct region *region);
+void region_close(struct region *region);
+
+// The controller's own copy: the one targets see may be overwritten by them.
+static inline const struct wire_plan *region_plan(const struct region *region)
+{
+    return (const struct wire_plan *)(region->fixed + region->layout.plan);
+}
+
+// Notes when the trial began.
+void region_start(struct region *region, uint64_t now);
+// Notes how it ended, and undoes what a stray write of a target did to anything that is not a
+// counter, a state or a record.
+void region_conclude(struct region *region, enum wire_outcome outcome, int status, uint64_t ns);
+// The latter in a copy of the region's bytes.
+void region_restore(const struct region *region, struct wire_region *bytes);
+
+// Copies bytes into the arena. An error when the arena or the disk is full.
+struct error *region_arena_put(struct region *region, const void *bytes, size_t size,
+                               uint64_t *ret_offset);
+
+// Removes what controllers of this user that no longer live left in `parent`.
+void region_sweep(const char *parent);
+
+// Checks every bound of a region in memory. `size` may end where the arena begins.
+// The bytes must be aligned to 8. The view points into them.
+struct error *region_check(const void *bytes, uint64_t size, const char *name,
+                           struct wire_view *ret_view);
+
+// A journal file read back: a private copy without the arena, checked.
+struct region_copy {
+    void *bytes;
+    struct wire_view view;
+};
+struct error *region_copy_open(const char *path, struct region_copy *ret_copy);
+// The same of a live region, so that processes that are left over cannot change it any more.
+struct error *region_copy_take(const struct region *region, struct region_copy *ret_copy);
+void region_copy_close(struct region_copy *copy);
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See supervise.h. This process is made a subreaper, so that daemons of the trial become its
+// children instead of escaping, and so that `no child left` means that the trial is over.
+#include "trial/supervise.h"
+
+#include "base/cleanup.h"
+#include "trial/tree.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND_NS     1000000000ull
+#define KILL_PATIENCE (10 * SECOND_NS)
+#define MOMENT        2000000ull
+
+uint64_t supervise_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+static void watched_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGCHLD);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGQUIT);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGHUP);
+}
+
+struct error *supervise_signals_take(struct supervise_signals *ret_saved)
+{
+    sigset_t watched;
+    watched_signals(&watched);
+    int code = pthread_sigmask(SIG_BLOCK, &watched, &ret_saved->mask);
+    if (code != 0)
+        return error_from_errno(code, "cannot block signals");
+    // An ignored SIGCHLD would have the kernel reap children behind our back.
+    struct sigaction standard = {.sa_handler = SIG_DFL}, ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGCHLD, &standard, &ret_saved->child);
+    sigaction(SIGPIPE, &ignore, &ret_saved->pipe);
+    sigaction(SIGXFSZ, &ignore, &ret_saved->size);
+    return NULL;
+}
+
+void supervise_signals_restore(const struct supervise_signals *saved)
+{
+    sigaction(SIGCHLD, &saved->child, NULL);
+    sigaction(SIGPIPE, &saved->pipe, NULL);
+    sigaction(SIGXFSZ, &saved->size, NULL);
+    sigprocmask(SIG_SETMASK, &saved->mask, NULL);
+}
+
+// Runs in the child, in our memory, until exec: only system calls here.
+__attribute__((noreturn)) static void child(char *const *command, char *const *environment,
+                                            const struct supervise_signals *signals, pid_t parent,
+                                            volatile int *ret_code)
+{
+    // The command must not outlive a controller that is killed.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    long now = syscall(SYS_getppid); // getppid may be somebody's preload
+    if (now > 0 && now != parent)
+        _exit(127);
+    supervise_signals_restore(signals);
+    execvpe(command[0], command, environment);
+    *ret_code = errno;
+    _exit(127);
+}
+
+struct error *supervise_start(char *const *command, char *const *environment,
+                              const struct supervise_signals *signals, pid_t *ret_pid)
+{
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+        return error_from_errno(errno, "cannot adopt the processes of the trial");
+    volatile int code = 0;
+    pid_t parent = getpid();
+    pid_t pid = vfork();
+    if (pid == 0)
+        child(command, environment, signals, parent, &code);
+    if (pid < 0)
+        return error_from_errno(errno, "cannot start a process");
+    if (code != 0) {
+        waitpid(pid, NULL, 0);
+        return error_from_errno(code, "cannot run %s", command[0]);
+    }
+    *ret_pid = pid;
+    return NULL;
+}
+
+struct watch {
+    pid_t command;
+    bool command_gone, all_gone;
+    unsigned interrupts; // asked to stop after the command was gone
+    int status;
+    uint64_t start, end;
+};
+
+static void reap(struct watch *watch)
+{
+    for (;;) {
+        int status;
+        pid_t pid = waitpid(-1, &status, WNOHANG);
+        if (pid < 0 && errno == EINTR)
+            continue;
+        if (pid < 0)
+            watch->all_gone = true; // ECHILD
+        if (pid <= 0)
+            return;
+        if (pid == watch->command) {
+            watch->command_gone = true;
+            watch->status = status;
+            watch->end = supervise_now();
+        }
+    }
+}
+
+size_t supervise_kill(void)
+{
+    uint64_t deadline = supervise_now() + KILL_PATIENCE;
+    for (;;) {
+        size_t count = 0, refused = 0;
+        error_free(tree_signal(SIGKILL, &count, &refused));
+        for (;;) {
+            pid_t pid = waitpid(-1, NULL, WNOHANG);
+            if (pid < 0 && errno == ECHILD)
+                return 0;
+            if (pid <= 0)
+                break;
+        }
+        if ((count != 0 && refused == count) || supervise_now() > deadline)
+            return count != 0 ? count : 1; // some child is there, whether /proc tells or not
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+}
+
+// What the terminal sends reaches the command without us; what somebody sends to us is passed on.
+// When only daemons are left, asking once is a request and asking again an order.
+static void pass_on(struct watch *watch, const siginfo_t *signal)
+{
+    if (!watch->command_gone) {
+        if (signal->si_code <= 0 || signal->si_signo == SIGTERM || signal->si_signo == SIGHUP)
+            kill(watch->command, signal->si_signo);
+        return;
+    }
+    size_t count, refused;
+    error_free(tree_signal(watch->interrupts++ == 0 ? SIGTERM : SIGKILL, &count, &refused));
+}
+
+// One signal, or the end of time; false when the deadline has passed.
+static bool wait_signal(struct watch *watch, uint64_t deadline)
+{
+    sigset_t watched;
+    watched_signals(&watched);
+    struct timespec left = {.tv_sec = 3600};
+    if (deadline != 0) {
+        uint64_t now = supervise_now();
+        if (now >= deadline)
+            return false;
+        left = (struct timespec){.tv_sec = (time_t)((deadline - now) / SECOND_NS),
+                                 .tv_nsec = (long)((deadline - now) % SECOND_NS)};
+    }
+    siginfo_t signal;
+    if (sigtimedwait(&watched, &signal, &left) > 0 && signal.si_signo != SIGCHLD)
+        pass_on(watch, &signal);
+    return true;
+}
+
+static struct outcome conclude(const struct watch *watch)
+{
+    bool killed = WIFSIGNALED(watch->status);
+    return (struct outcome){
+        .kind = killed ? WIRE_OUTCOME_SIGNAL : WIRE_OUTCOME_EXIT,
+        .status = killed ? WTERMSIG(watch->status) : WEXITSTATUS(watch->status),
+        .ns = watch->end - watch->start,
+    };
+}
+
+struct error *supervise_wait(pid_t pid, const struct supervise_options *options,
+                             struct outcome *ret_outcome)
+{
+    struct watch watch = {.command = pid, .start = options->start};
+    uint64_t deadline = options->timeout_ns == 0 ? 0 : watch.start + options->timeout_ns;
+    uint64_t moment = watch.start + MOMENT;
+    if (deadline < options->timeout_ns) // so long that it is never
+        deadline = 0;
+    for (reap(&watch); !watch.all_gone; reap(&watch)) {
+        bool early = moment != 0 && (deadline == 0 || moment < deadline);
+        if (wait_signal(&watch, early ? moment : deadline))
+            continue;
+        if (early) {
+            moment = 0;
+            struct error *error = options->settled(options->data);
+            if (error != NULL) {
+                supervise_kill();
+                return error;
+            }
+            continue;
+        }
+        uint64_t ns = supervise_now() - watch.start;
+        *ret_outcome =
+            (struct outcome){.kind = WIRE_OUTCOME_TIMEOUT, .ns = ns, .left_over = supervise_kill()};
+        return NULL;
+    }
+    if (!watch.command_gone)
+        return error_new("the command ended, but somebody else took its exit status");
+    *ret_outcome = conclude(&watch);
+    return NULL;
+}

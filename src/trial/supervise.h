@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Starts the command of a trial and waits until it and everything it started are gone.
+#ifndef ORDEAL_TRIAL_SUPERVISE_H
+#define ORDEAL_TRIAL_SUPERVISE_H
+
+#include "base/error.h"
+#include "wire/region.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// The signal mask and dispositions this process had, so that the command gets the same.
+struct supervise_signals {
+    sigset_t mask;
+    struct sigaction child, pipe, size;
+};
+// Blocks the signals supervision is about. Threads started afterwards do not get them.
+struct error *supervise_signals_take(struct supervise_signals *ret_saved);
+void supervise_signals_restore(const struct supervise_signals *saved);
+
+struct outcome {
+    enum wire_outcome kind;
+    int status; // exit status or signal number
+    uint64_t ns;
+    size_t left_over; // processes that could not be killed
+};
+
+// Starts `command` (searched in PATH) with `environment`.
+struct error *supervise_start(char *const *command, char *const *environment,
+                              const struct supervise_signals *signals, pid_t *ret_pid);
+struct supervise_options {
+    uint64_t start;      // when the command was started
+    uint64_t timeout_ns; // kill everything this much later; 0 = never
+    // Called once if the command lives longer than a moment. Its error ends everything.
+    struct error *(*settled)(void *data);
+    void *data;
+};
+// Waits until the command and everything it started are gone.
+struct error *supervise_wait(pid_t pid, const struct supervise_options *options,
+                             struct outcome *ret_outcome);
+// Kills the whole tree and reaps it; how many processes withstood.
+size_t supervise_kill(void);
+
+uint64_t supervise_now(void); // CLOCK_MONOTONIC in ns
+
+#endif

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See trial.h: the order of the steps, and what must be undone when one of them fails.
+#include "trial/trial.h"
+
+#include "base/cleanup.h"
+#include "elf/object.h"
+#include "scenario/resolve.h"
+#include "trial/program.h"
+#include "trial/resolver.h"
+#include "trial/stacks.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+// Takes the text; NULL means that there was no memory for it.
+static struct error *warn(struct trial *trial, char *text)
+{
+    char **warning = text != NULL ? ARRAY_ADD(&trial->warnings) : NULL;
+    if (warning == NULL) {
+        free(text);
+        return error_no_memory();
+    }
+    *warning = text;
+    return NULL;
+}
+
+static struct error *settled(void *data)
+{
+    return region_reserve(data);
+}
+
+static char *printed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static char *printed(const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+    va_start(arguments, format);
+    int size = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    return size < 0 ? NULL : text;
+}
+
+// Names in conditions that nothing in any module answers to: misspelt, most likely.
+static struct error *warn_missing(const struct trial_options *options,
+                                  const struct resolver *resolver, struct trial *trial)
+{
+    const struct scenario *scenario = options->scenario;
+    const size_t enough = 20;
+    for (size_t i = 0; i < scenario_query_count(scenario) && trial->warnings.count < enough; i++)
+        if (!resolver_found_query(resolver, i))
+            TRY(warn(trial, printed("caller() or stack(): no module of any process has '%s'",
+                                    scenario_query(scenario, i)->text)));
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    error_free(elf_find_program(options->command[0], &program));
+    for (size_t i = 0; i < scenario_variable_count(scenario) && trial->warnings.count < enough;
+         i++) {
+        const char *why = NULL;
+        if (resolver_found_variable(resolver, i))
+            continue;
+        if (program.path != NULL)
+            error_free(resolve_explain_variable(scenario, i, program.path, &why));
+        TRY(warn(trial, printed("var(%s) cannot be read in any module%s%s",
+                                scenario_variable(scenario, i)->text, why != NULL ? ": " : "",
+                                why != NULL ? why : "")));
+    }
+    return NULL;
+}
+
+// Starts, watches and ends; the command is dead whenever this returns.
+static struct error *supervise(const struct trial_options *options, char *const *environment,
+                               const struct supervise_signals *signals, struct trial *trial)
+{
+    _cleanup_(resolver_freep) struct resolver *resolver = NULL;
+    struct region *region = &trial->region;
+    if (resolver_needed(region_plan(region))) {
+        const struct resolver_options answers = {.region = region,
+                                                 .scenario = options->scenario,
+                                                 .coordinator = options->coordinator,
+                                                 .node = options->node};
+        TRY(resolver_start(&answers, &resolver));
+    }
+    uint64_t start = supervise_now();
+    region_start(region, start);
+    pid_t pid;
+    TRY(supervise_start(options->command, environment, signals, &pid));
+    const struct supervise_options watch = {
+        .start = start, .timeout_ns = options->timeout_ns, .settled = settled, .data = region};
+    TRY(supervise_wait(pid, &watch, &trial->outcome));
+    resolver_stop(resolver);
+    return resolver != NULL ? warn_missing(options, resolver, trial) : NULL;
+}
+
+static struct error *finish(const struct trial_options *options, struct trial *trial)
+{
+    struct region *region = &trial->region;
+    region_conclude(region, trial->outcome.kind, trial->outcome.status, trial->outcome.ns);
+    if (trial->outcome.left_over != 0) {
+        TRY(region_copy_take(region, &trial->copy));
+        trial->view = trial->copy.view;
+    } else {
+        TRY(region_check(region->map, region->layout.arena, region->path, &trial->view));
+    }
+    if (trial->view.plan->uses & WIRE_USE_REMOTE && options->coordinator == NULL)
+        TRY(warn(trial, strdup("a rule asks remote(), but there is no --coordinator; the calls "
+                               "went through")));
+    if (trial->outcome.left_over != 0) {
+        TRY(warn(trial, printed("%zu or more processes of the command could not be killed",
+                                trial->outcome.left_over)));
+    }
+    struct error *error =
+        options->stacks_path != NULL ? stacks_save(options->stacks_path, &trial->view) : NULL;
+    if (error == NULL)
+        return NULL;
+    char *text = strdup(error_message(error));
+    error_free(error);
+    return warn(trial, text);
+}
+
+static struct error *run(const struct trial_options *options, const struct buffer *plan,
+                         struct trial *trial)
+{
+    _cleanup_free_ char *preload = NULL;
+    TRY(program_preload(options->scenario, &preload));
+    struct region_options place = {.journal_path = options->journal_path,
+                                   .plan = plan->data,
+                                   .plan_size = plan->size,
+                                   .preload = preload,
+                                   .command = options->command,
+                                   .journal_records = options->journal_records};
+    TRY(region_create(&place, &trial->region));
+    if (options->stacks_path != NULL)
+        TRY(stacks_load(options->stacks_path, &trial->region));
+    _cleanup_(program_environment_free) char **environment = NULL;
+    TRY(program_environment(preload, trial->region.path, &environment));
+    struct supervise_signals signals;
+    TRY(supervise_signals_take(&signals));
+    struct error *error = supervise(options, environment, &signals, trial);
+    region_remove(&trial->region);
+    supervise_signals_restore(&signals);
+    return error != NULL ? error : finish(options, trial);
+}
+
+struct error *trial_run(const struct trial_options *options, struct trial *ret_trial)
+{
+    TRY(program_check(options->command[0]));
+    _cleanup_(buffer_deinit) struct buffer plan = {0};
+    TRY(scenario_compile(options->scenario, options->seed, &plan));
+    struct trial trial = {.region = {.file = -1}};
+    struct error *error = run(options, &plan, &trial);
+    if (error != NULL)
+        trial_deinit(&trial);
+    else
+        *ret_trial = trial;
+    return error;
+}
+
+void trial_deinit(struct trial *trial)
+{
+    region_copy_close(&trial->copy);
+    region_close(&trial->region);
+    for (size_t i = 0; i < trial->warnings.count; i++)
+        free(trial->warnings.items[i]);
+    ARRAY_DEINIT(&trial->warnings);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One trial: a command run once with a scenario, and everything known about it afterwards.
+#ifndef ORDEAL_TRIAL_TRIAL_H
+#define ORDEAL_TRIAL_TRIAL_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "scenario/scenario.h"
+#include "trial/region.h"
+#include "trial/supervise.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct trial_options {
+    char *const *command; // ends with NULL
+    const struct scenario *scenario;
+    uint64_t seed;
+    uint64_t timeout_ns;      // 0 = none
+    const char *journal_path; // or NULL
+    const char *stacks_path;  // memory of new_stack across trials, or NULL
+    const char *coordinator;  // or NULL
+    const char *node;         // or NULL
+    uint32_t journal_records; // 0 = the usual number
+};
+
+struct trial {
+    struct region region;
+    struct region_copy copy; // of the region, if processes are left over that may write to it
+    struct wire_view view;
+    struct outcome outcome;
+    ARRAY(char *) warnings; // what went less than well, one sentence each
+};
+
+// An error means that the command was not started, or could not be watched to its end.
+struct error *trial_run(const struct trial_options *options, struct trial *ret_trial);
+void trial_deinit(struct trial *trial);
+
+#endif

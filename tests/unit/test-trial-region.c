@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Regions: made, kept, read back; every damage is an error and never a crash.
+#include "trial-help.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static const char *const specs[] = {"read=-1/EIO when count == 3 and stack(main)",
+                                    "write*=-1/ENOSPC when new_stack", NULL};
+
+static void a_region_holds_what_it_was_given(void **state)
+{
+    struct region region;
+    must(make_region(specs, NULL, 0, &region));
+    struct wire_view view;
+    must(region_check(region.map, region.size, "region", &view));
+    assert_int_equal(view.rule_count, 2);
+    assert_int_equal(view.record_count, 0);
+    assert_int_equal(view.plan->seed, 42);
+    assert_non_null(view.stack_set);
+    assert_string_equal(view.command, "victim");
+    assert_string_equal(view.command + 7, "-x");
+    assert_string_equal((char *)region.map + region.map->preload, "/lib/runtime.so");
+    assert_string_equal((char *)region.map + region.map->file, region.path);
+    assert_int_equal(region.map->journal_capacity, REGION_JOURNAL_RECORDS);
+    region_close(&region);
+}
+
+static void the_plan_has_pages_of_its_own(void **state)
+{
+    struct region region;
+    must(make_region(specs, NULL, 0, &region));
+    assert_int_equal(region.map->plan % 4096, 0);
+    assert_int_equal(region.map->rules % 4096, 0);
+    assert_true(region.map->rules >= region.map->plan + region_plan(&region)->size);
+    assert_true(region.map->plan >= region.map->command + strlen("victim") + strlen("-x") + 2);
+    region_close(&region);
+}
+
+static void stray_writes_are_undone(void **state)
+{
+    struct region region;
+    must(make_region(specs, NULL, 0, &region));
+    region_start(&region, 12345);
+    struct wire_region *map = region.map;
+    memset(map, 0x55, offsetof(struct wire_region, requests));
+    memset(&map->command, 0x55, region.layout.rules - offsetof(struct wire_region, command));
+    map->journal_head = 3;
+    map->processes = 2;
+    map->process_numbers[5] = 77;
+    assert_int_equal(region_plan(&region)->seed, 42);
+    struct wire_view view;
+    must_say(region_check(map, region.layout.arena, "region", &view), "is not a journal");
+    struct region_copy copy;
+    must(region_copy_take(&region, &copy));
+    assert_int_equal(copy.view.plan->seed, 42);
+    assert_int_equal(copy.view.record_count, 3);
+    region_copy_close(&copy);
+    region_conclude(&region, WIRE_OUTCOME_EXIT, 7, 99);
+    must(region_check(map, region.layout.arena, "region", &view));
+    assert_int_equal(view.rule_count, 2);
+    assert_string_equal(view.command, "victim");
+    assert_int_equal(map->start_ns, 12345);
+    assert_int_equal(map->processes, 2);
+    assert_int_equal(map->process_numbers[5], 77);
+    assert_int_equal(view.record_count, 3);
+    assert_int_equal(map->outcome, WIRE_OUTCOME_EXIT);
+    assert_int_equal(map->outcome_status, 7);
+    assert_int_equal(map->outcome_ns, 99);
+    region_close(&region);
+}
+
+static void the_file_is_found_only_by_name(void **state)
+{
+    struct region region;
+    must(make_region(specs, NULL, 0, &region));
+    struct stat file, directory;
+    assert_int_equal(stat(region.path, &file), 0);
+    assert_int_equal(stat(region.directory, &directory), 0);
+    assert_int_equal(file.st_mode & 0777, 0666);
+    assert_int_equal(directory.st_mode & 0777, 0711);
+    _cleanup_free_ char *path = strdup(region.path);
+    region_remove(&region);
+    assert_int_equal(access(path, F_OK), -1);
+    region.map->requests = 1; // the mapping lives on
+    region_close(&region);
+}
+
+static void storage_is_there(void **state)
+{
+    struct region region;
+    must(make_region(specs, NULL, 2000, &region));
+    must(region_reserve(&region));
+    struct stat facts;
+    assert_int_equal(fstat(region.file, &facts), 0);
+    assert_true((uint64_t)facts.st_blocks * 512 >= region.layout.arena);
+    assert_true((uint64_t)facts.st_blocks * 512 < region.size); // the arena is sparse
+    uint64_t offset, second;
+    char *bytes = calloc(1, 3 << 20);
+    must(region_arena_put(&region, bytes, 3 << 20, &offset));
+    must(region_arena_put(&region, "abc", 4, &second));
+    assert_true(offset >= region.layout.arena && second >= offset + (3 << 20));
+    assert_string_equal((char *)region.map + second, "abc");
+    must_say(region_arena_put(&region, bytes, region.size, &offset), "need more than");
+    free(bytes);
+    region_close(&region);
+}
+
+static void no_room_is_said(void **state)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit old, tight = {.rlim_cur = 1 << 16, .rlim_max = RLIM_INFINITY};
+    getrlimit(RLIMIT_FSIZE, &old);
+    tight.rlim_max = old.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &tight);
+    struct region region;
+    struct error *error = make_region(specs, "journal", 0, &region);
+    setrlimit(RLIMIT_FSIZE, &old);
+    must_say(error, "File too large");
+    assert_int_equal(access("journal", F_OK), -1);
+    assert_int_equal(system("test -z \"$(ls -A)\""), 0); // nothing half made is left
+}
+
+static void a_journal_can_be_read_back(void **state)
+{
+    struct region region;
+    must(make_region(specs, "journal", 10, &region));
+    region.map->outcome = WIRE_OUTCOME_EXIT;
+    region.map->journal_head = 12;
+    region_close(&region);
+    struct region_copy copy;
+    must(region_copy_open("journal", &copy));
+    assert_int_equal(copy.view.region->outcome, WIRE_OUTCOME_EXIT);
+    assert_int_equal(copy.view.record_count, 10);
+    region_copy_close(&copy);
+}
+
+static void an_older_journal_stays_whole_for_its_readers(void **state)
+{
+    struct region first, second;
+    must(make_region(specs, "journal", 10, &first));
+    must(make_region(specs, "journal", 20, &second));
+    assert_int_equal(first.map->journal_capacity, 10);
+    struct stat facts;
+    assert_int_equal(fstat(first.file, &facts), 0);
+    assert_true((uint64_t)facts.st_size == first.size);
+    region_close(&first);
+    region_close(&second);
+    struct region_copy copy;
+    must(region_copy_open("journal", &copy));
+    assert_int_equal(copy.view.region->journal_capacity, 20);
+    region_copy_close(&copy);
+}
+
+static void places_that_cannot_be_written_are_named(void **state)
+{
+    struct region region;
+    must_say(make_region(specs, "/nonexistent/x", 0, &region), "/nonexistent/x: No such file");
+    must_say(make_region(specs, "/dev/null", 0, &region), "is not a regular file");
+    must_say(make_region(specs, ".", 0, &region), "is not a regular file");
+    must_say(make_region(specs, "x/", 0, &region), "directory");
+    must_say(make_region(specs, NULL, REGION_JOURNAL_RECORDS_MAX + 1, &region), "at most");
+}
+
+static void cut_files_are_refused(void **state)
+{
+    struct region region;
+    must(make_region(specs, "journal", 4, &region));
+    uint64_t arena = region.layout.arena;
+    region_close(&region);
+    for (uint64_t size = 0; size < arena; size += size < 2000 ? 7 : 4099) {
+        assert_int_equal(system("cp journal cut"), 0);
+        assert_int_equal(truncate("cut", (off_t)size), 0);
+        struct region_copy copy;
+        must_say(region_copy_open("cut", &copy), "cut");
+        if (size > 2000)
+            size += arena / 20;
+    }
+    struct region_copy copy;
+    must_say(region_copy_open("nowhere", &copy), "No such file");
+    must_say(region_copy_open(".", &copy), "not a regular file");
+}
+
+// Every word of the header takes values that point nowhere; whatever is accepted must be in bounds.
+static void a_damaged_header_never_leads_outside(void **state)
+{
+    struct region region;
+    must(make_region(specs, NULL, 4, &region));
+    uint64_t size = region.layout.arena;
+    // Exactly as large as the data, so that a read past the end is noticed by the sanitizers.
+    void *bytes = aligned_alloc(64, (size + 63) & ~63ull);
+    memcpy(bytes, region.map, size);
+    const uint64_t values[] = {1,        7,          8,          size - 8,       size - 1,  size,
+                               size + 8, UINT32_MAX, UINT64_MAX, UINT64_MAX - 7, 1ull << 63};
+    unsigned refused = 0;
+    for (size_t at = 0; at + 8 <= sizeof(struct wire_region); at += 4)
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+            uint64_t old;
+            memcpy(&old, (char *)bytes + at, 8);
+            memcpy((char *)bytes + at, &values[i], 8);
+            struct wire_view view;
+            struct error *error = region_check(bytes, size, "it", &view);
+            refused += error != NULL;
+            if (error == NULL)
+                assert_true((char *)(view.journal + view.record_count) <= (char *)bytes + size);
+            error_free(error);
+            memcpy((char *)bytes + at, &old, 8);
+        }
+    assert_true(refused > 100);
+    free(bytes);
+    region_close(&region);
+}
+
+static void only_what_dead_controllers_left_is_swept(void **state)
+{
+    pid_t dead = fork();
+    if (dead == 0)
+        _exit(0);
+    assert_int_equal(waitpid(dead, NULL, 0), dead);
+    char stale[60], alive[60];
+    snprintf(stale, sizeof stale, "ordeal-%ld-abc", (long)dead);
+    snprintf(alive, sizeof alive, "ordeal-%ld-abc", (long)getpid());
+    const char *const others[] = {"ordeal-setuid", "ordeal-", "ordeal-12x-3", "other-1-2"};
+    assert_int_equal(mkdir(stale, 0711) | mkdir(alive, 0711), 0);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(mkdir(others[i], 0711), 0);
+    char file[100];
+    snprintf(file, sizeof file, "%s/region-1", stale);
+    close(open(file, O_CREAT | O_WRONLY, 0666));
+    region_sweep(".");
+    assert_int_equal(access(stale, F_OK), -1);
+    assert_int_equal(access(alive, F_OK), 0);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(access(others[i], F_OK), 0);
+    region_sweep("/nonexistent");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_region_holds_what_it_was_given),
+        cmocka_unit_test(the_plan_has_pages_of_its_own),
+        cmocka_unit_test(stray_writes_are_undone),
+        cmocka_unit_test(the_file_is_found_only_by_name),
+        cmocka_unit_test(storage_is_there),
+        cmocka_unit_test_setup_teardown(no_room_is_said, enter_scratch, leave_scratch),
+        cmocka_unit_test_setup_teardown(a_journal_can_be_read_back, enter_scratch, leave_scratch),
+        cmocka_unit_test_setup_teardown(an_older_journal_stays_whole_for_its_readers, enter_scratch,
+                                        leave_scratch),
+        cmocka_unit_test_setup_teardown(places_that_cannot_be_written_are_named, enter_scratch,
+                                        leave_scratch),
+        cmocka_unit_test_setup_teardown(cut_files_are_refused, enter_scratch, leave_scratch),
+        cmocka_unit_test(a_damaged_header_never_leads_outside),
+        cmocka_unit_test_setup_teardown(only_what_dead_controllers_left_is_swept, enter_scratch,
+                                        leave_scratch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
