@@ -4,16 +4,17 @@
 
 #include <time.h>
 
-#define CANDIDATES 16
+static bool count_open(const struct wire_rule *rule, uint64_t n)
+{
+    if (n < rule->count_first || n > rule->count_last)
+        return false;
+    return rule->count_step <= 1 || (n - rule->count_first) % rule->count_step == 0;
+}
 
 static bool gates_open(const struct wire_rule *rule, const struct call *call)
 {
-    uint64_t n = call->occurrence;
-    if (n < rule->count_first || n > rule->count_last)
-        return false;
-    if (rule->count_step > 1 && (n - rule->count_first) % rule->count_step != 0)
-        return false;
-    return rule->site == WIRE_NONE || query_matches(rule->site, call->frame->return_address);
+    return count_open(rule, call->occurrence) &&
+           (rule->site == WIRE_NONE || query_matches(rule->site, call->frame->return_address));
 }
 
 // The lowest occurrence above n that some rule may fire at.
@@ -85,32 +86,15 @@ static bool commit(const struct call *call, uint32_t rule)
     return true;
 }
 
+static bool condition_holds(const struct call *call, uint32_t rule, struct wire_span code)
+{
+    return evaluate(call, rule, code) && runtime.rules[rule].actions != 0 && commit(call, rule);
+}
+
 static bool rule_fires(const struct call *call, uint32_t rule)
 {
     const struct wire_rule *r = &runtime.rules[rule];
-    return gates_open(r, call) && evaluate(call, rule) && r->actions != 0 && commit(call, rule);
-}
-
-// Rules found by site and occurrence, ascending; more than fit means: look at all.
-static uint32_t gather(const struct call *call, uint32_t *found)
-{
-    const struct function *function = call->function;
-    uint32_t count = 0;
-    if (function->site_count != 0)
-        count = query_site_rules(call->frame->return_address, found, CANDIDATES);
-    for (uint32_t at = first_counted(function, call->occurrence);
-         at < function->counted_count && count <= CANDIDATES; at++) {
-        uint32_t rule = function->counted[at];
-        if (runtime.rules[rule].count_first != call->occurrence)
-            break;
-        if (count == CANDIDATES)
-            return CANDIDATES + 1;
-        uint32_t i = count++;
-        for (; i > 0 && found[i - 1] > rule; i--)
-            found[i] = found[i - 1];
-        found[i] = rule;
-    }
-    return count;
+    return gates_open(r, call) && condition_holds(call, rule, r->code);
 }
 
 static bool has_rule(const struct function *function, uint32_t rule)
@@ -126,28 +110,51 @@ static bool has_rule(const struct function *function, uint32_t rule)
     return low < function->rule_count && function->rules[low] == rule;
 }
 
-// The first rule, in the user's order, that fires; WIRE_NONE if none does.
+// The table of sites knows addresses, not functions: a site may belong to another one. Of the rule
+// itself nothing is read that the site holds.
+static bool site_fires(const struct call *call, const struct site *site)
+{
+    if (site->pattern != call->function->pattern && !has_rule(call->function, site->rule))
+        return false;
+    if (!site->module->alive)
+        return false;
+    if (site->counted && !count_open(&runtime.rules[site->rule], call->occurrence))
+        return false;
+    return condition_holds(call, site->rule, (struct wire_span){site->code, site->code_count});
+}
+
+// The first rule, in the user's order, that fires; WIRE_NONE if none does. Rules for this site and
+// for this occurrence are found at once, the others are looked at one by one; all three lists
+// ascend.
 static uint32_t choose(const struct call *call)
 {
     const struct function *function = call->function;
-    uint32_t found[CANDIDATES], count = gather(call, found);
-    const uint32_t *general = function->general;
-    uint32_t general_count = function->general_count;
-    if (count > CANDIDATES) {
-        general = function->rules;
-        general_count = function->rule_count;
-        count = 0;
+    const struct site *site =
+        function->site_count != 0 ? sites_find(call->frame->return_address) : NULL;
+    uint32_t counted_at = first_counted(function, call->occurrence), general_at = 0;
+    for (;;) {
+        uint32_t counted = WIRE_NONE, general = WIRE_NONE;
+        if (counted_at < function->counted_count &&
+            runtime.rules[function->counted[counted_at]].count_first == call->occurrence)
+            counted = function->counted[counted_at];
+        if (general_at < function->general_count)
+            general = function->general[general_at];
+        uint32_t other = counted < general ? counted : general;
+        bool fires;
+        if (site != NULL && site->rule < other) {
+            other = site->rule;
+            fires = site_fires(call, site);
+            site = site->next;
+        } else if (other == WIRE_NONE) {
+            return WIRE_NONE;
+        } else {
+            fires = rule_fires(call, other);
+            counted_at += other == counted;
+            general_at += other == general;
+        }
+        if (fires)
+            return other;
     }
-    for (uint32_t i = 0, g = 0; i < count || g < general_count;) {
-        uint32_t rule =
-            i < count && (g == general_count || found[i] < general[g]) ? found[i++] : general[g++];
-        // The site table knows addresses, not functions: a site may belong to another one.
-        if (runtime.rules[rule].site_exact && !has_rule(function, rule))
-            continue;
-        if (rule_fires(call, rule))
-            return rule;
-    }
-    return WIRE_NONE;
 }
 
 // Doing it.

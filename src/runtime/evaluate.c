@@ -381,17 +381,16 @@ static int64_t binary(uint16_t op, int64_t a, int64_t b, bool *ret_defined)
     }
 }
 
-bool evaluate(const struct call *call, uint32_t rule)
+bool evaluate(const struct call *call, uint32_t rule, struct wire_span code)
 {
-    const struct wire_rule *r = &runtime.rules[rule];
-    const struct wire_instruction *code = plan_array(runtime.plan->code);
-    uint32_t at = r->code.offset, end = at + r->code.count;
+    const struct wire_instruction *all = plan_array(runtime.plan->code);
+    uint32_t at = code.offset, end = at + code.count;
     int64_t stack[WIRE_STACK_DEPTH];
     uint32_t depth = 0;
-    if (r->code.count == 0)
+    if (code.count == 0)
         return true;
     while (at < end) {
-        const struct wire_instruction *instruction = &code[at++];
+        const struct wire_instruction *instruction = &all[at++];
         bool defined = true;
         if (instruction->op == WIRE_OP_JUMP_IF_FALSE || instruction->op == WIRE_OP_JUMP_IF_TRUE) {
             bool jump = (stack[depth - 1] != 0) == (instruction->op == WIRE_OP_JUMP_IF_TRUE);

@@ -20,72 +20,17 @@ struct place {
 static struct range **ranges; // by query
 static struct place **places; // by variable
 
-// Exact sites: return address → query, chained. Rebuilt larger when it fills.
-struct site {
-    uint64_t address;
-    uint32_t query;
-};
-static struct site *sites;
-static uint32_t site_room, site_count;
-static uint32_t *first_rule_of_query, *next_rule_of_query; // rule + 1
-
-uint64_t runtime_site_filter[8192];
-
 static bool prepare(void)
 {
     const struct wire_plan *plan = runtime.plan;
     if (ranges != NULL)
         return true;
-    uint32_t rules = plan->rules.count;
-    ranges = arena_new((plan->query_count + 1) * sizeof *ranges);
+    struct range **lists = arena_new((plan->query_count + 1) * sizeof *ranges);
     places = arena_new((plan->variable_count + 1) * sizeof *places);
-    first_rule_of_query = arena_new((plan->query_count + 1) * sizeof *first_rule_of_query);
-    next_rule_of_query = arena_new((rules + 1) * sizeof *next_rule_of_query);
-    if (ranges == NULL || places == NULL || first_rule_of_query == NULL ||
-        next_rule_of_query == NULL)
+    if (lists == NULL || places == NULL || !sites_prepare())
         return false;
-    for (uint32_t i = rules; i-- > 0;) { // backwards, so that chains ascend
-        uint32_t query = runtime.rules[i].site;
-        if (query == WIRE_NONE || !runtime.rules[i].site_exact)
-            continue;
-        next_rule_of_query[i] = first_rule_of_query[query];
-        first_rule_of_query[query] = i + 1;
-    }
+    ranges = lists;
     return true;
-}
-
-// False: it is there already, from an earlier load of the module.
-static bool site_put(struct site *table, uint32_t room, struct site site)
-{
-    uint32_t at = (uint32_t)random_mix(site.address) & (room - 1);
-    for (; table[at].address != 0; at = (at + 1) & (room - 1))
-        if (table[at].address == site.address && table[at].query == site.query)
-            return false;
-    table[at].query = site.query;
-    atomic_store(&table[at].address, site.address);
-    return true;
-}
-
-static void site_add(uint64_t address, uint32_t query)
-{
-    if (first_rule_of_query[query] == 0)
-        return;
-    if (2 * (site_count + 1) > site_room) {
-        uint32_t room = site_room != 0 ? 2 * site_room : 256;
-        struct site *table = arena_new(room * sizeof *table);
-        if (table == NULL) {
-            journal_note(WIRE_NOTE_MEMORY, "call sites");
-            return;
-        }
-        for (uint32_t i = 0; i < site_room; i++)
-            if (sites[i].address != 0)
-                site_put(table, room, sites[i]);
-        atomic_store(&sites, table);
-        atomic_store(&site_room, room);
-    }
-    site_count += site_put(sites, site_room, (struct site){address, query});
-    uint32_t bit = runtime_site_bit(address);
-    runtime_site_filter[bit / 64] |= 1ull << bit % 64;
 }
 
 void query_take(const struct module *module, const struct wire_resolution *answer)
@@ -106,7 +51,7 @@ void query_take(const struct module *module, const struct wire_resolution *answe
                                 module->bias + range->hi, module};
         atomic_store(&ranges[range->query], entry);
         if (range->hi - range->lo == 1)
-            site_add(entry->low, range->query);
+            sites_add(entry->low, range->query, module);
     }
     for (uint32_t i = 0; i < answer->location_count; i++, location++) {
         struct place *entry = arena_new(sizeof *entry);
@@ -142,28 +87,6 @@ bool query_single_range(uint32_t query, uint64_t *ret_low, uint64_t *ret_length)
     *ret_low = found != NULL ? found->low : 0;
     *ret_length = found != NULL ? found->high - found->low : 0;
     return true;
-}
-
-uint32_t query_site_rules(uint64_t return_address, uint32_t *found, uint32_t room)
-{
-    uint32_t count = 0;
-    if (site_room == 0)
-        return 0;
-    uint32_t at = (uint32_t)random_mix(return_address) & (site_room - 1);
-    for (; sites[at].address != 0; at = (at + 1) & (site_room - 1)) {
-        if (sites[at].address != return_address)
-            continue;
-        uint32_t rule = first_rule_of_query[sites[at].query];
-        for (; rule != 0; rule = next_rule_of_query[rule - 1]) {
-            if (count == room)
-                return room + 1;
-            uint32_t i = count++;
-            for (; i > 0 && found[i - 1] > rule - 1; i--)
-                found[i] = found[i - 1];
-            found[i] = rule - 1;
-        }
-    }
-    return count;
 }
 
 // Variables.

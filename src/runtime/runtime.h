@@ -274,9 +274,20 @@ void environment_prepare(void);
 void query_take(const struct module *module, const struct wire_resolution *answer);
 bool query_matches(uint32_t query, uint64_t return_address);
 bool query_single_range(uint32_t query, uint64_t *ret_low, uint64_t *ret_length);
-// Rules with an exact site at this return address, appended to found[] in ascending order.
-uint32_t query_site_rules(uint64_t return_address, uint32_t *found, uint32_t room);
 bool variable_read(uint32_t variable, const struct call_frame *frame, int64_t *ret_value);
+
+// sites.c
+struct site { // one rule for calls that return to one address: what a look at it needs, 32 bytes
+    struct site *next; // for the same address, ascending
+    const struct module *module;
+    uint32_t rule, pattern;
+    uint32_t code; // first instruction
+    uint16_t code_count;
+    bool counted; // only some occurrences are of interest
+};
+bool sites_prepare(void);
+void sites_add(uint64_t address, uint32_t query, const struct module *module);
+const struct site *sites_find(uint64_t address); // NULL: there is no rule for it
 
 // unwind.c
 void walk_start(struct walk *walk, const struct call_frame *frame);
@@ -295,7 +306,8 @@ struct call {
     uint64_t occurrence;
 };
 void evaluate_prepare(void);
-bool evaluate(const struct call *call, uint32_t rule);
+// `code` is that of the rule, as its index and count in the plan's code.
+bool evaluate(const struct call *call, uint32_t rule, struct wire_span code);
 bool stack_set_add(uint64_t hash);
 
 // journal.c

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A way of making faults real. One file with one const descriptor, one line in injectors.c; the
+// campaign, the verdicts, the store and the reports know nothing else of it.
+// docs/HOWTO-add-an-injector.md shows how.
+#ifndef ORDEAL_CAMPAIGN_INJECTOR_H
+#define ORDEAL_CAMPAIGN_INJECTOR_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "campaign/definition.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct injector_parameter {
+    const char *name;
+    const char *values; // for help: "SPEC...", "transient|persistent"
+    const char *help;
+    bool required, many;
+};
+
+// Strings belong to whoever has the struct; candidate_deinit() frees them. Fields as in
+// store_candidate.
+struct candidate {
+    char *spec, *type, *function, *module, *file, *component, *series;
+    unsigned line;
+    uint64_t position;
+    double weight; // 1 unless the injector knows better
+};
+void candidate_deinit(struct candidate *candidate);
+
+// One shot: one run of the workload, with a fault (spec) or without (spec NULL: a reference run, of
+// which the injector may record what it needs to know).
+struct shot {
+    const char *spec;
+    uint64_t seed;
+    char *const *command;     // the workload's
+    char *const *environment; // the workload's without any injector
+    // Set by prepare(); they live until the next shot or close().
+    char *const *use_environment;    // to start the command with; NULL: `environment`
+    const char *const *visible;      // files for sandbox_live(), or NULL
+};
+
+struct injection { // one activation
+    char *fault, *function, *module, *file, *symbol, *program, *stack;
+    uint64_t offset, occurrence;
+    unsigned line;
+    uint32_t process, thread;
+    double seconds;
+};
+struct observation { // what the injector saw
+    uint64_t activations;
+    ARRAY(struct injection) injections; // the first ones, at most a hundred
+    uint64_t plan_hash;
+    char *crash;           // first process that died of a signal: "SIGSEGV at 0x0 in PROGRAM", or NULL
+    char *crash_stack;     // frames, one per line, innermost first, or NULL
+    char *crash_key;       // the same without addresses, for grouping; or NULL
+    bool crash_in_command; // it was the command itself and not something it started
+    char *note;            // what the user should know, or NULL
+};
+void observation_deinit(struct observation *observation);
+
+struct injector {
+    const char *name, *summary;
+    const struct injector_parameter *parameters; // ends with a NULL name
+    // Checks the parameters. Nothing has run yet.
+    struct error *(*open)(const struct definition *definition, void **ret_self);
+    void (*close)(void *self);
+
+    // Before the command is started.
+    struct error *(*prepare)(void *self, struct shot *shot);
+    // Just before the start; `root` as of sandbox_root().
+    struct error *(*begin)(void *self, const char *root); // or NULL
+    // As in sandbox_step; NULL if the injector does nothing from outside.
+    uint64_t (*started)(void *self, pid_t pid);
+    uint64_t (*tick)(void *self, pid_t pid, uint64_t ns);
+    // When all processes are gone, `root` still being there.
+    struct error *(*observe)(void *self, const char *root, struct observation *ret_observation);
+
+    // After the reference runs: all candidates, in a fixed order. `add` takes the candidate's
+    // strings.
+    struct error *(*candidates)(void *self,
+                                struct error *(*add)(void *data, struct candidate *candidate),
+                                void *data);
+    // For sweeps: the candidate after `last` in its series. NULL: this injector cannot sweep.
+    struct error *(*next)(void *self, const struct candidate *last, struct candidate *ret_next);
+    // A command line that shows a shot outside any campaign, shell-quoted; or NULL.
+    struct error *(*reproduce)(void *self, const char *spec, uint64_t seed,
+                               const struct definition *definition, char **ret_command);
+    // Runs the shot under gdb, stopped at the injection; NULL if there is no such thing.
+    struct error *(*debug)(void *self, const struct shot *shot, int *ret_status);
+};
+
+extern const struct injector *const injectors[]; // ends with NULL
+const struct injector *injector_find(const char *name); // or NULL
+
+#endif

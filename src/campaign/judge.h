@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The verdict on one run.
+#ifndef ORDEAL_CAMPAIGN_JUDGE_H
+#define ORDEAL_CAMPAIGN_JUDGE_H
+
+#include "base/error.h"
+#include "campaign/reference.h"
+
+struct judgement {
+    enum verdict verdict;
+    char *reason; // one sentence
+    char *cause;  // key for grouping: verdict, what broke and where, without addresses or numbers
+                  // that vary from run to run
+};
+struct error *judge(const struct reference *reference, const struct outcome_run *run,
+                    struct judgement *ret_judgement);
+void judgement_deinit(struct judgement *judgement);
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The local engine: job slots, each a process of its own that leads shots and judges them, so that
+// nothing a target does to its parent reaches the controller, and orphans have a parent that ends
+// them. A slot that dies is replaced; its shot is reported as not run.
+#ifndef ORDEAL_CAMPAIGN_POOL_H
+#define ORDEAL_CAMPAIGN_POOL_H
+
+#include "base/error.h"
+#include "campaign/definition.h"
+#include "campaign/injector.h"
+#include "campaign/judge.h"
+#include "campaign/reference.h"
+
+struct pool_job {
+    int64_t candidate;
+    const char *spec;
+    uint64_t seed;
+    uint64_t tag; // the caller's
+};
+struct pool_result {
+    struct pool_job job; // spec is NULL
+    struct judgement judgement;
+    struct observation observation;
+    enum sandbox_end end;
+    int status;
+    double seconds;
+    char *stack;  // of the crash or hang, or NULL
+    char *output; // end of stderr, or NULL
+};
+void pool_result_deinit(struct pool_result *result);
+
+struct pool;
+// Slots are forked from this process as it is now.
+struct error *pool_new(const struct definition *definition, const struct injector *injector,
+                       const struct reference *reference, unsigned jobs, struct pool **ret_pool);
+void pool_free(struct pool *pool); // ends what still runs, at once
+unsigned pool_idle(const struct pool *pool);
+unsigned pool_busy(const struct pool *pool);
+struct error *pool_submit(struct pool *pool, const struct pool_job *job); // needs an idle slot
+// Waits for a result at most `timeout_ms`, or until a signal arrives; *ret_got false if there is none.
+struct error *pool_wait(struct pool *pool, int timeout_ms, bool *ret_got,
+                        struct pool_result *ret_result);
+
+#endif

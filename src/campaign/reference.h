@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the workload does without faults, and which parts of that are the same every time. Parts
+// that differ between reference runs never condemn a trial.
+#ifndef ORDEAL_CAMPAIGN_REFERENCE_H
+#define ORDEAL_CAMPAIGN_REFERENCE_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "campaign/definition.h"
+#include "campaign/outcome.h"
+#include "stats/stats.h"
+#include "store/store.h"
+
+struct reference; // of a campaign: all its reference runs
+
+struct error *reference_new(const struct oracle *oracle, struct reference **ret_reference);
+void reference_free(struct reference *reference);
+// Takes what it needs from the run and leaves the rest.
+struct error *reference_add(struct reference *reference, const struct outcome_run *run);
+// After the last: works out what is stable. An error when no comparison is possible at all (runs
+// end differently, time out, are killed, pretest fails), written for the user.
+struct error *reference_settle(struct reference *reference);
+// One sentence per kind of nondeterminism that was found.
+size_t reference_warning_count(const struct reference *reference);
+const char *reference_warning(const struct reference *reference, size_t index);
+const struct stats_moments *reference_seconds(const struct reference *reference);
+int reference_status(const struct reference *reference);
+uint64_t reference_timeout_ns(const struct reference *reference);
+
+struct error *reference_save(const struct reference *reference, struct store *store,
+                             int64_t campaign);
+// Loads and settles.
+struct error *reference_load(const struct oracle *oracle, struct store *store, int64_t campaign,
+                             struct reference **ret_reference);
+
+// How a run differs from the reference in its stable parts.
+struct difference {
+    bool status, out, err, files;
+    bool err_more;  // something was reported that the reference does not report
+    char *sentence; // the most telling difference: "stdout differs at line 3: 'a' instead of 'b'"
+};
+struct error *reference_compare(const struct reference *reference, const struct outcome_run *run,
+                                struct difference *ret_difference);
+void difference_deinit(struct difference *difference);
+
+#endif

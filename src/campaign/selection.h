@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which of the candidates are run, and in which order.
+#ifndef ORDEAL_CAMPAIGN_SELECTION_H
+#define ORDEAL_CAMPAIGN_SELECTION_H
+
+#include "base/error.h"
+#include "campaign/definition.h"
+#include "campaign/injector.h"
+
+// Marks with true what is chosen. Uniform over candidates, or by weight; the same seed chooses the
+// same. Of a sweep: the first position of every series.
+struct error *selection_choose(const struct selection *selection, uint64_t seed,
+                               const struct candidate *candidates, size_t count,
+                               bool **ret_chosen);
+
+#endif

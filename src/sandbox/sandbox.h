@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A place where a program may destroy what it likes: a private view of the file system, a process
+// tree that ends to the last grandchild, limits. One sandbox serves one job slot, one *life* after
+// the other; a life is one trial: its steps run one after the other in the same private view.
+#ifndef ORDEAL_SANDBOX_SANDBOX_H
+#define ORDEAL_SANDBOX_SANDBOX_H
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum sandbox_kind {
+    SANDBOX_AUTO,    // the best of the others that works here
+    SANDBOX_OVERLAY, // namespaces and overlays over every file system
+    SANDBOX_COPY,    // a copy of the working directory; everything else is exposed
+    SANDBOX_NONE,    // the real file system; only the process tree is ended
+};
+
+struct sandbox_limits { // 0: no limit of ours
+    uint64_t cpu_s;
+    uint64_t memory_bytes; // of all processes together where that can be enforced
+    uint64_t file_bytes;   // of one file
+    uint64_t processes;
+    bool core; // leave core files possible
+};
+
+struct sandbox_options {
+    enum sandbox_kind kind;
+    const char *directory; // working directory of the steps
+    bool network;          // a private network with nothing but loopback
+    struct sandbox_limits limits;
+    size_t capture_limit; // bytes kept of each stream of each step; the rest is counted and hashed
+};
+
+struct sandbox;
+// Warnings are sentences for the user (what could not be isolated, and why).
+struct error *sandbox_new(const struct sandbox_options *options, struct sandbox **ret_sandbox);
+void sandbox_free(struct sandbox *sandbox);
+enum sandbox_kind sandbox_kind(const struct sandbox *sandbox); // what AUTO became
+size_t sandbox_warning_count(const struct sandbox *sandbox);
+const char *sandbox_warning(const struct sandbox *sandbox, size_t index);
+
+struct sandbox_stream {
+    struct buffer kept; // the beginning
+    uint64_t size;      // of everything that was written
+    uint64_t hash;      // likewise
+};
+
+enum sandbox_end { SANDBOX_SKIPPED, SANDBOX_EXIT, SANDBOX_SIGNAL, SANDBOX_TIMEOUT };
+struct sandbox_result {
+    enum sandbox_end end;
+    int status; // exit status or signal number
+    uint64_t ns, cpu_ns;
+    uint64_t peak_memory; // bytes, of the largest process
+    struct sandbox_stream out, err;
+};
+
+struct sandbox_step {
+    char *const *command;     // ends with NULL; found in PATH of `environment`
+    char *const *environment; // ends with NULL
+    int input;                // a descriptor for stdin, -1: /dev/null
+    uint64_t timeout_ns;      // 0: none. Measured until the command *and* what it started are done
+                              // when `linger` is false
+    bool linger;              // processes it leaves behind stay until the life ends (a server)
+    // All may be NULL. Called in the caller's process, in this order:
+    // before it starts; false skips it.
+    bool (*before)(void *data, struct sandbox *sandbox);
+    // once it runs; `pid` as this process sees it. Returns when tick() is wanted (ns after the
+    // start), UINT64_MAX = never.
+    uint64_t (*started)(void *data, pid_t pid);
+    uint64_t (*tick)(void *data, pid_t pid, uint64_t ns);
+    // it is over its time; its processes still live (to look at their stacks).
+    void (*overdue)(void *data, pid_t pid);
+    // it ended; `result` is complete.
+    void (*after)(void *data, struct sandbox *sandbox, const struct sandbox_result *result);
+    void *data;
+};
+
+// One life: private view, steps in order, results[i] for steps[i]. `visible` are files of ours
+// (absolute paths, ends with NULL, or NULL) that must be reachable inside under the same path,
+// writable as they are, and not removable. When `look` is not NULL it is called when all steps are
+// done and their processes are gone, with the private view still there. An error means that the
+// life could not be led; every process of it is dead and nothing is left mounted in any case.
+struct error *sandbox_live(struct sandbox *sandbox, const struct sandbox_step *steps, size_t count,
+                           const char *const *visible,
+                           struct error *(*look)(void *data, struct sandbox *sandbox), void *data,
+                           struct sandbox_result *results);
+void sandbox_result_deinit(struct sandbox_result *result);
+
+// During a life, also within callbacks: prefix for absolute paths of the inside ("" if the same).
+const char *sandbox_root(const struct sandbox *sandbox);
+
+// What the life changed in the file system below the directories that are compared (COPY and NONE:
+// the working directory only). In `look`.
+enum sandbox_change_kind {
+    SANDBOX_FILE, SANDBOX_DIRECTORY, SANDBOX_LINK, SANDBOX_OTHER, SANDBOX_DELETED
+};
+struct sandbox_change {
+    const char *path; // absolute, as the inside sees it
+    enum sandbox_change_kind kind;
+    uint64_t size, hash; // of the content; of a link: its target
+    uint32_t mode;
+    const char *open; // path under which this process can read the content; NULL if none
+};
+// Sorted by path. Paths below a pattern of `ignored` (fnmatch, ends with NULL, may be NULL) are left
+// out; so are private /tmp, /dev, /run directories of ours and Ordeal's own files.
+struct error *sandbox_each_change(struct sandbox *sandbox, const char *const *ignored,
+                                  struct error *(*change)(void *, const struct sandbox_change *),
+                                  void *data);
+
+#endif

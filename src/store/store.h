@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A file of campaigns: SQLite, readable with the plain sqlite3 shell (docs/ordeal-store.5).
+// Text in rows is UTF-8 or has been made so; pointers handed to a row callback live until it
+// returns. NULL text is SQL's NULL. One writer at a time, any number of readers.
+#ifndef ORDEAL_STORE_STORE_H
+#define ORDEAL_STORE_STORE_H
+
+#include "base/error.h"
+#include "store/verdict.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct store;
+
+enum store_mode {
+    STORE_READ,  // must exist; an older schema is read as it is or refused with a reason
+    STORE_WRITE, // made if missing, migrated if old; refused while another controller writes
+};
+struct error *store_open(const char *path, enum store_mode mode, struct store **ret_store);
+void store_close(struct store *store);
+static inline void store_closep(struct store **store)
+{
+    store_close(*store);
+}
+
+// Everything between is stored as a whole. Writing outside a transaction is one of its own.
+// store_commit() is durable: what it covers survives SIGKILL of this process.
+struct error *store_begin(struct store *store);
+struct error *store_commit(struct store *store);
+void store_rollback(struct store *store);
+
+enum store_state { STORE_RUNNING, STORE_INTERRUPTED, STORE_FINISHED };
+
+struct store_campaign {
+    int64_t id;
+    const char *name;
+    const char *injector;
+    const char *definition;  // YAML, complete: the campaign can be run again from it
+    const char *command;     // of the workload, as a shell would show it
+    const char *directory;   // where it was started
+    const char *environment; // of the workload: JSON array of "NAME=VALUE"
+    const char *version;     // of Ordeal
+    const char *machine;     // kernel release, processors: text for the report
+    const char *warnings;    // one per line, or NULL
+    uint64_t seed;
+    int64_t created_s; // seconds since 1970
+    double elapsed_s;  // running time so far, over all resumptions
+    uint64_t candidates, planned; // planned: trials that are to be run; 0 while not known (sweep)
+    enum store_state state;
+};
+// Sets row->id.
+struct error *store_add_campaign(struct store *store, struct store_campaign *row);
+// state, elapsed_s, candidates, planned, warnings of the campaign with row->id.
+struct error *store_update_campaign(struct store *store, const struct store_campaign *row);
+// id 0: the newest. An error if there is none. The text lives until store_campaign_deinit().
+struct error *store_find_campaign(struct store *store, int64_t id,
+                                  struct store_campaign *ret_campaign);
+void store_campaign_deinit(struct store_campaign *campaign);
+struct error *store_each_campaign(struct store *store,
+                                  struct error *(*row)(void *, const struct store_campaign *),
+                                  void *data);
+
+// A fault-free run, and what it left behind.
+struct store_reference {
+    int64_t id, campaign;
+    uint32_t number; // from 1
+    const char *outcome; // "exit", "signal", "timeout"
+    int status;          // exit status or signal number
+    double seconds;
+};
+struct store_artifact { // an output of a reference run
+    const char *path;   // "<stdout>", "<stderr>" or an absolute path
+    const char *kind;   // "stream", "file", "directory", "link", "deleted", "other"
+    uint64_t size;
+    uint64_t hash;          // of the whole content
+    const void *content;    // beginning of it, or NULL
+    size_t content_size;
+};
+struct error *store_add_reference(struct store *store, struct store_reference *row);
+struct error *store_add_artifact(struct store *store, int64_t reference,
+                                 const struct store_artifact *row);
+struct error *store_each_reference(struct store *store, int64_t campaign,
+                                   struct error *(*row)(void *, const struct store_reference *),
+                                   void *data);
+struct error *store_each_artifact(struct store *store, int64_t reference,
+                                  struct error *(*row)(void *, const struct store_artifact *),
+                                  void *data);
+
+// A place together with a fault type.
+struct store_candidate {
+    int64_t id, campaign;
+    uint64_t number;       // from 1, in the injector's order
+    const char *spec;      // all the injector needs to make it real
+    const char *type;      // fault type: what is injected, "read=-1/EIO"
+    const char *function;  // what it is injected into, or NULL
+    const char *module;    // or NULL
+    const char *file;      // source file, or NULL
+    unsigned line;         // or 0
+    const char *component; // a larger part the place belongs to, or NULL
+    const char *series;    // for sweeps: candidates of one series differ in position only
+    uint64_t position;
+    double weight;
+    bool selected; // chosen to be run
+};
+struct error *store_add_candidate(struct store *store, struct store_candidate *row);
+struct error *store_select_candidate(struct store *store, int64_t id, bool selected);
+// By number, those above `after`, `limit` of them at most (0 = all).
+struct error *store_each_candidate(struct store *store, int64_t campaign, uint64_t after,
+                                   uint64_t limit,
+                                   struct error *(*row)(void *, const struct store_candidate *),
+                                   void *data);
+
+struct store_trial {
+    int64_t id, campaign;
+    int64_t candidate;
+    uint64_t number; // from 1 within the campaign
+    uint64_t seed;
+    const char *spec; // what was really injected: the candidate's spec made concrete
+    enum verdict verdict;
+    const char *reason;  // one sentence: why this verdict
+    const char *outcome; // "exit", "signal", "timeout", or "none" if nothing was started
+    int status;
+    double seconds;      // of the workload
+    double started_s;    // since the campaign began
+    uint64_t activations;
+    uint64_t plan_hash;  // identifies the compiled plan, 0 if none
+    const char *crash;   // what killed it, "SIGSEGV at 0x0", or NULL
+    const char *stack;   // of the crash or hang: one frame per line, innermost first, or NULL
+    const char *output;  // end of stderr, for people; or NULL
+    int64_t finding;     // or 0
+    bool confirmation;   // ran again to confirm or replay: not part of any count
+};
+struct store_injection {
+    int64_t id, trial;
+    const char *fault;    // "read=-1/EIO"
+    const char *function, *module, *file;
+    uint64_t offset;      // link-time address of the call site
+    unsigned line;
+    const char *symbol;   // function that contains the site
+    uint64_t occurrence;
+    uint32_t process, thread;
+    const char *program;
+    double seconds;       // since the trial began
+    const char *stack;    // as above
+};
+// Sets ids. Stacks are kept once each, however many rows have them.
+struct error *store_add_trial(struct store *store, struct store_trial *row);
+struct error *store_add_injection(struct store *store, struct store_injection *row);
+struct error *store_set_trial_finding(struct store *store, int64_t trial, int64_t finding);
+// Trials that confirm something are left out unless `confirmations`.
+struct error *store_each_trial(struct store *store, int64_t campaign, bool confirmations,
+                               struct error *(*row)(void *, const struct store_trial *),
+                               void *data);
+struct error *store_find_trial(struct store *store, int64_t id, struct store_trial *ret_trial,
+                               struct store_candidate *ret_candidate);
+void store_trial_deinit(struct store_trial *trial);
+void store_candidate_deinit(struct store_candidate *candidate);
+struct error *store_each_injection(struct store *store, int64_t trial,
+                                   struct error *(*row)(void *, const struct store_injection *),
+                                   void *data);
+// Which selected candidates have no finished trial yet: what --resume goes on with. By number.
+struct error *store_each_open_candidate(struct store *store, int64_t campaign, uint64_t after,
+                                        uint64_t limit,
+                                        struct error *(*row)(void *,
+                                                             const struct store_candidate *),
+                                        void *data);
+
+struct store_finding {
+    int64_t id, campaign;
+    enum verdict verdict;
+    const char *cause;   // key of the group: equal for trials with the same cause
+    const char *title;   // one line
+    const char *site;    // where the fault was injected, for people
+    const char *file;    // of the crash or the injection site; or NULL
+    unsigned line;
+    const char *stack;   // or NULL
+    int64_t trial;       // the simplest one that shows it
+    uint64_t trials;     // how many show it
+    const char *command; // that reproduces it
+};
+// Finds the row with this campaign and cause or makes it; raises `trials`. Sets row->id.
+struct error *store_add_finding(struct store *store, struct store_finding *row);
+// Most severe first, then most trials.
+struct error *store_each_finding(struct store *store, int64_t campaign,
+                                 struct error *(*row)(void *, const struct store_finding *),
+                                 void *data);
+
+// Trials per verdict; optionally within groups: "type", "function", "module", "file",
+// "component", "program" (NULL: one group).
+struct store_count {
+    const char *group;
+    uint64_t verdicts[VERDICTS];
+};
+struct error *store_each_count(struct store *store, int64_t campaign, const char *group_by,
+                               struct error *(*row)(void *, const struct store_count *),
+                               void *data);
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The library injector's half of a trial, for callers that start and watch the command themselves:
+// region, environment, answers to questions of targets. One serves many trials, one at a time.
+#ifndef ORDEAL_TRIAL_ARMED_H
+#define ORDEAL_TRIAL_ARMED_H
+
+#include "base/error.h"
+#include "scenario/scenario.h"
+#include "wire/view.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct armed;
+
+struct armed_options {
+    const struct scenario *scenario; // lives as long as this trial; may have no rules
+    uint64_t seed;
+    char *const *command;     // for the journal; ends with NULL
+    char *const *environment; // of the workload without Ordeal; ends with NULL
+    uint32_t journal_records; // 0 = the usual number
+    bool catch_crashes;       // fatal signals leave a WIRE_RECORD_CRASH with the stack
+    bool record_calls;        // count calls of the scenario's functions by process and site
+};
+
+struct error *armed_new(struct armed **ret_armed);
+void armed_free(struct armed *armed);
+
+// Makes ready for the next trial: compiles the plan, renews the region.
+struct error *armed_prepare(struct armed *armed, const struct armed_options *options);
+char *const *armed_environment(const struct armed *armed); // to start the command with
+const char *armed_file(const struct armed *armed);         // must be reachable by the command
+uint64_t armed_plan_hash(const struct armed *armed);
+
+// Just before the command starts. `root` is put before absolute paths of targets' modules ("" if
+// they are seen under the same names).
+struct error *armed_begin(struct armed *armed, const char *root);
+// When all its processes are gone. The view lives until the next armed_prepare().
+struct error *armed_end(struct armed *armed, struct wire_view *ret_view);
+
+#endif
