@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Do groups differ in a proportion? Pearson's chi-square test where its approximation holds, and
+// the distribution of tables with the same sums where it does not.
+#include "base/cleanup.h"
+#include "stats/stats.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+
+#define TABLES       10000   // drawn by the Monte-Carlo test
+#define WORK         4000000 // rows drawn by it, at most; but never fewer than:
+#define TABLES_LEAST 2000
+#define MOST         (1ull << 53) // observations: beyond, doubles do not count them
+#define FACTORS      (1u << 20)   // logarithms of factorials kept at most
+
+// Tables are as likely when they are so within rounding; R compares with the same tolerance.
+#define TOLERANCE 1e-7
+
+struct table {
+    const uint64_t (*rows)[2];
+    size_t count, filled; // rows; those with observations
+    uint64_t columns[2], total;
+};
+
+static struct error *add_up(const uint64_t (*rows)[2], size_t count, struct table *ret_table)
+{
+    struct table table = {.rows = rows, .count = count};
+    for (size_t i = 0; i < count; i++) {
+        for (unsigned k = 0; k < 2; k++) {
+            if (rows[i][k] > MOST - table.total)
+                return error_new("more than 2^53 observations in a table");
+            table.total += rows[i][k];
+            table.columns[k] += rows[i][k];
+        }
+        table.filled += rows[i][0] + rows[i][1] > 0;
+    }
+    *ret_table = table;
+    return NULL;
+}
+
+static double row_size(const struct table *table, size_t i)
+{
+    return (double)table->rows[i][0] + (double)table->rows[i][1];
+}
+
+// What a row with `hits` adds to chi-square.
+static double row_distance(const struct table *table, size_t i, double hits)
+{
+    double size = row_size(table, i);
+    double expected = size * ((double)table->columns[0] / (double)table->total);
+    double other = size - expected;
+    return (hits - expected) * (hits - expected) * (1 / expected + 1 / other);
+}
+
+static double chi_square(const struct table *table)
+{
+    double sum = 0;
+    for (size_t i = 0; i < table->count; i++)
+        if (row_size(table, i) > 0)
+            sum += row_distance(table, i, (double)table->rows[i][0]);
+    return sum;
+}
+
+static bool sparse(const struct table *table)
+{
+    double rarer =
+        (double)(table->columns[0] < table->columns[1] ? table->columns[0] : table->columns[1]);
+    for (size_t i = 0; i < table->count; i++)
+        if (row_size(table, i) > 0 && row_size(table, i) * rarer < 5 * (double)table->total)
+            return true;
+    return false;
+}
+
+// How many of `draws` from `total`, of which `hits` are marked, are marked ones: from `low` to
+// `high`, most likely `mode`.
+struct hypergeometric {
+    uint64_t total, hits, draws, low, high, mode;
+};
+
+static struct hypergeometric hypergeometric(uint64_t total, uint64_t hits, uint64_t draws)
+{
+    uint64_t others = total - hits;
+    struct hypergeometric law = {.total = total, .hits = hits, .draws = draws};
+    law.low = draws > others ? draws - others : 0;
+    law.high = draws < hits ? draws : hits;
+    law.mode = (uint64_t)(((unsigned __int128)draws + 1) * (hits + 1) / (total + 2));
+    law.mode = law.mode < law.low ? law.low : law.mode > law.high ? law.high : law.mode;
+    return law;
+}
+
+// P(x + 1) / P(x), for low <= x < high.
+static double step_ratio(const struct hypergeometric *law, uint64_t x)
+{
+    double left = (double)(law->total - law->hits - (law->draws - x)) + 1;
+    return (double)(law->hits - x) * (double)(law->draws - x) / ((double)(x + 1) * left);
+}
+
+// Adds up, relative to P(mode) and from the mode outwards, what is at most as likely as `limit`
+// says (a logarithm); *ret_at becomes the logarithm at `at`. Ratios keep their precision where
+// factorials of large numbers have lost it.
+static double add_tails(const struct hypergeometric *law, uint64_t at, double limit, double *ret_at)
+{
+    double sum = 0, level = 0;
+    for (uint64_t x = law->mode;; x++) {
+        sum += level <= limit ? exp(level) : 0;
+        if (x == at)
+            *ret_at = level;
+        if (x == law->high)
+            break;
+        level += log(step_ratio(law, x));
+    }
+    level = 0;
+    for (uint64_t x = law->mode; x > law->low;) {
+        level -= log(step_ratio(law, --x));
+        sum += level <= limit ? exp(level) : 0;
+        if (x == at)
+            *ret_at = level;
+    }
+    return sum;
+}
+
+// Two-sided: all tables that are no more likely than the one at hand.
+static double fisher(const struct table *table)
+{
+    size_t first = 0;
+    while (table->rows[first][0] + table->rows[first][1] == 0)
+        first++;
+    struct hypergeometric law = hypergeometric(table->total, table->columns[0],
+                                               table->rows[first][0] + table->rows[first][1]);
+    double level = 0, ignored;
+    double all = add_tails(&law, table->rows[first][0], INFINITY, &level);
+    double tails = add_tails(&law, table->rows[first][0], level + TOLERANCE, &ignored);
+    return fmin(1, tails / all);
+}
+
+struct factorials {
+    double *logarithms;
+    uint64_t count;
+};
+
+static double log_factorial(const struct factorials *factorials, uint64_t n)
+{
+    // Stirling's series is exact to the last digit there.
+    double x = (double)n;
+    return n < factorials->count ? factorials->logarithms[n]
+                                 : (x + 0.5) * log(x) - x + 0.91893853320467274178 + 1 / (12 * x);
+}
+
+static double log_choose(const struct factorials *factorials, uint64_t n, uint64_t k)
+{
+    return log_factorial(factorials, n) - log_factorial(factorials, k) -
+           log_factorial(factorials, n - k);
+}
+
+// By inversion, but from the mode outwards: takes about as many steps as the deviation is large.
+static uint64_t draw(const struct hypergeometric *law, const struct factorials *factorials,
+                     struct stats_random *random)
+{
+    double left = stats_random_unit(random);
+    double up = exp(log_choose(factorials, law->hits, law->mode) +
+                    log_choose(factorials, law->total - law->hits, law->draws - law->mode) -
+                    log_choose(factorials, law->total, law->draws));
+    double down = up;
+    uint64_t above = law->mode, below = law->mode;
+    if ((left -= up) < 0)
+        return law->mode;
+    while (above < law->high || below > law->low) {
+        if (above < law->high) {
+            up *= step_ratio(law, above++);
+            if ((left -= up) < 0)
+                return above;
+        }
+        if (below > law->low) {
+            down /= step_ratio(law, --below);
+            if ((left -= down) < 0)
+                return below;
+        }
+    }
+    return law->mode; // rounding ate the last of it
+}
+
+// Chi-square of a random table with the sums of this one.
+static double random_distance(const struct table *table, const struct factorials *factorials,
+                              struct stats_random *random)
+{
+    uint64_t total = table->total, hits = table->columns[0];
+    double sum = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        uint64_t size = table->rows[i][0] + table->rows[i][1];
+        if (size == 0)
+            continue;
+        struct hypergeometric law = hypergeometric(total, hits, size);
+        uint64_t drawn = draw(&law, factorials, random);
+        sum += row_distance(table, i, (double)drawn);
+        total -= size;
+        hits -= drawn;
+    }
+    return sum;
+}
+
+// The same table gives the same p. The table at hand counts as one of the drawn: p is never 0.
+static struct error *monte_carlo(const struct table *table, double statistic, double *ret_p)
+{
+    struct factorials factorials = {.count =
+                                        table->total + 1 < FACTORS ? table->total + 1 : FACTORS};
+    _cleanup_free_ double *logarithms = calloc(factorials.count, sizeof *logarithms);
+    if (logarithms == NULL)
+        return error_no_memory();
+    for (uint64_t i = 1; i < factorials.count; i++)
+        logarithms[i] = logarithms[i - 1] + log((double)i);
+    factorials.logarithms = logarithms;
+    size_t tables = WORK / table->filled;
+    tables = tables > TABLES ? TABLES : tables < TABLES_LEAST ? TABLES_LEAST : tables;
+    struct stats_random random = stats_random_start(table->total, table->columns[0]);
+    size_t as_far = 1;
+    for (size_t i = 0; i < tables; i++)
+        as_far += random_distance(table, &factorials, &random) >= statistic * (1 - TOLERANCE);
+    *ret_p = (double)as_far / (double)(tables + 1);
+    return NULL;
+}
+
+struct error *stats_independence(const uint64_t (*rows)[2], size_t count,
+                                 struct stats_test *ret_test)
+{
+    struct table table = {0};
+    TRY(add_up(rows, count, &table));
+    struct stats_test test = {.method = STATS_NOTHING, .p = 1};
+    if (table.filled >= 2 && table.columns[0] > 0 && table.columns[1] > 0) {
+        test.freedom = (unsigned)(table.filled - 1);
+        test.statistic = chi_square(&table);
+        if (!sparse(&table)) {
+            test.method = STATS_CHI_SQUARE;
+            test.p = gsl_cdf_chisq_Q(test.statistic, test.freedom);
+        } else if (table.filled == 2) {
+            test.method = STATS_FISHER;
+            test.p = fisher(&table);
+        } else {
+            test.method = STATS_MONTE_CARLO;
+            TRY(monte_carlo(&table, test.statistic, &test.p));
+        }
+    }
+    *ret_test = test;
+    return NULL;
+}
+
+const char *stats_method_name(enum stats_method method)
+{
+    static const char *const names[] = {
+        [STATS_CHI_SQUARE] = "chi-square test",
+        [STATS_FISHER] = "Fisher's exact test",
+        [STATS_MONTE_CARLO] = "chi-square test, simulated",
+        [STATS_NOTHING] = "no test",
+    };
+    return names[method];
+}
+
+const char *stats_stars(double p)
+{
+    return p < 0.001 ? "***" : p < 0.01 ? "**" : p < 0.05 ? "*" : "";
+}

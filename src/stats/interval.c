@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Intervals of proportions, and how many trials they take.
+#include "stats/stats.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+
+// How many deviations from the middle of a normal distribution leave `error` outside, on both sides
+// together.
+static double deviations(double error)
+{
+    return error <= 0 ? INFINITY : error >= 1 ? 0 : gsl_cdf_ugaussian_Qinv(error / 2);
+}
+
+struct stats_interval stats_wilson(uint64_t hits, uint64_t n, double confidence)
+{
+    double z = deviations(1 - confidence);
+    if (n == 0 || isinf(z))
+        return (struct stats_interval){0, 1};
+    if (hits > n)
+        hits = n;
+    double count = (double)n, share = (double)hits / count, square = z * z;
+    double middle = (share + square / (2 * count)) / (1 + square / count);
+    double width =
+        z / (1 + square / count) * sqrt(share * (1 - share) / count + square / (4 * count * count));
+    // In exact arithmetic these two ends are 0 and 1, and reports must not say 1e-17.
+    return (struct stats_interval){
+        .low = hits == 0 ? 0 : fmax(0, middle - width),
+        .high = hits == n ? 1 : fmin(1, middle + width),
+    };
+}
+
+// How far Wilson's interval reaches from `share` on its wider side, with n trials.
+static double reach(double share, double n, double z)
+{
+    double square = z * z, smaller = fmin(share, 1 - share);
+    double middle = (smaller + square / (2 * n)) / (1 + square / n);
+    double width = z / (1 + square / n) * sqrt(smaller * (1 - smaller) / n + square / (4 * n * n));
+    return middle + width - smaller;
+}
+
+static uint64_t whole(double n)
+{
+    double up = ceil(n - 1e-9);
+    return up >= 0x1p63 ? UINT64_MAX : up < 1 ? 1 : (uint64_t)up;
+}
+
+// The textbook's z²p(1-p)/d² is right around the middle but promises far too much for rare events:
+// near 0 and 1 Wilson's interval, which is the one reported, decides.
+uint64_t stats_sample_size(double half_width, double confidence, double expected)
+{
+    double z = deviations(1 - confidence);
+    if (half_width <= 0 || isinf(z))
+        return UINT64_MAX;
+    double share = expected < 0 ? 0.5 : fmin(expected, 1);
+    uint64_t least = whole(z * z * share * (1 - share) / (half_width * half_width));
+    if (least == UINT64_MAX || reach(share, (double)least, z) <= half_width)
+        return least;
+    uint64_t most = least;
+    while (reach(share, (double)most, z) > half_width) {
+        if (most > UINT64_MAX / 4)
+            return UINT64_MAX;
+        most *= 2;
+    }
+    while (least + 1 < most) {
+        uint64_t between = least + (most - least) / 2;
+        if (reach(share, (double)between, z) > half_width)
+            least = between;
+        else
+            most = between;
+    }
+    return most;
+}
+
+// Equation 3.1 of Natella's thesis (section 3.3.2) asks that the k error probabilities together
+// stay below 1 - confidence. Before there is an estimate of the proportions, the worst ones count:
+// these are m equal ones for some m, the others being zero (S. K. Thompson, Sample size for
+// estimating multinomial proportions, The American Statistician 41(1), 1987).
+uint64_t stats_sample_size_bonferroni(double half_width, double confidence, size_t k)
+{
+    if (k <= 1)
+        return stats_sample_size(half_width, confidence, -1);
+    double worst = 0;
+    // The product below falls from some small m on: the quantile grows with the root of log m only.
+    for (size_t m = 2; m <= k && m <= 64; m++) {
+        double z = deviations((1 - confidence) / (double)m), share = 1 / (double)m;
+        worst = fmax(worst, z * z * share * (1 - share));
+    }
+    return half_width <= 0 ? UINT64_MAX : whole(worst / (half_width * half_width));
+}
+
+bool stats_accurate_bonferroni(const uint64_t *counts, size_t k, uint64_t n, double half_width,
+                               double confidence, double *ret_error_sum)
+{
+    double sum = 0;
+    for (size_t i = 0; i < k; i++) {
+        double share = n > 0 ? fmin(1, (double)counts[i] / (double)n) : 0;
+        double variance = share * (1 - share);
+        if (n == 0)
+            sum += 1;
+        else if (variance > 0)
+            sum += 2 * gsl_cdf_ugaussian_Q(half_width * sqrt((double)n) / sqrt(variance));
+    }
+    if (ret_error_sum != NULL)
+        *ret_error_sum = sum;
+    if (n == 0 || sum > 1 - confidence)
+        return false;
+    // The equation takes a category that was not seen yet for one that does not exist: after one
+    // trial all would be known. So even the interval of 0 of n must be narrow enough.
+    return reach(0, (double)n, deviations((1 - confidence) / (double)(k > 0 ? k : 1))) <=
+           half_width;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Samples without repetition, in memory that does not depend on what they are taken from.
+#include "base/cleanup.h"
+#include "stats/stats.h"
+
+#include <math.h>
+
+static int ascending(const void *a, const void *b)
+{
+    uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+    return (first > second) - (first < second);
+}
+
+// A set of numbers: open addressing, at most half full; holds number + 1, 0 is a free place.
+struct set {
+    uint64_t *places, mask;
+};
+
+static bool set_add(struct set *set, uint64_t number)
+{
+    uint64_t at = number * 0x9e3779b97f4a7c15 >> 7 & set->mask;
+    for (; set->places[at] != 0; at = (at + 1) & set->mask)
+        if (set->places[at] == number + 1)
+            return false;
+    set->places[at] = number + 1;
+    return true;
+}
+
+static struct error *take_all(uint64_t n, uint64_t **ret_indices, uint64_t *ret_count)
+{
+    uint64_t *indices =
+        n <= SIZE_MAX / sizeof *indices ? calloc(n > 0 ? n : 1, sizeof *indices) : NULL;
+    if (indices == NULL)
+        return error_no_memory();
+    for (uint64_t i = 0; i < n; i++)
+        indices[i] = i;
+    *ret_indices = indices;
+    *ret_count = n;
+    return NULL;
+}
+
+// Floyd's algorithm: every subset is equally likely, and each number is drawn once.
+struct error *stats_sample(struct stats_random *random, uint64_t n, uint64_t chosen,
+                           uint64_t **ret_indices, uint64_t *ret_count)
+{
+    if (chosen >= n)
+        return take_all(n, ret_indices, ret_count);
+    uint64_t room = 4;
+    while (room / 2 < chosen && room < UINT64_MAX / 4)
+        room *= 2;
+    _cleanup_free_ uint64_t *indices = calloc(chosen > 0 ? chosen : 1, sizeof *indices);
+    _cleanup_free_ uint64_t *places = calloc(room, sizeof *places);
+    if (indices == NULL || places == NULL)
+        return error_no_memory();
+    struct set set = {places, room - 1};
+    uint64_t count = 0;
+    for (uint64_t last = n - chosen; last < n; last++) {
+        uint64_t drawn = stats_random_below(random, last + 1);
+        if (!set_add(&set, drawn)) {
+            drawn = last;
+            set_add(&set, drawn);
+        }
+        indices[count++] = drawn;
+    }
+    qsort(indices, count, sizeof *indices, ascending);
+    *ret_indices = TAKE(indices);
+    *ret_count = count;
+    return NULL;
+}
+
+// An item that waits for its turn an exponential time with its weight as rate: the first ones to
+// come are distributed as if drawn one after the other by weight (Efraimidis and Spirakis, 2006).
+struct waiting {
+    double time;
+    uint64_t index;
+};
+
+static bool later(const struct waiting *a, const struct waiting *b)
+{
+    return a->time != b->time ? a->time > b->time : a->index > b->index;
+}
+
+// The heap's top is the latest of those kept.
+static void sift_down(struct waiting *heap, uint64_t count, uint64_t at)
+{
+    for (uint64_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && later(&heap[child + 1], &heap[child]))
+            child++;
+        if (!later(&heap[child], &heap[at]))
+            return;
+        struct waiting moved = heap[at];
+        heap[at] = heap[child];
+        heap[child] = moved;
+    }
+}
+
+static void sift_up(struct waiting *heap, uint64_t at)
+{
+    for (uint64_t parent; at > 0 && later(&heap[at], &heap[parent = (at - 1) / 2]); at = parent) {
+        struct waiting moved = heap[at];
+        heap[at] = heap[parent];
+        heap[parent] = moved;
+    }
+}
+
+struct error *stats_sample_weighted(struct stats_random *random, const double *weights, uint64_t n,
+                                    uint64_t chosen, uint64_t **ret_indices, uint64_t *ret_count)
+{
+    if (chosen > n)
+        chosen = n;
+    _cleanup_free_ struct waiting *heap = calloc(chosen > 0 ? chosen : 1, sizeof *heap);
+    _cleanup_free_ uint64_t *indices = calloc(chosen > 0 ? chosen : 1, sizeof *indices);
+    if (heap == NULL || indices == NULL)
+        return error_no_memory();
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        if (!(weights[i] >= 0) || isinf(weights[i]))
+            return error_new("weight number %lu is not a number that can be used: %g", i + 1,
+                             weights[i]);
+        if (weights[i] == 0 || chosen == 0)
+            continue;
+        struct waiting one = {-log(1 - stats_random_unit(random)) / weights[i], i};
+        if (count < chosen) {
+            heap[count] = one;
+            sift_up(heap, count++);
+        } else if (later(&heap[0], &one)) {
+            heap[0] = one;
+            sift_down(heap, count, 0);
+        }
+    }
+    for (uint64_t i = 0; i < count; i++)
+        indices[i] = heap[i].index;
+    qsort(indices, count, sizeof *indices, ascending);
+    *ret_indices = TAKE(indices);
+    *ret_count = count;
+    return NULL;
+}
