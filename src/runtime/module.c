@@ -353,9 +353,8 @@ bool module_is_named(const struct module *module, const char *pattern)
 static uint32_t module_register(const char *path, uint64_t fingerprint)
 {
     struct wire_module *table = region_at(runtime.region->modules);
-    uint32_t start = wire_hash(path) % WIRE_MODULES;
     for (uint32_t i = 0; i < WIRE_MODULES; i++) {
-        struct wire_module *entry = &table[(start + i) % WIRE_MODULES];
+        struct wire_module *entry = &table[i]; // in order: few pages are touched
         if (atomic_swap_if(&entry->state, WIRE_MODULE_FREE, WIRE_MODULE_CLAIMED)) {
             entry->fingerprint = fingerprint;
             text_copy(entry->path, sizeof entry->path, path);

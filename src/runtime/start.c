@@ -56,6 +56,7 @@ static bool region_is_sound(const struct wire_region *region, uint64_t size)
         {region->modules, WIRE_MODULES * sizeof(struct wire_module)},
         {region->remotes, WIRE_REMOTES * sizeof(struct wire_remote)},
         {region->stack_set, region->stack_set != 0 ? WIRE_STACK_SET * sizeof(uint64_t) : 0},
+        {region->calls, region->calls != 0 ? sizeof(struct wire_calls) : 0},
         {region->journal, region->journal_capacity * sizeof(struct wire_record)},
         {region->preload, 1},
         {region->file, 1},

@@ -12,6 +12,9 @@
 // variable the locals' ranges do not overlap, and there is at most one static location.
 struct error *resolve_module(const struct scenario *scenario, const char *path,
                              struct buffer *ret_bytes);
+// Same for a module that is known as `path` and whose file is `file`.
+struct error *resolve_module_file(const struct scenario *scenario, const char *path,
+                                  const char *file, struct buffer *ret_bytes);
 
 // Why variable `index` of the scenario cannot be read in a module, as the end of a sentence
 // ("it has no such member"); NULL in *ret_why if it can be, at least somewhere.

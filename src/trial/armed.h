@@ -21,6 +21,12 @@ struct armed_options {
     uint32_t journal_records; // 0 = the usual number
     bool catch_crashes;       // fatal signals leave a WIRE_RECORD_CRASH with the stack
     bool record_calls;        // count calls of the scenario's functions by process and site
+    bool record_stacks;       // and by stack, see trial/calls.h
+    // For a single trial.
+    const char *journal_path; // keep the region in this file, or NULL
+    const char *coordinator;  // answers remote(), or NULL; lives as long as this trial
+    const char *node;         // likewise
+    bool hurried;             // storage only for the first moments; region_reserve() gives the rest
 };
 
 struct error *armed_new(struct armed **ret_armed);
@@ -37,5 +43,11 @@ uint64_t armed_plan_hash(const struct armed *armed);
 struct error *armed_begin(struct armed *armed, const char *root);
 // When all its processes are gone. The view lives until the next armed_prepare().
 struct error *armed_end(struct armed *armed, struct wire_view *ret_view);
+
+// For this room.
+struct region;
+struct resolver;
+struct region *armed_region(struct armed *armed);
+const struct resolver *armed_resolver(const struct armed *armed); // NULL: it was not needed
 
 #endif

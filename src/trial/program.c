@@ -140,10 +140,18 @@ static struct error *check_plugin(const char *path)
     return NULL;
 }
 
-struct error *program_preload(const struct scenario *scenario, char **ret_preload)
+static const char *value_of(char *const *environment, const char *name)
 {
-    _cleanup_free_ char *runtime = NULL;
-    TRY(program_runtime(&runtime));
+    size_t size = strlen(name);
+    for (; *environment != NULL; environment++)
+        if (strncmp(*environment, name, size) == 0 && (*environment)[size] == '=')
+            return *environment + size + 1;
+    return NULL;
+}
+
+struct error *program_preload(const struct scenario *scenario, const char *runtime,
+                              char *const *environment, char **ret_preload)
+{
     _cleanup_(buffer_deinit) struct buffer list = {0};
     TRY(preload_add(&list, runtime));
     for (size_t i = 0; i < scenario_plugin_count(scenario); i++) {
@@ -154,7 +162,7 @@ struct error *program_preload(const struct scenario *scenario, char **ret_preloa
         TRY(check_plugin(path));
         TRY(preload_add(&list, path));
     }
-    const char *own = getenv("LD_PRELOAD");
+    const char *own = value_of(environment, "LD_PRELOAD");
     if (own != NULL && *own != '\0')
         TRY(buffer_printf(&list, ":%s", own));
     *ret_preload = TAKE(list.data);
@@ -178,26 +186,27 @@ static bool is_replaced(const char *variable)
     return false;
 }
 
-struct error *program_environment(const char *preload, const char *region, char ***ret_environment)
+struct error *program_environment(char *const *environment, const char *preload, const char *region,
+                                  char ***ret_environment)
 {
     size_t count = 0;
-    while (environ[count] != NULL)
+    while (environment[count] != NULL)
         count++;
     _cleanup_(program_environment_free) char **list = calloc(count + 4, sizeof *list);
     if (list == NULL)
         return error_no_memory();
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
-        if (is_replaced(environ[i]))
+        if (is_replaced(environment[i]))
             continue;
-        list[used] = strdup(environ[i]);
+        list[used] = strdup(environment[i]);
         if (list[used++] == NULL)
             return error_no_memory();
     }
     TRY(set(&list[used++], "LD_PRELOAD", preload));
     TRY(set(&list[used++], WIRE_ENVIRONMENT, region));
     // ASan insists on being the first library; the runtime does not disturb it.
-    const char *asan = getenv("ASAN_OPTIONS");
+    const char *asan = value_of(environment, "ASAN_OPTIONS");
     _cleanup_free_ char *options = NULL;
     if (asprintf(&options, "%s%sverify_asan_link_order=0", asan != NULL ? asan : "",
                  asan != NULL && *asan != '\0' ? ":" : "") < 0)

@@ -17,11 +17,13 @@ char *program_obstacle(const char *path);
 // The runtime that belongs to this executable.
 struct error *program_runtime(char **ret_path);
 
-// LD_PRELOAD of every process: the runtime, the scenario's plug-ins, the user's own.
-struct error *program_preload(const struct scenario *scenario, char **ret_preload);
+// LD_PRELOAD of every process: the runtime, the scenario's plug-ins, and what `environment` has.
+struct error *program_preload(const struct scenario *scenario, const char *runtime,
+                              char *const *environment, char **ret_preload);
 
-// Our environment with what the runtime needs.
-struct error *program_environment(const char *preload, const char *region, char ***ret_environment);
+// `environment` with what the runtime needs.
+struct error *program_environment(char *const *environment, const char *preload, const char *region,
+                                  char ***ret_environment);
 void program_environment_free(char ***environment);
 
 #endif

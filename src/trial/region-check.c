@@ -102,6 +102,8 @@ struct error *region_check(const void *bytes, uint64_t size, const char *name,
     if (region->stack_set != 0)
         view.stack_set = section(&bounds, "stacks", region->stack_set, WIRE_STACK_SET,
                                  sizeof *view.stack_set, &error);
+    if (region->calls != 0)
+        view.calls = section(&bounds, "calls", region->calls, 1, sizeof *view.calls, &error);
     strings(&bounds, "preload text", region->preload, 1, &error);
     strings(&bounds, "file name", region->file, 1, &error);
     view.command =

@@ -10,8 +10,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -52,6 +54,7 @@ static struct layout layout_make(const struct region_options *options, const cha
     header->magic = WIRE_REGION_MAGIC;
     header->version = WIRE_VERSION;
     header->answer_timeout_ms = ANSWER_TIMEOUT_MS;
+    header->options = options->options;
     header->journal_capacity =
         options->journal_records != 0 ? options->journal_records : REGION_JOURNAL_RECORDS;
     header->preload = layout_add(&layout, strlen(options->preload) + 1, 1);
@@ -71,6 +74,8 @@ static struct layout layout_make(const struct region_options *options, const cha
     if (plan->uses & WIRE_USE_NEW_STACK)
         header->stack_set = layout_add(&layout, WIRE_STACK_SET, sizeof(uint64_t));
     header->journal = layout_add(&layout, header->journal_capacity, sizeof(struct wire_record));
+    if (options->options & WIRE_RECORD_CALLS)
+        header->calls = layout_add(&layout, 1, sizeof(struct wire_calls));
     header->arena = layout_add(&layout, 0, 1);
     layout_add(&layout, located ? ARENA_SIZE : 0, 1);
     header->size = layout.size;
@@ -125,23 +130,59 @@ static void region_fill(struct region *region, const struct layout *layout,
     memcpy(region->fixed, base, region->layout.rules);
 }
 
+// Gives storage to what has none yet.
+struct error *region_reserve(struct region *region)
+{
+    if (region->reserved >= region->layout.arena)
+        return NULL;
+    TRY(allocate(region->file, region->path, region->reserved, region->layout.arena));
+    region->reserved = region->layout.arena;
+    return NULL;
+}
+
+static struct error *region_store(struct region *region, const struct region_options *options)
+{
+    // A table of calls is written all over from the first moment.
+    if (options->whole || region->layout.calls != 0)
+        return region_reserve(region);
+    TRY(allocate_early(region->file, region->path, &region->layout));
+    region->reserved = region->layout.modules + EARLY_MODULES * sizeof(struct wire_module);
+    return NULL;
+}
+
+// Makes file and mapping as large as the layout needs. They never shrink.
+static struct error *region_resize(struct region *region, uint64_t size)
+{
+    if (size <= region->size)
+        return NULL;
+    if (ftruncate(region->file, (off_t)size) < 0)
+        return error_from_errno(errno, "cannot make %s as large as %llu KiB", region->path,
+                                (unsigned long long)(size / 1024));
+    if (region->map != NULL)
+        munmap(region->map, region->size);
+    region->map = NULL;
+    region->size = size;
+    return NULL;
+}
+
 static struct error *region_map(struct region *region, const struct region_options *options)
 {
     struct layout layout = layout_make(options, region->path);
-    region->size = layout.size;
-    region->arena_used = region->allocated = layout.header.arena;
-    if (ftruncate(region->file, (off_t)layout.size) < 0)
-        return error_from_errno(errno, "cannot make %s as large as %llu KiB", region->path,
-                                (unsigned long long)(layout.size / 1024));
-    TRY(allocate_early(region->file, region->path, &layout.header));
-    void *map = mmap(NULL, layout.size, PROT_READ | PROT_WRITE, MAP_SHARED, region->file, 0);
-    if (map == MAP_FAILED)
-        return error_from_errno(errno, "cannot map %s", region->path);
-    region->map = map;
+    TRY(region_resize(region, layout.size));
+    layout.header.size = region->size;
     region->layout = layout.header;
-    region->fixed = malloc(layout.header.rules);
-    if (region->fixed == NULL)
+    region->arena_used = region->allocated = layout.header.arena;
+    TRY(region_store(region, options));
+    if (region->map == NULL) {
+        void *map = mmap(NULL, region->size, PROT_READ | PROT_WRITE, MAP_SHARED, region->file, 0);
+        if (map == MAP_FAILED)
+            return error_from_errno(errno, "cannot map %s", region->path);
+        region->map = map;
+    }
+    char *fixed = realloc(region->fixed, layout.header.rules);
+    if (fixed == NULL)
         return error_no_memory();
+    region->fixed = fixed;
     region_fill(region, &layout, options);
     return NULL;
 }
@@ -173,10 +214,67 @@ struct error *region_create(const struct region_options *options, struct region 
     return NULL;
 }
 
-struct error *region_reserve(struct region *region)
+bool region_is_shared(const struct region *region)
 {
-    uint64_t early = region->layout.modules + EARLY_MODULES * sizeof(struct wire_module);
-    return allocate(region->file, region->path, early, region->layout.arena);
+    // The kernel grants a lease for writing only to the sole opener; mappings count as openings.
+    // Somebody who opens the file meanwhile has us sent a signal: one that is ignored.
+    if (fcntl(region->file, F_SETSIG, SIGURG) < 0 || fcntl(region->file, F_SETLEASE, F_WRLCK) < 0)
+        return true;
+    fcntl(region->file, F_SETLEASE, F_UNLCK);
+    return false;
+}
+
+static bool has_crash(const struct region *region)
+{
+    const struct wire_record *records =
+        (const struct wire_record *)((char *)region->map + region->layout.journal);
+    uint64_t count = region->map->journal_head;
+    for (uint64_t i = 0; i < count && i < region->layout.journal_capacity; i++)
+        if (records[i].kind == WIRE_RECORD_CRASH)
+            return true;
+    return false;
+}
+
+// Zero bytes everywhere, whatever was written where.
+static struct error *wipe_all(struct region *region)
+{
+    if (fallocate(region->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                  (off_t)region->size) < 0)
+        return error_from_errno(errno, "cannot clear %s", region->path);
+    region->reserved = 0;
+    return NULL;
+}
+
+// Zero bytes where targets and controller write in the course of things: much less than all.
+static void wipe_used(struct region *region)
+{
+    const struct wire_region *layout = &region->layout;
+    char *base = (char *)region->map;
+    uint64_t records = region->map->journal_head;
+    if (records > layout->journal_capacity)
+        records = layout->journal_capacity;
+    memset(base + layout->journal, 0, records * sizeof(struct wire_record));
+    struct wire_module *modules = (struct wire_module *)(base + layout->modules);
+    for (uint32_t i = 0; i < WIRE_MODULES && modules[i].state != WIRE_MODULE_FREE; i++)
+        memset(&modules[i], 0, sizeof modules[i]); // taken in order
+    if (layout->stack_set != 0)
+        memset(base + layout->stack_set, 0, WIRE_STACK_SET * sizeof(uint64_t));
+    if (layout->calls != 0)
+        memset(base + layout->calls, 0, sizeof(struct wire_calls));
+    memset(base + layout->arena, 0, region->arena_used - layout->arena);
+    memset(base, 0, layout->modules);
+}
+
+struct error *region_renew(struct region *region, const struct region_options *options)
+{
+    if (options->journal_records > REGION_JOURNAL_RECORDS_MAX)
+        return error_new("a journal holds at most %d records", REGION_JOURNAL_RECORDS_MAX);
+    // A program that crashed may have written anywhere before.
+    if (region->arena_used - region->layout.arena > ARENA_STEP || has_crash(region))
+        TRY(wipe_all(region));
+    else
+        wipe_used(region);
+    return region_map(region, options);
 }
 
 void region_start(struct region *region, uint64_t now)
@@ -222,11 +320,18 @@ void region_remove(struct region *region)
 void region_close(struct region *region)
 {
     region_remove(region);
+    region_forget(region);
+}
+
+void region_forget(struct region *region)
+{
     if (region->map != NULL)
         munmap(region->map, region->size);
     if (region->file >= 0)
         close(region->file);
     free(region->path);
+    free(region->directory);
+    free(region->temporary);
     free(region->fixed);
     *region = (struct region){.file = -1};
 }

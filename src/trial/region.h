@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "wire/view.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define REGION_JOURNAL_RECORDS     1024
@@ -21,7 +22,8 @@ struct region {
     char *path;         // absolute
     char *directory;    // private directory to remove with the file; NULL for a journal to keep
     char *temporary;    // name of a journal that is not complete yet, or NULL
-    uint64_t allocated; // bytes of the arena that have storage
+    uint64_t reserved;  // bytes at the start of the file that have storage
+    uint64_t allocated; // end of the part of the arena that has storage
     uint64_t arena_used;
 };
 
@@ -32,15 +34,24 @@ struct region_options {
     const char *preload; // the value of LD_PRELOAD for every process
     char *const *command;
     uint32_t journal_records; // 0 = REGION_JOURNAL_RECORDS
+    uint32_t options;         // enum wire_option bits
+    bool whole;               // storage for everything at once, as if by region_reserve()
 };
 
 // Makes and maps the file. Everything a target touches in its first moments has storage, and there
 // is room for the rest; region_reserve() gives storage to all of it.
 struct error *region_create(const struct region_options *options, struct region *ret_region);
 struct error *region_reserve(struct region *region);
+// Makes the region of a trial that is over that of another one, under the same name. No process may
+// map it any more, see region_is_shared().
+struct error *region_renew(struct region *region, const struct region_options *options);
+// Whether another process has the file open or mapped, or may have: in doubt, yes.
+bool region_is_shared(const struct region *region);
 // Removes the file, unless it is a journal to keep; the mapping stays usable.
 void region_remove(struct region *region);
 void region_close(struct region *region);
+// Closes what a forked child got from its parent, whose file stays.
+void region_forget(struct region *region);
 
 // The controller's own copy: the one targets see may be overwritten by them.
 static inline const struct wire_plan *region_plan(const struct region *region)

@@ -12,7 +12,9 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -27,6 +29,7 @@ struct worker {
 struct resolver {
     struct region *region;
     const struct scenario *scenario;
+    const char *root;
     struct remote *remote;
     atomic_bool stopping;
     struct worker modules, remotes;
@@ -80,7 +83,9 @@ static void answer_module(struct resolver *resolver, struct wire_module *module)
     path[sizeof path - 1] = '\0';
     _cleanup_(buffer_deinit) struct buffer bytes = {0};
     uint64_t offset = 0;
-    struct error *error = resolve_module(resolver->scenario, path, &bytes);
+    char file[PATH_MAX];
+    snprintf(file, sizeof file, "%s%s", path[0] == '/' ? resolver->root : "", path);
+    struct error *error = resolve_module_file(resolver->scenario, path, file, &bytes);
     if (error == NULL)
         note_found(resolver, &bytes);
     if (error == NULL)
@@ -147,7 +152,11 @@ static struct error *worker_start(struct worker *worker, struct resolver *owner,
 {
     worker->owner = owner;
     worker->serve = serve;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     int code = pthread_create(&worker->thread, NULL, work, worker);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (code != 0)
         return error_from_errno(code, "cannot start a thread");
     worker->running = true;
@@ -161,6 +170,7 @@ struct error *resolver_start(const struct resolver_options *options, struct reso
         return error_no_memory();
     resolver->region = options->region;
     resolver->scenario = options->scenario;
+    resolver->root = options->root != NULL ? options->root : "";
     const struct wire_plan *plan = region_plan(options->region);
     struct error *error = NULL;
     resolver->queries_found = calloc(plan->query_count + 1, sizeof(bool));

@@ -17,8 +17,9 @@ struct resolver_options {
     const struct scenario *scenario;
     const char *coordinator; // address, or NULL
     const char *node;        // this controller's name at the coordinator
+    const char *root;        // put before modules' absolute paths; NULL or "": nothing
 };
-// Starts the threads that are needed. Call with signals blocked.
+// Starts the threads that are needed; they get no signals. The options' strings must outlive them.
 struct error *resolver_start(const struct resolver_options *options,
                              struct resolver **ret_resolver);
 // Ends the threads; what was found stays known until resolver_free().

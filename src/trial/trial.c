@@ -69,39 +69,28 @@ static struct error *warn_missing(const struct trial_options *options,
 }
 
 // Starts, watches and ends; the command is dead whenever this returns.
-static struct error *supervise(const struct trial_options *options, char *const *environment,
+static struct error *supervise(const struct trial_options *options,
                                const struct supervise_signals *signals, struct trial *trial)
 {
-    _cleanup_(resolver_freep) struct resolver *resolver = NULL;
-    struct region *region = &trial->region;
-    if (resolver_needed(region_plan(region))) {
-        const struct resolver_options answers = {.region = region,
-                                                 .scenario = options->scenario,
-                                                 .coordinator = options->coordinator,
-                                                 .node = options->node};
-        TRY(resolver_start(&answers, &resolver));
-    }
+    TRY(armed_begin(trial->armed, ""));
     uint64_t start = supervise_now();
-    region_start(region, start);
     pid_t pid;
-    TRY(supervise_start(options->command, environment, signals, &pid));
-    const struct supervise_options watch = {
-        .start = start, .timeout_ns = options->timeout_ns, .settled = settled, .data = region};
-    TRY(supervise_wait(pid, &watch, &trial->outcome));
-    resolver_stop(resolver);
-    return resolver != NULL ? warn_missing(options, resolver, trial) : NULL;
+    TRY(supervise_start(options->command, armed_environment(trial->armed), signals, &pid));
+    const struct supervise_options watch = {.start = start,
+                                            .timeout_ns = options->timeout_ns,
+                                            .settled = settled,
+                                            .data = armed_region(trial->armed)};
+    return supervise_wait(pid, &watch, &trial->outcome);
 }
 
 static struct error *finish(const struct trial_options *options, struct trial *trial)
 {
-    struct region *region = &trial->region;
-    region_conclude(region, trial->outcome.kind, trial->outcome.status, trial->outcome.ns);
-    if (trial->outcome.left_over != 0) {
-        TRY(region_copy_take(region, &trial->copy));
-        trial->view = trial->copy.view;
-    } else {
-        TRY(region_check(region->map, region->layout.arena, region->path, &trial->view));
-    }
+    region_conclude(armed_region(trial->armed), trial->outcome.kind, trial->outcome.status,
+                    trial->outcome.ns);
+    TRY(armed_end(trial->armed, &trial->view));
+    const struct resolver *resolver = armed_resolver(trial->armed);
+    if (resolver != NULL)
+        TRY(warn_missing(options, resolver, trial));
     if (trial->view.plan->uses & WIRE_USE_REMOTE && options->coordinator == NULL)
         TRY(warn(trial, strdup("a rule asks remote(), but there is no --coordinator; the calls "
                                "went through")));
@@ -118,26 +107,26 @@ static struct error *finish(const struct trial_options *options, struct trial *t
     return warn(trial, text);
 }
 
-static struct error *run(const struct trial_options *options, const struct buffer *plan,
-                         struct trial *trial)
+static struct error *run(const struct trial_options *options, struct trial *trial)
 {
-    _cleanup_free_ char *preload = NULL;
-    TRY(program_preload(options->scenario, &preload));
-    struct region_options place = {.journal_path = options->journal_path,
-                                   .plan = plan->data,
-                                   .plan_size = plan->size,
-                                   .preload = preload,
-                                   .command = options->command,
-                                   .journal_records = options->journal_records};
-    TRY(region_create(&place, &trial->region));
+    const struct armed_options arms = {.scenario = options->scenario,
+                                       .seed = options->seed,
+                                       .command = options->command,
+                                       .environment = environ,
+                                       .journal_records = options->journal_records,
+                                       .catch_crashes = true,
+                                       .journal_path = options->journal_path,
+                                       .coordinator = options->coordinator,
+                                       .node = options->node,
+                                       .hurried = true};
+    TRY(armed_new(&trial->armed));
+    TRY(armed_prepare(trial->armed, &arms));
     if (options->stacks_path != NULL)
-        TRY(stacks_load(options->stacks_path, &trial->region));
-    _cleanup_(program_environment_free) char **environment = NULL;
-    TRY(program_environment(preload, trial->region.path, &environment));
+        TRY(stacks_load(options->stacks_path, armed_region(trial->armed)));
     struct supervise_signals signals;
     TRY(supervise_signals_take(&signals));
-    struct error *error = supervise(options, environment, &signals, trial);
-    region_remove(&trial->region);
+    struct error *error = supervise(options, &signals, trial);
+    region_remove(armed_region(trial->armed));
     supervise_signals_restore(&signals);
     return error != NULL ? error : finish(options, trial);
 }
@@ -145,10 +134,8 @@ static struct error *run(const struct trial_options *options, const struct buffe
 struct error *trial_run(const struct trial_options *options, struct trial *ret_trial)
 {
     TRY(program_check(options->command[0]));
-    _cleanup_(buffer_deinit) struct buffer plan = {0};
-    TRY(scenario_compile(options->scenario, options->seed, &plan));
-    struct trial trial = {.region = {.file = -1}};
-    struct error *error = run(options, &plan, &trial);
+    struct trial trial = {0};
+    struct error *error = run(options, &trial);
     if (error != NULL)
         trial_deinit(&trial);
     else
@@ -158,8 +145,7 @@ struct error *trial_run(const struct trial_options *options, struct trial *ret_t
 
 void trial_deinit(struct trial *trial)
 {
-    region_copy_close(&trial->copy);
-    region_close(&trial->region);
+    armed_free(trial->armed);
     for (size_t i = 0; i < trial->warnings.count; i++)
         free(trial->warnings.items[i]);
     ARRAY_DEINIT(&trial->warnings);

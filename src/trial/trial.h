@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "scenario/scenario.h"
+#include "trial/armed.h"
 #include "trial/region.h"
 #include "trial/supervise.h"
 
@@ -25,8 +26,7 @@ struct trial_options {
 };
 
 struct trial {
-    struct region region;
-    struct region_copy copy; // of the region, if processes are left over that may write to it
+    struct armed *armed;
     struct wire_view view;
     struct outcome outcome;
     ARRAY(char *) warnings; // what went less than well, one sentence each

@@ -23,6 +23,9 @@
 #define WIRE_CAPTURED_STRINGS 2
 #define WIRE_CAPTURED_SIZE    96
 #define WIRE_NOTE_TEXT        512
+#define WIRE_CALLS            65536 // rows of the table of calls; a power of two
+#define WIRE_CALL_FUNCTIONS   1024
+#define WIRE_CALL_PROCESSES   4096
 
 // The environment variable that names the region's file.
 #define WIRE_ENVIRONMENT "ORDEAL_REGION"
@@ -41,13 +44,14 @@ struct wire_region {
     uint64_t start_ns;  // CLOCK_MONOTONIC when the trial began
     uint64_t preload;   // offset of a string: the value LD_PRELOAD must have in every process
     uint64_t file;      // offset of a string: path of this region's file
+    uint64_t calls;     // offset of struct wire_calls; 0 when calls are not recorded
     uint32_t journal_capacity;
     uint32_t answer_timeout_ms; // how long a target waits for the controller
     // Written by targets, atomically.
-    uint32_t requests;  // futex: raised when a module or a remote question waits
-    uint32_t processes; // processes seen so far, each counted once
-    uint32_t forks;     // of them, those that came from a fork
-    uint32_t reserved;
+    uint32_t requests;     // futex: raised when a module or a remote question waits
+    uint32_t processes;    // processes seen so far, each counted once
+    uint32_t forks;        // of them, those that came from a fork
+    uint32_t options;      // enum wire_option bits; written by the controller
     uint64_t journal_head; // records asked for; above the capacity they are lost, and counted here
     uint64_t stack_set_lost;                  // stacks that found no room in the set
     uint64_t process_numbers[WIRE_PROCESSES]; // pid << 32 | number, at pid % WIRE_PROCESSES
@@ -59,6 +63,12 @@ struct wire_region {
     int32_t outcome_status; // exit status, or the signal's number
     uint32_t reserved2;
     uint64_t outcome_ns; // how long the command ran
+};
+
+enum wire_option {
+    WIRE_CATCH_CRASHES = 1 << 0, // fatal signals leave a WIRE_RECORD_CRASH
+    WIRE_RECORD_CALLS = 1 << 1,  // count calls by process and site
+    WIRE_RECORD_STACKS = 1 << 2, // and by stack
 };
 
 enum wire_outcome {
@@ -183,7 +193,13 @@ enum wire_record_state {
 enum wire_record_kind {
     WIRE_RECORD_INJECTION,
     WIRE_RECORD_NOTE,
-    WIRE_RECORD_EXEC, // a process is about to exec the program in `text`; once per program
+    WIRE_RECORD_EXEC,  // a process is about to exec the program in `text`; once per program
+    WIRE_RECORD_CRASH, // a process is dying of a signal; at most one per process and program
+};
+
+enum wire_crash {              // bits in `actions` of a crash
+    WIRE_CRASH_SENT = 1 << 0,  // by a process, maybe itself; not by a fault
+    WIRE_CRASH_FAULT = 1 << 1, // value[0] is the address the fault is about
 };
 
 enum wire_note {
@@ -211,11 +227,11 @@ struct wire_record {
     uint32_t process_number, thread_number;
     uint64_t time_ns; // since the trial began
     char process_name[16];
-    uint32_t rule;    // injections
-    uint32_t note;    // enum wire_note
-    uint32_t actions; // what was done, enum wire_action bits
-    int32_t error;
-    uint64_t value[2];
+    uint32_t rule;     // injections
+    uint32_t note;     // enum wire_note
+    uint32_t actions;  // what was done, enum wire_action bits; of a crash enum wire_crash bits
+    int32_t error;     // of a crash the signal's number
+    uint64_t value[2]; // of a crash the fault's address, and the sender's pid
     uint64_t occurrence;
     uint64_t arguments[WIRE_ARGUMENTS];
     union {
@@ -225,10 +241,40 @@ struct wire_record {
                                                                      // arguments, in order
             uint32_t library;             // module table index of the function's library
             uint32_t frames_cut;          // 1: the stack had more frames
-            uint64_t frames[WIRE_FRAMES]; // [0] is the call site: return addresses
+            uint64_t frames[WIRE_FRAMES]; // [0] is the call site: return addresses; of a crash
+                                          // [0] is the instruction itself
         };
         char text[WIRE_NOTE_TEXT];
     };
+};
+
+// The calls of the plan's functions, by process, function, site and maybe stack.
+struct wire_calls {
+    uint64_t lost;      // calls that found no room
+    uint32_t processes; // rows asked for
+    uint32_t reserved;
+    struct wire_call_process {
+        uint32_t state;  // enum wire_record_state
+        uint32_t number; // as in process(n)
+        uint32_t pid;
+        uint32_t reserved;
+        char program[64];           // file name, as in process("name")
+    } process[WIRE_CALL_PROCESSES]; // one per process and program that it runs
+    struct wire_call_function {
+        uint32_t state;   // enum wire_record_state
+        uint32_t library; // module table index, or WIRE_FRAME_UNKNOWN
+        char name[WIRE_FUNCTION_NAME];
+    } function[WIRE_CALL_FUNCTIONS];
+    struct wire_call {
+        uint32_t state;    // enum wire_record_state
+        uint32_t process;  // index above
+        uint32_t function; // likewise
+        uint32_t reserved;
+        uint64_t site;  // a frame: where the call returns to
+        uint64_t stack; // hash; 0 without WIRE_RECORD_STACKS
+        uint64_t count;
+        uint64_t first; // occurrence number of the first call
+    } rows[WIRE_CALLS]; // open addressing; a key may stand in several rows
 };
 
 // Tells two builds of a module apart without opening the file: FNV-1a over its program headers.

@@ -17,6 +17,7 @@ struct wire_view {
     const struct wire_pattern_state *pattern_states;
     const struct wire_module *modules; // WIRE_MODULES
     const uint64_t *stack_set;         // WIRE_STACK_SET, or NULL
+    const struct wire_calls *calls;    // or NULL
     const struct wire_record *journal; // record_count
     uint32_t rule_count, pattern_count;
     uint32_t record_count; // records that may hold something, at most the journal's capacity

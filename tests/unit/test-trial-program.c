@@ -56,7 +56,7 @@ static void the_environment_is_the_users_and_more(void **state)
     setenv("ORDEAL_REGION", "/old", 1);
     setenv("ORDEAL_TEST_WORD", "kept", 1);
     char **environment;
-    must(program_environment("/r.so:/mine.so", "/region", &environment));
+    must(program_environment(environ, "/r.so:/mine.so", "/region", &environment));
     assert_string_equal(variable(environment, "LD_PRELOAD"), "/r.so:/mine.so");
     assert_string_equal(variable(environment, "ORDEAL_REGION"), "/region");
     assert_string_equal(variable(environment, "ASAN_OPTIONS"),
@@ -64,7 +64,7 @@ static void the_environment_is_the_users_and_more(void **state)
     assert_string_equal(variable(environment, "ORDEAL_TEST_WORD"), "kept");
     program_environment_free(&environment);
     unsetenv("ASAN_OPTIONS");
-    must(program_environment("/r.so", "/region", &environment));
+    must(program_environment(environ, "/r.so", "/region", &environment));
     assert_string_equal(variable(environment, "ASAN_OPTIONS"), "verify_asan_link_order=0");
     program_environment_free(&environment);
     unsetenv("LD_PRELOAD");
@@ -78,18 +78,22 @@ static void the_preload_is_in_order(void **state)
     write_program("runtime.so", "");
     setenv("ORDEAL_RUNTIME", "./runtime.so", 1);
     setenv("LD_PRELOAD", "/a.so /b.so", 1);
-    char *preload;
-    must(program_preload(scenario, &preload));
+    char *preload, *runtime;
+    must(program_runtime(&runtime));
+    must(program_preload(scenario, runtime, environ, &preload));
+    free(runtime);
     const char *end = strstr(preload, "/runtime.so:/a.so /b.so");
     assert_true(preload[0] == '/' && end != NULL);
     free(preload);
     unsetenv("LD_PRELOAD");
     setenv("ORDEAL_RUNTIME", "/nonexistent.so", 1);
-    must_say(program_preload(scenario, &preload), "ORDEAL_RUNTIME names /nonexistent.so");
+    must_say(program_runtime(&runtime), "ORDEAL_RUNTIME names /nonexistent.so");
     assert_int_equal(mkdir("with blank", 0755), 0);
     write_program("with blank/runtime.so", "");
     setenv("ORDEAL_RUNTIME", "with blank/runtime.so", 1);
-    must_say(program_preload(scenario, &preload), "LD_PRELOAD cannot hold");
+    must(program_runtime(&runtime));
+    must_say(program_preload(scenario, runtime, environ, &preload), "LD_PRELOAD cannot hold");
+    free(runtime);
     unsetenv("ORDEAL_RUNTIME");
     scenario_free(scenario);
 }
