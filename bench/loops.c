@@ -76,7 +76,8 @@ static void kernel_deep(long calls)
         sink = deep_a((int)i);
 }
 
-// Rows of calls of abs, each a call site of its own, five bytes long. Rules name those of the
+// Rows of calls of abs, each a call site of its own: five bytes and one between them, since an
+// offset names the call that begins there and the one that returns there. Rules name those of the
 // second row, which starts at `ruled_start`.
 void free_sites(void);
 void ruled_sites(void);
@@ -86,7 +87,7 @@ void ruled_sites(void);
     __asm__(".text\n"                                                                              \
             ".globl " #name "_sites, " #name "_start\n"                                            \
             ".type " #name "_sites, @function\n" #name "_sites: sub $8, %rsp\n" #name "_start:\n"  \
-            ".rept " VALUE(count) "\ncall abs@PLT\n.endr\n"                                        \
+            ".rept " VALUE(count) "\ncall abs@PLT\nnop\n.endr\n"                                   \
                                   "add $8, %rsp\n"                                                 \
                                   "ret\n"                                                          \
                                   ".size " #name "_sites, . - " #name "_sites\n")

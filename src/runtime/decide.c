@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What to do with one intercepted call: which rules to look at, whether one fires, and then what.
-#include "runtime/runtime.h"
+#include "runtime/sites.h"
 
 #include <time.h>
 
@@ -116,11 +116,18 @@ static bool site_fires(const struct call *call, const struct site *site)
 {
     if (site->pattern != call->function->pattern && !has_rule(call->function, site->rule))
         return false;
-    if (!site->module->alive)
-        return false;
     if (site->counted && !count_open(&runtime.rules[site->rule], call->occurrence))
         return false;
     return condition_holds(call, site->rule, (struct wire_span){site->code, site->code_count});
+}
+
+static uint32_t choose_by_site(const struct call *call)
+{
+    const struct site *site = sites_find(call->frame->return_address);
+    for (; site != NULL; site = site->next)
+        if (site_fires(call, site))
+            return site->rule;
+    return WIRE_NONE;
 }
 
 // The first rule, in the user's order, that fires; WIRE_NONE if none does. Rules for this site and
@@ -129,6 +136,8 @@ static bool site_fires(const struct call *call, const struct site *site)
 static uint32_t choose(const struct call *call)
 {
     const struct function *function = call->function;
+    if (function->site_count == function->rule_count)
+        return choose_by_site(call);
     const struct site *site =
         function->site_count != 0 ? sites_find(call->frame->return_address) : NULL;
     uint32_t counted_at = first_counted(function, call->occurrence), general_at = 0;

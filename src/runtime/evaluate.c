@@ -48,7 +48,7 @@ static bool has_gap(const uint32_t *items, uint32_t count)
     return false;
 }
 
-static bool stack_matches(const struct call *call, uint32_t index)
+__attribute__((noinline)) static bool stack_matches(const struct call *call, uint32_t index)
 {
     const struct wire_stack *stack =
         (const struct wire_stack *)plan_array(runtime.plan->stacks) + index;
@@ -66,39 +66,34 @@ static bool stack_matches(const struct call *call, uint32_t index)
     return false;
 }
 
-static int64_t argument(const struct call *call, const struct wire_instruction *instruction)
+static bool argument_on_stack(const struct call *call, uint32_t number, uint64_t *ret_value)
 {
-    uint64_t value = 0;
-    if (instruction->a < WIRE_ARGUMENTS)
-        value = call->frame->arguments[instruction->a];
-    else if (!system_peek(&call->frame->stack[instruction->a - WIRE_ARGUMENTS], &value, 8))
-        return 0;
-    switch (instruction->b) {
-    case WIRE_ARG_I32:
-        return (int32_t)value;
-    case WIRE_ARG_U32:
-        return (uint32_t)value;
-    case WIRE_ARG_I16:
-        return (int16_t)value;
-    case WIRE_ARG_U16:
-        return (uint16_t)value;
-    case WIRE_ARG_I8:
-        return (int8_t)value;
-    case WIRE_ARG_U8:
-        return (uint8_t)value;
-    default:
-        return (int64_t)value;
-    }
+    return system_peek(&call->frame->stack[number - WIRE_ARGUMENTS], ret_value, 8);
 }
 
-static bool argument_text(const struct wire_instruction *instruction, int64_t pointer)
+static inline int64_t argument(const struct call *call, const struct wire_instruction *instruction)
+{
+    // Bits to cut off at the top, by enum wire_argument_type; the types with sign are odd.
+    static const uint8_t excess[] = {0, 32, 32, 48, 48, 56, 56, 0};
+    uint64_t value = 0;
+    unsigned cut = excess[instruction->b % sizeof excess];
+    if (instruction->a < WIRE_ARGUMENTS)
+        value = call->frame->arguments[instruction->a];
+    else if (!argument_on_stack(call, instruction->a, &value))
+        return 0;
+    value <<= cut;
+    return (instruction->b & 1) != 0 ? (int64_t)value >> cut : (int64_t)(value >> cut);
+}
+
+__attribute__((noinline)) static bool argument_text(const struct wire_instruction *instruction,
+                                                    int64_t pointer)
 {
     char text[512];
     return system_peek_text((const char *)pointer, text, sizeof text) &&
            text_matches(instruction->a, instruction->b, text);
 }
 
-static bool descriptor_is(uint16_t test, int64_t descriptor)
+__attribute__((noinline)) static bool descriptor_is(uint16_t test, int64_t descriptor)
 {
     struct statx status;
     char terminal[64];
@@ -131,7 +126,8 @@ static char *append_number(char *at, uint64_t number)
     return at;
 }
 
-static bool descriptor_path(const struct wire_instruction *instruction, int64_t descriptor)
+__attribute__((noinline)) static bool descriptor_path(const struct wire_instruction *instruction,
+                                                      int64_t descriptor)
 {
     char link[64] = "/proc/self/fd/";
     char path[512];
@@ -146,7 +142,8 @@ static bool descriptor_path(const struct wire_instruction *instruction, int64_t 
 }
 
 // One buffer for both forms: signal handlers may run on very small stacks.
-static bool path_matches(const struct wire_instruction *instruction, int64_t pointer)
+__attribute__((noinline)) static bool path_matches(const struct wire_instruction *instruction,
+                                                   int64_t pointer)
 {
     char buffer[1024];
     char *path = buffer + sizeof buffer / 2;
@@ -165,7 +162,7 @@ static bool path_matches(const struct wire_instruction *instruction, int64_t poi
     return text_matches(instruction->a, instruction->b, buffer);
 }
 
-static bool thread_is_named(const struct wire_instruction *instruction)
+__attribute__((noinline)) static bool thread_is_named(const struct wire_instruction *instruction)
 {
     char name[16];
     const int get_name = 16;
@@ -238,16 +235,12 @@ bool stack_set_add(uint64_t hash)
 }
 
 // Questions about the call and its surroundings: the value to push. False: the rule does not hold.
-static bool ask(const struct call *call, uint32_t rule, const struct wire_instruction *instruction,
-                int64_t *ret_value)
+// Kept out of the loop, as everything with buffers is: signal handlers may run on small stacks.
+__attribute__((noinline)) static bool ask(const struct call *call, uint32_t rule,
+                                          const struct wire_instruction *instruction,
+                                          int64_t *ret_value)
 {
     switch (instruction->op) {
-    case WIRE_OP_CONSTANT:
-        *ret_value = (int64_t)instruction->c;
-        return true;
-    case WIRE_OP_COUNT:
-        *ret_value = (int64_t)call->occurrence;
-        return true;
     case WIRE_OP_ONCE:
         *ret_value = atomic_load(&runtime.rule_states[rule].once) == 0;
         return true;
@@ -259,9 +252,6 @@ static bool ask(const struct call *call, uint32_t rule, const struct wire_instru
         return true;
     case WIRE_OP_NEW_STACK:
         *ret_value = !stack_set_has(stack_hash(call->frame));
-        return true;
-    case WIRE_OP_ARGUMENT:
-        *ret_value = argument(call, instruction);
         return true;
     case WIRE_OP_VARIABLE:
         return variable_read(instruction->b, call->frame, ret_value);
@@ -302,8 +292,9 @@ static bool ask(const struct call *call, uint32_t rule, const struct wire_instru
     }
 }
 
-// Operations on the top value.
-static bool unary(const struct wire_instruction *instruction, int64_t *top)
+// Operations on the top value; false: it is none.
+__attribute__((noinline)) static bool unary(const struct wire_instruction *instruction,
+                                            int64_t *top)
 {
     switch (instruction->op) {
     case WIRE_OP_ARGUMENT_TEXT:
@@ -335,77 +326,117 @@ static bool unary(const struct wire_instruction *instruction, int64_t *top)
     }
 }
 
-// Operations on the two top values; *ret_defined is false for a division that has no result.
-static int64_t binary(uint16_t op, int64_t a, int64_t b, bool *ret_defined)
+// Arithmetic with the two top values; false where it has no result.
+__attribute__((noinline)) static bool binary(uint16_t op, int64_t a, int64_t b, int64_t *ret_value)
 {
     uint64_t x = (uint64_t)a, y = (uint64_t)b;
     bool divides = b != 0 && !(a == INT64_MIN && b == -1);
     switch (op) {
     case WIRE_OP_ADD:
-        return (int64_t)(x + y);
+        *ret_value = (int64_t)(x + y);
+        return true;
     case WIRE_OP_SUBTRACT:
-        return (int64_t)(x - y);
+        *ret_value = (int64_t)(x - y);
+        return true;
     case WIRE_OP_MULTIPLY:
-        return (int64_t)(x * y);
+        *ret_value = (int64_t)(x * y);
+        return true;
     case WIRE_OP_DIVIDE:
-        *ret_defined = divides;
-        return divides ? a / b : 0;
+        *ret_value = divides ? a / b : 0;
+        return divides;
     case WIRE_OP_REMAINDER:
-        *ret_defined = divides;
-        return divides ? a % b : 0;
+        *ret_value = divides ? a % b : 0;
+        return divides;
     case WIRE_OP_AND:
-        return a & b;
+        *ret_value = a & b;
+        return true;
     case WIRE_OP_OR:
-        return a | b;
+        *ret_value = a | b;
+        return true;
     case WIRE_OP_XOR:
-        return a ^ b;
+        *ret_value = a ^ b;
+        return true;
     case WIRE_OP_SHIFT_LEFT:
-        return y < 64 ? (int64_t)(x << y) : 0;
+        *ret_value = y < 64 ? (int64_t)(x << y) : 0;
+        return true;
     case WIRE_OP_SHIFT_RIGHT:
-        return a >> (y < 64 ? y : 63);
-    case WIRE_OP_EQUAL:
-        return a == b;
-    case WIRE_OP_NOT_EQUAL:
-        return a != b;
-    case WIRE_OP_LESS:
-        return a < b;
-    case WIRE_OP_LESS_EQUAL:
-        return a <= b;
-    case WIRE_OP_GREATER:
-        return a > b;
-    case WIRE_OP_GREATER_EQUAL:
-        return a >= b;
+        *ret_value = a >> (y < 64 ? y : 63);
+        return true;
     default:
-        *ret_defined = false;
-        return 0;
+        return false;
     }
+}
+
+// What is not in the loop below: at `top` the topmost value, behind it room for one more.
+static bool less_common(const struct call *call, uint32_t rule,
+                        const struct wire_instruction *instruction, int64_t **top)
+{
+    if (instruction->op >= WIRE_OP_ADD && instruction->op <= WIRE_OP_SHIFT_RIGHT) {
+        --*top;
+        return binary(instruction->op, (*top)[0], (*top)[1], *top);
+    }
+    return unary(instruction, *top) || ask(call, rule, instruction, ++*top);
 }
 
 bool evaluate(const struct call *call, uint32_t rule, struct wire_span code)
 {
     const struct wire_instruction *all = plan_array(runtime.plan->code);
-    uint32_t at = code.offset, end = at + code.count;
-    int64_t stack[WIRE_STACK_DEPTH];
-    uint32_t depth = 0;
+    const struct wire_instruction *at = all + code.offset, *end = at + code.count;
+    int64_t values[1 + WIRE_STACK_DEPTH];
+    int64_t *top = values; // values[0] is never read: where nothing is pushed yet
     if (code.count == 0)
         return true;
-    while (at < end) {
-        const struct wire_instruction *instruction = &all[at++];
-        bool defined = true;
-        if (instruction->op == WIRE_OP_JUMP_IF_FALSE || instruction->op == WIRE_OP_JUMP_IF_TRUE) {
-            bool jump = (stack[depth - 1] != 0) == (instruction->op == WIRE_OP_JUMP_IF_TRUE);
-            if (jump)
-                at = instruction->b;
+    for (; at < end; at++) {
+        switch (at->op) {
+        case WIRE_OP_CONSTANT:
+            *++top = (int64_t)at->c;
+            continue;
+        case WIRE_OP_COUNT:
+            *++top = (int64_t)call->occurrence;
+            continue;
+        case WIRE_OP_ARGUMENT:
+            *++top = argument(call, at);
+            continue;
+        case WIRE_OP_JUMP_IF_FALSE:
+            if (*top == 0)
+                at = all + at->b - 1;
             else
-                depth--;
-        } else if (instruction->op >= WIRE_OP_ADD && instruction->op <= WIRE_OP_GREATER_EQUAL) {
-            depth--;
-            stack[depth - 1] = binary(instruction->op, stack[depth - 1], stack[depth], &defined);
-        } else if (depth == 0 || !unary(instruction, &stack[depth - 1])) {
-            defined = ask(call, rule, instruction, &stack[depth++]);
+                top--;
+            continue;
+        case WIRE_OP_JUMP_IF_TRUE:
+            if (*top != 0)
+                at = all + at->b - 1;
+            else
+                top--;
+            continue;
+        case WIRE_OP_EQUAL:
+            top--;
+            top[0] = top[0] == top[1];
+            continue;
+        case WIRE_OP_NOT_EQUAL:
+            top--;
+            top[0] = top[0] != top[1];
+            continue;
+        case WIRE_OP_LESS:
+            top--;
+            top[0] = top[0] < top[1];
+            continue;
+        case WIRE_OP_LESS_EQUAL:
+            top--;
+            top[0] = top[0] <= top[1];
+            continue;
+        case WIRE_OP_GREATER:
+            top--;
+            top[0] = top[0] > top[1];
+            continue;
+        case WIRE_OP_GREATER_EQUAL:
+            top--;
+            top[0] = top[0] >= top[1];
+            continue;
+        default:
+            if (!less_common(call, rule, at, &top))
+                return false;
         }
-        if (!defined)
-            return false;
     }
-    return stack[0] != 0;
+    return values[1] != 0;
 }

@@ -2,7 +2,7 @@
 // The controller's answers in force in this process: address ranges of the plan's queries and
 // places of its variables. Lists only grow; what belongs to an unloaded module
 // is passed over, and serves again if the module comes back to the same place.
-#include "runtime/runtime.h"
+#include "runtime/sites.h"
 
 struct range {
     struct range *next;
@@ -43,6 +43,9 @@ void query_take(const struct module *module, const struct wire_resolution *answe
         journal_note(WIRE_NOTE_MEMORY, module->path);
         return;
     }
+    for (uint32_t i = 0; i < answer->range_count; i++)
+        if (range[i].query < runtime.plan->query_count && range[i].hi - range[i].lo == 1)
+            sites_announce(module->bias + range[i].lo, range[i].query, module);
     for (uint32_t i = 0; i < answer->range_count; i++, range++) {
         struct range *entry = arena_new(sizeof *entry);
         if (entry == NULL || range->query >= runtime.plan->query_count)

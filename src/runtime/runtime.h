@@ -179,13 +179,14 @@ int runtime_call_plugin(int (*eval)(void *, const void *), void *state, const vo
 #define RUNTIME_STUB_SIZE      96
 #define RUNTIME_LATE_INIT_SIZE 16
 #define RUNTIME_LATE_INITS     256
-extern uint64_t runtime_site_filter[8192]; // 2^19 bits by runtime_site_bit()
+extern uint64_t runtime_site_filter[8192]; // by runtime_site_word()
 extern uint32_t runtime_save_size;         // of an XSAVE area, 0: use FXSAVE
 extern uint64_t runtime_save_mask;
 
-static inline uint32_t runtime_site_bit(uint64_t address)
+// A word for each line of 64 bytes of code, in which each byte has its bit.
+static inline uint64_t *runtime_site_word(uint64_t address)
 {
-    return (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 45);
+    return &runtime_site_filter[(address / 64) * 0x9e3779b97f4a7c15ull >> 51];
 }
 
 // The only calls into the target's libraries. Weak: absent ones are NULL.
@@ -275,19 +276,6 @@ void query_take(const struct module *module, const struct wire_resolution *answe
 bool query_matches(uint32_t query, uint64_t return_address);
 bool query_single_range(uint32_t query, uint64_t *ret_low, uint64_t *ret_length);
 bool variable_read(uint32_t variable, const struct call_frame *frame, int64_t *ret_value);
-
-// sites.c
-struct site { // one rule for calls that return to one address: what a look at it needs, 32 bytes
-    struct site *next; // for the same address, ascending
-    const struct module *module;
-    uint32_t rule, pattern;
-    uint32_t code; // first instruction
-    uint16_t code_count;
-    bool counted; // only some occurrences are of interest
-};
-bool sites_prepare(void);
-void sites_add(uint64_t address, uint32_t query, const struct module *module);
-const struct site *sites_find(uint64_t address); // NULL: there is no rule for it
 
 // unwind.c
 void walk_start(struct walk *walk, const struct call_frame *frame);

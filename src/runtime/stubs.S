@@ -55,7 +55,8 @@ runtime_stub_end:
 # Gates. On the stack: slot number, return address, the call's own stack arguments; in r11 the
 # slot's earlier count.
 
-# Passes calls whose return address is not in the filter of exact sites.
+# Passes calls whose return address is not in the filter of exact sites: a word for each 64 bytes of
+# code, by a hash, and in it a bit for each byte. The others find three registers saved already.
         .globl runtime_gate_sites
         .hidden runtime_gate_sites
         .type runtime_gate_sites, @function
@@ -64,38 +65,31 @@ runtime_gate_sites:
         .cfi_startproc
         .cfi_def_cfa_offset 16
         endbr64
-        .irp register, rax, rcx, rdx
+        .irp register, r11, r10, rax
         push    %\register
         .cfi_adjust_cfa_offset 8
         .endr
         mov     32(%rsp), %rax          # return address
-        movabs  $0x9e3779b97f4a7c15, %rdx
-        imul    %rdx, %rax
-        shr     $45, %rax
-        mov     %rax, %rdx
-        shr     $6, %rdx
-        lea     runtime_site_filter(%rip), %rcx
-        mov     (%rcx, %rdx, 8), %rdx
-        bt      %rax, %rdx
-        .cfi_remember_state
-        jc      1f
+        movabs  $0x9e3779b97f4a7c15, %r11
+        mov     %rax, %r10
+        shr     $6, %r10
+        imul    %r11, %r10
+        lea     runtime_site_filter(%rip), %r11
+        shr     $51, %r10
+        mov     (%r11, %r10, 8), %r10
+        bt      %rax, %r10              # by the lowest six bits of the address
+        jc      runtime_gate_rest
         mov     24(%rsp), %eax          # slot number
         shl     $6, %rax
-        lea     runtime_slots(%rip), %rcx
-        mov     SLOT_ORIGINAL(%rcx, %rax), %r11
-        .irp register, rdx, rcx, rax
+        lea     runtime_slots(%rip), %r11
+        mov     SLOT_ORIGINAL(%r11, %rax), %r11
+        .irp register, rax, r10
         pop     %\register
         .cfi_adjust_cfa_offset -8
         .endr
-        lea     8(%rsp), %rsp
-        .cfi_adjust_cfa_offset -8
+        lea     16(%rsp), %rsp
+        .cfi_adjust_cfa_offset -16
         jmp     *%r11
-        .cfi_restore_state
-1:      .irp register, rdx, rcx, rax
-        pop     %\register
-        .cfi_adjust_cfa_offset -8
-        .endr
-        jmp     runtime_gate_full
         .cfi_endproc
         .size runtime_gate_sites, . - runtime_gate_sites
 
@@ -108,7 +102,12 @@ runtime_gate_full:
         .cfi_startproc
         .cfi_def_cfa_offset 16
         endbr64
-        .irp register, r11, r10, rax, r9, r8, rcx, rdx, rsi, rdi, rbx, rbp, r12, r13, r14, r15
+        .irp register, r11, r10, rax
+        push    %\register
+        .cfi_adjust_cfa_offset 8
+        .endr
+runtime_gate_rest:
+        .irp register, r9, r8, rcx, rdx, rsi, rdi, rbx, rbp, r12, r13, r14, r15
         push    %\register
         .cfi_adjust_cfa_offset 8
         .endr

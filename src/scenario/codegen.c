@@ -96,12 +96,26 @@ static void land_jumps(struct codegen *codegen, size_t chain)
     }
 }
 
-// A chain of `and`s or of `or`s: every term but the last may jump to the common end.
+static bool is_proven(const struct codegen *codegen, const struct expression *node)
+{
+    while (node->kind == EXPRESSION_REFERENCE)
+        node = node->left;
+    return node == codegen->proven;
+}
+
+// A chain of `and`s or of `or`s: every term but the last may jump to the common end. What the gates
+// have proven is not asked again.
 static struct error *compile_chain(struct codegen *codegen, const struct expression *node, bool top,
                                    size_t *jumps)
 {
     bool is_and = node->kind == EXPRESSION_AND;
     const struct expression *terms[2] = {node->left, node->right};
+    if (is_and && is_proven(codegen, terms[0]))
+        return terms[1]->kind == node->kind ? compile_chain(codegen, terms[1], top, jumps)
+                                            : compile(codegen, terms[1], top);
+    if (is_and && is_proven(codegen, terms[1]))
+        return terms[0]->kind == node->kind ? compile_chain(codegen, terms[0], top, jumps)
+                                            : compile(codegen, terms[0], top);
     for (size_t i = 0; i < 2; i++) {
         if (terms[i]->kind == node->kind)
             TRY(compile_chain(codegen, terms[i], top, jumps));
@@ -233,6 +247,31 @@ static struct error *compile(struct codegen *codegen, const struct expression *n
     return NULL;
 }
 
+static bool same_instruction(const struct wire_instruction *a, const struct wire_instruction *b,
+                             uint32_t distance)
+{
+    bool jumps = a->op == WIRE_OP_JUMP_IF_FALSE || a->op == WIRE_OP_JUMP_IF_TRUE;
+    return a->op == b->op && a->a == b->a && a->b == b->b - (jumps ? distance : 0) && a->c == b->c;
+}
+
+// Rules written by the thousand often differ in their gates only. A rule that needs the same code
+// as the one before shares it, so that it stays in the processor's cache.
+static void share_code(struct scenario *scenario, struct wire_rule *wire)
+{
+    if (scenario->rules.count == 0 || wire->code.count == 0)
+        return;
+    struct wire_span before = scenario->rules.items[scenario->rules.count - 1].wire.code;
+    const struct wire_instruction *code = scenario->code.items;
+    if (before.count != wire->code.count)
+        return;
+    for (uint32_t i = 0; i < before.count; i++)
+        if (!same_instruction(&code[before.offset + i], &code[wire->code.offset + i],
+                              wire->code.offset - before.offset))
+            return;
+    scenario->code.count = wire->code.offset;
+    wire->code = before;
+}
+
 struct error *codegen_rule(struct scenario *scenario, uint32_t rule, uint32_t pattern,
                            const struct source *source, const struct expression *condition,
                            struct wire_rule *wire)
@@ -252,10 +291,12 @@ struct error *codegen_rule(struct scenario *scenario, uint32_t rule, uint32_t pa
     if (condition->kind == EXPRESSION_CONSTANT && condition->left == NULL)
         return codegen_error(&codegen, condition,
                              "a number alone is no condition; to count calls write count == 3");
-    TRY(compile(&codegen, condition, true));
+    gate_rule(scenario, condition, wire, &codegen.proven);
+    if (!is_proven(&codegen, condition))
+        TRY(compile(&codegen, condition, true));
     wire->code.count = (uint32_t)(scenario->code.count - codegen.start);
     wire->once = codegen.once;
     wire->new_stack = codegen.new_stack;
-    gate_rule(scenario, condition, wire);
+    share_code(scenario, wire);
     return NULL;
 }

@@ -12,6 +12,7 @@ struct codegen {
     size_t start;   // first instruction of the rule in scenario->code
     unsigned depth; // values on the stack
     bool once, new_stack, match;
+    const struct expression *proven; // a term that the rule's gates prove, or NULL
 };
 
 // Compiles a condition as the code of rule `rule` and fills in the rule's code, flags and gates.
@@ -32,8 +33,9 @@ struct pattern *codegen_pattern(const struct codegen *codegen);
 // Notes that an argument is a C string, so that the journal shows it.
 void codegen_note_string(struct codegen *codegen, unsigned number);
 
-// Narrows the rule's gates by what must hold for the condition. See gate.c.
+// Narrows the rule's gates by what must hold for the condition. *ret_proven is a term that is true
+// of every call that passes them, or NULL. See gate.c.
 void gate_rule(const struct scenario *scenario, const struct expression *condition,
-               struct wire_rule *wire);
+               struct wire_rule *wire, const struct expression **ret_proven);
 
 #endif

@@ -136,13 +136,26 @@ static void gate_range(struct wire_rule *wire, const struct expression *node)
                  (uint64_t)node->step->number);
 }
 
+static void gate_site(const struct scenario *scenario, const struct expression *node,
+                      struct wire_rule *wire, const struct expression **ret_proven)
+{
+    wire->site = node->trigger->site(scenario, node);
+    if (wire->site == WIRE_NONE)
+        return;
+    wire->site_exact = scenario->queries.items[wire->site].kind == SCENARIO_QUERY_SITE;
+    // With one frame, the gate asks all that the term asks.
+    if (scenario->stacks.items[node->number].items.count == 1)
+        *ret_proven = node;
+}
+
 // Returns whether terms further right may still become gates.
 static bool gate_term(const struct scenario *scenario, const struct expression *node,
-                      struct wire_rule *wire)
+                      struct wire_rule *wire, const struct expression **ret_proven)
 {
     node = follow(node);
     if (node->kind == EXPRESSION_AND)
-        return gate_term(scenario, node->left, wire) && gate_term(scenario, node->right, wire);
+        return gate_term(scenario, node->left, wire, ret_proven) &&
+               gate_term(scenario, node->right, wire, ret_proven);
     if (node->sees_calls)
         return false;
     if (node->kind == EXPRESSION_BINARY)
@@ -150,16 +163,14 @@ static bool gate_term(const struct scenario *scenario, const struct expression *
     else if (node->kind == EXPRESSION_RANGE)
         gate_range(wire, node);
     else if (node->kind == EXPRESSION_TRIGGER && node->trigger->site != NULL &&
-             wire->site == WIRE_NONE) {
-        wire->site = node->trigger->site(scenario, node);
-        wire->site_exact = wire->site != WIRE_NONE &&
-                           scenario->queries.items[wire->site].kind == SCENARIO_QUERY_SITE;
-    }
+             wire->site == WIRE_NONE)
+        gate_site(scenario, node, wire, ret_proven);
     return true;
 }
 
 void gate_rule(const struct scenario *scenario, const struct expression *condition,
-               struct wire_rule *wire)
+               struct wire_rule *wire, const struct expression **ret_proven)
 {
-    gate_term(scenario, condition, wire);
+    *ret_proven = NULL;
+    gate_term(scenario, condition, wire, ret_proven);
 }

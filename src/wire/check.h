@@ -265,15 +265,18 @@ static inline int wire_check_rules(const struct wire_checked *checked)
 {
     const struct wire_plan *plan = checked->plan;
     const struct wire_rule *rules = WIRE_CHECK_ARRAY(checked, struct wire_rule, rules);
-    uint32_t code_end = 0; // rules follow each other in the code, so that checking is linear
+    // Rules follow each other in the code, or share it with the one before, so that checking is
+    // linear.
+    struct wire_span last = {0, 0};
     for (uint32_t i = 0; i < plan->rules.count; i++) {
         if (!wire_check_rule(plan, &rules[i]))
             return WIRE_CHECK_BAD_RULE;
-        if (rules[i].code.count == 0)
+        if (rules[i].code.count == 0 ||
+            (rules[i].code.offset == last.offset && rules[i].code.count == last.count))
             continue;
-        if (rules[i].code.offset < code_end)
+        if (rules[i].code.offset < last.offset + last.count)
             return WIRE_CHECK_BAD_RULE;
-        code_end = rules[i].code.offset + rules[i].code.count;
+        last = rules[i].code;
         int problem = wire_check_code(checked, rules[i].code);
         if (problem != WIRE_CHECK_OK)
             return problem;

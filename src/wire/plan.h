@@ -96,10 +96,12 @@ struct wire_rule {
     uint64_t short_limit;    // at most this many bytes or items; 0 = half of what was asked
     uint32_t short_argument; // 0-based register argument
     struct wire_span outs;   // offset is an index into plan.outs
-    struct wire_span code;   // offset is an index into plan.code; count 0 = always true
+    struct wire_span code;   // offset is an index into plan.code; count 0 = always true; behind
+                             // the code of the rules before, or the same as the one before has
 
     // What must hold for the condition to be true at all, so that most calls need no evaluation.
-    // The compiler may leave a gate open (site = WIRE_NONE, count 1..UINT64_MAX step 1).
+    // The compiler may leave a gate open (site = WIRE_NONE, count 1..UINT64_MAX step 1), and leave
+    // out of the code what a gate has proven: a rule holds where its gates and its code do.
     uint32_t site;       // query the immediate caller must match
     uint32_t once;       // the condition has `once`: the rule fires at most once in a trial
     uint32_t new_stack;  // the condition has `new_stack`: firing remembers the stack

@@ -320,6 +320,70 @@ static void test_site_gates(void **state)
     }
 }
 
+static bool has_op(const struct plan *plan, struct wire_span code, enum wire_op op)
+{
+    for (uint32_t i = 0; i < code.count; i++)
+        if (plan->code[code.offset + i].op == op)
+            return true;
+    return false;
+}
+
+// A caller that a gate has asked for is not asked for again; where the gate asks less, it is.
+static void test_proven_terms(void **state)
+{
+    static const struct {
+        const char *text;
+        uint32_t count; // instructions
+        bool asks;
+    } cases[] = {
+        {"caller(main)", 0, false},
+        {"caller(prog+0x10)", 0, false},
+        {"caller(main) and arg(1) == 7", 3, false},
+        {"arg(1) == 7 and caller(main)", 3, false},
+        {"arg(1) == 7 and (caller(main) and arg(2) == 8)", 7, false},
+        {"(caller(main) and arg(1) == 7) and arg(2) == 8", 7, false},
+        {"caller(main) and caller(prog+0x10)", 1, true},
+        {"caller(main, start) and arg(1) == 7", 5, true},
+        {"stack(main) and arg(1) == 7", 5, true},
+        {"caller(main) or arg(1) == 7", 5, true},
+        {"random(0.5) and caller(main)", 3, true},
+        {"not caller(main)", 2, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char spec[256];
+        snprintf(spec, sizeof spec, "f=0 when %s", cases[i].text);
+        _cleanup_(plan_deinit) struct plan plan = compile_spec(spec);
+        assert_int_equal(plan.rules[0].code.count, cases[i].count);
+        assert_int_equal(has_op(&plan, plan.rules[0].code, WIRE_OP_STACK), cases[i].asks);
+    }
+}
+
+// Neighbours that differ in their gates only have the same code.
+static void test_shared_code(void **state)
+{
+    struct scenario *scenario = new_scenario();
+    must(scenario_add_spec(scenario, "f=0 when caller(prog+0x10) and arg(1) == 7 and arg(2) == 8"));
+    must(scenario_add_spec(scenario, "f=0 when caller(prog+0x20) and arg(1) == 7 and arg(2) == 8"));
+    must(scenario_add_spec(scenario, "f=0 when caller(prog+0x20) and arg(1) == 7 and arg(2) == 9"));
+    must(scenario_add_spec(scenario, "f=0 when caller(prog+0x10) and arg(1) == 7 and arg(2) == 9"));
+    must(scenario_add_spec(scenario, "f=0 when caller(prog+0x10)"));
+    must(scenario_add_spec(scenario, "f=0 when after(g)"));
+    must(scenario_add_spec(scenario, "f=0 when after(g)"));
+    _cleanup_(plan_deinit) struct plan plan = compile_plan(scenario);
+    const struct wire_rule *rules = plan.rules;
+    assert_int_equal(rules[1].code.offset, rules[0].code.offset);
+    assert_int_equal(rules[2].code.offset, rules[0].code.offset + rules[0].code.count);
+    assert_int_equal(rules[3].code.offset, rules[2].code.offset);
+    assert_int_equal(rules[4].code.count, 0);
+    assert_int_not_equal(rules[6].code.offset, rules[5].code.offset); // windows of their own
+    for (uint32_t i = 0; i < 4; i++)
+        for (uint64_t second = 8; second < 10; second++) {
+            struct call call = {.count = 1, .arguments = {7, second}};
+            assert_int_equal(evaluate(&plan, i, &call), second == (i < 2 ? 8 : 9));
+        }
+    scenario_free(scenario);
+}
+
 static void test_flags(void **state)
 {
     _cleanup_(plan_deinit) struct plan plan =
@@ -554,6 +618,8 @@ int main(void)
         cmocka_unit_test(test_short_circuit),
         cmocka_unit_test(test_gates),
         cmocka_unit_test(test_site_gates),
+        cmocka_unit_test(test_proven_terms),
+        cmocka_unit_test(test_shared_code),
         cmocka_unit_test(test_flags),
         cmocka_unit_test(test_random_probability),
         cmocka_unit_test(test_random_trees),

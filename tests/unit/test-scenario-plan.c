@@ -146,7 +146,8 @@ static void test_rules(void **state)
     BREAK(rules[2].outs.count = 9, WIRE_CHECK_BAD_RULE);
     BREAK(rules[2].outs.offset = UINT32_MAX, WIRE_CHECK_BAD_RULE);
     BREAK(rules[0].code.count = UINT32_MAX, WIRE_CHECK_BAD_RULE);
-    BREAK(rules[1].code = rules[0].code, WIRE_CHECK_BAD_RULE); // overlapping
+    BREAK(rules[1].code = rules[0].code; rules[1].code.count--, WIRE_CHECK_BAD_RULE); // overlaps
+    BREAK(rules[2].code = rules[0].code, WIRE_CHECK_BAD_RULE); // shared, but not with a neighbour
     BREAK(outs[0].argument = 6, WIRE_CHECK_BAD_OUT);
     BREAK(outs[0].width = 3, WIRE_CHECK_BAD_OUT);
     BREAK(outs[0].width = 0, WIRE_CHECK_BAD_OUT);
