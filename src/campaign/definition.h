@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef ARRAY(char *) definition_words; // owned strings; every use ends them with a NULL beyond count
+// Owned strings. Where there is one, a NULL follows beyond count.
+typedef ARRAY(char *) definition_words;
 
 // A parameter of the injector: a name and one or more values, as text. The injector checks them;
 // `line` is where it stands in the file (0: from a flag).
@@ -32,15 +33,15 @@ struct selection {
     uint64_t repeat;    // trials per candidate, at least 1
 };
 
-struct filter { // a normalising replacement in outputs before they are compared
+struct filter {    // a normalising replacement in outputs before they are compared
     char *pattern; // POSIX extended
     char *replacement;
 };
 
 struct oracle {
-    uint32_t references;       // fault-free runs, at least 1
+    uint32_t references; // fault-free runs, at least 1
     bool compare_stdout, compare_stderr, compare_files;
-    definition_words ignored;  // fnmatch patterns of paths
+    definition_words ignored; // fnmatch patterns of paths
     ARRAY(struct filter) filters;
     definition_words command;  // user's oracle, or empty
     double timeout_factor;     // × mean of the references
@@ -50,9 +51,9 @@ struct oracle {
 struct definition {
     char *name;
     definition_words command, setup, teardown, pretest, posttest; // argv each; may be empty
-    char *directory;            // absolute
-    definition_words environment; // complete, "NAME=VALUE"
-    char *input;                // file for stdin, or NULL
+    char *directory;                                              // absolute
+    definition_words environment;                                 // complete, "NAME=VALUE"
+    char *input;                                                  // file for stdin, or NULL
     char *injector;
     ARRAY(struct definition_parameter) parameters;
     struct selection selection;
@@ -60,8 +61,8 @@ struct definition {
     enum sandbox_kind sandbox;
     bool network; // private
     struct sandbox_limits limits;
-    char *engine;            // "local"
-    uint32_t jobs;           // 0: as many as there are processors
+    char *engine;  // "local"
+    uint32_t jobs; // 0: as many as there are processors
     uint64_t seed;
     uint64_t time_budget_ns; // 0: none
     uint64_t max_trials;     // 0: none

@@ -39,8 +39,8 @@ struct shot {
     char *const *command;     // the workload's
     char *const *environment; // the workload's without any injector
     // Set by prepare(); they live until the next shot or close().
-    char *const *use_environment;    // to start the command with; NULL: `environment`
-    const char *const *visible;      // files for sandbox_live(), or NULL
+    char *const *use_environment; // to start the command with; NULL: `environment`
+    const char *const *visible;   // files for sandbox_live(), or NULL
 };
 
 struct injection { // one activation
@@ -54,9 +54,9 @@ struct observation { // what the injector saw
     uint64_t activations;
     ARRAY(struct injection) injections; // the first ones, at most a hundred
     uint64_t plan_hash;
-    char *crash;           // first process that died of a signal: "SIGSEGV at 0x0 in PROGRAM", or NULL
-    char *crash_stack;     // frames, one per line, innermost first, or NULL
-    char *crash_key;       // the same without addresses, for grouping; or NULL
+    char *crash;       // first process that died of a signal: "SIGSEGV at 0x0 in PROGRAM", or NULL
+    char *crash_stack; // frames, one per line, innermost first, or NULL
+    char *crash_key;   // the same without addresses, for grouping; or NULL
     bool crash_in_command; // it was the command itself and not something it started
     char *note;            // what the user should know, or NULL
 };
@@ -93,7 +93,7 @@ struct injector {
     struct error *(*debug)(void *self, const struct shot *shot, int *ret_status);
 };
 
-extern const struct injector *const injectors[]; // ends with NULL
+extern const struct injector *const injectors[];        // ends with NULL
 const struct injector *injector_find(const char *name); // or NULL
 
 #endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What can be found wrong with a definition before anything runs.
+#include "base/cleanup.h"
+#include "campaign/definition-parameter.h"
+#include "campaign/injector.h"
+#include "campaign/selection.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *variable(const struct definition *definition, const char *name)
+{
+    size_t size = strlen(name);
+    for (size_t i = 0; i < definition->environment.count; i++)
+        if (strncmp(definition->environment.items[i], name, size) == 0 &&
+            definition->environment.items[i][size] == '=')
+            return definition->environment.items[i] + size + 1;
+    return NULL;
+}
+
+static struct error *is_program(const struct definition *definition, const char *path, size_t size,
+                                const char *name, bool *ret_is)
+{
+    _cleanup_(buffer_deinit) struct buffer full = {0};
+    if (size == 0 || path[0] != '/')
+        TRY(buffer_printf(&full, "%s/", definition->directory));
+    TRY(buffer_append(&full, path, size));
+    TRY(buffer_printf(&full, "%s%s", size != 0 ? "/" : "", name));
+    struct stat facts;
+    *ret_is =
+        access(full.data, X_OK) == 0 && stat(full.data, &facts) == 0 && S_ISREG(facts.st_mode);
+    return NULL;
+}
+
+// As execvp() would look for it.
+static struct error *check_program(const struct definition *definition,
+                                   const definition_words *command, const char *what)
+{
+    if (command->count == 0)
+        return NULL;
+    const char *name = command->items[0];
+    bool found = false;
+    if (strchr(name, '/') != NULL) {
+        size_t size = name[0] == '/' ? 1 : 0;
+        TRY(is_program(definition, name, size, name + size, &found));
+    } else {
+        const char *path = variable(definition, "PATH");
+        for (path = path != NULL ? path : "/bin:/usr/bin"; !found;) {
+            size_t size = strcspn(path, ":");
+            TRY(is_program(definition, path, size, name, &found));
+            path += size;
+            if (*path++ == '\0')
+                break;
+        }
+    }
+    return found ? NULL : error_new("%s: there is no program '%s'", what, name);
+}
+
+// A setup may make the programs that come after it.
+static struct error *check_programs(const struct definition *definition)
+{
+    TRY(check_program(definition, &definition->setup, "setup"));
+    if (definition->setup.count != 0)
+        return NULL;
+    TRY(check_program(definition, &definition->command, "command"));
+    TRY(check_program(definition, &definition->pretest, "pretest"));
+    TRY(check_program(definition, &definition->posttest, "posttest"));
+    TRY(check_program(definition, &definition->oracle.command, "oracle.command"));
+    return check_program(definition, &definition->teardown, "teardown");
+}
+
+static struct error *check_files(const struct definition *definition)
+{
+    struct stat facts;
+    if (stat(definition->directory, &facts) < 0)
+        return error_from_errno(errno, "directory: %s", definition->directory);
+    if (!S_ISDIR(facts.st_mode))
+        return error_new("directory: %s is none", definition->directory);
+    if (definition->input != NULL && definition->setup.count == 0 &&
+        access(definition->input, R_OK) < 0)
+        return error_from_errno(errno, "input: cannot read %s", definition->input);
+    return NULL;
+}
+
+static struct error *check_environment(const struct definition *definition)
+{
+    for (size_t i = 0; i < definition->environment.count; i++) {
+        const char *entry = definition->environment.items[i];
+        const char *preload = "LD_PRELOAD=";
+        if (strncmp(entry, preload, strlen(preload)) == 0 && strstr(entry, "libordeal") != NULL)
+            return error_new("this is a trial of another 'ordeal' already: LD_PRELOAD names its "
+                             "library");
+    }
+    return NULL;
+}
+
+static struct error *check_injector(const struct definition *definition)
+{
+    TRY(parameters_check(definition));
+    const struct injector *injector = injector_find(definition->injector);
+    if (definition->selection.kind == SELECT_SWEEP && injector->next == NULL)
+        return error_new("selection: injector '%s' cannot sweep; use 'all' or 'sample'",
+                         injector->name);
+    void *self = NULL;
+    struct error *error = injector->open(definition, &self);
+    if (error != NULL)
+        return error == error_no_memory() ? error
+                                          : error_prefix(error, "injector '%s'", injector->name);
+    injector->close(self);
+    return NULL;
+}
+
+struct error *definition_check(const struct definition *definition)
+{
+    if (definition->command.count == 0)
+        return error_new("what is to be tested? give the workload after '--', or 'command:' in the "
+                         "file");
+    TRY(check_files(definition));
+    TRY(check_programs(definition));
+    TRY(check_environment(definition));
+    TRY(selection_check(&definition->selection));
+    if (definition->oracle.timeout_floor_ns == 0 && definition->oracle.timeout_factor <= 0)
+        return error_new("oracle.timeout: without a time, a hang would last forever");
+    return check_injector(definition);
+}

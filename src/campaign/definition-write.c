@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A definition as YAML, complete: what definition_parse() reads over any other comes out the same.
+#include "base/cleanup.h"
+#include "campaign/definition-value.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// The bytes of the character at `at`, and which one it is; 0 if it is none in UTF-8.
+static unsigned decode(const unsigned char *at, size_t left, uint32_t *ret_character)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned size = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    if (size == 0 || size > left || at[0] > 0xf4)
+        return 0;
+    uint32_t character = size == 1 ? at[0] : at[0] & (0xffu >> (size + 1));
+    for (unsigned i = 1; i < size; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        character = character << 6 | (at[i] & 0x3fu);
+    }
+    // The last 256 characters stand for bytes that are no UTF-8, and so are written as such.
+    if (character < least[size] || (character >= 0xd800 && character < 0xe000) ||
+        character >= 0x10ff00)
+        return 0;
+    *ret_character = character;
+    return size;
+}
+
+static bool is_printable(uint32_t character)
+{
+    return (character >= ' ' && character < 0x7f) ||
+           (character >= 0xa0 && character != 0x2028 && character != 0x2029 &&
+            character != 0xfeff && (character & 0xfffe) != 0xfffe);
+}
+
+static struct error *put_character(struct buffer *text, const char *bytes, unsigned size,
+                                   uint32_t character)
+{
+    if (character == '"' || character == '\\')
+        return buffer_printf(text, "\\%c", (int)character);
+    if (character == '\n')
+        return buffer_append(text, "\\n", 2);
+    if (is_printable(character))
+        return buffer_append(text, bytes, size);
+    return buffer_printf(text, "\\U%08x", character);
+}
+
+static bool is_plain(const char *value)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    // Nothing another reader of YAML could take for something else than a text.
+    static const char words[] = "true|false|yes|no|on|off|null|y|n|True|False|Yes|No|On|Off|Null|Y|"
+                                "N|TRUE|FALSE|YES|NO|ON|OFF|NULL";
+    size_t size = strlen(value);
+    return size != 0 && (strchr(letters, value[0]) != NULL || value[0] == '/') &&
+           strspn(value + 1,
+                  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-") ==
+               size - 1 &&
+           schema_choice(words, value, size) < 0;
+}
+
+static struct error *put_text(struct buffer *text, const char *value)
+{
+    if (is_plain(value))
+        return buffer_append(text, value, strlen(value));
+    TRY(buffer_append(text, "\"", 1));
+    const unsigned char *at = (const unsigned char *)value;
+    for (size_t left = strlen(value); left != 0;) {
+        uint32_t character;
+        unsigned size = decode(at, left, &character);
+        if (size == 0)
+            TRY(buffer_printf(text, "\\U0010FF%02X", at[0]));
+        else
+            TRY(put_character(text, (const char *)at, size, character));
+        at += size != 0 ? size : 1;
+        left -= size != 0 ? size : 1;
+    }
+    return buffer_append(text, "\"", 1);
+}
+
+static struct error *put_words(struct buffer *text, const definition_words *words)
+{
+    TRY(buffer_append(text, "[", 1));
+    for (size_t i = 0; i < words->count; i++) {
+        TRY(buffer_append(text, ", ", i == 0 ? 0 : 2));
+        TRY(put_text(text, words->items[i]));
+    }
+    return buffer_append(text, "]", 1);
+}
+
+static struct error *put_filters(struct buffer *text, const struct oracle *oracle)
+{
+    TRY(buffer_append(text, "[", 1));
+    for (size_t i = 0; i < oracle->filters.count; i++) {
+        TRY(buffer_printf(text, "%s{match: ", i == 0 ? "" : ", "));
+        TRY(put_text(text, oracle->filters.items[i].pattern));
+        TRY(buffer_printf(text, ", with: "));
+        TRY(put_text(text, oracle->filters.items[i].replacement));
+        TRY(buffer_append(text, "}", 1));
+    }
+    return buffer_append(text, "]", 1);
+}
+
+static struct error *put_compare(struct buffer *text, const struct oracle *oracle)
+{
+    return buffer_printf(
+        text, "[%s%s%s%s%s]", oracle->compare_stdout ? "stdout" : "",
+        oracle->compare_stdout && oracle->compare_stderr ? ", " : "",
+        oracle->compare_stderr ? "stderr" : "",
+        (oracle->compare_stdout || oracle->compare_stderr) && oracle->compare_files ? ", " : "",
+        oracle->compare_files ? "files" : "");
+}
+
+static struct error *put_injector(struct buffer *text, const struct definition *definition)
+{
+    TRY(buffer_printf(text, "\n  "));
+    TRY(put_text(text, definition->injector));
+    TRY(buffer_append(text, ":", 1));
+    for (size_t i = 0; i < definition->parameters.count; i++) {
+        const struct definition_parameter *parameter = &definition->parameters.items[i];
+        if (parameter->values.count == 0)
+            continue;
+        TRY(buffer_printf(text, "\n    "));
+        TRY(put_text(text, parameter->name));
+        TRY(buffer_append(text, ": ", 2));
+        TRY(put_words(text, &parameter->values));
+    }
+    return NULL;
+}
+
+static struct error *put_choice(struct buffer *text, const char *values, int index)
+{
+    size_t size;
+    const char *word = schema_choice_word(values, index, &size);
+    return buffer_append(text, word, size);
+}
+
+static struct error *put_value(struct buffer *text, const struct definition *definition,
+                               const struct schema_field *field)
+{
+    const void *at = (const char *)definition + field->offset;
+    switch (field->kind) {
+    case SCHEMA_TEXT:
+    case SCHEMA_PATH:
+        return put_text(text, *(char *const *)at);
+    case SCHEMA_COMMAND:
+    case SCHEMA_ENVIRONMENT:
+    case SCHEMA_PATTERNS:
+        return put_words(text, at);
+    case SCHEMA_FILTERS:
+        return put_filters(text, &definition->oracle);
+    case SCHEMA_INJECTOR:
+        return put_injector(text, definition);
+    case SCHEMA_COMPARE:
+        return put_compare(text, at);
+    case SCHEMA_CHOICE:
+        return put_choice(text, field->values, *(const int *)at);
+    case SCHEMA_BOOL:
+        return put_choice(text, field->values, *(const bool *)at);
+    case SCHEMA_COUNT32:
+        return buffer_printf(text, "%u", *(const uint32_t *)at);
+    case SCHEMA_SAMPLE:
+    case SCHEMA_COUNT:
+        return buffer_printf(text, "%llu", (unsigned long long)*(const uint64_t *)at);
+    case SCHEMA_REAL:
+        return buffer_printf(text, "%.17g", *(const double *)at);
+    case SCHEMA_NS:
+        return value_put_duration(text, *(const uint64_t *)at);
+    case SCHEMA_S:
+        return buffer_printf(text, "%llus", (unsigned long long)*(const uint64_t *)at);
+    case SCHEMA_SIZE:
+        return value_put_size(text, *(const uint64_t *)at);
+    }
+    return NULL;
+}
+
+// What has no value has no key: it is absent by default.
+static bool is_absent(const struct definition *definition, const struct schema_field *field)
+{
+    const void *at = (const char *)definition + field->offset;
+    switch (field->kind) {
+    case SCHEMA_TEXT:
+    case SCHEMA_PATH:
+    case SCHEMA_INJECTOR:
+        return *(char *const *)at == NULL;
+    case SCHEMA_SAMPLE:
+        return definition->selection.sample == 0;
+    default:
+        return false;
+    }
+}
+
+// The part of a key after the sections that are open already; opens the others.
+static struct error *put_key(struct buffer *text, const char *key, const char *before)
+{
+    size_t common = 0;
+    for (size_t i = 0; key[i] == before[i] && key[i] != '\0'; i++)
+        if (key[i] == '.')
+            common = i + 1;
+    unsigned depth = 0;
+    for (size_t i = 0; i < common; i++)
+        depth += key[i] == '.';
+    for (const char *at = key + common;; depth++) {
+        size_t size = strcspn(at, ".");
+        TRY(buffer_printf(text, "%*s%.*s:", (int)depth * 2, "", (int)size, at));
+        if (at[size] == '\0')
+            return NULL;
+        TRY(buffer_append(text, "\n", 1));
+        at += size + 1;
+    }
+}
+
+struct error *definition_write(const struct definition *definition, struct buffer *text)
+{
+    const char *before = "";
+    for (const struct schema_field *field = schema_fields; field->key != NULL; field++) {
+        if (is_absent(definition, field))
+            continue;
+        TRY(put_key(text, field->key, before));
+        TRY(buffer_append(text, " ", field->kind == SCHEMA_INJECTOR ? 0 : 1));
+        TRY(put_value(text, definition, field));
+        TRY(buffer_append(text, "\n", 1));
+        before = field->key;
+    }
+    return NULL;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See injector.h: what all injectors share.
+#include "campaign/injector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct injector *injector_find(const char *name)
+{
+    for (size_t i = 0; injectors[i] != NULL; i++)
+        if (strcmp(injectors[i]->name, name) == 0)
+            return injectors[i];
+    return NULL;
+}
+
+void candidate_deinit(struct candidate *candidate)
+{
+    char *const texts[] = {candidate->spec,   candidate->type, candidate->function,
+                           candidate->module, candidate->file, candidate->component,
+                           candidate->series};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free(texts[i]);
+    *candidate = (struct candidate){0};
+}
+
+static void injection_deinit(struct injection *injection)
+{
+    char *const texts[] = {injection->fault, injection->function, injection->module,
+                           injection->file,  injection->symbol,   injection->program,
+                           injection->stack};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free(texts[i]);
+}
+
+void observation_deinit(struct observation *observation)
+{
+    for (size_t i = 0; i < observation->injections.count; i++)
+        injection_deinit(&observation->injections.items[i]);
+    ARRAY_DEINIT(&observation->injections);
+    free(observation->crash);
+    free(observation->crash_stack);
+    free(observation->crash_key);
+    free(observation->note);
+    *observation = (struct observation){0};
+}

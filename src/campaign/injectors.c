@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The injectors there are. A new one is its injector-NAME.c and a line here and in meson.build.
+#include "campaign/injectors.h"
+
+const struct injector *const injectors[] = {
+    NULL,
+};

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See selection.h. Candidates are sorted into groups by an array of indexes; every group draws from
+// a random stream of its own, so that what is chosen of one does not depend on the others.
+#include "campaign/selection.h"
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "stats/stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Streams below this are those of trials.
+#define SELECTION_STREAM (1ull << 63)
+
+static const struct {
+    const char *name;
+    size_t offset;
+} groups[] = {
+    {"type", offsetof(struct candidate, type)},
+    {"function", offsetof(struct candidate, function)},
+    {"module", offsetof(struct candidate, module)},
+    {"file", offsetof(struct candidate, file)},
+    {"component", offsetof(struct candidate, component)},
+    {"series", offsetof(struct candidate, series)},
+};
+#define GROUPS (sizeof groups / sizeof *groups)
+
+struct choosing {
+    const struct candidate *candidates;
+    size_t group; // index of groups, GROUPS: all are one
+    struct weights weights;
+    bool *chosen;
+};
+
+static const char *group_of(const struct choosing *choosing, size_t index)
+{
+    if (choosing->group == GROUPS)
+        return "";
+    const char *text = *(char *const *)((const char *)&choosing->candidates[index] +
+                                        groups[choosing->group].offset);
+    return text != NULL ? text : "";
+}
+
+static int compare(const void *left, const void *right, void *data)
+{
+    const struct choosing *choosing = data;
+    size_t a = *(const size_t *)left, b = *(const size_t *)right;
+    int order = strcmp(group_of(choosing, a), group_of(choosing, b));
+    if (order != 0)
+        return order;
+    uint64_t p = choosing->candidates[a].position, q = choosing->candidates[b].position;
+    // Groups other than series keep the injector's order.
+    if (choosing->group < GROUPS && strcmp(groups[choosing->group].name, "series") == 0 && p != q)
+        return p < q ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+static struct error *sort(const struct choosing *choosing, size_t count, size_t **ret_order)
+{
+    size_t *order = calloc(count + 1, sizeof *order);
+    if (order == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < count; i++)
+        order[i] = i;
+    qsort_r(order, count, sizeof *order, compare, (void *)choosing);
+    *ret_order = order;
+    return NULL;
+}
+
+static struct error *sample_group(struct choosing *choosing, const struct selection *selection,
+                                  uint64_t seed, const size_t *members, size_t count)
+{
+    const char *name = group_of(choosing, members[0]);
+    struct stats_random random =
+        stats_random_start(seed, SELECTION_STREAM | hash_bytes(name, strlen(name)));
+    _cleanup_free_ uint64_t *drawn = NULL;
+    _cleanup_free_ double *weights = calloc(count, sizeof *weights);
+    if (weights == NULL)
+        return error_no_memory();
+    bool uniform = true;
+    for (size_t i = 0; i < count; i++) {
+        const struct candidate *candidate = &choosing->candidates[members[i]];
+        weights[i] = candidate->weight * weights_find(&choosing->weights, candidate->type);
+        uniform &= weights[i] == weights[0] && weights[i] > 0;
+    }
+    uint64_t drawn_count = 0;
+    TRY(uniform ? stats_sample(&random, count, selection->sample, &drawn, &drawn_count)
+                : stats_sample_weighted(&random, weights, count, selection->sample, &drawn,
+                                        &drawn_count));
+    for (uint64_t i = 0; i < drawn_count; i++)
+        choosing->chosen[members[drawn[i]]] = true;
+    return NULL;
+}
+
+static struct error *choose_by_group(struct choosing *choosing, const struct selection *selection,
+                                     uint64_t seed, size_t count)
+{
+    _cleanup_free_ size_t *order = NULL;
+    TRY(sort(choosing, count, &order));
+    for (size_t start = 0, end; start < count; start = end) {
+        const char *name = group_of(choosing, order[start]);
+        bool alone = selection->kind == SELECT_SWEEP && *name == '\0'; // no series: one by itself
+        for (end = start + 1; end < count && !alone; end++)
+            if (strcmp(group_of(choosing, order[end]), name) != 0)
+                break;
+        if (selection->kind == SELECT_SWEEP)
+            choosing->chosen[order[start]] = true;
+        else
+            TRY(sample_group(choosing, selection, seed, order + start, end - start));
+    }
+    return NULL;
+}
+
+static size_t group_named(const char *name)
+{
+    size_t group = 0;
+    while (group < GROUPS && (name == NULL || strcmp(groups[group].name, name) != 0))
+        group++;
+    return group;
+}
+
+struct error *selection_choose(const struct selection *selection, uint64_t seed,
+                               const struct candidate *candidates, size_t count, bool **ret_chosen)
+{
+    _cleanup_free_ bool *chosen = calloc(count + 1, sizeof *chosen);
+    if (chosen == NULL)
+        return error_no_memory();
+    struct choosing choosing = {
+        .candidates = candidates,
+        .chosen = chosen,
+        .group = group_named(selection->kind == SELECT_SWEEP ? "series" : selection->per),
+    };
+    struct error *error = NULL;
+    if (selection->kind == SELECT_ALL) {
+        memset(chosen, true, count);
+    } else {
+        if (selection->weights_file != NULL)
+            error = weights_read(selection->weights_file, &choosing.weights);
+        if (error == NULL)
+            error = choose_by_group(&choosing, selection, seed, count);
+        weights_deinit(&choosing.weights);
+    }
+    if (error == NULL && count != 0 && memchr(chosen, true, count) == NULL)
+        error = error_new("selection: nothing is left to run; by %s, no fault type found here has "
+                          "a weight above 0",
+                          selection->weights_file != NULL ? selection->weights_file : "weight");
+    if (error == NULL)
+        *ret_chosen = TAKE(chosen);
+    return error;
+}
+
+struct error *selection_check(const struct selection *selection)
+{
+    bool sampling = selection->kind == SELECT_SAMPLE;
+    if (sampling && selection->sample == 0)
+        return error_new("selection: a sample of how many? 'sample: 100'");
+    if (!sampling && selection->per != NULL)
+        return error_new("selection: 'per' says of what a sample is taken; add 'sample: N'");
+    if (!sampling && selection->weights_file != NULL)
+        return error_new("selection: 'weights' are those of a sample; add 'sample: N'");
+    if (selection->kind != SELECT_SWEEP && selection->most != 0)
+        return error_new("selection: 'most' is the end of a sweep; add 'kind: sweep'");
+    if (selection->per != NULL && group_named(selection->per) == GROUPS)
+        return error_new("selection: there are no groups by '%s'", selection->per);
+    if (selection->weights_file == NULL)
+        return NULL;
+    struct weights weights = {0};
+    struct error *error = weights_read(selection->weights_file, &weights);
+    weights_deinit(&weights);
+    return error;
+}
