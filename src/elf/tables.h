@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Dynamic symbols and relocations one by one, and the bytes behind addresses: for analyses that ask
+// more of an object than what it imports.
+#ifndef ORDEAL_ELF_TABLES_H
+#define ORDEAL_ELF_TABLES_H
+
+#include "elf/object.h"
+
+struct elf_dynamic_symbol {
+    const char *name;
+    const char *version; // or NULL
+    uint64_t value, size;
+    unsigned type; // STT_*
+    bool defined, local;
+    bool hidden_version; // not the one a new program would be linked to
+};
+struct error *elf_each_dynamic_symbol(const struct elf_object *object,
+                                      struct error *(*found)(void *data,
+                                                             const struct elf_dynamic_symbol *),
+                                      void *data);
+
+struct elf_relocation {
+    uint64_t address; // of what is relocated
+    uint32_t type;    // R_X86_64_*
+    int64_t addend;
+    struct elf_dynamic_symbol symbol; // name NULL: none
+};
+struct error *elf_each_relocation(const struct elf_object *object,
+                                  struct error *(*found)(void *data, const struct elf_relocation *),
+                                  void *data);
+
+// The bytes of the file from a link-time address to the end of its segment; NULL if there are none.
+const unsigned char *elf_object_bytes(const struct elf_object *object, uint64_t address,
+                                      size_t *ret_size);
+
+#endif

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Basic blocks and edges. A block also ends with every call, so that a call that turns out not to
+// come back needs no second pass. Jumps into a split-off part, and back, stay within the function.
+#include "flow/internal.h"
+
+#include "base/cleanup.h"
+
+#include <stdlib.h>
+
+struct table_edge {
+    uint32_t from, to; // facts
+};
+
+struct building {
+    struct flow_image *image;
+    unsigned char *leaders; // by fact: a block begins here
+    uint32_t *block_of;     // by fact that is a leader
+    ARRAY(struct table_edge) tables;
+    uint32_t current; // the jump whose table is read
+};
+
+static void building_deinit(struct building *building)
+{
+    free(building->leaders);
+    free(building->block_of);
+    ARRAY_DEINIT(&building->tables);
+}
+
+static bool ends_block(const struct isa_fact *fact)
+{
+    switch (fact->kind) {
+    case ISA_CALL:
+    case ISA_CALL_INDIRECT:
+    case ISA_JUMP:
+    case ISA_JUMP_INDIRECT:
+    case ISA_BRANCH:
+    case ISA_LEAVE_FUNCTION:
+    case ISA_STOP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Parts belong to who jumps into them, or to whom they jump back. Twice, for parts of parts.
+static void adopt_parts(struct flow_image *image)
+{
+    for (int round = 0; round < 2; round++)
+        for (size_t f = 0; f < image->functions.count; f++) {
+            struct flow_function *function = &image->functions.items[f];
+            for (uint32_t i = 0; i < function->fact_count; i++) {
+                const struct isa_fact *fact = &image->facts.items[function->first_fact + i];
+                if (fact->kind != ISA_JUMP && fact->kind != ISA_BRANCH)
+                    continue;
+                uint64_t target = (uint64_t)fact->value;
+                if (target >= function->start && target < function->end)
+                    continue;
+                uint32_t other = flow_function_at(image, target);
+                if (other == FLOW_NONE)
+                    continue;
+                struct flow_function *reached = &image->functions.items[other];
+                if (reached->part && reached->owner == other && function->owner != other)
+                    reached->owner = function->owner;
+                else if (function->part && function->owner == f && reached->owner != f &&
+                         target != reached->start)
+                    function->owner = reached->owner;
+            }
+        }
+}
+
+// The fact a jump leads to if that stays within the function.
+static uint32_t local_target(const struct flow_image *image, uint32_t function, uint64_t address)
+{
+    const struct flow_function *from = &image->functions.items[function];
+    if (address < from->start || address >= from->end) {
+        uint32_t other = flow_function_at(image, address);
+        if (other == FLOW_NONE || image->functions.items[other].owner != from->owner)
+            return FLOW_NONE;
+    }
+    return flow_fact_at(image, address);
+}
+
+static struct error *note_table_target(void *data, uint32_t fact)
+{
+    struct building *building = data;
+    struct table_edge *edge = ARRAY_ADD(&building->tables);
+    if (edge == NULL)
+        return error_no_memory();
+    *edge = (struct table_edge){building->current, fact};
+    building->leaders[fact] = 1;
+    return NULL;
+}
+
+static struct error *mark_leaders(struct building *building, uint32_t number)
+{
+    struct flow_image *image = building->image;
+    const struct flow_function *function = &image->functions.items[number];
+    if (function->fact_count != 0)
+        building->leaders[function->first_fact] = 1;
+    for (uint32_t i = 0; i < function->fact_count; i++) {
+        uint32_t at = function->first_fact + i;
+        const struct isa_fact *fact = &image->facts.items[at];
+        if (!ends_block(fact))
+            continue;
+        if (i + 1 < function->fact_count)
+            building->leaders[at + 1] = 1;
+        if (fact->kind == ISA_JUMP || fact->kind == ISA_BRANCH) {
+            uint32_t target = local_target(image, number, (uint64_t)fact->value);
+            if (target != FLOW_NONE)
+                building->leaders[target] = 1;
+        } else if (fact->kind == ISA_JUMP_INDIRECT) {
+            bool understood;
+            building->current = at;
+            TRY(flow_table_targets(image, number, at, note_table_target, building, &understood));
+        }
+    }
+    return NULL;
+}
+
+static struct error *cut_function(struct building *building, uint32_t number)
+{
+    struct flow_image *image = building->image;
+    struct flow_function *function = &image->functions.items[number];
+    function->first_block = (uint32_t)image->blocks.count;
+    for (uint32_t i = 0; i < function->fact_count; i++) {
+        uint32_t at = function->first_fact + i;
+        if (building->leaders[at]) {
+            struct flow_block *block = ARRAY_ADD(&image->blocks);
+            if (block == NULL)
+                return error_no_memory();
+            *block =
+                (struct flow_block){.first = at, .function = function->owner, .callee = FLOW_NONE};
+        }
+        image->blocks.items[image->blocks.count - 1].count++;
+        building->block_of[at] = (uint32_t)image->blocks.count - 1;
+    }
+    function->block_count = (uint32_t)image->blocks.count - function->first_block;
+    return NULL;
+}
+
+static struct error *add_edge(struct building *building, struct flow_block *from, uint32_t fact,
+                              enum flow_way way)
+{
+    struct flow_edge *edge = ARRAY_ADD(&building->image->edges);
+    if (edge == NULL)
+        return error_no_memory();
+    *edge = (struct flow_edge){building->block_of[fact], way};
+    from->out_count++;
+    return NULL;
+}
+
+// What follows the last instruction of a function's bytes is another function: a kind of tail call.
+static struct error *fall_through(struct building *building, struct flow_block *block,
+                                  uint32_t number, uint32_t last)
+{
+    const struct flow_image *image = building->image;
+    const struct flow_function *function = &image->functions.items[number];
+    if (last + 1 < function->first_fact + function->fact_count)
+        return add_edge(building, block, last + 1, FLOW_FALLS);
+    uint32_t next = local_target(image, number, function->end);
+    if (next != FLOW_NONE)
+        return add_edge(building, block, next, FLOW_FALLS);
+    if (block->end == FLOW_GOES_ON) {
+        block->callee = flow_callee_at(image, function->end);
+        block->end = block->callee != FLOW_NONE ? FLOW_TAIL : FLOW_STOPS;
+    }
+    return NULL;
+}
+
+static struct error *jump(struct building *building, struct flow_block *block, uint32_t number,
+                          uint64_t address, enum flow_way way)
+{
+    uint32_t target = local_target(building->image, number, address);
+    if (target != FLOW_NONE)
+        return add_edge(building, block, target, way);
+    // A conditional jump elsewhere is a tail call, too; the block then also goes on.
+    block->callee = flow_callee_at(building->image, address);
+    block->end = block->callee != FLOW_NONE ? FLOW_TAIL : FLOW_UNKNOWN;
+    return NULL;
+}
+
+static struct error *indirect_jump(struct building *building, struct flow_block *block, uint32_t at,
+                                   size_t *table)
+{
+    const struct isa_fact *fact = &building->image->facts.items[at];
+    if (*table < building->tables.count && building->tables.items[*table].from == at) {
+        for (; *table < building->tables.count && building->tables.items[*table].from == at;
+             ++*table)
+            TRY(add_edge(building, block, building->tables.items[*table].to, FLOW_TABLE));
+        return NULL;
+    }
+    bool slot = fact->base == ISA_PC && fact->index == ISA_NONE;
+    if (slot)
+        block->callee = flow_callee_of_slot(building->image, (uint64_t)fact->displacement);
+    block->end = block->callee != FLOW_NONE ? FLOW_TAIL : FLOW_UNKNOWN;
+    return NULL;
+}
+
+static void set_callee(const struct flow_image *image, struct flow_block *block,
+                       const struct isa_fact *call)
+{
+    block->end = FLOW_CALLS;
+    if (call->kind == ISA_CALL)
+        block->callee = flow_callee_at(image, (uint64_t)call->value);
+    else if (call->base == ISA_PC && call->index == ISA_NONE && (call->flags & ISA_MEMORY) != 0)
+        block->callee = flow_callee_of_slot(image, (uint64_t)call->displacement);
+}
+
+static struct error *connect(struct building *building, uint32_t number, uint32_t b, size_t *table)
+{
+    struct flow_image *image = building->image;
+    struct flow_block *block = &image->blocks.items[b];
+    uint32_t last = block->first + block->count - 1;
+    const struct isa_fact *fact = &image->facts.items[last];
+    block->edges_out = (uint32_t)image->edges.count;
+    switch (fact->kind) {
+    case ISA_CALL:
+    case ISA_CALL_INDIRECT:
+        set_callee(image, block, fact);
+        return fall_through(building, block, number, last);
+    case ISA_JUMP:
+        return jump(building, block, number, (uint64_t)fact->value, FLOW_JUMPS);
+    case ISA_BRANCH:
+        TRY(jump(building, block, number, (uint64_t)fact->value, FLOW_TAKEN));
+        return fall_through(building, block, number, last);
+    case ISA_JUMP_INDIRECT:
+        return indirect_jump(building, block, last, table);
+    case ISA_LEAVE_FUNCTION:
+        block->end = FLOW_RETURNS;
+        return NULL;
+    case ISA_STOP:
+        block->end = FLOW_STOPS;
+        return NULL;
+    default:
+        return fall_through(building, block, number, last);
+    }
+}
+
+// The same edges seen from the other end.
+static struct error *reverse_edges(struct flow_image *image)
+{
+    size_t count = image->edges.count;
+    for (size_t i = 0; i < count; i++)
+        image->blocks.items[image->edges.items[i].block].in_count++;
+    uint32_t at = (uint32_t)count;
+    for (size_t b = 0; b < image->blocks.count; b++) {
+        image->blocks.items[b].edges_in = at;
+        at += image->blocks.items[b].in_count;
+        image->blocks.items[b].in_count = 0;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (ARRAY_ADD(&image->edges) == NULL)
+            return error_no_memory();
+    for (size_t b = 0; b < image->blocks.count; b++) {
+        const struct flow_block *block = &image->blocks.items[b];
+        for (uint32_t i = 0; i < block->out_count; i++) {
+            struct flow_edge edge = image->edges.items[block->edges_out + i];
+            struct flow_block *to = &image->blocks.items[edge.block];
+            image->edges.items[to->edges_in + to->in_count++] =
+                (struct flow_edge){(uint32_t)b, edge.way};
+        }
+    }
+    return NULL;
+}
+
+struct error *flow_build_blocks(struct flow_image *image)
+{
+    _cleanup_(building_deinit) struct building building = {.image = image};
+    building.leaders = calloc(image->facts.count + 1, 1);
+    building.block_of = calloc(image->facts.count + 1, sizeof *building.block_of);
+    if (building.leaders == NULL || building.block_of == NULL)
+        return error_no_memory();
+    adopt_parts(image);
+    for (uint32_t f = 0; f < image->functions.count; f++)
+        TRY(mark_leaders(&building, f));
+    for (uint32_t f = 0; f < image->functions.count; f++)
+        TRY(cut_function(&building, f));
+    size_t table = 0;
+    for (uint32_t f = 0; f < image->functions.count; f++) {
+        const struct flow_function *function = &image->functions.items[f];
+        for (uint32_t b = 0; b < function->block_count; b++)
+            TRY(connect(&building, f, function->first_block + b, &table));
+    }
+    return reverse_edges(image);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The code of one module, decoded once: functions, basic blocks, edges, and who calls whom. Plain
+// arrays, filled by flow_image_open() and only read afterwards, by several threads if need be.
+#ifndef ORDEAL_FLOW_IMAGE_H
+#define ORDEAL_FLOW_IMAGE_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "elf/object.h"
+#include "isa/fact.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FLOW_NONE UINT32_MAX
+
+struct flow_function {
+    uint64_t start, end;
+    const char *name; // of a symbol at its start, or NULL
+    uint32_t name_size;
+    uint32_t first_fact, fact_count;
+    uint32_t first_block, block_count; // of this range; parts have blocks of their own
+    uint32_t owner;                    // itself, or the function it was split off from
+    bool part;
+    bool returns; // some path comes back to the caller, or may
+};
+
+enum flow_end {   // of a block
+    FLOW_GOES_ON, // to its successors
+    FLOW_CALLS,   // `callee`, then goes on
+    FLOW_RETURNS, // to the function's caller
+    FLOW_TAIL,    // becomes `callee`, which returns to the function's caller
+    FLOW_STOPS,   // never goes on
+    FLOW_UNKNOWN, // an indirect jump that is not understood
+};
+
+struct flow_block {
+    uint32_t first, count; // facts
+    uint32_t function;     // the owner
+    uint32_t callee;       // flow_callee_*(), FLOW_NONE if unknown
+    uint32_t edges_out, out_count;
+    uint32_t edges_in, in_count;
+    uint8_t end; // enum flow_end
+};
+
+enum flow_way { FLOW_FALLS, FLOW_TAKEN, FLOW_JUMPS, FLOW_TABLE };
+struct flow_edge {
+    uint32_t block; // the other end
+    uint32_t way;   // enum flow_way; of a FLOW_TABLE edge out, cases are not told apart
+};
+
+struct flow_import {
+    const char *name, *version; // version may be NULL
+    bool returns;
+};
+
+// Something the loader fills in: a GOT slot or a pointer in data.
+struct flow_slot {
+    uint64_t address;
+    uint32_t import;    // or FLOW_NONE
+    uint32_t type;      // R_X86_64_*
+    int64_t addend;     // link-time address for R_X86_64_RELATIVE
+    const char *symbol; // or NULL
+};
+
+struct flow_image {
+    const struct elf_object *object;
+    uint64_t base; // facts' offsets count from here
+    ARRAY(struct isa_fact) facts;
+    ARRAY(struct flow_function) functions; // by start, disjoint
+    ARRAY(struct flow_block) blocks;       // of one function together, by address
+    ARRAY(struct flow_edge) edges;
+    ARRAY(struct flow_import) imports;
+    ARRAY(struct flow_slot) slots; // by address
+    uint64_t unreadable;           // bytes within functions that are no instructions
+};
+
+// `object` must outlive the image.
+struct error *flow_image_open(const struct elf_object *object, struct flow_image **ret_image);
+void flow_image_close(struct flow_image *image);
+
+// callee values: a local function, or an import.
+static inline bool flow_callee_is_import(uint32_t callee)
+{
+    return callee != FLOW_NONE && (callee & 0x80000000u) != 0;
+}
+static inline uint32_t flow_callee_import(uint32_t callee)
+{
+    return callee & 0x7fffffffu;
+}
+
+static inline uint64_t flow_address(const struct flow_image *image, const struct isa_fact *fact)
+{
+    return image->base + fact->offset;
+}
+
+// FLOW_NONE if there is none. flow_function_at(): the range that contains the address.
+uint32_t flow_function_at(const struct flow_image *image, uint64_t address);
+uint32_t flow_fact_at(const struct flow_image *image, uint64_t address);
+uint32_t flow_block_at(const struct flow_image *image, uint32_t fact);
+const struct flow_slot *flow_slot_at(const struct flow_image *image, uint64_t address); // or NULL
+
+#endif

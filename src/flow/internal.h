@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The steps of flow_image_open(), in their order.
+#ifndef ORDEAL_FLOW_INTERNAL_H
+#define ORDEAL_FLOW_INTERNAL_H
+
+#include "flow/image.h"
+
+// slots.c: what the loader fills in, by address; imports.
+struct error *flow_load_slots(struct flow_image *image);
+// ranges.c: functions from unwind tables, symbols and calls; decodes them.
+struct error *flow_load_functions(struct flow_image *image);
+// tables.c: where an indirect jump goes. Calls `target` with fact indices; says whether it is
+// understood.
+struct error *flow_table_targets(const struct flow_image *image, uint32_t function, uint32_t fact,
+                                 struct error *(*target)(void *data, uint32_t fact), void *data,
+                                 bool *ret_understood);
+// blocks.c: basic blocks and edges.
+struct error *flow_build_blocks(struct flow_image *image);
+// returns.c: which functions come back.
+struct error *flow_find_returns(struct flow_image *image);
+
+// Who is called: by a direct call or jump to an address, or through a slot. FLOW_NONE: unknown.
+uint32_t flow_callee_at(const struct flow_image *image, uint64_t address);
+uint32_t flow_callee_of_slot(const struct flow_image *image, uint64_t address);
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which bytes are which function. Unwind tables say it best, symbols know more names, and what is
+// called without either (assembly) begins where it is called and ends where the next one begins.
+#include "flow/internal.h"
+
+#include "base/cleanup.h"
+#include "elf/frames.h"
+#include "elf/symbols.h"
+#include "elf/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define UNKNOWN_LIMIT (64u << 10) // bytes of a function nothing states the end of
+
+struct range {
+    uint64_t start, end;
+    const char *name;
+    uint32_t name_size;
+    bool part;
+};
+
+struct ranges {
+    ARRAY(struct range) items;
+};
+
+static void ranges_deinit(struct ranges *ranges)
+{
+    ARRAY_DEINIT(&ranges->items);
+}
+
+static struct error *ranges_add(struct ranges *ranges, struct range range)
+{
+    struct range *added = ARRAY_ADD(&ranges->items);
+    if (added == NULL)
+        return error_no_memory();
+    *added = range;
+    return NULL;
+}
+
+static struct error *add_frame(void *data, const struct elf_frame *frame)
+{
+    return ranges_add(data, (struct range){frame->start, frame->end, NULL, 0, frame->part});
+}
+
+static bool is_cold(const struct elf_symbol *symbol)
+{
+    return memmem(symbol->name, symbol->name_size, ".cold", 5) != NULL;
+}
+
+static struct error *add_symbols(const struct elf_object *object, struct ranges *ranges)
+{
+    struct elf_symbols symbols = {0};
+    struct error *error = elf_symbols_load(object, NULL, &symbols);
+    for (size_t i = 0; error == NULL && i < symbols.code.count; i++) {
+        const struct elf_symbol *symbol = &symbols.code.items[i];
+        if (symbol->kind == ELF_SYMBOL_FUNCTION && symbol->end > symbol->start)
+            error =
+                ranges_add(ranges, (struct range){symbol->start, symbol->end, symbol->name,
+                                                  (uint32_t)symbol->name_size, is_cold(symbol)});
+    }
+    elf_symbols_deinit(&symbols);
+    return error;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const struct range *left = a, *right = b;
+    if (left->start != right->start)
+        return left->start < right->start ? -1 : 1;
+    return (left->name == NULL) - (right->name == NULL); // names first
+}
+
+// One range per start, ending at the next start at the latest.
+static void ranges_settle(struct ranges *ranges)
+{
+    struct range *items = ranges->items.items;
+    size_t kept = 0;
+    if (ranges->items.count == 0)
+        return;
+    qsort(items, ranges->items.count, sizeof *items, compare_ranges);
+    for (size_t i = 0; i < ranges->items.count; i++) {
+        if (kept != 0 && items[kept - 1].start == items[i].start) {
+            struct range *same = &items[kept - 1];
+            same->end = items[i].end > same->end ? items[i].end : same->end;
+            same->part |= items[i].part;
+        } else {
+            items[kept++] = items[i];
+        }
+    }
+    ranges->items.count = kept;
+    for (size_t i = 0; i + 1 < kept; i++)
+        if (items[i].end > items[i + 1].start)
+            items[i].end = items[i + 1].start;
+}
+
+static struct error *decode_range(struct flow_image *image, const struct isa_decoder *decoder,
+                                  struct flow_function *function)
+{
+    size_t size = function->end - function->start, there;
+    const unsigned char *code = elf_object_code(image->object, function->start, size, &there);
+    function->first_fact = (uint32_t)image->facts.count;
+    for (size_t at = 0; code != NULL && at < there;) {
+        struct isa_fact *fact = ARRAY_ADD(&image->facts);
+        if (fact == NULL)
+            return error_no_memory();
+        uint64_t address = function->start + at;
+        if (!isa_decode(decoder, code + at, there - at, address, fact)) {
+            *fact = (struct isa_fact){.length = 1,
+                                      .kind = ISA_STOP,
+                                      .dst = ISA_NONE,
+                                      .src = ISA_NONE,
+                                      .base = ISA_NONE,
+                                      .index = ISA_NONE};
+            image->unreadable++;
+        }
+        fact->offset = (uint32_t)(address - image->base);
+        at += fact->length;
+    }
+    function->fact_count = (uint32_t)image->facts.count - function->first_fact;
+    return NULL;
+}
+
+// Adds the functions of settled ranges. Facts of one function stand together, in whatever order the
+// functions are.
+static struct error *add_functions(struct flow_image *image, const struct ranges *ranges)
+{
+    struct isa_decoder decoder;
+    isa_decoder_init(&decoder);
+    for (size_t i = 0; i < ranges->items.count; i++) {
+        const struct range *range = &ranges->items.items[i];
+        struct flow_function *function = ARRAY_ADD(&image->functions);
+        if (function == NULL)
+            return error_no_memory();
+        *function = (struct flow_function){.start = range->start,
+                                           .end = range->end,
+                                           .name = range->name,
+                                           .name_size = range->name_size,
+                                           .part = range->part};
+        TRY(decode_range(image, &decoder, function));
+    }
+    return NULL;
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+    const struct flow_function *left = a, *right = b;
+    return (left->start > right->start) - (left->start < right->start);
+}
+
+static void sort_functions(struct flow_image *image)
+{
+    if (image->functions.count != 0)
+        qsort(image->functions.items, image->functions.count, sizeof *image->functions.items,
+              compare_functions);
+    for (size_t i = 0; i < image->functions.count; i++)
+        image->functions.items[i].owner = (uint32_t)i;
+}
+
+// Bytes from an address to the next function, or to the end of the code.
+static size_t room_at(const struct flow_image *image, uint64_t address)
+{
+    size_t low = 0, high = image->functions.count, there = 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (image->functions.items[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (elf_object_code(image->object, address, UNKNOWN_LIMIT, &there) == NULL)
+        return 0;
+    if (low < image->functions.count && image->functions.items[low].start - address < there)
+        there = image->functions.items[low].start - address;
+    return there;
+}
+
+// Called by the facts from `first` on, but nothing says that a function begins there.
+static struct error *find_called(const struct flow_image *image, size_t first,
+                                 struct ranges *ranges)
+{
+    for (size_t i = first; i < image->facts.count; i++) {
+        const struct isa_fact *fact = &image->facts.items[i];
+        uint64_t target = (uint64_t)fact->value;
+        if (fact->kind != ISA_CALL || flow_function_at(image, target) != FLOW_NONE ||
+            flow_callee_at(image, target) != FLOW_NONE)
+            continue;
+        size_t size = room_at(image, target);
+        if (size != 0)
+            TRY(ranges_add(ranges, (struct range){.start = target, .end = target + size}));
+    }
+    ranges_settle(ranges);
+    return NULL;
+}
+
+struct error *flow_load_functions(struct flow_image *image)
+{
+    uint64_t high;
+    if (!elf_object_extent(image->object, &image->base, &high))
+        return NULL;
+    if (high - image->base > UINT32_MAX)
+        return error_new("%s: its segments are more than 4 GiB apart",
+                         elf_object_path(image->object));
+    _cleanup_(ranges_deinit) struct ranges ranges = {0};
+    TRY(elf_each_frame(image->object, add_frame, &ranges));
+    TRY(add_symbols(image->object, &ranges));
+    ranges_settle(&ranges);
+    for (size_t first = 0; ranges.items.count != 0;) {
+        TRY(add_functions(image, &ranges));
+        sort_functions(image);
+        ranges.items.count = 0;
+        TRY(find_called(image, first, &ranges));
+        first = image->facts.count;
+    }
+    return NULL;
+}
+
+uint32_t flow_function_at(const struct flow_image *image, uint64_t address)
+{
+    size_t low = 0, high = image->functions.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (image->functions.items[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || image->functions.items[low - 1].end <= address)
+        return FLOW_NONE;
+    return (uint32_t)low - 1;
+}
+
+uint32_t flow_fact_at(const struct flow_image *image, uint64_t address)
+{
+    uint32_t number = flow_function_at(image, address);
+    if (number == FLOW_NONE)
+        return FLOW_NONE;
+    const struct flow_function *function = &image->functions.items[number];
+    uint32_t offset = (uint32_t)(address - image->base);
+    uint32_t low = function->first_fact, high = low + function->fact_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (image->facts.items[middle].offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < function->first_fact + function->fact_count &&
+                 image->facts.items[low].offset == offset;
+    return found ? low : FLOW_NONE;
+}

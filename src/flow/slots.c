@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the loader fills in: GOT slots lead to imports or to this module's own functions.
+#include "flow/internal.h"
+
+#include "base/cleanup.h"
+#include "elf/tables.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Functions that do not come back, by the names C libraries and compilers give them. Local ones are
+// found out by looking.
+static const char *const noreturn_names[] = {
+    "_Exit",
+    "_Unwind_Resume",
+    "__assert",
+    "__assert_fail",
+    "__assert_perror_fail",
+    "__chk_fail",
+    "__cxa_bad_cast",
+    "__cxa_bad_typeid",
+    "__cxa_call_unexpected",
+    "__cxa_pure_virtual",
+    "__cxa_rethrow",
+    "__cxa_throw",
+    "__cxa_throw_bad_array_new_length",
+    "__fortify_fail",
+    "__libc_fatal",
+    "__libc_start_main",
+    "__longjmp_chk",
+    "__stack_chk_fail",
+    "_exit",
+    "_longjmp",
+    "abort",
+    "err",
+    "errx",
+    "exit",
+    "g_assertion_message",
+    "g_assertion_message_cmpnum",
+    "g_assertion_message_expr",
+    "longjmp",
+    "pthread_exit",
+    "quick_exit",
+    "siglongjmp",
+    "thrd_exit",
+    "verr",
+    "verrx",
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, *(const char *const *)b);
+}
+
+static bool comes_back(const char *name)
+{
+    return bsearch(name, noreturn_names, sizeof noreturn_names / sizeof *noreturn_names,
+                   sizeof *noreturn_names, compare_names) == NULL;
+}
+
+struct loading {
+    struct flow_image *image;
+    const char *last_name, *last_version; // relocations of one symbol often stand together
+    uint32_t last_import;
+};
+
+static struct error *find_import(struct loading *loading, const struct elf_dynamic_symbol *symbol,
+                                 uint32_t *ret_import)
+{
+    if (loading->last_name != symbol->name || loading->last_version != symbol->version) {
+        struct flow_import *import = ARRAY_ADD(&loading->image->imports);
+        if (import == NULL)
+            return error_no_memory();
+        *import = (struct flow_import){symbol->name, symbol->version, comes_back(symbol->name)};
+        loading->last_name = symbol->name;
+        loading->last_version = symbol->version;
+        loading->last_import = (uint32_t)loading->image->imports.count - 1;
+    }
+    *ret_import = loading->last_import;
+    return NULL;
+}
+
+static struct error *add_slot(void *data, const struct elf_relocation *relocation)
+{
+    struct loading *loading = data;
+    struct flow_slot *slot = ARRAY_ADD(&loading->image->slots);
+    if (slot == NULL)
+        return error_no_memory();
+    *slot = (struct flow_slot){.address = relocation->address,
+                               .import = FLOW_NONE,
+                               .type = relocation->type,
+                               .addend = relocation->addend,
+                               .symbol = relocation->symbol.name};
+    bool called = relocation->type == R_X86_64_JUMP_SLOT || relocation->type == R_X86_64_GLOB_DAT ||
+                  relocation->type == R_X86_64_64;
+    if (!called || relocation->symbol.name == NULL)
+        return NULL;
+    // A call that may be interposed goes through a symbol even to a function of this module.
+    if (relocation->symbol.defined && relocation->symbol.type != STT_GNU_IFUNC) {
+        slot->type = R_X86_64_RELATIVE;
+        slot->addend += (int64_t)relocation->symbol.value;
+        return NULL;
+    }
+    return find_import(loading, &relocation->symbol, &slot->import);
+}
+
+static int compare_slots(const void *a, const void *b)
+{
+    const struct flow_slot *left = a, *right = b;
+    return (left->address > right->address) - (left->address < right->address);
+}
+
+struct error *flow_load_slots(struct flow_image *image)
+{
+    struct loading loading = {.image = image};
+    TRY(elf_each_relocation(image->object, add_slot, &loading));
+    if (image->slots.count != 0)
+        qsort(image->slots.items, image->slots.count, sizeof *image->slots.items, compare_slots);
+    return NULL;
+}
+
+const struct flow_slot *flow_slot_at(const struct flow_image *image, uint64_t address)
+{
+    const struct flow_slot key = {.address = address};
+    if (image->slots.count == 0)
+        return NULL;
+    return bsearch(&key, image->slots.items, image->slots.count, sizeof key, compare_slots);
+}
+
+uint32_t flow_callee_of_slot(const struct flow_image *image, uint64_t address)
+{
+    const struct flow_slot *slot = flow_slot_at(image, address);
+    if (slot == NULL)
+        return FLOW_NONE;
+    if (slot->import != FLOW_NONE)
+        return slot->import | 0x80000000u;
+    if (slot->type != R_X86_64_RELATIVE)
+        return FLOW_NONE;
+    uint32_t function = flow_function_at(image, (uint64_t)slot->addend);
+    if (function == FLOW_NONE || image->functions.items[function].start != (uint64_t)slot->addend)
+        return FLOW_NONE;
+    return function;
+}
+
+// The jump of a PLT entry: perhaps endbr64 first, then through a slot.
+static uint32_t through_entry(const struct flow_image *image, uint64_t address)
+{
+    size_t size;
+    const unsigned char *code = elf_object_bytes(image->object, address, &size);
+    struct isa_decoder decoder;
+    isa_decoder_init(&decoder);
+    for (int i = 0; code != NULL && i < 2; i++) {
+        struct isa_fact fact;
+        if (!isa_decode(&decoder, code, size, address, &fact))
+            return FLOW_NONE;
+        if (fact.kind == ISA_JUMP_INDIRECT && fact.base == ISA_PC && fact.index == ISA_NONE)
+            return flow_callee_of_slot(image, (uint64_t)fact.displacement);
+        if (fact.kind != ISA_NOTHING)
+            return FLOW_NONE;
+        code += fact.length;
+        size -= fact.length;
+        address += fact.length;
+    }
+    return FLOW_NONE;
+}
+
+uint32_t flow_callee_at(const struct flow_image *image, uint64_t address)
+{
+    uint32_t callee = through_entry(image, address);
+    if (callee != FLOW_NONE)
+        return callee;
+    uint32_t function = flow_function_at(image, address);
+    if (function == FLOW_NONE || image->functions.items[function].start != address)
+        return FLOW_NONE;
+    return function;
+}

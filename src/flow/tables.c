@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Jump tables of switch statements, as gcc and clang write them:
+//   lea B, [table]; movsxd R, dword [B + I*4]; add R, B; jmp R     position independent
+//   jmp [I*8 + table]  or  mov R, [I*8 + table]; jmp R             fixed addresses
+// The table's length is in a comparison before; where that is not found, the table ends with the
+// first entry that does not lead into the function.
+#include "flow/internal.h"
+
+#include "base/cleanup.h"
+#include "elf/symbols.h"
+#include "elf/tables.h"
+
+#include <string.h>
+
+#define LOOK_BACK     40 // instructions
+#define LONGEST_TABLE 4096
+
+struct table {
+    uint64_t address;
+    unsigned entry;  // bytes
+    bool relative;   // entries count from the table's own address
+    uint32_t before; // fact from which to look back for the comparison
+};
+
+struct search {
+    const struct flow_image *image;
+    uint32_t lowest; // no fact before this one belongs to the function
+};
+
+// The last instruction before `fact` that changes a register.
+static const struct isa_fact *definition(const struct search *search, uint32_t *fact, uint8_t reg)
+{
+    for (uint32_t i = *fact, steps = 0; i-- > search->lowest && steps < LOOK_BACK; steps++) {
+        const struct isa_fact *candidate = &search->image->facts.items[i];
+        if ((candidate->writes >> reg & 1) != 0) {
+            *fact = i;
+            return candidate;
+        }
+    }
+    return NULL;
+}
+
+// Follows copies to where an address is made.
+static bool fixed_address(const struct search *search, uint32_t fact, uint8_t reg,
+                          uint64_t *ret_address)
+{
+    for (int copies = 0; copies < 4; copies++) {
+        const struct isa_fact *found = definition(search, &fact, reg);
+        if (found == NULL)
+            return false;
+        if (found->kind == ISA_ADDRESS && found->base == ISA_PC && found->index == ISA_NONE) {
+            *ret_address = (uint64_t)found->displacement;
+            return true;
+        }
+        if (found->kind == ISA_CONSTANT) {
+            *ret_address = (uint64_t)(uint32_t)found->value;
+            return true;
+        }
+        if (found->kind != ISA_COPY || found->width != 8)
+            return false;
+        reg = found->src;
+    }
+    return false;
+}
+
+static bool absolute_table(const struct isa_fact *fact, uint32_t at, struct table *ret_table)
+{
+    if ((fact->flags & ISA_MEMORY) == 0 || fact->base != ISA_NONE || fact->index == ISA_NONE ||
+        (fact->flags & ISA_SCALE) != 3)
+        return false;
+    *ret_table =
+        (struct table){.address = (uint64_t)(uint32_t)fact->displacement, .entry = 8, .before = at};
+    return true;
+}
+
+static bool relative_table(const struct search *search, uint32_t at, const struct isa_fact *sum,
+                           struct table *ret_table)
+{
+    // Either of the two summands may be the loaded entry.
+    for (int i = 0; i < 2; i++) {
+        uint8_t loaded = i == 0 ? sum->dst : sum->src, base = i == 0 ? sum->src : sum->dst;
+        uint32_t where = at;
+        const struct isa_fact *load = definition(search, &where, loaded);
+        uint64_t address;
+        if (load == NULL || load->kind != ISA_LOAD || (load->flags & ISA_SIGNED) == 0 ||
+            load->from != 4 || load->index == ISA_NONE || load->base >= ISA_REGISTERS ||
+            (load->flags & ISA_SCALE) != 2 || !fixed_address(search, at, base, &address))
+            continue;
+        *ret_table =
+            (struct table){.address = address, .entry = 4, .relative = true, .before = where};
+        return true;
+    }
+    return false;
+}
+
+static bool find_table(const struct search *search, uint32_t at, struct table *ret_table)
+{
+    const struct isa_fact *jump = &search->image->facts.items[at];
+    if (absolute_table(jump, at, ret_table))
+        return true;
+    if (jump->src == ISA_NONE)
+        return false;
+    const struct isa_fact *made = definition(search, &at, jump->src);
+    if (made == NULL)
+        return false;
+    if (made->kind == ISA_LOAD)
+        return absolute_table(made, at, ret_table);
+    return made->kind == ISA_ADD && made->src != ISA_NONE && made->width == 8 &&
+           relative_table(search, at, made, ret_table);
+}
+
+// cmp I, n; ja default. Copies of the index in between make the register an uncertain witness, so
+// any comparison that guards by "above" counts.
+static uint64_t bound_of(const struct search *search, const struct table *table)
+{
+    const struct isa_fact *facts = search->image->facts.items;
+    for (uint32_t i = table->before, steps = 0; i-- > search->lowest && steps < LOOK_BACK;
+         steps++) {
+        if (facts[i].kind != ISA_COMPARE || facts[i].dst != ISA_NONE || facts[i].value < 0 ||
+            facts[i].value >= LONGEST_TABLE)
+            continue;
+        const struct isa_fact *next = &facts[i + 1];
+        if (next->kind == ISA_BRANCH && next->condition == ISA_IF_A)
+            return (uint64_t)facts[i].value + 1;
+        if (next->kind == ISA_BRANCH && next->condition == ISA_IF_AE)
+            return (uint64_t)facts[i].value;
+    }
+    return 0;
+}
+
+static uint64_t entry_at(const unsigned char *bytes, const struct table *table, uint64_t index)
+{
+    uint64_t address;
+    int32_t offset;
+    if (!table->relative) {
+        memcpy(&address, bytes + index * 8, sizeof address);
+        return address;
+    }
+    memcpy(&offset, bytes + index * 4, sizeof offset);
+    return table->address + (uint64_t)(int64_t)offset;
+}
+
+// A fact of the function itself, or of one of its parts.
+static uint32_t inside(const struct flow_image *image, uint32_t function, uint64_t address)
+{
+    uint32_t range = flow_function_at(image, address);
+    if (range == FLOW_NONE || (range != function && !image->functions.items[range].part &&
+                               image->functions.items[function].owner != range))
+        return FLOW_NONE;
+    return flow_fact_at(image, address);
+}
+
+struct error *flow_table_targets(const struct flow_image *image, uint32_t function, uint32_t fact,
+                                 struct error *(*target)(void *data, uint32_t fact), void *data,
+                                 bool *ret_understood)
+{
+    const struct search search = {image, image->functions.items[function].first_fact};
+    struct table table;
+    *ret_understood = false;
+    if (!find_table(&search, fact, &table))
+        return NULL;
+    size_t size;
+    const unsigned char *bytes = elf_object_bytes(image->object, table.address, &size);
+    if (bytes == NULL)
+        return NULL;
+    uint64_t bound = bound_of(&search, &table), count = size / table.entry;
+    if (count > LONGEST_TABLE)
+        count = LONGEST_TABLE;
+    if (bound != 0 && bound < count)
+        count = bound;
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t where = inside(image, function, entry_at(bytes, &table, i));
+        if (where == FLOW_NONE)
+            break;
+        TRY(target(data, where));
+        *ret_understood = true;
+    }
+    return NULL;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One instruction, reduced to what analyses of constants, checks and control flow ask about. The
+// kinds are those of no particular processor; a port writes another fact.c.
+#ifndef ORDEAL_ISA_FACT_H
+#define ORDEAL_ISA_FACT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Registers have their DWARF numbers: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7 rsp,
+// r8..r15.
+#define ISA_REGISTERS 16
+#define ISA_PC        16 // as a base: `displacement` is a link-time address
+#define ISA_NONE      0xff
+#define ISA_RETURN    0 // rax
+#define ISA_STACK     7 // rsp
+#define ISA_FRAME     6 // rbp
+
+enum isa_kind {
+    ISA_OTHER,          // changes `writes` to nobody knows what
+    ISA_NOTHING,        // nop, endbr
+    ISA_CONSTANT,       // dst = value
+    ISA_COPY,           // dst = src, `from` bytes of it
+    ISA_LOAD,           // dst = [memory], `from` bytes of it
+    ISA_STORE,          // [memory] = src, or something unknown if src is ISA_NONE
+    ISA_STORE_CONSTANT, // [memory] = value
+    ISA_ADDRESS,        // dst = address of memory
+    ISA_ADD,            // dst += value, or src if there is one
+    ISA_SUBTRACT,       // dst -= src
+    ISA_AND,            // dst &= value, or src
+    ISA_OR,             // dst |= value, or src
+    ISA_NEGATE,         // dst = -dst
+    ISA_INVERT,         // dst = ~dst
+    ISA_BORROW,         // dst = carry ? -1 : 0
+    ISA_SET,            // dst or [memory] = condition ? 1 : 0
+    ISA_SELECT,         // if (condition) dst = src, or [memory]
+    ISA_COMPARE,        // src or [memory] with dst, or with value if dst is ISA_NONE
+    ISA_TEST,           // likewise, by and
+    ISA_PUSH,           // src, or value if src is ISA_NONE; unknown if ISA_MEMORY is set
+    ISA_POP,            // dst
+    ISA_LEAVE,
+    ISA_CALL,           // value: target address
+    ISA_CALL_INDIRECT,  // through src or [memory]
+    ISA_JUMP,           // value: target address
+    ISA_JUMP_INDIRECT,  // through src or [memory]
+    ISA_BRANCH,         // if (condition) to value
+    ISA_LEAVE_FUNCTION, // ret
+    ISA_SYSCALL,
+    ISA_STOP, // does not go on: ud2, hlt, int3
+};
+
+// Numbered as the processor does; the lowest bit negates.
+enum isa_condition {
+    ISA_IF_O,
+    ISA_IF_NO,
+    ISA_IF_B,
+    ISA_IF_AE,
+    ISA_IF_E,
+    ISA_IF_NE,
+    ISA_IF_BE,
+    ISA_IF_A,
+    ISA_IF_S,
+    ISA_IF_NS,
+    ISA_IF_P,
+    ISA_IF_NP,
+    ISA_IF_L,
+    ISA_IF_GE,
+    ISA_IF_LE,
+    ISA_IF_G,
+    ISA_IF_UNKNOWN,
+};
+
+enum isa_flag {
+    ISA_SCALE = 3,       // log2 of the index's scale
+    ISA_MEMORY = 1 << 2, // has a memory operand: base, index, displacement
+    ISA_THREAD = 1 << 3, // it is relative to the thread's storage
+    ISA_SIGNED = 1 << 4, // what is narrower than dst is sign-extended; otherwise zero-extended
+    ISA_FLAGS = 1 << 5,  // changes the condition flags
+    ISA_RESULT = 1 << 6, // they describe the result in dst: as if it were compared with 0
+};
+
+struct isa_fact {    // 32 bytes: there is one for every instruction of a library
+    uint32_t offset; // of the instruction, from wherever the caller counts
+    uint8_t length;
+    uint8_t kind;  // enum isa_kind
+    uint8_t width; // bytes of dst or memory that are written or compared
+    uint8_t from;  // bytes that are read of src or memory
+    uint8_t dst, src, base, index;
+    uint8_t flags;
+    uint8_t condition; // enum isa_condition
+    uint16_t writes;   // registers it changes; not those a called function may change
+    int64_t value;
+    int64_t displacement;
+};
+
+struct isa_decoder {
+    uint64_t words[4]; // opaque
+};
+void isa_decoder_init(struct isa_decoder *decoder);
+
+// The instruction at `bytes`, which lies at link-time address `address`. False if there is none.
+bool isa_decode(const struct isa_decoder *decoder, const void *bytes, size_t size, uint64_t address,
+                struct isa_fact *ret_fact);
+
+#endif
