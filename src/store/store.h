@@ -19,14 +19,16 @@ enum store_mode {
     STORE_WRITE, // made if missing, migrated if old; refused while another controller writes
 };
 struct error *store_open(const char *path, enum store_mode mode, struct store **ret_store);
+// A store belongs to the process that opened it: in a forked child this does nothing.
 void store_close(struct store *store);
 static inline void store_closep(struct store **store)
 {
     store_close(*store);
 }
 
-// Everything between is stored as a whole. Writing outside a transaction is one of its own.
-// store_commit() is durable: what it covers survives SIGKILL of this process.
+// Everything between is stored as a whole; a reader sees the file as it was at one moment. Writing
+// outside a transaction is one of its own. store_commit() is durable: what it covers survives
+// SIGKILL of this process. After an error in a transaction nothing of it will be stored.
 struct error *store_begin(struct store *store);
 struct error *store_commit(struct store *store);
 void store_rollback(struct store *store);
@@ -45,8 +47,8 @@ struct store_campaign {
     const char *machine;     // kernel release, processors: text for the report
     const char *warnings;    // one per line, or NULL
     uint64_t seed;
-    int64_t created_s; // seconds since 1970
-    double elapsed_s;  // running time so far, over all resumptions
+    int64_t created_s;            // seconds since 1970
+    double elapsed_s;             // running time so far, over all resumptions
     uint64_t candidates, planned; // planned: trials that are to be run; 0 while not known (sweep)
     enum store_state state;
 };
@@ -65,7 +67,7 @@ struct error *store_each_campaign(struct store *store,
 // A fault-free run, and what it left behind.
 struct store_reference {
     int64_t id, campaign;
-    uint32_t number; // from 1
+    uint32_t number;     // from 1
     const char *outcome; // "exit", "signal", "timeout"
     int status;          // exit status or signal number
     double seconds;
@@ -74,8 +76,8 @@ struct store_artifact { // an output of a reference run
     const char *path;   // "<stdout>", "<stderr>" or an absolute path
     const char *kind;   // "stream", "file", "directory", "link", "deleted", "other"
     uint64_t size;
-    uint64_t hash;          // of the whole content
-    const void *content;    // beginning of it, or NULL
+    uint64_t hash;       // of the whole content
+    const void *content; // beginning of it, or NULL
     size_t content_size;
 };
 struct error *store_add_reference(struct store *store, struct store_reference *row);
@@ -122,28 +124,28 @@ struct store_trial {
     const char *reason;  // one sentence: why this verdict
     const char *outcome; // "exit", "signal", "timeout", or "none" if nothing was started
     int status;
-    double seconds;      // of the workload
-    double started_s;    // since the campaign began
+    double seconds;   // of the workload
+    double started_s; // since the campaign began
     uint64_t activations;
-    uint64_t plan_hash;  // identifies the compiled plan, 0 if none
-    const char *crash;   // what killed it, "SIGSEGV at 0x0", or NULL
-    const char *stack;   // of the crash or hang: one frame per line, innermost first, or NULL
-    const char *output;  // end of stderr, for people; or NULL
-    int64_t finding;     // or 0
-    bool confirmation;   // ran again to confirm or replay: not part of any count
+    uint64_t plan_hash; // identifies the compiled plan, 0 if none
+    const char *crash;  // what killed it, "SIGSEGV at 0x0", or NULL
+    const char *stack;  // of the crash or hang: one frame per line, innermost first, or NULL
+    const char *output; // end of stderr, for people; or NULL
+    int64_t finding;    // or 0
+    bool confirmation;  // ran again to confirm or replay: not part of any count
 };
 struct store_injection {
     int64_t id, trial;
-    const char *fault;    // "read=-1/EIO"
+    const char *fault; // "read=-1/EIO"
     const char *function, *module, *file;
-    uint64_t offset;      // link-time address of the call site
+    uint64_t offset; // link-time address of the call site
     unsigned line;
-    const char *symbol;   // function that contains the site
+    const char *symbol; // function that contains the site
     uint64_t occurrence;
     uint32_t process, thread;
     const char *program;
-    double seconds;       // since the trial began
-    const char *stack;    // as above
+    double seconds;    // since the trial began
+    const char *stack; // as above
 };
 // Sets ids. Stacks are kept once each, however many rows have them.
 struct error *store_add_trial(struct store *store, struct store_trial *row);
@@ -161,27 +163,29 @@ struct error *store_each_injection(struct store *store, int64_t trial,
                                    struct error *(*row)(void *, const struct store_injection *),
                                    void *data);
 // Which selected candidates have no finished trial yet: what --resume goes on with. By number.
-struct error *store_each_open_candidate(struct store *store, int64_t campaign, uint64_t after,
-                                        uint64_t limit,
-                                        struct error *(*row)(void *,
-                                                             const struct store_candidate *),
-                                        void *data);
+struct error *
+store_each_open_candidate(struct store *store, int64_t campaign, uint64_t after, uint64_t limit,
+                          struct error *(*row)(void *, const struct store_candidate *), void *data);
 
 struct store_finding {
     int64_t id, campaign;
     enum verdict verdict;
-    const char *cause;   // key of the group: equal for trials with the same cause
-    const char *title;   // one line
-    const char *site;    // where the fault was injected, for people
-    const char *file;    // of the crash or the injection site; or NULL
+    const char *cause; // key of the group: equal for trials with the same cause
+    const char *title; // one line
+    const char *site;  // where the fault was injected, for people
+    const char *file;  // of the crash or the injection site; or NULL
     unsigned line;
     const char *stack;   // or NULL
     int64_t trial;       // the simplest one that shows it
     uint64_t trials;     // how many show it
     const char *command; // that reproduces it
 };
-// Finds the row with this campaign and cause or makes it; raises `trials`. Sets row->id.
+// Finds the row with this campaign and cause or makes it; raises `trials` by one. Sets row->id, and
+// trials (1: it is new) and trial to what the row holds now; a known row keeps the rest.
 struct error *store_add_finding(struct store *store, struct store_finding *row);
+// title, site, file, line, stack, trial, command of the finding with row->id: a simpler trial shows
+// it.
+struct error *store_update_finding(struct store *store, const struct store_finding *row);
 // Most severe first, then most trials.
 struct error *store_each_finding(struct store *store, int64_t campaign,
                                  struct error *(*row)(void *, const struct store_finding *),

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the files of this room share: the connection, its errors, statements kept prepared, and the
+// mapping between rows and structs.
+#ifndef ORDEAL_STORE_INTERNAL_H
+#define ORDEAL_STORE_INTERNAL_H
+
+#include "store/lock.h"
+#include "store/store.h"
+
+#include <sqlite3.h>
+#include <sys/types.h>
+
+enum query {
+    ADD_CAMPAIGN,
+    ADD_REFERENCE,
+    ADD_ARTIFACT,
+    ADD_CANDIDATE,
+    ADD_TRIAL,
+    ADD_INJECTION,
+    ADD_FINDING,
+    ADD_STACK,
+    FIND_STACK,
+    UPDATE_CAMPAIGN,
+    UPDATE_FINDING,
+    SELECT_CANDIDATE,
+    SET_TRIAL_FINDING,
+    NEWEST_CAMPAIGN,
+    FIND_CAMPAIGN,
+    FIND_TRIAL,
+    FIND_CANDIDATE,
+    EACH_CAMPAIGN,
+    EACH_REFERENCE,
+    EACH_ARTIFACT,
+    EACH_CANDIDATE,
+    EACH_OPEN_CANDIDATE,
+    EACH_TRIAL,
+    EACH_TRIAL_AND_CONFIRMATION,
+    EACH_INJECTION,
+    EACH_FINDING,
+    COUNT_ALL,
+    COUNT_TYPE,
+    COUNT_FUNCTION,
+    COUNT_MODULE,
+    COUNT_FILE,
+    COUNT_COMPONENT,
+    COUNT_PROGRAM,
+    QUERIES
+};
+
+struct store {
+    sqlite3 *database;
+    char *path; // as the user called it
+    enum store_mode mode;
+    struct store_lock *lock;
+    pid_t owner;
+    bool in_transaction;
+    sqlite3_stmt *idle[QUERIES];
+};
+
+// The error for an SQLite result code of this connection, in words for the user.
+__attribute__((warn_unused_result)) struct error *store_failed(struct store *store, int code);
+
+// Statements without parameters and results.
+struct error *store_execute(struct store *store, const char *sql);
+struct error *store_pragma(struct store *store, const char *sql, int64_t *ret_value);
+
+// A transaction around several statements, unless one is open already. `error` of the work between
+// is passed through.
+struct error *store_write_start(struct store *store, bool *ret_own);
+struct error *store_write_end(struct store *store, bool own, struct error *error);
+
+// The SQL of a query, to be freed.
+struct error *query_text(enum query query, char **ret_sql);
+
+// A running query. Taken from those kept prepared, or prepared: the same query may run inside of
+// itself.
+struct scan {
+    struct store *store;
+    enum query query;
+    sqlite3_stmt *statement;
+    char **repaired; // texts of the current row that were not UTF-8
+    size_t repaired_count;
+};
+struct error *scan_start(struct store *store, enum query query, struct scan *ret_scan);
+void scan_end(struct scan *scan);
+struct error *scan_integer(struct scan *scan, int parameter, int64_t value);
+struct error *scan_text(struct scan *scan, int parameter, const char *text);
+// The next row; *ret_got false at the end.
+struct error *scan_step(struct scan *scan, bool *ret_got);
+struct error *scan_column(struct scan *scan, int column, const char **ret_text);
+
+// How a column and a member of a struct correspond. The "or none" kinds are NULL for 0.
+enum kind {
+    KIND_ID,         // int64_t; the row's own key: given by SQLite when 0
+    KIND_INTEGER,    // int64_t
+    KIND_KEY,        // int64_t or none
+    KIND_COUNT,      // uint64_t, bit by bit
+    KIND_SOME_COUNT, // likewise or none
+    KIND_NUMBER,     // uint32_t
+    KIND_SOME_NUMBER,
+    KIND_INT,
+    KIND_REAL,
+    KIND_FLAG,
+    KIND_TEXT, // const char *, never NULL
+    KIND_SOME_TEXT,
+    KIND_STACK, // const char *, kept in the table `stack`
+    KIND_BYTES, // const void *, and a size_t right behind it
+    KIND_VERDICT,
+    KIND_STATE,
+};
+struct column {
+    const char *name;
+    enum kind kind;
+    size_t offset;
+};
+struct table {
+    const char *name;
+    const struct column *columns;
+    int count;
+};
+extern const struct table table_campaign, table_reference, table_artifact, table_candidate,
+    table_trial, table_injection, table_finding;
+
+struct store_artifact_row {
+    int64_t reference;
+    struct store_artifact artifact;
+};
+
+// Binds the members of `row` to parameters 1…; reads a row that selects the table's columns first.
+struct error *row_bind(struct scan *scan, const struct table *table, const void *row);
+struct error *row_read(struct scan *scan, const struct table *table, void *row);
+// Inserts; sets the member of KIND_ID.
+struct error *row_add(struct store *store, enum query query, const struct table *table, void *row);
+// Gives the row texts of its own; releases them.
+struct error *row_keep(const struct table *table, void *row);
+void row_drop(const struct table *table, void *row);
+
+#endif

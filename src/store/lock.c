@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A POSIX record lock rather than flock() or an open-file-description lock: those are inherited by
+// fork(), and a job slot that outlives its killed controller for a moment would keep the file from
+// being resumed. What is written in the lock file is for the refusal's text only.
+#include "store/lock.h"
+
+#include "base/cleanup.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct store_lock {
+    struct store_lock *next;
+    char *path;
+    int descriptor;
+    pid_t owner;
+    dev_t device;
+    ino_t inode;
+};
+
+// Record locks do not keep a process from itself, and closing any descriptor of the file ends them:
+// so the locks of this process are remembered (with its number: a forked child has none of them),
+// and their files are not opened again.
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct store_lock *held;
+
+static bool is_held(const char *path)
+{
+    struct stat facts;
+    if (stat(path, &facts) != 0)
+        return false;
+    for (const struct store_lock *lock = held; lock != NULL; lock = lock->next)
+        if (lock->owner == getpid() && lock->device == facts.st_dev && lock->inode == facts.st_ino)
+            return true;
+    return false;
+}
+
+// "process 17 on host"; the bytes may be anybody's.
+static struct error *refuse(const char *path, int descriptor, pid_t owner)
+{
+    char text[300];
+    ssize_t size = pread(descriptor, text, sizeof text - 1, 0);
+    size = size < 0 ? 0 : size;
+    for (ssize_t i = 0; i < size; i++)
+        if (!isprint((unsigned char)text[i]))
+            size = i;
+    text[size] = '\0';
+    int database = (int)strlen(path) - (int)strlen("-lock");
+    if (size == 0 && owner > 0)
+        return error_new("%.*s: another controller is writing to it: process %d", database, path,
+                         (int)owner);
+    return error_new("%.*s: another controller is writing to it%s%s", database, path,
+                     size > 0 ? ": " : "", text);
+}
+
+static void introduce(int descriptor)
+{
+    char host[256] = "", text[300];
+    if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0')
+        strcpy(host, "this host");
+    int size = snprintf(text, sizeof text, "process %d on %s\n", (int)getpid(), host);
+    // Nobody is worse off if this fails, on a full disk for instance.
+    if (ftruncate(descriptor, 0) != 0 || pwrite(descriptor, text, (size_t)size, 0) != size)
+        return;
+}
+
+// Whether the name still leads to the locked file: its last owner may have removed it meanwhile.
+static bool is_current(const char *path, int descriptor, struct stat *ret_facts)
+{
+    struct stat named;
+    return fstat(descriptor, ret_facts) == 0 && stat(path, &named) == 0 &&
+           ret_facts->st_dev == named.st_dev && ret_facts->st_ino == named.st_ino;
+}
+
+static struct error *try_take(const char *path, int *ret_descriptor, struct stat *ret_facts)
+{
+    if (is_held(path))
+        return error_new("%.*s: this process is writing to it already",
+                         (int)(strlen(path) - strlen("-lock")), path);
+    for (;;) {
+        _cleanup_close_ int descriptor =
+            open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+        if (descriptor < 0)
+            return error_from_errno(errno, "%s: cannot be made, so that two could write at once",
+                                    path);
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        if (fcntl(descriptor, F_SETLK, &lock) != 0) {
+            int code = errno;
+            if (code != EACCES && code != EAGAIN)
+                return error_from_errno(code, "%s: cannot be locked", path);
+            if (fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK)
+                continue; // just gone
+            return refuse(path, descriptor, lock.l_pid);
+        }
+        if (is_current(path, descriptor, ret_facts)) {
+            *ret_descriptor = descriptor;
+            descriptor = -1;
+            return NULL;
+        }
+    }
+}
+
+struct error *store_lock_take(const char *path, struct store_lock **ret_lock)
+{
+    _cleanup_free_ struct store_lock *lock = calloc(1, sizeof *lock);
+    _cleanup_free_ char *name = NULL;
+    if (lock == NULL || asprintf(&name, "%s-lock", path) < 0) {
+        name = NULL;
+        return error_no_memory();
+    }
+    pthread_mutex_lock(&mutex);
+    struct stat facts;
+    struct error *error = try_take(name, &lock->descriptor, &facts);
+    if (error == NULL) {
+        lock->owner = getpid();
+        lock->device = facts.st_dev;
+        lock->inode = facts.st_ino;
+        lock->path = TAKE(name);
+        lock->next = held;
+        held = lock;
+        introduce(lock->descriptor);
+        *ret_lock = TAKE(lock);
+    }
+    pthread_mutex_unlock(&mutex);
+    return error;
+}
+
+// The name goes before the lock does: whoever waits for either finds out in is_current().
+void store_lock_release(struct store_lock *lock)
+{
+    if (lock == NULL)
+        return;
+    pthread_mutex_lock(&mutex);
+    for (struct store_lock **at = &held; *at != NULL; at = &(*at)->next)
+        if (*at == lock) {
+            *at = lock->next;
+            break;
+        }
+    unlink(lock->path);
+    close(lock->descriptor);
+    pthread_mutex_unlock(&mutex);
+    free(lock->path);
+    free(lock);
+}

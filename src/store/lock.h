@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One controller at a time: a lock beside the file that ends with the process that holds it.
+#ifndef ORDEAL_STORE_LOCK_H
+#define ORDEAL_STORE_LOCK_H
+
+#include "base/error.h"
+
+struct store_lock;
+
+// Of the database `path`, by the file PATH-lock. An error that says who has it if somebody does.
+struct error *store_lock_take(const char *path, struct store_lock **ret_lock);
+void store_lock_release(struct store_lock *lock);
+
+#endif

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Opening a file of campaigns: is it one, may we, and is it of our time?
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "store/internal.h"
+#include "store/schema.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define WAIT_MS 10000 // for somebody at the sqlite3 shell to finish
+
+static struct error *check_path(const char *path, enum store_mode mode)
+{
+    struct stat facts;
+    if (path[0] == '\0')
+        return error_new("the name of the file of campaigns is empty");
+    if (stat(path, &facts) != 0) {
+        if (errno == ENOENT && mode == STORE_WRITE)
+            return NULL;
+        return error_from_errno(errno, "%s: cannot be opened", path);
+    }
+    // Opening a FIFO would wait for ever.
+    if (!S_ISREG(facts.st_mode))
+        return error_new("%s: not a file", path);
+    if (facts.st_size == 0 && mode == STORE_READ)
+        return error_new("%s: the file is empty: no campaign was stored in it", path);
+    return NULL;
+}
+
+// A URI, so that no name means anything special to SQLite (":memory:", "file:…").
+static struct error *make_uri(const char *path, const char *options, struct buffer *ret_uri)
+{
+    TRY(buffer_printf(ret_uri, "file:%s", path[0] == '/' ? "//" : "./"));
+    for (const char *at = path; *at != '\0'; at++)
+        TRY(strchr("%?#", *at) != NULL ? buffer_printf(ret_uri, "%%%02x", (unsigned char)*at)
+                                       : buffer_append(ret_uri, at, 1));
+    return buffer_printf(ret_uri, "%s", options);
+}
+
+static struct error *connect(struct store *store, const char *options)
+{
+    int flags = store->mode == STORE_READ ? SQLITE_OPEN_READONLY
+                                          : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    _cleanup_(buffer_deinit) struct buffer uri = {0};
+    TRY(make_uri(store->path, options, &uri));
+    sqlite3_close(TAKE(store->database));
+    int code = sqlite3_open_v2(uri.data, &store->database,
+                               flags | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE, NULL);
+    if (store->database == NULL)
+        return error_no_memory();
+    if (code != SQLITE_OK)
+        return store_failed(store, code);
+    sqlite3_busy_timeout(store->database, WAIT_MS);
+    // The file may come from anywhere: what its schema says is not to be trusted.
+    sqlite3_db_config(store->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(store->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    return store_execute(store, "PRAGMA cell_size_check = ON");
+}
+
+// The version of the schema, 0 for a new file.
+static struct error *check_schema(struct store *store, int64_t *ret_version)
+{
+    int64_t objects, application, version;
+    TRY(store_pragma(store, "SELECT count(*) FROM sqlite_schema", &objects));
+    TRY(store_pragma(store, "PRAGMA application_id", &application));
+    TRY(store_pragma(store, "PRAGMA user_version", &version));
+    bool is_new = application == 0 && version == 0 && objects == 0;
+    if (is_new && store->mode == STORE_READ)
+        return error_new("%s: no campaign was stored in it", store->path);
+    if (!is_new && application != SCHEMA_APPLICATION)
+        return error_new("%s: an SQLite database, but not a file of campaigns", store->path);
+    if (version > schema_version)
+        return error_new("%s: made by a newer version of Ordeal (schema %ld, this one knows %d)",
+                         store->path, version, schema_version);
+    if (!is_new && version < SCHEMA_OLDEST)
+        return error_new("%s: the file is damaged: schema %ld does not exist", store->path,
+                         version);
+    *ret_version = version;
+    return NULL;
+}
+
+// Whether commits wait in PATH-wal.
+static bool has_log(struct store *store)
+{
+    char name[4200];
+    struct stat facts;
+    int size = snprintf(name, sizeof name, "%s-wal", store->path);
+    return size < (int)sizeof name && stat(name, &facts) == 0 && facts.st_size > 0;
+}
+
+// Readers want shared memory beside the file. Where they may not make it, nobody who could write
+// is there either, and the file is read as it is.
+static struct error *open_to_read(struct store *store)
+{
+    int64_t version;
+    TRY(connect(store, ""));
+    struct error *error = check_schema(store, &version);
+    int code = sqlite3_errcode(store->database) & 0xff;
+    if (error == NULL || (code != SQLITE_CANTOPEN && code != SQLITE_READONLY))
+        return error;
+    error_free(error);
+    if (has_log(store))
+        return error_new("%s: was not closed by its last writer and cannot be mended here: copy it "
+                         "together with %s-wal to where you may write",
+                         store->path, store->path);
+    TRY(connect(store, "?immutable=1"));
+    return check_schema(store, &version);
+}
+
+static struct error *migrate(struct store *store, int64_t version)
+{
+    TRY(store_begin(store));
+    for (int64_t i = version; i < schema_version; i++) {
+        struct error *error = store_execute(store, schema_steps[i]);
+        if (error != NULL) {
+            store_rollback(store);
+            return error;
+        }
+    }
+    char pragmas[100];
+    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             SCHEMA_APPLICATION, schema_version);
+    struct error *error = store_execute(store, pragmas);
+    if (error != NULL) {
+        store_rollback(store);
+        return error;
+    }
+    return store_commit(store);
+}
+
+static struct error *use_log(struct store *store)
+{
+    sqlite3_stmt *statement = NULL;
+    int code =
+        sqlite3_prepare_v2(store->database, "PRAGMA journal_mode = WAL", -1, &statement, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    struct error *error = code == SQLITE_ROW ? NULL : store_failed(store, code);
+    const char *mode = error == NULL ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    if (error == NULL && (mode == NULL || strcmp(mode, "wal") != 0))
+        error = error_new("%s: this file system cannot share memory between processes; keep the "
+                          "file on a local disk",
+                          store->path);
+    sqlite3_finalize(statement);
+    return error;
+}
+
+static struct error *open_to_write(struct store *store)
+{
+    int64_t version;
+    TRY(connect(store, ""));
+    if (sqlite3_db_readonly(store->database, "main") != 0)
+        return error_new("%s: cannot be written", store->path);
+    // By the name without links: the lock must not depend on how the file is called.
+    TRY(store_lock_take(sqlite3_db_filename(store->database, "main"), &store->lock));
+    TRY(check_schema(store, &version));
+    // Debian's SQLite overwrites what is deleted and vacuums by itself; neither is worth its time.
+    TRY(store_execute(store, "PRAGMA auto_vacuum = NONE; PRAGMA secure_delete = OFF;"
+                             "PRAGMA foreign_keys = ON; PRAGMA cache_size = -16384"));
+    TRY(use_log(store));
+    // In this mode a commit survives the process; a power failure may take the last ones, but never
+    // the file.
+    TRY(store_execute(store, "PRAGMA synchronous = NORMAL"));
+    return version < schema_version ? migrate(store, version) : NULL;
+}
+
+struct error *store_open(const char *path, enum store_mode mode, struct store **ret_store)
+{
+    TRY(check_path(path, mode));
+    _cleanup_(store_closep) struct store *store = calloc(1, sizeof *store);
+    if (store == NULL)
+        return error_no_memory();
+    store->mode = mode;
+    store->owner = getpid();
+    store->path = strdup(path);
+    if (store->path == NULL)
+        return error_no_memory();
+    TRY(mode == STORE_READ ? open_to_read(store) : open_to_write(store));
+    *ret_store = TAKE(store);
+    return NULL;
+}
+
+void store_close(struct store *store)
+{
+    if (store == NULL)
+        return;
+    // A forked child that tidied up the connection would do so under its parent's hands.
+    if (store->owner != getpid())
+        return;
+    store_rollback(store);
+    for (unsigned i = 0; i < QUERIES; i++)
+        sqlite3_finalize(store->idle[i]);
+    sqlite3_close(store->database);
+    store_lock_release(store->lock);
+    free(store->path);
+    free(store);
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every SQL statement that campaigns and reports use. Values only come in as parameters.
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "store/internal.h"
+
+struct description {
+    const char *start;         // SQL, or its part before the columns of …
+    const struct table *table; // … this table
+    const char *rest;
+};
+
+#define INSERT(what)                                                                               \
+    {                                                                                              \
+        NULL, &table_##what, ""                                                                    \
+    }
+#define SELECT(what, clause)                                                                       \
+    {                                                                                              \
+        "SELECT ", &table_##what, " FROM " #what " " clause                                        \
+    }
+#define COUNT(expression, join)                                                                    \
+    {                                                                                              \
+        "SELECT trial.verdict, count(*), " expression " AS part FROM trial " join                  \
+        " WHERE trial.campaign = ?1 AND trial.confirmation = 0 GROUP BY part, trial.verdict"       \
+        " ORDER BY part",                                                                          \
+            NULL, NULL                                                                             \
+    }
+#define COUNT_CANDIDATES(column)                                                                   \
+    COUNT("candidate." column, "JOIN candidate ON candidate.id = trial.candidate")
+
+static const struct description queries[QUERIES] = {
+    [ADD_CAMPAIGN] = INSERT(campaign),
+    [ADD_REFERENCE] = INSERT(reference),
+    [ADD_ARTIFACT] = INSERT(artifact),
+    [ADD_CANDIDATE] = INSERT(candidate),
+    [ADD_TRIAL] = INSERT(trial),
+    [ADD_INJECTION] = INSERT(injection),
+    [ADD_FINDING] = {NULL, &table_finding,
+                     " ON CONFLICT (campaign, cause) DO UPDATE SET trials = trials + 1"
+                     " RETURNING id, trials, coalesce(trial, 0)"},
+    [ADD_STACK] = {"INSERT INTO stack (hash, text) VALUES (?1, ?2)", NULL, NULL},
+    [FIND_STACK] = {"SELECT id FROM stack WHERE hash = ?1 AND text = ?2", NULL, NULL},
+    [UPDATE_CAMPAIGN] = {"UPDATE campaign SET state = ?2, elapsed_s = ?3, candidates = ?4,"
+                         " planned = ?5, warnings = ?6 WHERE id = ?1",
+                         NULL, NULL},
+    [UPDATE_FINDING] = {"UPDATE finding SET title = ?5, site = ?6, file = ?7, line = ?8,"
+                        " stack = ?9, trial = ?10, command = ?12 WHERE id = ?1",
+                        NULL, NULL},
+    [SELECT_CANDIDATE] = {"UPDATE candidate SET selected = ?2 WHERE id = ?1", NULL, NULL},
+    [SET_TRIAL_FINDING] = {"UPDATE trial SET finding = nullif(?2, 0) WHERE id = ?1", NULL, NULL},
+    [NEWEST_CAMPAIGN] = SELECT(campaign, "ORDER BY id DESC LIMIT 1"),
+    [FIND_CAMPAIGN] = SELECT(campaign, "WHERE id = ?1"),
+    [FIND_TRIAL] = SELECT(trial, "WHERE id = ?1"),
+    [FIND_CANDIDATE] = SELECT(candidate, "WHERE id = ?1"),
+    [EACH_CAMPAIGN] = SELECT(campaign, "ORDER BY id"),
+    [EACH_REFERENCE] = SELECT(reference, "WHERE campaign = ?1 ORDER BY number"),
+    [EACH_ARTIFACT] = SELECT(artifact, "WHERE reference = ?1 ORDER BY id"),
+    [EACH_CANDIDATE] =
+        SELECT(candidate, "WHERE campaign = ?1 AND number > ?2 ORDER BY number LIMIT ?3"),
+    [EACH_OPEN_CANDIDATE] =
+        SELECT(candidate, "WHERE campaign = ?1 AND number > ?2 AND selected = 1 AND NOT EXISTS"
+                          " (SELECT 1 FROM trial WHERE trial.candidate = candidate.id"
+                          " AND trial.confirmation = 0) ORDER BY number LIMIT ?3"),
+    [EACH_TRIAL] = SELECT(trial, "WHERE campaign = ?1 AND confirmation = 0 ORDER BY number"),
+    [EACH_TRIAL_AND_CONFIRMATION] = SELECT(trial, "WHERE campaign = ?1 ORDER BY number, id"),
+    [EACH_INJECTION] = SELECT(injection, "WHERE trial = ?1 ORDER BY id"),
+    [EACH_FINDING] = SELECT(finding, "LEFT JOIN verdict ON verdict.word = finding.verdict"
+                                     " WHERE finding.campaign = ?1"
+                                     " ORDER BY verdict.severity, finding.trials DESC, finding.id"),
+    [COUNT_ALL] = COUNT("NULL", ""),
+    [COUNT_TYPE] = COUNT_CANDIDATES("type"),
+    [COUNT_FUNCTION] = COUNT_CANDIDATES("function"),
+    [COUNT_MODULE] = COUNT_CANDIDATES("module"),
+    [COUNT_FILE] = COUNT_CANDIDATES("file"),
+    [COUNT_COMPONENT] = COUNT_CANDIDATES("component"),
+    [COUNT_PROGRAM] = COUNT("(SELECT program FROM injection WHERE injection.trial = trial.id"
+                            " ORDER BY injection.id LIMIT 1)",
+                            ""),
+};
+
+static struct error *add_insert(struct buffer *sql, const struct table *table)
+{
+    TRY(buffer_printf(sql, "INSERT INTO %s (", table->name));
+    for (int i = 0; i < table->count; i++)
+        TRY(buffer_printf(sql, "%s%s", i > 0 ? ", " : "", table->columns[i].name));
+    TRY(buffer_printf(sql, ") VALUES ("));
+    for (int i = 0; i < table->count; i++)
+        TRY(buffer_printf(sql, "%s?%d", i > 0 ? ", " : "", i + 1));
+    return buffer_printf(sql, ")");
+}
+
+static struct error *add_columns(struct buffer *sql, const struct table *table)
+{
+    for (int i = 0; i < table->count; i++) {
+        const struct column *column = &table->columns[i];
+        const char *comma = i > 0 ? ", " : "";
+        if (column->kind == KIND_STACK)
+            TRY(buffer_printf(sql, "%s(SELECT text FROM stack WHERE stack.id = %s.%s)", comma,
+                              table->name, column->name));
+        else
+            TRY(buffer_printf(sql, "%s%s.%s", comma, table->name, column->name));
+    }
+    return NULL;
+}
+
+struct error *query_text(enum query query, char **ret_sql)
+{
+    const struct description *description = &queries[query];
+    _cleanup_(buffer_deinit) struct buffer sql = {0};
+    if (description->start == NULL)
+        TRY(add_insert(&sql, description->table));
+    else
+        TRY(buffer_printf(&sql, "%s", description->start));
+    if (description->start != NULL && description->table != NULL)
+        TRY(add_columns(&sql, description->table));
+    TRY(buffer_printf(&sql, "%s", description->rest != NULL ? description->rest : ""));
+    *ret_sql = TAKE(sql.data);
+    return NULL;
+}

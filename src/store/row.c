@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Structs to rows and back, as the tables of columns say.
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "store/internal.h"
+
+#include <string.h>
+
+static const char *const state_words[] = {
+    [STORE_RUNNING] = "running",
+    [STORE_INTERRUPTED] = "interrupted",
+    [STORE_FINISHED] = "finished",
+};
+#define STATES (sizeof state_words / sizeof *state_words)
+
+// A stack is looked up by its hash: an index over the texts would hold all of them again. If the
+// hash function ever changes, old stacks are merely kept twice.
+static struct error *intern_stack(struct store *store, const char *text, int64_t *ret_id)
+{
+    int64_t hash = (int64_t)hash_bytes(text, strlen(text));
+    _cleanup_(scan_end) struct scan find = {0};
+    TRY(scan_start(store, FIND_STACK, &find));
+    TRY(scan_integer(&find, 1, hash));
+    TRY(scan_text(&find, 2, text));
+    bool got;
+    TRY(scan_step(&find, &got));
+    if (got) {
+        *ret_id = sqlite3_column_int64(find.statement, 0);
+        return NULL;
+    }
+    _cleanup_(scan_end) struct scan add = {0};
+    TRY(scan_start(store, ADD_STACK, &add));
+    TRY(scan_integer(&add, 1, hash));
+    TRY(scan_text(&add, 2, text));
+    TRY(scan_step(&add, &got));
+    *ret_id = sqlite3_last_insert_rowid(store->database);
+    return NULL;
+}
+
+static struct error *bind_stack(struct scan *scan, int parameter, const char *text)
+{
+    int64_t id;
+    if (text == NULL)
+        return scan_text(scan, parameter, NULL);
+    TRY(intern_stack(scan->store, text, &id));
+    return scan_integer(scan, parameter, id);
+}
+
+static struct error *bind_some(struct scan *scan, int parameter, int64_t value)
+{
+    return value == 0 ? scan_text(scan, parameter, NULL) : scan_integer(scan, parameter, value);
+}
+
+static struct error *bind_code(struct scan *scan, int code)
+{
+    return code == SQLITE_OK ? NULL : store_failed(scan->store, code);
+}
+
+static struct error *bind_bytes(struct scan *scan, int parameter, const char *member)
+{
+    const void *bytes = *(const void *const *)member;
+    size_t size = *(const size_t *)(member + sizeof bytes);
+    return bind_code(scan, bytes == NULL ? sqlite3_bind_null(scan->statement, parameter)
+                                         : sqlite3_bind_blob64(scan->statement, parameter, bytes,
+                                                               size, SQLITE_STATIC));
+}
+
+static const char *verdict_word(unsigned value)
+{
+    return verdict_facts[value].name;
+}
+
+static const char *state_word(unsigned value)
+{
+    return state_words[value];
+}
+
+// A value that is none is refused by the column's NOT NULL.
+static struct error *bind_word(struct scan *scan, int parameter, unsigned value, unsigned count,
+                               const char *(*word)(unsigned))
+{
+    return scan_text(scan, parameter, value < count ? word(value) : NULL);
+}
+
+static struct error *bind_member(struct scan *scan, int parameter, enum kind kind,
+                                 const char *member)
+{
+    switch (kind) {
+    case KIND_INTEGER:
+    case KIND_COUNT:
+        return scan_integer(scan, parameter, *(const int64_t *)member);
+    case KIND_ID:
+    case KIND_KEY:
+    case KIND_SOME_COUNT:
+        return bind_some(scan, parameter, *(const int64_t *)member);
+    case KIND_NUMBER:
+        return scan_integer(scan, parameter, *(const uint32_t *)member);
+    case KIND_SOME_NUMBER:
+        return bind_some(scan, parameter, *(const unsigned *)member);
+    case KIND_INT:
+        return scan_integer(scan, parameter, *(const int *)member);
+    case KIND_FLAG:
+        return scan_integer(scan, parameter, *(const bool *)member);
+    case KIND_REAL:
+        return bind_code(scan,
+                         sqlite3_bind_double(scan->statement, parameter, *(const double *)member));
+    case KIND_TEXT:
+    case KIND_SOME_TEXT:
+        return scan_text(scan, parameter, *(const char *const *)member);
+    case KIND_STACK:
+        return bind_stack(scan, parameter, *(const char *const *)member);
+    case KIND_BYTES:
+        return bind_bytes(scan, parameter, member);
+    case KIND_VERDICT:
+        return bind_word(scan, parameter, *(const unsigned *)member, VERDICTS, verdict_word);
+    case KIND_STATE:
+        return bind_word(scan, parameter, *(const unsigned *)member, STATES, state_word);
+    }
+    return NULL;
+}
+
+struct error *row_bind(struct scan *scan, const struct table *table, const void *row)
+{
+    for (int i = 0; i < table->count; i++)
+        TRY(bind_member(scan, i + 1, table->columns[i].kind,
+                        (const char *)row + table->columns[i].offset));
+    return NULL;
+}
+
+static struct error *read_word(struct scan *scan, int column, unsigned *ret_value)
+{
+    const char *word;
+    TRY(scan_column(scan, column, &word));
+    word = word != NULL ? word : "";
+    unsigned value = verdict_named(word, strlen(word));
+    if (value == VERDICTS)
+        return error_new("%s: the file is damaged: a verdict that does not exist",
+                         scan->store->path);
+    *ret_value = value;
+    return NULL;
+}
+
+static struct error *read_state(struct scan *scan, int column, unsigned *ret_value)
+{
+    const char *word;
+    TRY(scan_column(scan, column, &word));
+    for (unsigned i = 0; word != NULL && i < STATES; i++)
+        if (strcmp(word, state_words[i]) == 0) {
+            *ret_value = i;
+            return NULL;
+        }
+    return error_new("%s: the file is damaged: a state of a campaign that does not exist",
+                     scan->store->path);
+}
+
+static struct error *read_text(struct scan *scan, int column, bool needed, const char **ret_text)
+{
+    TRY(scan_column(scan, column, ret_text));
+    if (needed && *ret_text == NULL)
+        *ret_text = "";
+    return NULL;
+}
+
+static void read_bytes(struct scan *scan, int column, char *member)
+{
+    const void *bytes = sqlite3_column_blob(scan->statement, column);
+    *(const void **)member = bytes;
+    *(size_t *)(member + sizeof bytes) =
+        bytes != NULL ? (size_t)sqlite3_column_bytes(scan->statement, column) : 0;
+}
+
+static struct error *read_member(struct scan *scan, int column, enum kind kind, char *member)
+{
+    sqlite3_stmt *statement = scan->statement;
+    switch (kind) {
+    case KIND_ID:
+    case KIND_INTEGER:
+    case KIND_KEY:
+    case KIND_COUNT:
+    case KIND_SOME_COUNT:
+        *(int64_t *)member = sqlite3_column_int64(statement, column);
+        return NULL;
+    case KIND_NUMBER:
+    case KIND_SOME_NUMBER:
+        *(uint32_t *)member = (uint32_t)sqlite3_column_int64(statement, column);
+        return NULL;
+    case KIND_INT:
+        *(int *)member = (int)sqlite3_column_int64(statement, column);
+        return NULL;
+    case KIND_FLAG:
+        *(bool *)member = sqlite3_column_int64(statement, column) != 0;
+        return NULL;
+    case KIND_REAL:
+        *(double *)member = sqlite3_column_double(statement, column);
+        return NULL;
+    case KIND_TEXT:
+    case KIND_SOME_TEXT:
+    case KIND_STACK:
+        return read_text(scan, column, kind == KIND_TEXT, (const char **)member);
+    case KIND_BYTES:
+        read_bytes(scan, column, member);
+        return NULL;
+    case KIND_VERDICT:
+        return read_word(scan, column, (unsigned *)member);
+    case KIND_STATE:
+        return read_state(scan, column, (unsigned *)member);
+    }
+    return NULL;
+}
+
+struct error *row_read(struct scan *scan, const struct table *table, void *row)
+{
+    for (int i = 0; i < table->count; i++)
+        TRY(read_member(scan, i, table->columns[i].kind, (char *)row + table->columns[i].offset));
+    return NULL;
+}
+
+static struct error *add(struct store *store, enum query query, const struct table *table,
+                         void *row)
+{
+    _cleanup_(scan_end) struct scan scan = {0};
+    bool got;
+    TRY(scan_start(store, query, &scan));
+    TRY(row_bind(&scan, table, row));
+    TRY(scan_step(&scan, &got));
+    if (table->columns[0].kind == KIND_ID)
+        *(int64_t *)((char *)row + table->columns[0].offset) =
+            sqlite3_last_insert_rowid(store->database);
+    return NULL;
+}
+
+struct error *row_add(struct store *store, enum query query, const struct table *table, void *row)
+{
+    bool own;
+    TRY(store_write_start(store, &own));
+    return store_write_end(store, own, add(store, query, table, row));
+}
+
+static bool is_text(const struct column *column)
+{
+    return column->kind == KIND_TEXT || column->kind == KIND_SOME_TEXT ||
+           column->kind == KIND_STACK;
+}
+
+static char **text_of(const struct column *column, void *row)
+{
+    return (char **)((char *)row + column->offset);
+}
+
+struct error *row_keep(const struct table *table, void *row)
+{
+    bool failed = false;
+    for (int i = 0; i < table->count; i++) {
+        if (!is_text(&table->columns[i]))
+            continue;
+        char **text = text_of(&table->columns[i], row), *borrowed = *text;
+        *text = borrowed != NULL && !failed ? strdup(borrowed) : NULL;
+        failed = failed || (borrowed != NULL && *text == NULL);
+    }
+    if (failed)
+        row_drop(table, row);
+    return failed ? error_no_memory() : NULL;
+}
+
+void row_drop(const struct table *table, void *row)
+{
+    for (int i = 0; i < table->count; i++)
+        if (is_text(&table->columns[i]))
+            free(TAKE(*text_of(&table->columns[i], row)));
+}

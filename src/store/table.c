@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which member of which struct is which column.
+#include "store/internal.h"
+
+#include <stddef.h>
+
+#define COLUMN(type, member, kind)                                                                 \
+    {                                                                                              \
+#member, kind, offsetof(struct type, member)                                               \
+    }
+#define TABLE(what)                                                                                \
+    const struct table table_##what = {#what, what##_columns,                                      \
+                                       sizeof what##_columns / sizeof *what##_columns}
+
+static const struct column campaign_columns[] = {
+    COLUMN(store_campaign, id, KIND_ID),
+    COLUMN(store_campaign, name, KIND_TEXT),
+    COLUMN(store_campaign, injector, KIND_TEXT),
+    COLUMN(store_campaign, definition, KIND_TEXT),
+    COLUMN(store_campaign, command, KIND_TEXT),
+    COLUMN(store_campaign, directory, KIND_TEXT),
+    COLUMN(store_campaign, environment, KIND_TEXT),
+    COLUMN(store_campaign, version, KIND_TEXT),
+    COLUMN(store_campaign, machine, KIND_TEXT),
+    COLUMN(store_campaign, warnings, KIND_SOME_TEXT),
+    COLUMN(store_campaign, seed, KIND_COUNT),
+    COLUMN(store_campaign, created_s, KIND_INTEGER),
+    COLUMN(store_campaign, elapsed_s, KIND_REAL),
+    COLUMN(store_campaign, candidates, KIND_COUNT),
+    COLUMN(store_campaign, planned, KIND_SOME_COUNT),
+    COLUMN(store_campaign, state, KIND_STATE),
+};
+TABLE(campaign);
+
+static const struct column reference_columns[] = {
+    COLUMN(store_reference, id, KIND_ID),         COLUMN(store_reference, campaign, KIND_INTEGER),
+    COLUMN(store_reference, number, KIND_NUMBER), COLUMN(store_reference, outcome, KIND_TEXT),
+    COLUMN(store_reference, status, KIND_INT),    COLUMN(store_reference, seconds, KIND_REAL),
+};
+TABLE(reference);
+
+static const struct column artifact_columns[] = {
+    COLUMN(store_artifact_row, reference, KIND_INTEGER),
+    {"path", KIND_TEXT, offsetof(struct store_artifact_row, artifact.path)},
+    {"kind", KIND_TEXT, offsetof(struct store_artifact_row, artifact.kind)},
+    {"size", KIND_COUNT, offsetof(struct store_artifact_row, artifact.size)},
+    {"hash", KIND_COUNT, offsetof(struct store_artifact_row, artifact.hash)},
+    {"content", KIND_BYTES, offsetof(struct store_artifact_row, artifact.content)},
+};
+TABLE(artifact);
+_Static_assert(offsetof(struct store_artifact, content_size) ==
+                   offsetof(struct store_artifact, content) + sizeof(void *),
+               "KIND_BYTES");
+
+static const struct column candidate_columns[] = {
+    COLUMN(store_candidate, id, KIND_ID),
+    COLUMN(store_candidate, campaign, KIND_INTEGER),
+    COLUMN(store_candidate, number, KIND_COUNT),
+    COLUMN(store_candidate, spec, KIND_TEXT),
+    COLUMN(store_candidate, type, KIND_TEXT),
+    COLUMN(store_candidate, function, KIND_SOME_TEXT),
+    COLUMN(store_candidate, module, KIND_SOME_TEXT),
+    COLUMN(store_candidate, file, KIND_SOME_TEXT),
+    COLUMN(store_candidate, line, KIND_SOME_NUMBER),
+    COLUMN(store_candidate, component, KIND_SOME_TEXT),
+    COLUMN(store_candidate, series, KIND_SOME_TEXT),
+    COLUMN(store_candidate, position, KIND_COUNT),
+    COLUMN(store_candidate, weight, KIND_REAL),
+    COLUMN(store_candidate, selected, KIND_FLAG),
+};
+TABLE(candidate);
+
+static const struct column trial_columns[] = {
+    COLUMN(store_trial, id, KIND_ID),
+    COLUMN(store_trial, campaign, KIND_INTEGER),
+    COLUMN(store_trial, candidate, KIND_INTEGER),
+    COLUMN(store_trial, number, KIND_COUNT),
+    COLUMN(store_trial, seed, KIND_COUNT),
+    COLUMN(store_trial, spec, KIND_TEXT),
+    COLUMN(store_trial, verdict, KIND_VERDICT),
+    COLUMN(store_trial, reason, KIND_TEXT),
+    COLUMN(store_trial, outcome, KIND_TEXT),
+    COLUMN(store_trial, status, KIND_INT),
+    COLUMN(store_trial, seconds, KIND_REAL),
+    COLUMN(store_trial, started_s, KIND_REAL),
+    COLUMN(store_trial, activations, KIND_COUNT),
+    COLUMN(store_trial, plan_hash, KIND_SOME_COUNT),
+    COLUMN(store_trial, crash, KIND_SOME_TEXT),
+    COLUMN(store_trial, stack, KIND_STACK),
+    COLUMN(store_trial, output, KIND_SOME_TEXT),
+    COLUMN(store_trial, finding, KIND_KEY),
+    COLUMN(store_trial, confirmation, KIND_FLAG),
+};
+TABLE(trial);
+
+static const struct column injection_columns[] = {
+    COLUMN(store_injection, id, KIND_ID),
+    COLUMN(store_injection, trial, KIND_INTEGER),
+    COLUMN(store_injection, fault, KIND_TEXT),
+    COLUMN(store_injection, function, KIND_TEXT),
+    COLUMN(store_injection, module, KIND_SOME_TEXT),
+    COLUMN(store_injection, file, KIND_SOME_TEXT),
+    COLUMN(store_injection, line, KIND_SOME_NUMBER),
+    COLUMN(store_injection, symbol, KIND_SOME_TEXT),
+    COLUMN(store_injection, offset, KIND_COUNT),
+    COLUMN(store_injection, occurrence, KIND_COUNT),
+    COLUMN(store_injection, process, KIND_NUMBER),
+    COLUMN(store_injection, thread, KIND_NUMBER),
+    COLUMN(store_injection, program, KIND_SOME_TEXT),
+    COLUMN(store_injection, seconds, KIND_REAL),
+    COLUMN(store_injection, stack, KIND_STACK),
+};
+TABLE(injection);
+
+static const struct column finding_columns[] = {
+    COLUMN(store_finding, id, KIND_ID),           COLUMN(store_finding, campaign, KIND_INTEGER),
+    COLUMN(store_finding, verdict, KIND_VERDICT), COLUMN(store_finding, cause, KIND_TEXT),
+    COLUMN(store_finding, title, KIND_TEXT),      COLUMN(store_finding, site, KIND_TEXT),
+    COLUMN(store_finding, file, KIND_SOME_TEXT),  COLUMN(store_finding, line, KIND_SOME_NUMBER),
+    COLUMN(store_finding, stack, KIND_STACK),     COLUMN(store_finding, trial, KIND_KEY),
+    COLUMN(store_finding, trials, KIND_COUNT),    COLUMN(store_finding, command, KIND_TEXT),
+};
+TABLE(finding);

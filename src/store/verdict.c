@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The words for how a trial ended. The schema has the same list (schema.c); a test compares them.
+#include "store/verdict.h"
+
+#include <string.h>
+
+const struct verdict_facts verdict_facts[VERDICTS] = {
+    [VERDICT_CRASH] = {"crash", "a process died of a signal, or a checker reported an error", true,
+                       true},
+    [VERDICT_HANG] = {"hang", "still running when its time was over", true, true},
+    [VERDICT_SILENT] = {"silent", "results changed and nothing was reported", true, true},
+    [VERDICT_WRONG_OUTPUT] = {"wrong-output", "results changed though success was claimed", true,
+                              true},
+    [VERDICT_UNSTABLE] = {"unstable", "the posttest failed", true, true},
+    [VERDICT_GRACEFUL] = {"graceful", "the error was reported", true, false},
+    [VERDICT_PASS] = {"pass", "as without the fault", true, false},
+    [VERDICT_NOT_ACTIVATED] = {"not-activated", "the fault was never hit", false, false},
+    [VERDICT_INVALID] = {"invalid", "the trial could not be run", false, false},
+};
+
+enum verdict verdict_named(const char *name, size_t size)
+{
+    for (unsigned i = 0; i < VERDICTS; i++)
+        if (strlen(verdict_facts[i].name) == size && memcmp(verdict_facts[i].name, name, size) == 0)
+            return (enum verdict)i;
+    return VERDICTS;
+}
