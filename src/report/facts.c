@@ -174,7 +174,12 @@ unsigned facts_frame_count(const struct wire_record *record)
     return record->frame_count < WIRE_FRAMES ? record->frame_count : WIRE_FRAMES;
 }
 
-struct frame facts_frame(struct facts *facts, uint64_t packed)
+bool facts_frame_exact(const struct wire_record *record, unsigned index)
+{
+    return index == 0 && record->kind == WIRE_RECORD_CRASH;
+}
+
+struct frame facts_frame(struct facts *facts, uint64_t packed, bool exact)
 {
     struct frame frame = {.module = facts_module(facts, WIRE_FRAME_MODULE(packed)),
                           .offset = WIRE_FRAME_OFFSET(packed)};
@@ -191,7 +196,7 @@ struct frame facts_frame(struct facts *facts, uint64_t packed)
     char path[WIRE_MODULE_PATH + 1];
     snprintf(path, sizeof path, "%.*s", WIRE_MODULE_PATH, frame.module);
     // The return address belongs to the instruction after the call, maybe to the next function.
-    frame.position = dwarf_symbolizer_find(facts->symbolizer, path, frame.offset - 1);
-    frame.position.symbol_offset++;
+    frame.position = dwarf_symbolizer_find(facts->symbolizer, path, frame.offset - !exact);
+    frame.position.symbol_offset += !exact;
     return frame;
 }

@@ -69,7 +69,10 @@ struct frame {
     uint64_t offset;    // link-time return address, or absolute without a module
     struct dwarf_position position;
 };
-struct frame facts_frame(struct facts *facts, uint64_t packed);
+// A frame is where a call returns to, or (`exact`) the instruction itself.
+struct frame facts_frame(struct facts *facts, uint64_t packed, bool exact);
+// Whether frame `index` of a record is exact.
+bool facts_frame_exact(const struct wire_record *record, unsigned index);
 unsigned facts_frame_count(const struct wire_record *record);
 
 #endif

@@ -79,9 +79,11 @@ static void add_rules(struct page *page)
     }
 }
 
-static void add_frame(struct page *page, json_t *parent, const char *key, uint64_t packed)
+static void add_frame(struct page *page, json_t *parent, const char *key,
+                      const struct wire_record *record, unsigned index)
 {
-    struct frame found = facts_frame(&page->facts, packed);
+    struct frame found =
+        facts_frame(&page->facts, record->frames[index], facts_frame_exact(record, index));
     json_t *frame = json_add_object(&page->maker, parent, key);
     if (found.module[0] != '\0')
         json_add_text(&page->maker, frame, "module", found.module, WIRE_MODULE_PATH);
@@ -150,15 +152,23 @@ static void add_actions(struct page *page, json_t *injection, const struct wire_
         add_outs(page, injection, rule);
 }
 
-static void add_place(struct page *page, json_t *injection, const struct wire_record *record)
+static void add_stack(struct page *page, json_t *parent, const struct wire_record *record)
 {
     unsigned frames = facts_frame_count(record);
-    if (frames != 0)
-        add_frame(page, injection, "site", record->frames[0]);
-    json_t *stack = json_add_array(&page->maker, injection, "stack");
+    json_t *stack = json_add_array(&page->maker, parent, "stack");
     for (unsigned i = 0; i < frames && !page->maker.failed; i++)
-        add_frame(page, stack, NULL, record->frames[i]);
-    json_add_bool(&page->maker, injection, "stack_cut", record->frames_cut != 0);
+        add_frame(page, stack, NULL, record, i);
+    json_add_bool(&page->maker, parent, "stack_cut", record->frames_cut != 0);
+}
+
+static void add_caller(struct page *page, json_t *parent, const struct wire_record *record)
+{
+    struct json_maker *maker = &page->maker;
+    json_add_integer(maker, parent, "pid", record->pid);
+    json_add_integer(maker, parent, "tid", record->tid);
+    json_add_integer(maker, parent, "process", record->process_number);
+    json_add_integer(maker, parent, "thread", record->thread_number);
+    json_add_text(maker, parent, "program", record->process_name, sizeof record->process_name);
 }
 
 static void add_injection(struct page *page, json_t *list, const struct wire_record *record)
@@ -173,11 +183,7 @@ static void add_injection(struct page *page, json_t *list, const struct wire_rec
         json_add_string(maker, injection, "library", file_base_name(library));
     add_actions(page, injection, record);
     json_add_string(maker, injection, "trigger", facts_condition(&page->facts, record));
-    json_add_integer(maker, injection, "pid", record->pid);
-    json_add_integer(maker, injection, "tid", record->tid);
-    json_add_integer(maker, injection, "process", record->process_number);
-    json_add_integer(maker, injection, "thread", record->thread_number);
-    json_add_text(maker, injection, "program", record->process_name, sizeof record->process_name);
+    add_caller(page, injection, record);
     json_add_integer(maker, injection, "occurrence", record->occurrence);
     json_add_real(maker, injection, "seconds", (double)record->time_ns / 1e9);
     json_t *arguments = json_add_array(maker, injection, "arguments");
@@ -188,7 +194,9 @@ static void add_injection(struct page *page, json_t *list, const struct wire_rec
         add_rendered(page, arguments, NULL, error, &text);
     }
     json_add_bool(maker, injection, "arguments_known", found.kinds != NULL);
-    add_place(page, injection, record);
+    if (facts_frame_count(record) != 0)
+        add_frame(page, injection, "site", record, 0);
+    add_stack(page, injection, record);
 }
 
 static void add_injections(struct page *page)
@@ -198,6 +206,27 @@ static void add_injections(struct page *page)
         const struct wire_record *record = facts_record(&page->facts, i, WIRE_RECORD_INJECTION);
         if (record != NULL)
             add_injection(page, list, record);
+    }
+}
+
+static void add_crashes(struct page *page)
+{
+    json_t *list = json_add_array(&page->maker, page->root, "crashes");
+    for (uint32_t i = 0; i < page->facts.view->record_count && !page->maker.failed; i++) {
+        const struct wire_record *record = facts_record(&page->facts, i, WIRE_RECORD_CRASH);
+        if (record == NULL)
+            continue;
+        json_t *crash = json_add_object(&page->maker, list, NULL);
+        add_signal(page, crash, record->error);
+        if (record->actions & WIRE_CRASH_FAULT)
+            json_add_format(&page->maker, crash, "address", "0x%llx",
+                            (unsigned long long)record->value[0]);
+        json_add_bool(&page->maker, crash, "sent", (record->actions & WIRE_CRASH_SENT) != 0);
+        if (record->actions & WIRE_CRASH_SENT && record->value[1] != 0)
+            json_add_integer(&page->maker, crash, "sender", record->value[1]);
+        add_caller(page, crash, record);
+        json_add_real(&page->maker, crash, "seconds", (double)record->time_ns / 1e9);
+        add_stack(page, crash, record);
     }
 }
 
@@ -244,6 +273,7 @@ struct error *report_run_json(const struct report_run *run, struct buffer *ret_t
         add_outcome(&page);
         add_rules(&page);
         add_injections(&page);
+        add_crashes(&page);
         add_notes(&page);
         add_journal(&page);
         error = json_write(&page.maker, root, ret_text);

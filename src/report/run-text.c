@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define SHOWN_INJECTIONS 20
+#define SHOWN_CRASHES    5
 #define SHOWN_NOTES      10
 #define KNOWN_STACKS     64
 
@@ -181,9 +182,10 @@ static struct error *put_actions(struct page *page, const struct wire_record *re
     return paint(page, PLAIN);
 }
 
-static struct error *put_frame(struct page *page, unsigned number, uint64_t packed)
+static struct error *put_frame(struct page *page, const struct wire_record *record, unsigned number)
 {
-    struct frame frame = facts_frame(&page->facts, packed);
+    struct frame frame =
+        facts_frame(&page->facts, record->frames[number], facts_frame_exact(record, number));
     PAINTED(page, DIM, "     #%-2u ", number);
     if (frame.module[0] == '\0') {
         PUT(page, "0x%llx\n", (unsigned long long)frame.offset);
@@ -207,6 +209,15 @@ static struct error *put_frame(struct page *page, unsigned number, uint64_t pack
     PUT(page, "+0x%llx", (unsigned long long)frame.offset);
     TRY(paint(page, PLAIN));
     PUT(page, "\n");
+    return NULL;
+}
+
+static struct error *put_frames(struct page *page, const struct wire_record *record)
+{
+    for (unsigned i = 0; i < facts_frame_count(record); i++)
+        TRY(put_frame(page, record, i));
+    if (record->frames_cut)
+        PAINTED(page, DIM, "     ... and further frames\n");
     return NULL;
 }
 
@@ -234,11 +245,7 @@ static struct error *put_stack(struct page *page, uint64_t number, const struct 
         PAINTED(page, DIM, "     same stack as %llu.\n", (unsigned long long)same);
         return NULL;
     }
-    for (unsigned i = 0; i < frames; i++)
-        TRY(put_frame(page, i, record->frames[i]));
-    if (record->frames_cut)
-        PAINTED(page, DIM, "     ... and further frames\n");
-    return NULL;
+    return put_frames(page, record);
 }
 
 static const char *ordinal(uint64_t number)
@@ -287,6 +294,43 @@ static struct error *put_injections(struct page *page)
     if (number > SHOWN_INJECTIONS && !page->run->all)
         PUT(page, "\n     ... and %llu more; --all or --json shows them\n",
             (unsigned long long)(number - SHOWN_INJECTIONS));
+    return NULL;
+}
+
+static struct error *put_crash(struct page *page, const struct wire_record *record)
+{
+    PUT(page, "\n  ");
+    TRY(paint(page, RED));
+    TRY(text_put(&page->text, record->process_name, sizeof record->process_name, 0));
+    PUT(page, " crashed: ");
+    TRY(put_signal(page, record->error));
+    if (record->actions & WIRE_CRASH_FAULT)
+        PUT(page, " at address 0x%llx", (unsigned long long)record->value[0]);
+    TRY(paint(page, PLAIN));
+    if (record->actions & WIRE_CRASH_SENT && record->value[1] == record->pid)
+        PUT(page, ", raised by itself");
+    else if (record->actions & WIRE_CRASH_SENT)
+        PUT(page, ", sent by pid %llu", (unsigned long long)record->value[1]);
+    PUT(page, ", pid %u", record->pid);
+    if (record->tid != record->pid)
+        PUT(page, ", thread %u (tid %u)", record->thread_number, record->tid);
+    PUT(page, ", ");
+    TRY(text_put_duration(&page->text, record->time_ns));
+    PUT(page, " after the start\n");
+    return put_frames(page, record);
+}
+
+static struct error *put_crashes(struct page *page)
+{
+    uint64_t shown = 0;
+    for (uint32_t i = 0; i < page->facts.view->record_count; i++) {
+        const struct wire_record *record = facts_record(&page->facts, i, WIRE_RECORD_CRASH);
+        if (record != NULL && (shown++ < SHOWN_CRASHES || page->run->all))
+            TRY(put_crash(page, record));
+    }
+    if (shown > SHOWN_CRASHES && !page->run->all)
+        PUT(page, "\n  ... and %llu more processes crashed; --all or --json shows them\n",
+            (unsigned long long)(shown - SHOWN_CRASHES));
     return NULL;
 }
 
@@ -430,6 +474,7 @@ static struct error *put_page(struct page *page)
 {
     TRY(put_outcome(page));
     TRY(put_injections(page));
+    TRY(put_crashes(page));
     TRY(put_rules(page));
     return put_warnings(page);
 }

@@ -490,6 +490,9 @@ void hook_prepare(void)
         *hooks[i].real = library_function(library, hooks[i].name);
     for (size_t i = 0; i < sizeof mutex_hooks / sizeof mutex_hooks[0]; i++)
         *mutex_hooks[i].real = library_function(library, mutex_hooks[i].name);
+    if ((runtime.region->options & WIRE_CATCH_CRASHES) != 0)
+        for (size_t i = 0; i < CRASH_HOOKS; i++)
+            *crash_hooks[i].real = library_function(library, crash_hooks[i].name);
     runtime_real_dlopen = real_dlopen;
     real_dlerror = (char *(*)(void))library_function(library, "dlerror");
 }
@@ -497,7 +500,7 @@ void hook_prepare(void)
 const struct hook *hook_find(const char *name)
 {
     // Nearly every import fails this first test.
-    static const char initials[] = "_cdefmpqs";
+    static const char initials[] = "_bcdefmpqs";
     const char *initial = initials;
     while (*initial != name[0] && *initial != '\0')
         initial++;
@@ -506,5 +509,7 @@ const struct hook *hook_find(const char *name)
     const struct hook *hook = find_in(hooks, sizeof hooks / sizeof hooks[0], name);
     if (hook == NULL && (runtime.plan->uses & WIRE_USE_MUTEX) != 0)
         hook = find_in(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0], name);
+    if (hook == NULL && (runtime.region->options & WIRE_CATCH_CRASHES) != 0)
+        hook = find_in(crash_hooks, CRASH_HOOKS, name);
     return hook;
 }

@@ -26,26 +26,36 @@ static void journal_close(struct wire_record *record)
     atomic_store(&record->state, WIRE_RECORD_COMPLETE);
 }
 
+static uint64_t frame_of(uint64_t pc)
+{
+    struct module *module = module_at(pc);
+    uint32_t index = module != NULL ? module_index(module) : WIRE_FRAME_UNKNOWN;
+    return index != WIRE_FRAME_UNKNOWN ? WIRE_FRAME(index, pc - module->bias)
+                                       : WIRE_FRAME(WIRE_FRAME_UNKNOWN, pc);
+}
+
+// Frames from where the walk is outwards; `count` are there already.
+static uint32_t frames_from(struct walk *walk, uint64_t *frames, uint32_t count, uint32_t room,
+                            uint32_t *ret_cut)
+{
+    *ret_cut = 0;
+    for (;;) {
+        frames[count++] = frame_of(walk->pc);
+        if (!walk_next(walk))
+            return count;
+        if (count == room) {
+            *ret_cut = 1;
+            return count;
+        }
+    }
+}
+
 uint32_t journal_frames(const struct call_frame *frame, uint64_t *frames, uint32_t room,
                         uint32_t *ret_cut)
 {
     struct walk walk;
-    uint32_t count = 0;
-    *ret_cut = 0;
     walk_start(&walk, frame);
-    for (;;) {
-        struct module *module = module_at(walk.pc);
-        uint32_t index = module != NULL ? module_index(module) : WIRE_FRAME_UNKNOWN;
-        frames[count++] = index != WIRE_FRAME_UNKNOWN ? WIRE_FRAME(index, walk.pc - module->bias)
-                                                      : WIRE_FRAME(WIRE_FRAME_UNKNOWN, walk.pc);
-        if (!walk_next(&walk))
-            break;
-        if (count == room) {
-            *ret_cut = 1;
-            break;
-        }
-    }
-    return count;
+    return frames_from(&walk, frames, 0, room, ret_cut);
 }
 
 static void capture_strings(struct wire_record *record, const struct call *call)
@@ -79,6 +89,42 @@ void journal_injection(const struct call *call, uint32_t rule, uint64_t short_va
     record->library = library != NULL ? module_index(library) : WIRE_FRAME_UNKNOWN;
     record->frame_count =
         (uint16_t)journal_frames(call->frame, record->frames, WIRE_FRAMES, &record->frames_cut);
+    journal_close(record);
+}
+
+// A jump to where no code is, mostly a call of a null pointer: the caller is on top of the stack.
+static bool step_over_bad_jump(struct walk *walk)
+{
+    uint64_t caller;
+    if (!walk->exact || module_at(walk->pc) != NULL ||
+        !system_peek((const void *)walk->sp, &caller, 8) || module_at(caller) == NULL)
+        return false;
+    walk->pc = caller;
+    walk->sp += 8;
+    walk->exact = false;
+    return true;
+}
+
+void journal_crash(const struct crash *crash)
+{
+    struct thread *self = thread_self();
+    struct wire_record *record = journal_open(WIRE_RECORD_CRASH);
+    if (record == NULL)
+        return;
+    record->thread_number = self->number;
+    record->error = crash->signal;
+    record->actions = crash->flags;
+    record->value[0] = crash->address;
+    record->value[1] = (uint64_t)crash->sender;
+    struct walk walk;
+    uint32_t count = 0;
+    if (walk_interrupted(&walk, crash->context)) {
+        record->frames[count] = frame_of(walk.pc);
+        if (step_over_bad_jump(&walk))
+            count++;
+        count = frames_from(&walk, record->frames, count, WIRE_FRAMES, &record->frames_cut);
+    }
+    record->frame_count = (uint16_t)count;
     journal_close(record);
 }
 

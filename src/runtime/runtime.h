@@ -140,6 +140,9 @@ struct process {
     uint64_t key; // 0: a new process, not yet set up
     uint32_t lock;
     uint32_t number;
+    uint32_t crash_pid, crash_tid; // who is writing the record of a crash, or has
+    uint32_t crash_signal;
+    uint32_t crash_done; // futex: 1: it is written
 };
 
 struct runtime {
@@ -271,6 +274,18 @@ const struct hook *hook_find(const char *name);
 void hook_prepare(void);
 void environment_prepare(void);
 
+// crash.c
+#define CRASH_HOOKS 7
+extern const struct hook crash_hooks[CRASH_HOOKS];
+struct crash {
+    int signal;
+    uint32_t flags; // enum wire_crash
+    uint64_t address;
+    int sender;
+    const void *context; // the kernel's ucontext
+};
+void crash_prepare(void);
+
 // query.c: what the controller answered
 void query_take(const struct module *module, const struct wire_resolution *answer);
 bool query_matches(uint32_t query, uint64_t return_address);
@@ -281,6 +296,8 @@ bool variable_read(uint32_t variable, const struct call_frame *frame, int64_t *r
 void walk_start(struct walk *walk, const struct call_frame *frame);
 bool walk_next(struct walk *walk);
 bool walk_cfa(struct walk *walk, uint64_t *ret_cfa);
+// Where a signal interrupted; every word is probed before it is read.
+bool walk_interrupted(struct walk *walk, const void *context);
 void unwind_forget(void);
 // Return addresses from the call outwards, at most `room`, at least the call's own.
 uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t room);
@@ -302,6 +319,7 @@ bool stack_set_add(uint64_t hash);
 void journal_injection(const struct call *call, uint32_t rule, uint64_t short_value);
 void journal_note(enum wire_note note, const char *text);
 void journal_exec(const char *path);
+void journal_crash(const struct crash *crash);
 uint32_t journal_frames(const struct call_frame *frame, uint64_t *frames, uint32_t room,
                         uint32_t *ret_cut);
 

@@ -124,7 +124,8 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     find_program(argc, argv);
     process_start();
     thread_self();
-    if (runtime.plan->patterns.count == 0)
+    bool crashes = (region->options & WIRE_CATCH_CRASHES) != 0;
+    if (runtime.plan->patterns.count == 0 && !crashes)
         return;
     if (&__libc_single_threaded != NULL)
         runtime_single_threaded = &__libc_single_threaded;
@@ -139,6 +140,8 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     late_hook_loader();
     module_bind_all();
     runtime.armed = true;
+    if (crashes)
+        crash_prepare();
 }
 
 __attribute__((destructor)) static void runtime_stop(void)

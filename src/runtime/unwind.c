@@ -151,6 +151,17 @@ static bool walk_signal_frame(struct walk *walk)
     return walk->pc != 0;
 }
 
+bool walk_interrupted(struct walk *walk, const void *context)
+{
+    walk->sp = (uint64_t)context;
+    walk->pc = 1;
+    walk->stack_low = walk->stack_high = 0;
+    if (!walk_signal_frame(walk) && walk->pc != 0)
+        return false;
+    walk->stack_low = walk->stack_high = 0;
+    return true;
+}
+
 static bool walk_slowly(struct walk *walk)
 {
     struct row row = walk_row(walk);
