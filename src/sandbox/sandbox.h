@@ -93,11 +93,17 @@ void sandbox_result_deinit(struct sandbox_result *result);
 
 // During a life, also within callbacks: prefix for absolute paths of the inside ("" if the same).
 const char *sandbox_root(const struct sandbox *sandbox);
+// The working directory of the steps as they know it (COPY: the copy).
+const char *sandbox_directory(const struct sandbox *sandbox);
 
 // What the life changed in the file system below the directories that are compared (COPY and NONE:
-// the working directory only). In `look`.
+// the working directory only). In `look`, before() and after().
 enum sandbox_change_kind {
-    SANDBOX_FILE, SANDBOX_DIRECTORY, SANDBOX_LINK, SANDBOX_OTHER, SANDBOX_DELETED
+    SANDBOX_FILE,
+    SANDBOX_DIRECTORY,
+    SANDBOX_LINK,
+    SANDBOX_OTHER,
+    SANDBOX_DELETED
 };
 struct sandbox_change {
     const char *path; // absolute, as the inside sees it
@@ -106,8 +112,8 @@ struct sandbox_change {
     uint32_t mode;
     const char *open; // path under which this process can read the content; NULL if none
 };
-// Sorted by path. Paths below a pattern of `ignored` (fnmatch, ends with NULL, may be NULL) are left
-// out; so are private /tmp, /dev, /run directories of ours and Ordeal's own files.
+// Sorted by path. Paths below a pattern of `ignored` (fnmatch, ends with NULL, may be NULL) are
+// left out; so are private /tmp, /dev, /run directories of ours and Ordeal's own files.
 struct error *sandbox_each_change(struct sandbox *sandbox, const char *const *ignored,
                                   struct error *(*change)(void *, const struct sandbox_change *),
                                   void *data);

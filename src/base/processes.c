@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See processes.h. Process numbers are reused, so a signal goes through a pidfd whose process is
+// looked at once more after it was opened.
+#include "base/processes.h"
+
+#include "base/cleanup.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct process {
+    long pid, parent;
+    unsigned long long born; // start time: with the pid, an identity
+    bool gone;               // a zombie
+    bool below;
+};
+typedef ARRAY(struct process) process_list;
+
+static void process_list_deinit(process_list *list)
+{
+    ARRAY_DEINIT(list);
+}
+
+static bool process_read(long pid, struct process *ret_process)
+{
+    char path[40], text[512];
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t size = read(file, text, sizeof text - 1);
+    if (size <= 0)
+        return false;
+    text[size] = '\0';
+    // The name in parentheses may itself hold blanks and parentheses.
+    const char *rest = strrchr(text, ')');
+    char state;
+    struct process process = {.pid = pid};
+    if (rest == NULL ||
+        sscanf(rest + 1,
+               " %c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+               "%*d %llu",
+               &state, &process.parent, &process.born) != 3)
+        return false;
+    process.gone = state == 'Z' || state == 'X';
+    *ret_process = process;
+    return true;
+}
+
+static struct error *process_list_read(process_list *ret_list)
+{
+    DIR *stream = opendir("/proc");
+    if (stream == NULL)
+        return error_from_errno(errno, "cannot list processes in /proc");
+    struct error *error = NULL;
+    for (struct dirent *entry; error == NULL && (entry = readdir(stream)) != NULL;) {
+        struct process process;
+        if (!isdigit((unsigned char)entry->d_name[0]) ||
+            !process_read(strtol(entry->d_name, NULL, 10), &process))
+            continue;
+        struct process *added = ARRAY_ADD(ret_list);
+        if (added == NULL)
+            error = error_no_memory();
+        else
+            *added = process;
+    }
+    closedir(stream);
+    return error;
+}
+
+static bool spares(const pid_list *spared, long pid)
+{
+    for (size_t i = 0; spared != NULL && i < spared->count; i++)
+        if (spared->items[i] == pid)
+            return true;
+    return false;
+}
+
+// Children of marked processes are marked until nothing changes. The children of a zombie have been
+// handed to us already.
+static void mark_descendants(process_list *list, long root, const pid_list *spared)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < list->count; i++) {
+            struct process *process = &list->items[i];
+            bool below = process->parent == root && !spares(spared, process->pid);
+            for (size_t j = 0; !below && j < list->count; j++)
+                below = list->items[j].below && list->items[j].pid == process->parent;
+            changed |= below && !process->below;
+            process->below |= below;
+        }
+    }
+}
+
+// Whether the process refused.
+static bool process_signal(const struct process *process, int signal)
+{
+    _cleanup_close_ int handle = (int)syscall(SYS_pidfd_open, process->pid, 0);
+    struct process again;
+    if (!process_read(process->pid, &again) || again.gone || again.born != process->born)
+        return false;
+    int result = handle >= 0 ? (int)syscall(SYS_pidfd_send_signal, handle, signal, NULL, 0)
+                             : kill((pid_t)process->pid, signal);
+    return result < 0 && errno == EPERM;
+}
+
+struct error *processes_signal(int signal, const pid_list *spared, size_t *ret_count,
+                               size_t *ret_refused)
+{
+    _cleanup_(process_list_deinit) process_list list = {0};
+    TRY(process_list_read(&list));
+    mark_descendants(&list, (long)getpid(), spared);
+    size_t count = 0, refused = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        if (!list.items[i].below || list.items[i].gone)
+            continue;
+        count++;
+        refused += process_signal(&list.items[i], signal);
+    }
+    *ret_count = count;
+    *ret_refused = refused;
+    return NULL;
+}
+
+struct error *processes_children(pid_list *ret_children)
+{
+    _cleanup_(process_list_deinit) process_list list = {0};
+    TRY(process_list_read(&list));
+    for (size_t i = 0; i < list.count; i++) {
+        if (list.items[i].parent != (long)getpid())
+            continue;
+        pid_t *child = ARRAY_ADD(ret_children);
+        if (child == NULL)
+            return error_no_memory();
+        *child = (pid_t)list.items[i].pid;
+    }
+    return NULL;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The processes below this one, found in /proc.
+#ifndef ORDEAL_BASE_PROCESSES_H
+#define ORDEAL_BASE_PROCESSES_H
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+typedef ARRAY(pid_t) pid_list;
+
+// Sends a signal to every descendant of this process that still runs, but for `spared` (children of
+// this process; may be NULL) and what is below them. *ret_count says how many there were,
+// *ret_refused how many of them belong to somebody else.
+struct error *processes_signal(int signal, const pid_list *spared, size_t *ret_count,
+                               size_t *ret_refused);
+
+// The children of this process, zombies as well.
+struct error *processes_children(pid_list *ret_children);
+
+#endif

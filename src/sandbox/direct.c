@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Lives in this very process: it adopts what the steps leave behind, and tells its own children
+// from others'. For the working directory itself (NONE) or a copy of it (COPY).
+#include "sandbox/changes.h"
+#include "sandbox/copy.h"
+#include "sandbox/groups.h"
+#include "sandbox/internal.h"
+#include "sandbox/keeper.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KILL_PATIENCE 10000000000ull
+
+static struct error *spare(struct direct *direct, pid_t pid)
+{
+    pid_t *place = ARRAY_ADD(&direct->spared);
+    if (place == NULL)
+        return error_no_memory();
+    *place = pid;
+    return NULL;
+}
+
+static bool is_spared(const struct direct *direct, pid_t pid)
+{
+    for (size_t i = 0; i < direct->spared.count; i++)
+        if (direct->spared.items[i] == pid)
+            return true;
+    return false;
+}
+
+// Children that are there before a life begins belong to somebody else.
+static struct error *find_others(struct direct *direct)
+{
+    siginfo_t info;
+    direct->spared.count = 0;
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD) {
+        direct->others = 0;
+        return NULL;
+    }
+    TRY(processes_children(&direct->spared));
+    direct->others = direct->spared.count;
+    return NULL;
+}
+
+static struct error *list_before(struct sandbox *sandbox)
+{
+    struct direct *direct = &sandbox->direct;
+    struct listing now;
+    struct error *error = listing_take(sandbox->directory, &direct->before, false, &now);
+    if (error != NULL) {
+        struct error *warned = NULL;
+        if (direct->listed || sandbox->direct.before.entries.count == 0)
+            warned = sandbox_warn(sandbox, "changes of files are not looked at: %s",
+                                  error_message(error));
+        direct->listed = false;
+        error_free(error);
+        return warned;
+    }
+    listing_deinit(&direct->before);
+    direct->before = now;
+    direct->listed = true;
+    return NULL;
+}
+
+static struct error *direct_begin(struct sandbox *sandbox, const struct sandbox_step *steps,
+                                  size_t count, const char *const *visible)
+{
+    struct direct *direct = &sandbox->direct;
+    direct->handle = direct->keeper = -1;
+    TRY(find_others(direct));
+    if (prctl(PR_GET_CHILD_SUBREAPER, &direct->was_reaper) < 0)
+        direct->was_reaper = 0;
+    if (!direct->was_reaper && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+        return error_from_errno(errno, "cannot adopt the processes of a trial");
+    TRY(list_before(sandbox));
+    if (sandbox->kind == SANDBOX_COPY)
+        TRY(copy_tree(sandbox->directory, direct->copy));
+    return NULL;
+}
+
+static void forget_command(struct direct *direct)
+{
+    if (direct->handle >= 0)
+        close(direct->handle);
+    if (direct->keeper >= 0)
+        close(direct->keeper);
+    direct->handle = direct->keeper = -1;
+    direct->command = 0;
+}
+
+static struct error *direct_start(struct sandbox *sandbox, struct spawn *spawn, bool linger,
+                                  pid_t *ret_pid)
+{
+    struct direct *direct = &sandbox->direct;
+    forget_command(direct);
+    spawn->mortal = true;
+    spawn->directory = direct->copy != NULL ? direct->copy : sandbox->directory;
+    spawn->groups = groups_descriptors(sandbox->groups);
+    if (linger) {
+        pid_t keeper = 0;
+        struct error *error = keeper_start(spawn, &keeper, &direct->keeper, &direct->command);
+        if (keeper != 0) {
+            struct error *spared = spare(direct, keeper);
+            error = error == NULL ? spared : (error_free(spared), error);
+        }
+        TRY(error);
+    } else {
+        TRY(spawn_start(spawn, &direct->command, &direct->handle));
+    }
+    *ret_pid = direct->command;
+    return NULL;
+}
+
+static int direct_descriptor(struct sandbox *sandbox)
+{
+    struct direct *direct = &sandbox->direct;
+    return direct->keeper >= 0 ? direct->keeper : direct->handle;
+}
+
+static bool reap_one(struct direct *direct, pid_t pid, struct progress *progress)
+{
+    int status;
+    struct rusage usage;
+    pid_t got;
+    do
+        got = wait4(pid, &status, WNOHANG, &usage);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0)
+        return false;
+    if (progress == NULL)
+        return true;
+    progress_count(progress, &usage);
+    if (got == direct->command) {
+        progress->command_gone = true;
+        progress->status = status;
+    }
+    return true;
+}
+
+// Reaps what has ended; whether the step has processes left.
+static struct error *reap(struct direct *direct, struct progress *progress, bool *ret_left)
+{
+    if (direct->spared.count == 0) {
+        while (reap_one(direct, -1, progress))
+            ;
+        siginfo_t info;
+        *ret_left = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+        return NULL;
+    }
+    pid_list children = {0};
+    struct error *error = processes_children(&children);
+    bool left = false;
+    for (size_t i = 0; i < children.count; i++)
+        if (!is_spared(direct, children.items[i]))
+            left |= !reap_one(direct, children.items[i], progress);
+    ARRAY_DEINIT(&children);
+    *ret_left = left;
+    return error;
+}
+
+static struct error *direct_news(struct sandbox *sandbox, struct progress *progress)
+{
+    struct direct *direct = &sandbox->direct;
+    if (direct->keeper >= 0) {
+        struct pollfd watched = {direct->keeper, POLLIN, 0};
+        if (poll(&watched, 1, 0) > 0) {
+            TRY(keeper_news(direct->keeper, progress));
+            progress->step_gone = true;
+            forget_command(direct);
+        }
+        return NULL;
+    }
+    if (!progress->command_gone && !reap_one(direct, direct->command, progress))
+        return NULL;
+    bool left;
+    TRY(reap(direct, progress, &left));
+    progress->step_gone = !left;
+    forget_command(direct); // from now on we have to ask
+    return NULL;
+}
+
+static struct error *kill_but(struct direct *direct, struct progress *progress)
+{
+    uint64_t deadline = sandbox_now() + KILL_PATIENCE;
+    for (;;) {
+        size_t count = 0, refused = 0;
+        TRY(processes_signal(SIGKILL, &direct->spared, &count, &refused));
+        bool left;
+        TRY(reap(direct, progress, &left));
+        if (!left && count == 0)
+            return NULL;
+        if ((count != 0 && refused == count) || sandbox_now() > deadline)
+            return error_new("%zu processes of the trial cannot be killed", count);
+        if (left)
+            nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+    }
+}
+
+static struct error *direct_kill_step(struct sandbox *sandbox, struct progress *progress)
+{
+    struct direct *direct = &sandbox->direct;
+    if (direct->keeper >= 0) { // what it keeps is the step
+        direct->spared.count--;
+        forget_command(direct);
+    }
+    return kill_but(direct, progress);
+}
+
+static struct error *direct_kill_all(struct sandbox *sandbox)
+{
+    struct direct *direct = &sandbox->direct;
+    forget_command(direct);
+    direct->spared.count = direct->others;
+    bool left;
+    TRY(reap(direct, NULL, &left)); // nearly always there is nobody
+    return left ? kill_but(direct, NULL) : NULL;
+}
+
+static void direct_end(struct sandbox *sandbox)
+{
+    struct direct *direct = &sandbox->direct;
+    error_free(direct_kill_all(sandbox));
+    if (!direct->was_reaper)
+        prctl(PR_SET_CHILD_SUBREAPER, 0);
+    if (direct->copy != NULL)
+        error_free(remove_tree(direct->copy));
+}
+
+struct report {
+    struct sandbox *sandbox;
+    const char *const *ignored;
+    struct error *(*change)(void *, const struct sandbox_change *);
+    void *data;
+};
+
+static struct error *report_entry(const struct report *report, const struct listing_entry *entry,
+                                  bool deleted)
+{
+    const struct sandbox *sandbox = report->sandbox;
+    _cleanup_(buffer_deinit) struct buffer path = {0}, open = {0};
+    const char *slash = strcmp(sandbox->directory, "/") == 0 ? "" : "/";
+    TRY(buffer_printf(&path, "%s%s%s", sandbox->directory, slash, entry->path));
+    if (change_ignored(path.data, sandbox->directory, report->ignored))
+        return NULL;
+    const char *directory =
+        sandbox->direct.copy != NULL ? sandbox->direct.copy : sandbox->directory;
+    TRY(buffer_printf(&open, "%s%s%s", directory, slash, entry->path));
+    struct sandbox_change change = {.path = path.data, .kind = SANDBOX_DELETED};
+    if (!deleted) {
+        change.kind = change_kind(entry->mode);
+        change.size = entry->size;
+        change.hash = entry->hash;
+        change.mode = entry->mode & 07777;
+        change.open = S_ISREG(entry->mode) ? open.data : NULL;
+    }
+    return report->change(report->data, &change);
+}
+
+// Whether the directory that held it is gone as well: then that says it all.
+static bool parent_gone(const struct listing *before, const struct listing *after, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return false;
+    char *parent = strndup(path, (size_t)(slash - path));
+    const struct listing_entry *now = parent == NULL ? NULL : listing_find(after, parent);
+    bool gone = now == NULL || !S_ISDIR(now->mode);
+    free(parent);
+    return gone;
+}
+
+static struct error *compare(const struct report *report, const struct listing *before,
+                             const struct listing *after)
+{
+    size_t i = 0, j = 0;
+    while (i < before->entries.count || j < after->entries.count) {
+        const struct listing_entry *old =
+            i < before->entries.count ? &before->entries.items[i] : NULL;
+        const struct listing_entry *new =
+            j < after->entries.count ? &after->entries.items[j] : NULL;
+        int order = old == NULL ? 1 : new == NULL ? -1 : strcmp(old->path, new->path);
+        if (order < 0 && !parent_gone(before, after, old->path))
+            TRY(report_entry(report, old, true));
+        if (order > 0 || (order == 0 && !listing_same(old, new)))
+            TRY(report_entry(report, new, false));
+        i += order <= 0;
+        j += order >= 0;
+    }
+    return NULL;
+}
+
+static struct error *
+direct_each_change(struct sandbox *sandbox, const char *const *ignored,
+                   struct error *(*change)(void *, const struct sandbox_change *), void *data)
+{
+    struct direct *direct = &sandbox->direct;
+    if (!direct->listed)
+        return NULL;
+    struct listing after;
+    bool copied = direct->copy != NULL;
+    TRY(listing_take(copied ? direct->copy : sandbox->directory, &direct->before, copied, &after));
+    struct report report = {sandbox, ignored, change, data};
+    struct error *error = compare(&report, &direct->before, &after);
+    listing_deinit(&after);
+    return error;
+}
+
+struct error *direct_open(struct sandbox *sandbox)
+{
+    struct direct *direct = &sandbox->direct;
+    if (sandbox->kind != SANDBOX_COPY)
+        return NULL;
+    const char *place = getenv("TMPDIR");
+    struct buffer path = {0};
+    TRY(buffer_printf(&path, "%s/ordeal-copy-%ld-XXXXXX",
+                      place != NULL && place[0] == '/' ? place : "/tmp", (long)getpid()));
+    if (mkdtemp(path.data) == NULL) {
+        struct error *error = error_from_errno(errno, "cannot make a directory %s", path.data);
+        buffer_deinit(&path);
+        return error;
+    }
+    direct->copies = path.data;
+    if (asprintf(&direct->copy, "%s/directory", direct->copies) < 0) {
+        direct->copy = NULL;
+        return error_no_memory();
+    }
+    if (path_below(direct->copies, sandbox->directory))
+        return error_new("%s holds the place for copies, %s; set TMPDIR to another directory",
+                         sandbox->directory, direct->copies);
+    return NULL;
+}
+
+void direct_close(struct sandbox *sandbox)
+{
+    struct direct *direct = &sandbox->direct;
+    if (direct->copies != NULL)
+        error_free(remove_tree(direct->copies));
+    free(direct->copies);
+    free(direct->copy);
+    ARRAY_DEINIT(&direct->spared);
+    listing_deinit(&direct->before);
+}
+
+const struct backend direct_backend = {
+    .begin = direct_begin,
+    .end = direct_end,
+    .start = direct_start,
+    .descriptor = direct_descriptor,
+    .news = direct_news,
+    .kill_step = direct_kill_step,
+    .kill_all = direct_kill_all,
+    .each_change = direct_each_change,
+};

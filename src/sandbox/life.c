@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A life, whichever way it is led: steps one after the other, their output, their time.
+#include "sandbox/capture.h"
+#include "sandbox/internal.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define NEVER          UINT64_MAX
+#define SHORT_PATIENCE 100000ull
+#define LONG_PATIENCE  10000000ull
+
+struct life {
+    struct sandbox *sandbox;
+    const struct sandbox_step *steps;
+    struct sandbox_result *results;
+    struct capture *captures; // two for each step
+    size_t count;
+    struct pollfd *polled;
+};
+
+struct running {
+    struct life *life;
+    const struct sandbox_step *step;
+    struct sandbox_result *result;
+    struct progress progress;
+    pid_t pid;
+    uint64_t start, tick, deadline; // tick and deadline: ns after the start
+    uint64_t patience;
+};
+
+uint64_t sandbox_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static struct error *read_captures(struct life *life)
+{
+    for (size_t i = 0; i < 2 * life->count; i++)
+        if (life->captures[i].descriptor >= 0)
+            TRY(capture_read(&life->captures[i]));
+    return NULL;
+}
+
+static struct error *start_step(struct running *running, struct capture *captures)
+{
+    struct sandbox *sandbox = running->life->sandbox;
+    _cleanup_close_ int output = -1, errors = -1;
+    TRY(capture_open(&captures[0], &running->result->out, sandbox->capture_limit, &output));
+    TRY(capture_open(&captures[1], &running->result->err, sandbox->capture_limit, &errors));
+    struct spawn spawn = {
+        .command = running->step->command,
+        .environment = running->step->environment,
+        .input = running->step->input,
+        .output = output,
+        .errors = errors,
+        .limits = sandbox->limits,
+        .announce = -1,
+    };
+    running->start = sandbox_now();
+    return sandbox->backend->start(sandbox, &spawn, running->step->linger, &running->pid);
+}
+
+// Waits for news, output, or the next moment of interest.
+static struct error *wait_news(struct running *running)
+{
+    struct life *life = running->life;
+    nfds_t count = 0;
+    int descriptor = life->sandbox->backend->descriptor(life->sandbox);
+    if (descriptor >= 0)
+        life->polled[count++] = (struct pollfd){descriptor, POLLIN, 0};
+    for (size_t i = 0; i < 2 * life->count; i++)
+        if (life->captures[i].descriptor >= 0)
+            life->polled[count++] = (struct pollfd){life->captures[i].descriptor, POLLIN, 0};
+    uint64_t now = sandbox_now() - running->start;
+    uint64_t until = running->tick < running->deadline ? running->tick : running->deadline;
+    uint64_t left = until == NEVER ? NEVER : until > now ? until - now : 0;
+    if (descriptor < 0) {
+        if (running->patience < left)
+            left = running->patience;
+        if (running->patience < LONG_PATIENCE)
+            running->patience *= 2;
+    }
+    struct timespec time = {.tv_sec = (time_t)(left / 1000000000u),
+                            .tv_nsec = (long)(left % 1000000000u)};
+    if (ppoll(life->polled, count, left == NEVER ? NULL : &time, NULL) < 0 && errno != EINTR)
+        return error_from_errno(errno, "cannot wait for a command");
+    return NULL;
+}
+
+static bool over(const struct running *running)
+{
+    return running->progress.command_gone && (running->step->linger || running->progress.step_gone);
+}
+
+static struct error *end_overdue(struct running *running)
+{
+    struct sandbox *sandbox = running->life->sandbox;
+    if (running->step->overdue != NULL)
+        running->step->overdue(running->step->data, running->pid);
+    running->result->end = SANDBOX_TIMEOUT;
+    return sandbox->backend->kill_step(sandbox, &running->progress);
+}
+
+static struct error *watch_step(struct running *running)
+{
+    struct life *life = running->life;
+    const struct sandbox_step *step = running->step;
+    for (;;) {
+        TRY(life->sandbox->backend->news(life->sandbox, &running->progress));
+        TRY(read_captures(life));
+        if (over(running))
+            return NULL;
+        uint64_t now = sandbox_now() - running->start;
+        if (now >= running->deadline)
+            return end_overdue(running);
+        if (now >= running->tick)
+            running->tick = step->tick == NULL ? NEVER : step->tick(step->data, running->pid, now);
+        TRY(wait_news(running));
+    }
+}
+
+static void conclude(struct running *running)
+{
+    struct sandbox_result *result = running->result;
+    const struct progress *progress = &running->progress;
+    result->ns = sandbox_now() - running->start;
+    result->cpu_ns = progress->cpu_ns;
+    result->peak_memory = progress->peak_memory;
+    if (result->end == SANDBOX_TIMEOUT)
+        return;
+    bool killed = WIFSIGNALED(progress->status);
+    result->end = killed ? SANDBOX_SIGNAL : SANDBOX_EXIT;
+    result->status = killed ? WTERMSIG(progress->status) : WEXITSTATUS(progress->status);
+}
+
+static struct error *run_step(struct life *life, size_t index)
+{
+    const struct sandbox_step *step = &life->steps[index];
+    struct capture *captures = &life->captures[2 * index];
+    if (step->before != NULL && !step->before(step->data, life->sandbox))
+        return NULL;
+    struct running running = {
+        .life = life,
+        .step = step,
+        .result = &life->results[index],
+        .tick = NEVER,
+        .deadline = step->timeout_ns == 0 ? NEVER : step->timeout_ns,
+        .patience = SHORT_PATIENCE,
+    };
+    TRY(start_step(&running, captures));
+    if (step->started != NULL)
+        running.tick = step->started(step->data, running.pid);
+    TRY(watch_step(&running));
+    conclude(&running);
+    TRY(read_captures(life));
+    if (!step->linger || running.result->end == SANDBOX_TIMEOUT) {
+        capture_close(&captures[0]);
+        capture_close(&captures[1]);
+    }
+    if (step->after != NULL)
+        step->after(step->data, life->sandbox, running.result);
+    return NULL;
+}
+
+static struct error *lead(struct life *life, struct error *(*look)(void *, struct sandbox *),
+                          void *data)
+{
+    struct sandbox *sandbox = life->sandbox;
+    for (size_t i = 0; i < life->count; i++)
+        TRY(run_step(life, i));
+    TRY(sandbox->backend->kill_all(sandbox));
+    TRY(read_captures(life));
+    return look == NULL ? NULL : look(data, sandbox);
+}
+
+struct error *sandbox_live(struct sandbox *sandbox, const struct sandbox_step *steps, size_t count,
+                           const char *const *visible,
+                           struct error *(*look)(void *data, struct sandbox *sandbox), void *data,
+                           struct sandbox_result *results)
+{
+    for (size_t i = 0; i < count; i++)
+        results[i] = (struct sandbox_result){.end = SANDBOX_SKIPPED};
+    _cleanup_free_ struct capture *captures = calloc(2 * count + 1, sizeof *captures);
+    _cleanup_free_ struct pollfd *polled = calloc(2 * count + 1, sizeof *polled);
+    if (captures == NULL || polled == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < 2 * count; i++)
+        captures[i].descriptor = -1;
+    struct life life = {sandbox, steps, results, captures, count, polled};
+    struct error *error = sandbox->backend->begin(sandbox, steps, count, visible);
+    if (error == NULL) {
+        sandbox->alive = true;
+        error = lead(&life, look, data);
+    }
+    sandbox->backend->end(sandbox);
+    sandbox->alive = false;
+    sandbox->root[0] = '\0';
+    for (size_t i = 0; i < 2 * count; i++)
+        capture_close(&captures[i]);
+    return error;
+}
+
+void sandbox_result_deinit(struct sandbox_result *result)
+{
+    buffer_deinit(&result->out.kept);
+    buffer_deinit(&result->err.kept);
+}

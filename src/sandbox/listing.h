@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a directory held at one time, to tell later what has changed.
+#ifndef ORDEAL_SANDBOX_LISTING_H
+#define ORDEAL_SANDBOX_LISTING_H
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+struct listing_entry {
+    char *path; // below the directory
+    uint32_t mode;
+    uint64_t size, hash;
+    uint64_t device, inode, modified_ns, changed_ns;
+    bool hashed;
+};
+struct listing { // sorted by path
+    ARRAY(struct listing_entry) entries;
+};
+void listing_deinit(struct listing *listing);
+
+// How much a listing may be and read. More entries are an error; what is not hashed counts as
+// changed when its time or size has.
+#define LISTING_ENTRIES 200000
+#define LISTING_BYTES   (1ull << 30)
+
+// Hashes of files that have not changed since `known` (may be NULL) are taken from there. `copied`:
+// `known` is about the original of this copy, so that inodes differ. Directories that cannot be
+// read count as empty.
+struct error *listing_take(const char *directory, const struct listing *known, bool copied,
+                           struct listing *ret_listing);
+const struct listing_entry *listing_find(const struct listing *listing, const char *path);
+// Whether both are the same thing with the same content.
+bool listing_same(const struct listing_entry *a, const struct listing_entry *b);
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See sandbox.h: which kind is to be had here, and what all kinds share.
+#include "sandbox/groups.h"
+#include "sandbox/internal.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct error *sandbox_warn(struct sandbox *sandbox, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = NULL;
+    int size = vasprintf(&text, format, args);
+    va_end(args);
+    char **place = size < 0 ? NULL : ARRAY_ADD(&sandbox->warnings);
+    if (place == NULL) {
+        if (size >= 0)
+            free(text);
+        return error_no_memory();
+    }
+    *place = text;
+    return NULL;
+}
+
+size_t sandbox_warning_count(const struct sandbox *sandbox)
+{
+    return sandbox->warnings.count;
+}
+
+const char *sandbox_warning(const struct sandbox *sandbox, size_t index)
+{
+    return sandbox->warnings.items[index];
+}
+
+enum sandbox_kind sandbox_kind(const struct sandbox *sandbox)
+{
+    return sandbox->kind;
+}
+
+const char *sandbox_root(const struct sandbox *sandbox)
+{
+    return sandbox->root;
+}
+
+const char *sandbox_directory(const struct sandbox *sandbox)
+{
+    return sandbox->direct.copy != NULL && sandbox->alive ? sandbox->direct.copy
+                                                          : sandbox->directory;
+}
+
+struct error *sandbox_each_change(struct sandbox *sandbox, const char *const *ignored,
+                                  struct error *(*change)(void *, const struct sandbox_change *),
+                                  void *data)
+{
+    if (!sandbox->alive)
+        return error_new("changes can be told only while the sandbox is in use");
+    return sandbox->backend->each_change(sandbox, ignored, change, data);
+}
+
+static struct error *open_overlay(struct sandbox *sandbox)
+{
+    sandbox->kind = SANDBOX_OVERLAY;
+    sandbox->backend = &overlay_backend;
+    return overlay_new(sandbox);
+}
+
+static struct error *open_direct(struct sandbox *sandbox, enum sandbox_kind kind)
+{
+    sandbox->kind = kind;
+    sandbox->backend = &direct_backend;
+    TRY(direct_open(sandbox));
+    if (kind == SANDBOX_COPY)
+        TRY(sandbox_warn(sandbox,
+                         "trials run in a copy of %s; the rest of the file system is not "
+                         "protected from them",
+                         sandbox->directory));
+    if (sandbox->network)
+        TRY(sandbox_warn(sandbox, "there is no private network without the overlay sandbox"));
+    return NULL;
+}
+
+static struct error *open_best(struct sandbox *sandbox)
+{
+    struct error *error = open_overlay(sandbox);
+    if (error == NULL)
+        return NULL;
+    struct error *warned =
+        sandbox_warn(sandbox, "no private file system can be had here: %s", error_message(error));
+    error_free(error);
+    TRY(warned);
+    return open_direct(sandbox, SANDBOX_COPY);
+}
+
+static struct error *find_directory(struct sandbox *sandbox, const char *directory)
+{
+    struct stat status;
+    sandbox->directory = realpath(directory == NULL ? "." : directory, NULL);
+    if (sandbox->directory == NULL || stat(sandbox->directory, &status) < 0)
+        return error_from_errno(errno, "cannot use the working directory %s", directory);
+    if (!S_ISDIR(status.st_mode))
+        return error_new("%s is not a directory", directory);
+    return NULL;
+}
+
+static struct error *open_kind(struct sandbox *sandbox, enum sandbox_kind kind)
+{
+    switch (kind) {
+    case SANDBOX_AUTO:
+        return open_best(sandbox);
+    case SANDBOX_OVERLAY:
+        return open_overlay(sandbox);
+    case SANDBOX_COPY:
+    case SANDBOX_NONE:
+        break;
+    }
+    return open_direct(sandbox, kind);
+}
+
+struct error *sandbox_new(const struct sandbox_options *options, struct sandbox **ret_sandbox)
+{
+    struct sandbox *sandbox = calloc(1, sizeof *sandbox);
+    if (sandbox == NULL)
+        return error_no_memory();
+    sandbox->network = options->network;
+    sandbox->limits = options->limits;
+    sandbox->capture_limit = options->capture_limit;
+    struct error *error = find_directory(sandbox, options->directory);
+    if (error == NULL)
+        error = open_kind(sandbox, options->kind);
+    if (error != NULL) {
+        sandbox_free(sandbox);
+        return error;
+    }
+    *ret_sandbox = sandbox;
+    return NULL;
+}
+
+void sandbox_free(struct sandbox *sandbox)
+{
+    if (sandbox == NULL)
+        return;
+    overlay_free(sandbox->overlay);
+    direct_close(sandbox);
+    groups_free(sandbox->groups);
+    for (size_t i = 0; i < sandbox->warnings.count; i++)
+        free(sandbox->warnings.items[i]);
+    ARRAY_DEINIT(&sandbox->warnings);
+    free(sandbox->directory);
+    free(sandbox);
+}

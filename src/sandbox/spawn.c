@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See spawn.h. Between clone and exec the child runs in our memory on a stack of its own while we
+// are suspended: only system calls there, and no word of ours may change but `code` and `what`.
+#include "sandbox/spawn.h"
+
+#include "base/cleanup.h"
+#include "sandbox/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define STACK_SIZE (64 * 1024)
+
+struct start {
+    const struct spawn *spawn;
+    const char *path; // PATH
+    char **shell;     // /bin/sh COMMAND ARGUMENTS…, for scripts without #!
+    pid_t parent;
+    volatile int code; // errno of what failed
+    const char *volatile what;
+};
+
+static bool limit_resources(const struct sandbox_limits *limits)
+{
+    // One byte rather than none: a handler of core files that is a program is not asked for a limit
+    // of 0, but it is for 1.
+    struct {
+        int resource;
+        bool wanted;
+        uint64_t value;
+    } table[] = {
+        {RLIMIT_CORE, !limits->core, 1},
+        {RLIMIT_CPU, limits->cpu_s != 0, limits->cpu_s},
+        {RLIMIT_FSIZE, limits->file_bytes != 0, limits->file_bytes},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct rlimit limit;
+        if (!table[i].wanted)
+            continue;
+        if (getrlimit(table[i].resource, &limit) < 0)
+            return false;
+        if (limit.rlim_max > table[i].value)
+            limit.rlim_max = table[i].value;
+        limit.rlim_cur = limit.rlim_max;
+        if (setrlimit(table[i].resource, &limit) < 0)
+            return false;
+    }
+    return true;
+}
+
+static void signals_to_default(void)
+{
+    // Through the kernel: the library keeps two signals to itself, which a parent may have ignored.
+    struct {
+        void *handler;
+        unsigned long flags;
+        void *restorer;
+        unsigned long mask;
+    } standard = {0};
+    for (int signal = 1; signal < 65; signal++)
+        syscall(SYS_rt_sigaction, signal, &standard, NULL, sizeof standard.mask);
+    unsigned long none = 0;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+}
+
+// Puts `from` to `to`, which must not be one of the others still to be moved: they are all above 2.
+static bool place(int from, int to)
+{
+    return from == to ? fcntl(to, F_SETFD, 0) == 0 : dup2(from, to) == to;
+}
+
+static bool place_streams(const struct spawn *spawn)
+{
+    int input = spawn->input, output = fcntl(spawn->output, F_DUPFD, 3);
+    int errors = fcntl(spawn->errors, F_DUPFD, 3);
+    input = input < 0 ? open("/dev/null", O_RDONLY) : fcntl(input, F_DUPFD, 3);
+    if (input < 0 || output < 0 || errors < 0)
+        return false;
+    if (!place(input, 0) || !place(output, 1) || !place(errors, 2))
+        return false;
+    return syscall(SYS_close_range, 3u, ~0u, 0u) == 0;
+}
+
+// What execvp does, for an environment that is not ours. Returns when nothing could be executed.
+static void execute(const struct start *start)
+{
+    const struct spawn *spawn = start->spawn;
+    const char *name = spawn->command[0];
+    int worst = ENOENT;
+    char full[PATH_MAX];
+    bool search = strchr(name, '/') == NULL && name[0] != '\0';
+    for (const char *at = search ? start->path : ""; at != NULL;) {
+        const char *end = strchrnul(at, ':');
+        size_t size = (size_t)(end - at), length = strlen(name);
+        if (size + length + 2 <= sizeof full) {
+            memcpy(full, at, size);
+            if (size != 0)
+                full[size++] = '/';
+            memcpy(full + size, name, length + 1);
+            execve(full, spawn->command, spawn->environment);
+            if (errno == ENOEXEC) {
+                start->shell[1] = full;
+                execve("/bin/sh", start->shell, spawn->environment);
+            }
+            if (errno != ENOENT && errno != ENOTDIR)
+                worst = errno;
+        }
+        at = *end == ':' ? end + 1 : NULL;
+    }
+    errno = worst;
+}
+
+static const char *prepare(const struct start *start)
+{
+    const struct spawn *spawn = start->spawn;
+    if (spawn->mortal && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+        return "tie a process to its parent";
+    for (const int *group = spawn->groups; group != NULL && *group >= 0; group++)
+        if (pwrite(*group, "0", 1, 0) != 1)
+            return "enter the control group";
+    if (spawn->directory != NULL && chdir(spawn->directory) < 0)
+        return "enter the working directory";
+    syscall(SYS_setsid); // fails if it leads a session already
+    if (spawn->announce >= 0 && !message_announce(spawn->announce))
+        return "announce the process";
+    if (!place_streams(spawn))
+        return "set up standard streams";
+    if (!limit_resources(&spawn->limits))
+        return "limit resources";
+    signals_to_default();
+    return NULL;
+}
+
+static int child(void *data)
+{
+    struct start *start = data;
+    const char *failed = prepare(start);
+    long parent = start->spawn->mortal ? syscall(SYS_getppid) : start->parent;
+    if (parent != 0 && parent != start->parent)
+        _exit(127);
+    if (failed == NULL) {
+        execute(start);
+        failed = "run";
+    }
+    start->code = errno;
+    start->what = failed;
+    _exit(127);
+}
+
+static const char *search_path(char *const *environment)
+{
+    for (; *environment != NULL; environment++)
+        if (strncmp(*environment, "PATH=", 5) == 0)
+            return *environment + 5;
+    return "/usr/local/bin:/usr/bin:/bin";
+}
+
+static struct error *shell_command(char *const *command, char ***ret_shell)
+{
+    size_t count = 0;
+    while (command[count] != NULL)
+        count++;
+    if (count == 0)
+        return error_new("there is no command to run");
+    char **shell = calloc(count + 2, sizeof *shell);
+    if (shell == NULL)
+        return error_no_memory();
+    shell[0] = (char *)"/bin/sh";
+    // [1] is the path, filled in when it is known.
+    memcpy(shell + 2, command + 1, (count - 1) * sizeof *shell);
+    *ret_shell = shell;
+    return NULL;
+}
+
+struct error *spawn_start(const struct spawn *spawn, pid_t *ret_pid, int *ret_handle)
+{
+    _cleanup_free_ char **shell = NULL;
+    _cleanup_free_ char *stack = malloc(STACK_SIZE);
+    if (stack == NULL)
+        return error_no_memory();
+    TRY(shell_command(spawn->command, &shell));
+    struct start start = {.spawn = spawn,
+                          .path = search_path(spawn->environment),
+                          .shell = shell,
+                          .parent = (pid_t)syscall(SYS_getpid)};
+    // No handler of ours may run in the child.
+    sigset_t all, saved;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &saved);
+    int handle = -1;
+    pid_t pid = clone(child, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
+                      &start, &handle);
+    int code = errno;
+    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+    if (pid < 0)
+        return error_from_errno(code, "cannot start a process");
+    if (start.what != NULL) {
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+        close(handle);
+        if (strcmp(start.what, "run") == 0)
+            return error_from_errno(start.code, "cannot run %s", spawn->command[0]);
+        return error_from_errno(start.code, "cannot %s of %s", start.what, spawn->command[0]);
+    }
+    *ret_pid = pid;
+    *ret_handle = handle;
+    return NULL;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Starts a command without copying this process: the child borrows its memory until exec.
+#ifndef ORDEAL_SANDBOX_SPAWN_H
+#define ORDEAL_SANDBOX_SPAWN_H
+
+#include "base/error.h"
+#include "sandbox/sandbox.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct spawn {
+    char *const *command; // command[0] without a slash is looked for in PATH of `environment`
+    char *const *environment;
+    const char *directory;        // to start in, or NULL
+    int input, output, errors;    // its standard descriptors; a negative input is /dev/null
+    struct sandbox_limits limits; // those that are the process's own
+    const int *groups; // descriptors of cgroup.procs files to enter, ends with -1; or NULL
+    int announce;      // a socket that tells the child's credentials, or -1
+    bool mortal;       // dies with this process
+};
+
+// The command runs when this returns without an error. *ret_handle is a pidfd. It starts in a
+// session of its own, with no other descriptor than the standard ones, no signal blocked or
+// ignored.
+struct error *spawn_start(const struct spawn *spawn, pid_t *ret_pid, int *ret_handle);
+
+#endif
