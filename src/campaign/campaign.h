@@ -8,8 +8,8 @@
 #include "store/store.h"
 
 struct campaign_progress {
-    const char *phase;        // "reference", "candidates", "trials"
-    uint64_t done, planned;   // planned 0: not known
+    const char *phase;      // "reference", "candidates", "trials"
+    uint64_t done, planned; // planned 0: not known
     uint64_t verdicts[VERDICTS];
     uint64_t findings;
     double elapsed_s;
@@ -17,11 +17,16 @@ struct campaign_progress {
 };
 
 struct campaign_control {
-    void (*progress)(void *data, const struct campaign_progress *progress); // a few times a second
+    // All may be NULL. A few times a second:
+    void (*progress)(void *data, const struct campaign_progress *progress);
     void (*warn)(void *data, const char *sentence);
-    void (*found)(void *data, const struct store_finding *finding); // each new finding, or NULL
+    void (*found)(void *data, const struct store_finding *finding); // each new one
     void *data;
-    const volatile int *interrupts; // 1: finish what runs and stop; 2: stop at once
+    const volatile int *interrupts; // 1: finish what runs and stop; 2: stop at once; or NULL
+    unsigned jobs;                  // at once; 0: as the definition says
+    // For campaign_resume(): its time budget, number of trials and interval instead of the stored
+    // ones, to let a campaign that has ended go on; or NULL.
+    const struct definition *limits;
 };
 
 struct campaign_end {
@@ -38,18 +43,24 @@ struct error *campaign_start(const struct definition *definition, struct store *
 struct error *campaign_resume(struct store *store, int64_t id,
                               const struct campaign_control *control, struct campaign_end *ret_end);
 
+// Whether the campaign that campaign_resume() would go on with has this definition. If not, an
+// error that says what differs. What only says how long and how many at once may differ, and so may
+// the environment: a resumed campaign runs in the one it began with.
+struct error *campaign_compare(struct store *store, int64_t id,
+                               const struct definition *definition);
+
 struct replay_end {
     enum verdict before;
     uint64_t times, repeated; // repeated: same verdict and same cause
     uint64_t verdicts[VERDICTS];
-    char *reason; // of the last run
+    char *reason;  // of the last run
     char *warning; // what differs from then (another version, program changed), or NULL
 };
 // Runs a trial again, `times` times; nothing is stored.
 struct error *campaign_replay(struct store *store, int64_t trial, uint64_t times,
                               const struct campaign_control *control, struct replay_end *ret_end);
 void replay_end_deinit(struct replay_end *end);
-// Under gdb, stopped at the injection. *ret_status is gdb's.
+// Under gdb, stopped at the injection, in the campaign's directory. *ret_status is gdb's.
 struct error *campaign_debug(struct store *store, int64_t trial, int *ret_status);
 
 #endif

@@ -34,10 +34,13 @@ struct pool;
 struct error *pool_new(const struct definition *definition, const struct injector *injector,
                        const struct reference *reference, unsigned jobs, struct pool **ret_pool);
 void pool_free(struct pool *pool); // ends what still runs, at once
+// How long one shot may take altogether before its slot counts as stuck and is replaced.
+void pool_set_patience(struct pool *pool, uint64_t ns);
 unsigned pool_idle(const struct pool *pool);
 unsigned pool_busy(const struct pool *pool);
 struct error *pool_submit(struct pool *pool, const struct pool_job *job); // needs an idle slot
-// Waits for a result at most `timeout_ms`, or until a signal arrives; *ret_got false if there is none.
+// Waits for a result at most `timeout_ms`, or until a signal arrives; *ret_got false if there is
+// none.
 struct error *pool_wait(struct pool *pool, int timeout_ms, bool *ret_got,
                         struct pool_result *ret_result);
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whether a campaign that is to go on is the one the user means: two definitions as texts, without
+// what may differ.
+#include "campaign/campaign.h"
+
+#include "base/cleanup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN 100 // bytes of a line
+
+static void forget_words(definition_words *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        free(words->items[i]);
+    words->count = 0;
+}
+
+static void forget_free_parts(struct definition *definition)
+{
+    forget_words(&definition->environment);
+    definition->jobs = 0;
+    definition->time_budget_ns = 0;
+    definition->max_trials = 0;
+    definition->until_interval = 0;
+}
+
+static struct error *normal_text(const char *yaml, size_t size, struct buffer *text)
+{
+    _cleanup_(definition_deinit) struct definition definition = {0};
+    TRY(definition_new(&definition));
+    TRY(definition_parse(&definition, "a definition", yaml, size));
+    forget_free_parts(&definition);
+    return definition_write(&definition, text);
+}
+
+static struct error *tell_difference(int64_t id, const char *then, const char *now)
+{
+    for (;;) {
+        int a = (int)strcspn(then, "\n"), b = (int)strcspn(now, "\n");
+        if (a != b || memcmp(then, now, (size_t)a) != 0)
+            return error_new("campaign %lld was defined otherwise: it has '%.*s' where this has "
+                             "'%.*s'; go on without a definition, or start a new campaign",
+                             (long long)id, a < SHOWN ? a : SHOWN, then, b < SHOWN ? b : SHOWN,
+                             now);
+        if (then[a] == '\0' || now[b] == '\0')
+            return NULL;
+        then += a + 1;
+        now += b + 1;
+    }
+}
+
+struct error *campaign_compare(struct store *store, int64_t id, const struct definition *definition)
+{
+    _cleanup_(store_campaign_deinit) struct store_campaign row = {0};
+    TRY(store_find_campaign(store, id, &row));
+    _cleanup_(buffer_deinit) struct buffer then = {0}, given = {0}, now = {0};
+    TRY(normal_text(row.definition, strlen(row.definition), &then));
+    TRY(definition_write(definition, &given));
+    TRY(normal_text(given.data, given.size, &now));
+    return tell_difference(row.id, then.data, now.data);
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The choice between the two kinds of schedule, and the common one: a list of selected candidates
+// in random order, so that what has been run at any moment is a uniform sample of them.
+#include "campaign/schedule.h"
+
+#include "base/cleanup.h"
+#include "stats/stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ORDER_STREAM (UINT64_MAX - 1) // of random numbers; trials use those from 1 on
+
+struct schedule {
+    const struct schedule_kind *kind;
+    void *self;
+};
+
+void trial_job_deinit(struct trial_job *job)
+{
+    free(job->spec);
+    job->spec = NULL;
+}
+
+uint64_t trial_seed(uint64_t campaign_seed, uint64_t number)
+{
+    struct stats_random random = stats_random_start(campaign_seed, number);
+    return stats_random_next(&random);
+}
+
+struct error *schedule_load(const struct schedule_options *options, struct schedule **ret_schedule)
+{
+    struct schedule *schedule = calloc(1, sizeof *schedule);
+    if (schedule == NULL)
+        return error_no_memory();
+    bool sweep = options->definition->selection.kind == SELECT_SWEEP;
+    schedule->kind = sweep ? &schedule_sweep : &schedule_list;
+    struct error *error = schedule->kind->load(options, &schedule->self);
+    if (error != NULL) {
+        free(schedule);
+        return error;
+    }
+    *ret_schedule = schedule;
+    return NULL;
+}
+
+void schedule_free(struct schedule *schedule)
+{
+    if (schedule == NULL)
+        return;
+    schedule->kind->free(schedule->self);
+    free(schedule);
+}
+
+uint64_t schedule_planned(const struct schedule *schedule)
+{
+    return schedule->kind->planned(schedule->self);
+}
+
+struct error *schedule_next(struct schedule *schedule, bool *ret_got, struct trial_job *ret_job)
+{
+    return schedule->kind->next(schedule->self, ret_got, ret_job);
+}
+
+struct error *schedule_done(struct schedule *schedule, struct trial_job *job,
+                            struct pool_result *result, schedule_keep keep, void *data)
+{
+    return schedule->kind->done(schedule->self, job, result, keep, data);
+}
+
+// The list holds numbers only: a candidate is read when its turn comes.
+struct list_item {
+    uint64_t key; // random; the order of the list
+    uint64_t number;
+};
+
+struct list {
+    struct schedule_options options;
+    ARRAY(struct list_item) items;
+    uint64_t highest;        // number
+    unsigned char *finished; // bit per trial number
+    uint64_t repeat, round;
+    size_t at;
+};
+
+static uint64_t trial_number(const struct list *list, uint64_t candidate, uint64_t round)
+{
+    return (candidate - 1) * list->repeat + round + 1;
+}
+
+static struct error *list_row(void *data, const struct store_candidate *row)
+{
+    struct list *list = data;
+    if (!row->selected)
+        return NULL;
+    struct list_item *item = ARRAY_ADD(&list->items);
+    if (item == NULL)
+        return error_no_memory();
+    // A key of its own for each candidate: the order does not depend on which others are there.
+    struct stats_random random =
+        stats_random_start(trial_seed(list->options.definition->seed, ORDER_STREAM), row->number);
+    *item = (struct list_item){.key = stats_random_next(&random), .number = row->number};
+    if (row->number > list->highest)
+        list->highest = row->number;
+    return NULL;
+}
+
+static struct error *list_trial(void *data, const struct store_trial *row)
+{
+    struct list *list = data;
+    if (row->number >= 1 && row->number <= list->highest * list->repeat)
+        list->finished[(row->number - 1) / 8] |= (unsigned char)(1u << (row->number - 1) % 8);
+    return NULL;
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    const struct list_item *left = a, *right = b;
+    if (left->key != right->key)
+        return left->key < right->key ? -1 : 1;
+    return left->number < right->number ? -1 : left->number > right->number;
+}
+
+static void list_free(void *self)
+{
+    struct list *list = self;
+    if (list == NULL)
+        return;
+    ARRAY_DEINIT(&list->items);
+    free(list->finished);
+    free(list);
+}
+
+static void list_freep(struct list **list)
+{
+    list_free(*list);
+}
+
+static struct error *list_load(const struct schedule_options *options, void **ret_self)
+{
+    _cleanup_(list_freep) struct list *list = calloc(1, sizeof *list);
+    if (list == NULL)
+        return error_no_memory();
+    list->options = *options;
+    list->repeat = options->definition->selection.repeat;
+    TRY(store_each_candidate(options->store, options->campaign, 0, 0, list_row, list));
+    if (list->highest > SIZE_MAX / 2 / list->repeat)
+        return error_new("%llu candidates times %llu repetitions are too many",
+                         (unsigned long long)list->highest, (unsigned long long)list->repeat);
+    list->finished = calloc(1, (size_t)(list->highest * list->repeat / 8 + 1));
+    if (list->finished == NULL)
+        return error_no_memory();
+    TRY(store_each_trial(options->store, options->campaign, false, list_trial, list));
+    if (list->items.count > 0)
+        qsort(list->items.items, list->items.count, sizeof *list->items.items, compare_items);
+    *ret_self = TAKE(list);
+    return NULL;
+}
+
+static uint64_t list_planned(const void *self)
+{
+    const struct list *list = self;
+    return list->items.count * list->repeat;
+}
+
+static struct error *fill_job(void *data, const struct store_candidate *row)
+{
+    struct trial_job *job = data;
+    if (row->number != job->candidate_number)
+        return NULL;
+    job->candidate = row->id;
+    job->spec = strdup(row->spec != NULL ? row->spec : "");
+    return job->spec == NULL ? error_no_memory() : NULL;
+}
+
+static struct error *list_next(void *self, bool *ret_got, struct trial_job *ret_job)
+{
+    struct list *list = self;
+    *ret_got = false;
+    for (; list->round < list->repeat; list->round++, list->at = 0)
+        while (list->at < list->items.count) {
+            uint64_t candidate = list->items.items[list->at++].number;
+            uint64_t number = trial_number(list, candidate, list->round);
+            if (list->finished[(number - 1) / 8] & 1u << (number - 1) % 8)
+                continue;
+            struct trial_job job = {.number = number, .candidate_number = candidate};
+            job.seed = trial_seed(list->options.definition->seed, number);
+            TRY(store_each_candidate(list->options.store, list->options.campaign, candidate - 1, 1,
+                                     fill_job, &job));
+            if (job.spec == NULL)
+                return error_new("candidate %llu has vanished from the store",
+                                 (unsigned long long)candidate);
+            *ret_job = job;
+            *ret_got = true;
+            return NULL;
+        }
+    return NULL;
+}
+
+static struct error *list_done(void *self, struct trial_job *job, struct pool_result *result,
+                               schedule_keep keep, void *data)
+{
+    struct error *error = keep(data, job, NULL, result);
+    trial_job_deinit(job);
+    pool_result_deinit(result);
+    return error;
+}
+
+const struct schedule_kind schedule_list = {
+    .load = list_load,
+    .free = list_free,
+    .planned = list_planned,
+    .next = list_next,
+    .done = list_done,
+};

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A job slot seen from inside: the process that leads shots and judges them.
+#ifndef ORDEAL_CAMPAIGN_SLOT_H
+#define ORDEAL_CAMPAIGN_SLOT_H
+
+#include "campaign/definition.h"
+#include "campaign/injector.h"
+#include "campaign/reference.h"
+
+#include <sys/types.h>
+
+struct slot_task { // what a slot inherits
+    const struct definition *definition;
+    const struct injector *injector;
+    const struct reference *reference;
+};
+
+// Starts one. *ret_socket is the controller's end of its socket.
+struct error *slot_start(const struct slot_task *task, pid_t *ret_pid, int *ret_socket);
+
+#endif
