@@ -14,23 +14,46 @@
 #include <stdint.h>
 
 #define ARTIFACT_CONTENT (64u << 10) // bytes kept of each for a comparison by lines
+#define ARTIFACT_TOTAL   (4u << 20)  // bytes kept of all files of one run together
 
 struct artifact { // an output: a stream ("<stdout>", "<stderr>") or a changed file
     char *path;
     const char *kind; // as in store_artifact
     uint64_t size, hash;
-    struct buffer content; // beginning, at most ARTIFACT_CONTENT
+    struct buffer content; // beginning, at most ARTIFACT_CONTENT; nothing of what is not text
 };
+void artifact_deinit(struct artifact *artifact);
 
 struct outcome_run {
-    struct sandbox_result pretest, workload, posttest, oracle; // SANDBOX_SKIPPED if there is none
+    // SANDBOX_SKIPPED if there is none or it did not come to that
+    struct sandbox_result setup, pretest, workload, posttest, oracle, teardown;
     bool setup_failed;
     ARRAY(struct artifact) artifacts; // sorted by path; streams first
     struct observation observation;
     char *hang_stack, *hang_key; // as the crash's, of a run that was overdue; or NULL
-    char *sanitizer;             // "AddressSanitizer: heap-use-after-free ...", or NULL
-    char *trouble;               // why the run could not be led to its end by no fault of the target
+    char *sanitizer; // "AddressSanitizer: heap-use-after-free ...", one complaint per line, or NULL
+    char *trouble;   // why the run could not be led to its end by no fault of the target
 };
 void outcome_run_deinit(struct outcome_run *run);
+
+// Adds the workload's streams, which must be there already, as the first artifacts.
+struct error *outcome_add_streams(struct outcome_run *run);
+// Adds a change of the file system; the first ones with their content, if that is text.
+// *content_left is what of ARTIFACT_TOTAL is left.
+struct error *outcome_add_change(struct outcome_run *run, const struct sandbox_change *change,
+                                 size_t *content_left);
+// The artifact of that path, or NULL.
+const struct artifact *outcome_find(const struct outcome_run *run, const char *path);
+// Adds the workload's complaints (complaint.h) that were found elsewhere to those on stderr.
+struct error *outcome_set_sanitizer(struct outcome_run *run, struct buffer *more);
+
+// "exit", "signal", "timeout", "none": as in store_trial.
+const char *outcome_word(enum sandbox_end end);
+// Whether a step was run and did not end with exit status 0.
+bool outcome_failed(const struct sandbox_result *result);
+// "exit status 3", "killed by SIGSEGV", "took longer than its time".
+struct error *outcome_put_end(struct buffer *buffer, const struct sandbox_result *result);
+// "SIGSEGV", or "signal 99"; static storage.
+const char *outcome_signal_name(int number);
 
 #endif

@@ -33,11 +33,18 @@ struct error *reference_save(const struct reference *reference, struct store *st
 struct error *reference_load(const struct oracle *oracle, struct store *store, int64_t campaign,
                              struct reference **ret_reference);
 
+// The first of a run's complaints (outcome_run.sanitizer) that no reference run has, or NULL.
+const char *reference_new_complaint(const struct reference *reference, const char *complaints,
+                                    size_t *ret_size);
+// Whether processes die like this (observation.crash_key) without any fault, too.
+bool reference_has_crash(const struct reference *reference, const char *key);
+
 // How a run differs from the reference in its stable parts.
 struct difference {
     bool status, out, err, files;
     bool err_more;  // something was reported that the reference does not report
     char *sentence; // the most telling difference: "stdout differs at line 3: 'a' instead of 'b'"
+    char *more;     // the first line on stderr that the reference does not have, quoted; or NULL
 };
 struct error *reference_compare(const struct reference *reference, const struct outcome_run *run,
                                 struct difference *ret_difference);

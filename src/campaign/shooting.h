@@ -9,6 +9,16 @@
 #include "campaign/injector.h"
 #include "campaign/outcome.h"
 
+#define SHOOTING_STEP_TIMEOUT_S 60         // of every step but the workload
+#define SHOOTING_CAPTURE        (1u << 20) // bytes kept of each stream of each step
+
+// The definition must outlive it. Setup, pretest, posttest, oracle and teardown get the workload's
+// environment without the injector, nothing on stdin, and SHOOTING_STEP_TIMEOUT_S; what setup
+// leaves running (a server) lives until teardown is done. When setup or pretest fails, the workload
+// does not run; when the workload is out of time, neither posttest nor oracle do. Teardown always
+// does. The oracle command gets the trial directory (evidence.h) as its last argument and in
+// ORDEAL_TRIAL. What the run changed in the file system is looked at when the workload is done,
+// before posttest.
 struct shooting;
 struct error *shooting_new(const struct definition *definition, const struct injector *injector,
                            struct shooting **ret_shooting);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where a command hangs.
+#ifndef ORDEAL_CAMPAIGN_HANG_H
+#define ORDEAL_CAMPAIGN_HANG_H
+
+#include <sys/types.h>
+
+// The stack of the process that keeps the command `pid` from ending: the command itself or, as long
+// as a process merely waits for its children, one of those, preferably one that is busy. Of its
+// threads a busy one, else the first. Strings to be freed; NULL if there is no telling. `root` as
+// of sandbox_root(). Takes a few seconds at most.
+//   *ret_stack  "f at a.c:12 (/usr/bin/x+0x1234)", one frame per line, innermost first
+//   *ret_key    the innermost functions outside the C library, "fill < main", for grouping
+void hang_look(pid_t pid, const char *root, char **ret_stack, char **ret_key);
+
+#endif

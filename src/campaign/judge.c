@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See judge.h. The questions are asked in the order of the table at the end; the first that has an
+// answer gives the verdict.
+#include "campaign/judge.h"
+
+#include "base/cleanup.h"
+#include "campaign/quote.h"
+
+#include <ctype.h>
+#include <signal.h>
+#include <string.h>
+
+void judgement_deinit(struct judgement *judgement)
+{
+    free(judgement->reason);
+    free(judgement->cause);
+    *judgement = (struct judgement){0};
+}
+
+// A verdict in the making.
+struct hearing {
+    const struct reference *reference;
+    const struct outcome_run *run;
+    struct difference difference;
+    enum verdict verdict; // VERDICTS: not yet
+    struct buffer reason;
+    struct buffer cause; // what comes after the verdict's name
+};
+
+static void hearing_deinit(struct hearing *hearing)
+{
+    difference_deinit(&hearing->difference);
+    buffer_deinit(&hearing->reason);
+    buffer_deinit(&hearing->cause);
+}
+
+static struct error *put_stderr(struct hearing *hearing)
+{
+    const struct buffer *err = &hearing->run->workload.err.kept;
+    if (hearing->difference.more != NULL)
+        return buffer_printf(&hearing->reason, "; stderr: %s", hearing->difference.more);
+    return quote_put_last_line(&hearing->reason, "; stderr: ", err->data, err->size);
+}
+
+// "read in f at a.c:12" or what is known of that: the same for all faults in one place.
+static struct error *put_site(struct buffer *buffer, const struct injection *injection)
+{
+    TRY(buffer_printf(buffer, "%s",
+                      injection->function != NULL ? injection->function
+                      : injection->fault != NULL  ? injection->fault
+                                                  : "fault"));
+    if (injection->symbol != NULL)
+        TRY(buffer_printf(buffer, " in %s", injection->symbol));
+    if (injection->file != NULL)
+        return buffer_printf(buffer, " at %s:%u", injection->file, injection->line);
+    if (injection->module != NULL && injection->symbol != NULL)
+        return buffer_printf(buffer, " of %s", injection->module);
+    if (injection->module != NULL)
+        return buffer_printf(buffer, " at %s+0x%llx", injection->module,
+                             (unsigned long long)injection->offset);
+    return NULL;
+}
+
+static struct error *put_cause_site(struct hearing *hearing, const char *what)
+{
+    const struct observation *observation = &hearing->run->observation;
+    TRY(buffer_printf(&hearing->cause, "%s", what));
+    if (observation->injections.count == 0)
+        return NULL;
+    TRY(buffer_printf(&hearing->cause, " after "));
+    return put_site(&hearing->cause, &observation->injections.items[0]);
+}
+
+static struct error *put_step_failure(struct hearing *hearing, const char *step,
+                                      const struct sandbox_result *result)
+{
+    TRY(buffer_printf(&hearing->reason, "%s failed: ", step));
+    TRY(outcome_put_end(&hearing->reason, result));
+    const struct buffer *said = result->err.kept.size != 0 ? &result->err.kept : &result->out.kept;
+    return quote_put_last_line(&hearing->reason, "; it says: ", said->data, said->size);
+}
+
+static struct error *ask_valid(struct hearing *hearing)
+{
+    const struct outcome_run *run = hearing->run;
+    hearing->verdict = VERDICT_INVALID;
+    if (run->trouble != NULL)
+        return quote_put(&hearing->reason, run->trouble, strlen(run->trouble), 1000);
+    if (run->setup_failed)
+        return put_step_failure(hearing, "setup", &run->setup);
+    if (outcome_failed(&run->pretest))
+        return put_step_failure(hearing, "pretest", &run->pretest);
+    if (run->workload.end == SANDBOX_SKIPPED)
+        return buffer_printf(&hearing->reason, "the workload was not started");
+    hearing->verdict = VERDICTS;
+    return NULL;
+}
+
+static struct error *ask_activated(struct hearing *hearing)
+{
+    if (hearing->run->observation.activations != 0)
+        return NULL;
+    hearing->verdict = VERDICT_NOT_ACTIVATED;
+    TRY(buffer_printf(&hearing->reason, "the fault was never hit; "));
+    return outcome_put_end(&hearing->reason, &hearing->run->workload);
+}
+
+// Whoever runs into the limit on processor time never ended by itself either.
+static struct error *ask_hang(struct hearing *hearing)
+{
+    const struct outcome_run *run = hearing->run;
+    bool limit = run->workload.end == SANDBOX_SIGNAL && run->workload.status == SIGXCPU;
+    if (run->workload.end != SANDBOX_TIMEOUT && !limit)
+        return NULL;
+    hearing->verdict = VERDICT_HANG;
+    if (limit)
+        TRY(buffer_printf(&hearing->reason, "used up its processor time (SIGXCPU)"));
+    else
+        TRY(outcome_put_end(&hearing->reason, &run->workload));
+    if (run->hang_key == NULL)
+        return put_cause_site(hearing, "");
+    TRY(buffer_printf(&hearing->reason, ", in "));
+    TRY(quote_put(&hearing->reason, run->hang_key, strlen(run->hang_key), QUOTE_MOST));
+    return buffer_printf(&hearing->cause, "in %s", run->hang_key);
+}
+
+// Whether the injector itself sent this signal. Death by it is what the sender asked for, whichever
+// signal it is: no defect of the target shows in it.
+static bool was_sent(const struct hearing *hearing, const char *name)
+{
+    const struct observation *observation = &hearing->run->observation;
+    size_t size = strcspn(name, " ");
+    for (size_t i = 0; i < observation->injections.count; i++) {
+        const char *fault = observation->injections.items[i].fault;
+        if (fault != NULL && strncmp(fault, name, size) == 0 &&
+            !isalnum((unsigned char)fault[size]))
+            return true;
+    }
+    return false;
+}
+
+// A signal that shells report of a child by an exit status above 128: of those that mean a defect.
+static int shell_signal(const struct hearing *hearing)
+{
+    static const int signals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    const struct sandbox_result *result = &hearing->run->workload;
+    if (result->end != SANDBOX_EXIT || result->status == reference_status(hearing->reference))
+        return 0;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (result->status == 128 + signals[i])
+            return signals[i];
+    return 0;
+}
+
+static struct error *ask_complaint(struct hearing *hearing)
+{
+    size_t size;
+    const char *line = reference_new_complaint(hearing->reference, hearing->run->sanitizer, &size);
+    if (line == NULL)
+        return NULL;
+    hearing->verdict = VERDICT_CRASH;
+    TRY(quote_put(&hearing->reason, line, size, 400));
+    return quote_put(&hearing->cause, line, size, 400);
+}
+
+// "SIGSEGV at 0x0 in cp", without what varies.
+static struct error *put_crash_cause(struct hearing *hearing)
+{
+    const struct observation *observation = &hearing->run->observation;
+    const char *crash = observation->crash;
+    TRY(buffer_append(&hearing->cause, crash, strcspn(crash, " ")));
+    if (observation->crash_key != NULL)
+        return buffer_printf(&hearing->cause, " in %s", observation->crash_key);
+    return put_cause_site(hearing, "");
+}
+
+static struct error *ask_crash_record(struct hearing *hearing)
+{
+    const struct observation *observation = &hearing->run->observation;
+    if (observation->crash == NULL || was_sent(hearing, observation->crash))
+        return NULL;
+    const char *key = observation->crash_key != NULL ? observation->crash_key : observation->crash;
+    bool command_died = hearing->run->workload.end == SANDBOX_SIGNAL;
+    if (!command_died && reference_has_crash(hearing->reference, key))
+        return NULL;
+    hearing->verdict = VERDICT_CRASH;
+    TRY(quote_put(&hearing->reason, observation->crash, strlen(observation->crash), 400));
+    if (observation->crash_key != NULL) {
+        TRY(buffer_printf(&hearing->reason, ", in "));
+        TRY(quote_put(&hearing->reason, observation->crash_key, strlen(observation->crash_key),
+                      QUOTE_MOST));
+    }
+    if (!observation->crash_in_command)
+        TRY(buffer_printf(&hearing->reason, " (a process that the workload started)"));
+    TRY(put_crash_cause(hearing));
+    return put_stderr(hearing);
+}
+
+static struct error *ask_crash(struct hearing *hearing)
+{
+    const struct sandbox_result *result = &hearing->run->workload;
+    TRY(ask_complaint(hearing));
+    if (hearing->verdict == VERDICTS)
+        TRY(ask_crash_record(hearing));
+    if (hearing->verdict != VERDICTS)
+        return NULL;
+    int number = result->end == SANDBOX_SIGNAL ? result->status : shell_signal(hearing);
+    if (number == 0 || was_sent(hearing, outcome_signal_name(number)))
+        return NULL;
+    hearing->verdict = VERDICT_CRASH;
+    TRY(outcome_put_end(&hearing->reason, result));
+    if (result->end == SANDBOX_EXIT)
+        TRY(buffer_printf(&hearing->reason, ", by which shells report that a process died of %s",
+                          outcome_signal_name(number)));
+    TRY(put_stderr(hearing));
+    return put_cause_site(hearing, outcome_signal_name(number));
+}
+
+static struct error *refuse_oracle(struct hearing *hearing)
+{
+    const struct buffer *out = &hearing->run->oracle.out.kept;
+    hearing->verdict = VERDICT_INVALID;
+    if (outcome_failed(&hearing->run->oracle))
+        return put_step_failure(hearing, "the oracle command", &hearing->run->oracle);
+    if (out->size == 0)
+        return buffer_printf(&hearing->reason, "the oracle command printed no verdict");
+    TRY(buffer_printf(&hearing->reason, "the oracle command printed "));
+    TRY(quote_put_word(&hearing->reason, out->data, strcspn(out->data, "\n")));
+    TRY(buffer_printf(&hearing->reason, ", which does not begin with a verdict ("));
+    for (int i = 0; i < VERDICTS; i++)
+        TRY(buffer_printf(&hearing->reason, "%s%s", i != 0 ? ", " : "", verdict_facts[i].name));
+    return buffer_printf(&hearing->reason, ")");
+}
+
+static struct error *ask_oracle(struct hearing *hearing)
+{
+    const struct sandbox_result *oracle = &hearing->run->oracle;
+    if (oracle->end == SANDBOX_SKIPPED)
+        return NULL;
+    const char *text = oracle->out.kept.data != NULL ? oracle->out.kept.data : "";
+    text += strspn(text, " \t\r\n");
+    size_t size = strcspn(text, " \t\r\n:");
+    enum verdict said = verdict_named(text, size);
+    if (outcome_failed(oracle) || said == VERDICTS)
+        return refuse_oracle(hearing);
+    hearing->verdict = said;
+    text += size;
+    text += strspn(text, " \t:");
+    size_t length = strcspn(text, "\n");
+    if (length == 0)
+        TRY(buffer_printf(&hearing->reason, "the oracle command says so"));
+    else
+        TRY(quote_put(&hearing->reason, text, length, 400));
+    return put_cause_site(hearing, "oracle");
+}
+
+static struct error *say_status(struct hearing *hearing)
+{
+    const struct sandbox_result *result = &hearing->run->workload;
+    TRY(outcome_put_end(&hearing->reason, result));
+    if (result->end == SANDBOX_EXIT)
+        TRY(buffer_printf(&hearing->reason, " instead of %d",
+                          reference_status(hearing->reference)));
+    else
+        TRY(buffer_printf(&hearing->reason, ", which was sent to it"));
+    return put_stderr(hearing);
+}
+
+static struct error *ask_posttest(struct hearing *hearing)
+{
+    if (!outcome_failed(&hearing->run->posttest))
+        return NULL;
+    hearing->verdict = VERDICT_UNSTABLE;
+    TRY(put_step_failure(hearing, "posttest", &hearing->run->posttest));
+    TRY(buffer_printf(&hearing->reason, "; the workload: "));
+    TRY(outcome_put_end(&hearing->reason, &hearing->run->workload));
+    return put_cause_site(hearing, "posttest");
+}
+
+// An exit status that differs is an error reported; 0 instead of something else is none.
+static struct error *ask_status(struct hearing *hearing)
+{
+    const struct sandbox_result *result = &hearing->run->workload;
+    if (!hearing->difference.status)
+        return NULL;
+    bool claims = result->end == SANDBOX_EXIT && result->status == 0;
+    hearing->verdict = !claims                        ? VERDICT_GRACEFUL
+                       : hearing->difference.err_more ? VERDICT_WRONG_OUTPUT
+                                                      : VERDICT_SILENT;
+    TRY(say_status(hearing));
+    return put_cause_site(hearing, "exit status");
+}
+
+static struct error *ask_output(struct hearing *hearing)
+{
+    const struct difference *difference = &hearing->difference;
+    bool less = difference->err && !difference->err_more; // stderr lacks something
+    if (!difference->out && !difference->files && !less)
+        return NULL;
+    hearing->verdict = difference->err_more ? VERDICT_WRONG_OUTPUT : VERDICT_SILENT;
+    TRY(buffer_printf(&hearing->reason, "%s", difference->sentence));
+    TRY(buffer_printf(&hearing->reason, "; exit status %d as ever",
+                      reference_status(hearing->reference)));
+    if (difference->err_more && difference->more != NULL)
+        TRY(buffer_printf(&hearing->reason, "; stderr: %s", difference->more));
+    if (!difference->err_more)
+        TRY(buffer_printf(&hearing->reason, ", nothing reported"));
+    return put_cause_site(hearing, difference->out     ? "stdout"
+                                   : difference->files ? "files"
+                                                       : "stderr");
+}
+
+static struct error *ask_stderr(struct hearing *hearing)
+{
+    hearing->verdict = hearing->difference.err_more ? VERDICT_GRACEFUL : VERDICT_PASS;
+    if (hearing->verdict == VERDICT_PASS)
+        return buffer_printf(&hearing->reason, "as the reference");
+    TRY(buffer_printf(&hearing->reason, "everything as the reference, but it is reported"));
+    TRY(put_stderr(hearing));
+    return put_cause_site(hearing, "stderr");
+}
+
+static struct error *compare(struct hearing *hearing)
+{
+    return reference_compare(hearing->reference, hearing->run, &hearing->difference);
+}
+
+struct error *judge(const struct reference *reference, const struct outcome_run *run,
+                    struct judgement *ret_judgement)
+{
+    static struct error *(*const questions[])(struct hearing *) = {
+        ask_valid,  ask_activated, ask_hang,   compare,    ask_crash,
+        ask_oracle, ask_posttest,  ask_status, ask_output, ask_stderr,
+    };
+    _cleanup_(hearing_deinit) struct hearing hearing = {
+        .reference = reference, .run = run, .verdict = VERDICTS};
+    for (size_t i = 0; hearing.verdict == VERDICTS; i++)
+        TRY(questions[i](&hearing));
+    _cleanup_(buffer_deinit) struct buffer cause = {0};
+    TRY(buffer_printf(&cause, "%s", verdict_facts[hearing.verdict].name));
+    if (hearing.cause.size != 0) {
+        TRY(buffer_append(&cause, " ", 1));
+        TRY(quote_put(&cause, hearing.cause.data, hearing.cause.size, 1000));
+    }
+    *ret_judgement = (struct judgement){
+        .verdict = hearing.verdict, .reason = TAKE(hearing.reason.data), .cause = TAKE(cause.data)};
+    return NULL;
+}

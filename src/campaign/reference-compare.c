@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See reference.h: how a run differs from the reference.
+#include "base/cleanup.h"
+#include "campaign/quote.h"
+#include "campaign/reference-model.h"
+
+#include <string.h>
+
+void difference_deinit(struct difference *difference)
+{
+    free(difference->sentence);
+    free(difference->more);
+    *difference = (struct difference){0};
+}
+
+struct comparison {
+    const struct reference *reference;
+    const struct artifact **artifacts; // of the run, by path
+    size_t count;
+    struct difference *difference;
+};
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp((*(const struct artifact *const *)a)->path,
+                  (*(const struct artifact *const *)b)->path);
+}
+
+static const struct artifact *find(const struct comparison *comparison, const char *path)
+{
+    struct artifact artifact = {.path = (char *)path};
+    const struct artifact *key = &artifact;
+    if (comparison->count == 0)
+        return NULL;
+    const struct artifact **found =
+        bsearch(&key, comparison->artifacts, comparison->count, sizeof key, by_path);
+    return found != NULL ? *found : NULL;
+}
+
+// The first sentence stays: streams come before files.
+static void tell(struct comparison *comparison, struct buffer *sentence)
+{
+    if (comparison->difference->sentence == NULL)
+        comparison->difference->sentence = TAKE(sentence->data);
+}
+
+static struct error *compare_lines(const struct comparison *comparison,
+                                   const struct reference_item *item,
+                                   const struct artifact *artifact, bool *ret_differs,
+                                   struct buffer *sentence)
+{
+    struct lines_text text;
+    const struct reference *reference = comparison->reference;
+    if (!reference_text(artifact, &text)) {
+        *ret_differs = item->same;
+        return item->same ? buffer_printf(sentence, "has other content") : NULL;
+    }
+    TRY(lines_compare(item->lines, reference->filters, &text, ret_differs, sentence));
+    // Alike as far as it was kept. Where filters speak, the rest may differ in what they take out.
+    bool unseen = text.cut || item->artifact->size > item->artifact->content.size;
+    if (*ret_differs || !item->same || !unseen || reference->oracle->filters.count != 0)
+        return NULL;
+    *ret_differs = true;
+    return buffer_printf(sentence, "differs beyond its first %u KiB (%llu bytes instead of %llu)",
+                         ARTIFACT_CONTENT >> 10, (unsigned long long)artifact->size,
+                         (unsigned long long)item->artifact->size);
+}
+
+// Content against content: of the same kind, and the item is stable.
+static struct error *compare_content(const struct comparison *comparison,
+                                     const struct reference_item *item,
+                                     const struct artifact *artifact, bool *ret_differs,
+                                     struct buffer *sentence)
+{
+    *ret_differs = false;
+    if (artifact->size == item->artifact->size && artifact->hash == item->artifact->hash)
+        return NULL;
+    const char *kind = artifact->kind;
+    if (strcmp(kind, "directory") == 0 || strcmp(kind, "deleted") == 0 ||
+        strcmp(kind, "other") == 0)
+        return NULL;
+    TRY(reference_put_name(sentence, artifact->path));
+    TRY(buffer_append(sentence, " ", 1));
+    if (strcmp(kind, "link") == 0) {
+        *ret_differs = item->same;
+        return buffer_printf(sentence, "is a link to something else");
+    }
+    if (item->lines != NULL)
+        return compare_lines(comparison, item, artifact, ret_differs, sentence);
+    *ret_differs = item->same;
+    return buffer_printf(sentence, "has other content (%llu bytes instead of %llu)",
+                         (unsigned long long)artifact->size,
+                         (unsigned long long)item->artifact->size);
+}
+
+static struct error *compare_stream(struct comparison *comparison, const char *path,
+                                    bool *ret_differs)
+{
+    _cleanup_(buffer_deinit) struct buffer sentence = {0};
+    const struct reference_item *item = reference_find(comparison->reference, path);
+    const struct artifact *artifact = find(comparison, path);
+    if (item == NULL || artifact == NULL || !item->stable)
+        return NULL;
+    TRY(compare_content(comparison, item, artifact, ret_differs, &sentence));
+    if (*ret_differs)
+        tell(comparison, &sentence);
+    return NULL;
+}
+
+// What the reference does not say on stderr. A stream that is no text says something new if it
+// is not the same.
+static struct error *find_more(struct comparison *comparison)
+{
+    struct difference *difference = comparison->difference;
+    const struct reference_item *item = reference_find(comparison->reference, "<stderr>");
+    const struct artifact *artifact = find(comparison, "<stderr>");
+    _cleanup_(buffer_deinit) struct buffer line = {0}, quoted = {0};
+    struct lines_text text;
+    if (item == NULL || artifact == NULL || !item->stable)
+        return NULL;
+    if (artifact->size == item->artifact->size && artifact->hash == item->artifact->hash)
+        return NULL;
+    if (item->lines == NULL || !reference_text(artifact, &text)) {
+        difference->err_more = item->same && artifact->size > item->artifact->size;
+        return NULL;
+    }
+    TRY(lines_new(item->lines, comparison->reference->filters, &text, &difference->err_more,
+                  &line));
+    if (!difference->err_more)
+        return NULL;
+    TRY(quote_put_word(&quoted, line.data != NULL ? line.data : "", line.size));
+    difference->more = TAKE(quoted.data);
+    return NULL;
+}
+
+static struct error *say_missing(struct comparison *comparison, const struct reference_item *item,
+                                 const struct artifact *instead)
+{
+    _cleanup_(buffer_deinit) struct buffer sentence = {0};
+    const char *kind = item->artifact->kind;
+    TRY(reference_put_name(&sentence, item->artifact->path));
+    if (instead != NULL && strcmp(instead->kind, "deleted") == 0)
+        TRY(buffer_printf(&sentence, " is missing"));
+    else if (instead != NULL)
+        TRY(buffer_printf(&sentence, " is a %s instead of %s%s",
+                          strcmp(instead->kind, "other") == 0 ? "special file" : instead->kind,
+                          strcmp(kind, "deleted") == 0 ? "" : "a ", kind));
+    else if (strcmp(kind, "deleted") == 0)
+        TRY(buffer_printf(&sentence, " was not deleted"));
+    else
+        TRY(buffer_printf(&sentence, " was not written"));
+    tell(comparison, &sentence);
+    return NULL;
+}
+
+static struct error *compare_item(struct comparison *comparison, const struct reference_item *item)
+{
+    const struct artifact *artifact = find(comparison, item->artifact->path);
+    if (!item->stable)
+        return NULL;
+    if (artifact == NULL || strcmp(artifact->kind, item->artifact->kind) != 0) {
+        comparison->difference->files = true;
+        return say_missing(comparison, item, artifact);
+    }
+    _cleanup_(buffer_deinit) struct buffer sentence = {0};
+    bool differs;
+    TRY(compare_content(comparison, item, artifact, &differs, &sentence));
+    if (differs) {
+        comparison->difference->files = true;
+        tell(comparison, &sentence);
+    }
+    return NULL;
+}
+
+// New files are to be expected where the reference runs themselves left different ones, and in
+// directories that are such themselves.
+static bool is_excused(const struct comparison *comparison, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return false;
+    size_t size = (size_t)(slash - path);
+    if (reference_is_unsteady(comparison->reference, path, size))
+        return true;
+    _cleanup_free_ char *directory = strndup(path, size);
+    if (directory == NULL || size == 0)
+        return false;
+    const struct artifact *made = find(comparison, directory);
+    const struct reference_item *item = reference_find(comparison->reference, directory);
+    if (made == NULL || (item != NULL && item->stable))
+        return false;
+    return is_excused(comparison, directory);
+}
+
+static struct error *compare_new(struct comparison *comparison, const struct artifact *artifact)
+{
+    if (artifact->path[0] == '<' || reference_find(comparison->reference, artifact->path) != NULL ||
+        is_excused(comparison, artifact->path))
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer sentence = {0};
+    comparison->difference->files = true;
+    TRY(reference_put_name(&sentence, artifact->path));
+    TRY(buffer_printf(&sentence, strcmp(artifact->kind, "deleted") == 0
+                                     ? " was deleted"
+                                     : " was written, which the reference does not do"));
+    tell(comparison, &sentence);
+    return NULL;
+}
+
+static struct error *compare_all(struct comparison *comparison, const struct outcome_run *run)
+{
+    const struct reference *reference = comparison->reference;
+    struct difference *difference = comparison->difference;
+    difference->status =
+        run->workload.end != SANDBOX_EXIT || run->workload.status != reference_status(reference);
+    if (reference->oracle->compare_stdout)
+        TRY(compare_stream(comparison, "<stdout>", &difference->out));
+    for (size_t i = 0; reference->oracle->compare_files && i < reference->items.count; i++)
+        if (reference->items.items[i].artifact->path[0] != '<')
+            TRY(compare_item(comparison, &reference->items.items[i]));
+    for (size_t i = 0; reference->oracle->compare_files && i < comparison->count; i++)
+        TRY(compare_new(comparison, comparison->artifacts[i]));
+    TRY(find_more(comparison));
+    if (reference->oracle->compare_stderr)
+        TRY(compare_stream(comparison, "<stderr>", &difference->err));
+    return NULL;
+}
+
+struct error *reference_compare(const struct reference *reference, const struct outcome_run *run,
+                                struct difference *ret_difference)
+{
+    _cleanup_(difference_deinit) struct difference difference = {0};
+    _cleanup_free_ const struct artifact **artifacts =
+        calloc(run->artifacts.count + 1, sizeof *artifacts);
+    if (artifacts == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < run->artifacts.count; i++)
+        artifacts[i] = &run->artifacts.items[i];
+    qsort(artifacts, run->artifacts.count, sizeof *artifacts, by_path);
+    struct comparison comparison = {.reference = reference,
+                                    .artifacts = artifacts,
+                                    .count = run->artifacts.count,
+                                    .difference = &difference};
+    TRY(compare_all(&comparison, run));
+    *ret_difference = difference;
+    difference = (struct difference){0};
+    return NULL;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Inside of a reference, for reference*.c alone.
+#ifndef ORDEAL_CAMPAIGN_REFERENCE_MODEL_H
+#define ORDEAL_CAMPAIGN_REFERENCE_MODEL_H
+
+#include "campaign/lines.h"
+#include "campaign/reference.h"
+
+struct reference_run {
+    enum sandbox_end end;
+    int status;
+    double seconds;
+    ARRAY(struct artifact) artifacts; // by path
+    char *sanitizer, *crash;          // as outcome_run.sanitizer, observation.crash_key
+    char *failure;                    // why nothing can be compared with it, or NULL
+};
+
+// What is known of one path over all runs.
+struct reference_item {
+    const struct artifact *artifact; // of the first run that has it
+    bool stable;                     // there in all runs, as the same kind of thing
+    bool same;                       // with the same content
+    struct lines_model *lines;       // NULL if some run's content is no text, or was not kept
+};
+
+struct reference {
+    const struct oracle *oracle;
+    struct lines_filters *filters;
+    ARRAY(struct reference_run) runs;
+    ARRAY(struct reference_item) items; // by path
+    ARRAY(char *) unsteady;             // directories in which other files appear every time
+    ARRAY(char *) warnings;
+    struct stats_moments seconds;
+};
+
+struct reference_run *reference_run_add(struct reference *reference); // NULL: no memory
+void reference_run_deinit(struct reference_run *run);
+int reference_by_path(const void *a, const void *b); // of struct artifact, for qsort
+const struct reference_item *reference_find(const struct reference *reference, const char *path);
+bool reference_is_unsteady(const struct reference *reference, const char *directory, size_t size);
+struct error *reference_warn(struct reference *reference,
+                             struct buffer *sentence); // takes its text
+// Finds items and unsteady directories, with warnings.
+struct error *reference_learn(struct reference *reference);
+
+// Content as a text for lines.h; false if it is none.
+bool reference_text(const struct artifact *artifact, struct lines_text *ret_text);
+// "stdout" or the path, quoted.
+struct error *reference_put_name(struct buffer *buffer, const char *path);
+
+#endif

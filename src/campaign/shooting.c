@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See shooting.h.
+#include "campaign/shooting.h"
+
+#include "base/cleanup.h"
+#include "campaign/complaint.h"
+#include "campaign/evidence.h"
+#include "campaign/hang.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+
+enum step { SETUP, PRETEST, WORKLOAD, POSTTEST, ORACLE, TEARDOWN, STEPS };
+
+typedef ARRAY(char *) words; // of which only the list is ours; ends with NULL
+
+struct shooting {
+    const struct definition *definition;
+    const struct injector *injector;
+    void *self; // the injector's
+    struct sandbox *sandbox;
+    words commands[STEPS]; // no items: no such step
+    words environment, oracle_environment;
+    words ignored;
+    char *oracle_variable;
+    char *input; // path for stdin, or NULL
+    complaint_paths logs;
+    struct evidence *evidence; // if there is an oracle command
+};
+
+void shooting_free(struct shooting *shooting)
+{
+    if (shooting == NULL)
+        return;
+    if (shooting->self != NULL)
+        shooting->injector->close(shooting->self);
+    sandbox_free(shooting->sandbox);
+    for (int i = 0; i < STEPS; i++)
+        ARRAY_DEINIT(&shooting->commands[i]);
+    ARRAY_DEINIT(&shooting->environment);
+    ARRAY_DEINIT(&shooting->oracle_environment);
+    ARRAY_DEINIT(&shooting->ignored);
+    complaint_paths_deinit(&shooting->logs);
+    evidence_free(shooting->evidence);
+    free(shooting->oracle_variable);
+    free(shooting->input);
+    free(shooting);
+}
+
+static void shooting_freep(struct shooting **shooting)
+{
+    shooting_free(*shooting);
+}
+
+struct sandbox *shooting_sandbox(struct shooting *shooting)
+{
+    return shooting->sandbox;
+}
+
+void *shooting_injector(struct shooting *shooting)
+{
+    return shooting->self;
+}
+
+// Copies a list, with one more word if `more` is not NULL, and ends it.
+static struct error *copy_words(const definition_words *from, char *more, words *to)
+{
+    for (size_t i = 0; i <= from->count + (more != NULL); i++) {
+        char **word = ARRAY_ADD(to);
+        if (word == NULL)
+            return error_no_memory();
+        *word = i < from->count ? from->items[i] : i == from->count ? more : NULL;
+    }
+    return NULL;
+}
+
+static struct error *take_commands(struct shooting *shooting)
+{
+    const struct definition *definition = shooting->definition;
+    const definition_words *const commands[STEPS] = {
+        [SETUP] = &definition->setup,           [PRETEST] = &definition->pretest,
+        [WORKLOAD] = &definition->command,      [POSTTEST] = &definition->posttest,
+        [ORACLE] = &definition->oracle.command, [TEARDOWN] = &definition->teardown,
+    };
+    if (definition->oracle.command.count != 0) {
+        TRY(evidence_new(&shooting->evidence));
+        if (asprintf(&shooting->oracle_variable, "ORDEAL_TRIAL=%s",
+                     evidence_directory(shooting->evidence)) < 0) {
+            shooting->oracle_variable = NULL;
+            return error_no_memory();
+        }
+    }
+    for (int i = 0; i < STEPS; i++) {
+        char *more = i == ORACLE && shooting->evidence != NULL
+                         ? shooting->oracle_variable + strlen("ORDEAL_TRIAL=")
+                         : NULL;
+        if (commands[i]->count != 0)
+            TRY(copy_words(commands[i], more, &shooting->commands[i]));
+    }
+    TRY(copy_words(&definition->environment, shooting->oracle_variable,
+                   &shooting->oracle_environment));
+    return copy_words(&definition->environment, NULL, &shooting->environment);
+}
+
+static struct error *take_input(struct shooting *shooting)
+{
+    const char *input = shooting->definition->input;
+    if (input == NULL)
+        return NULL;
+    if (asprintf(&shooting->input, "%s%s%s", input[0] == '/' ? "" : shooting->definition->directory,
+                 input[0] == '/' ? "" : "/", input) < 0) {
+        shooting->input = NULL;
+        return error_no_memory();
+    }
+    return NULL;
+}
+
+struct error *shooting_new(const struct definition *definition, const struct injector *injector,
+                           struct shooting **ret_shooting)
+{
+    _cleanup_(shooting_freep) struct shooting *shooting = calloc(1, sizeof *shooting);
+    if (shooting == NULL)
+        return error_no_memory();
+    shooting->definition = definition;
+    shooting->injector = injector;
+    TRY(take_commands(shooting));
+    TRY(take_input(shooting));
+    TRY(copy_words(&definition->oracle.ignored, NULL, &shooting->ignored));
+    TRY(complaint_find_paths(shooting->commands[WORKLOAD].items, shooting->environment.items,
+                             definition->directory, &shooting->logs));
+    const struct sandbox_options options = {.kind = definition->sandbox,
+                                            .directory = definition->directory,
+                                            .network = definition->network,
+                                            .limits = definition->limits,
+                                            .capture_limit = SHOOTING_CAPTURE};
+    TRY(sandbox_new(&options, &shooting->sandbox));
+    TRY(injector->open(definition, &shooting->self));
+    *ret_shooting = TAKE(shooting);
+    return NULL;
+}
+
+// One shot on its way through the sandbox.
+struct life {
+    struct shooting *shooting;
+    struct shot shot;
+    struct outcome_run *run;
+    struct error *error; // of a callback: the first
+    bool blocked;        // setup or pretest failed
+    bool begun;          // the injector was
+    bool overdue;        // the workload was
+    bool collected;      // changes were
+    struct timespec start;
+    struct sandbox_result results[STEPS]; // in the order of `steps`
+    struct sandbox_step steps[STEPS];
+    enum step kinds[STEPS];
+    size_t count;
+    words visible;
+    int input;
+};
+
+static void life_deinit(struct life *life)
+{
+    for (int i = 0; i < STEPS; i++)
+        sandbox_result_deinit(&life->results[i]);
+    ARRAY_DEINIT(&life->visible);
+    error_free(life->error);
+    if (life->input >= 0)
+        close(life->input);
+}
+
+static void keep_error(struct life *life, struct error *error)
+{
+    if (life->error == NULL)
+        life->error = error;
+    else
+        error_free(error);
+}
+
+struct collection {
+    struct outcome_run *run;
+    size_t content_left;
+};
+
+static struct error *add_change(void *data, const struct sandbox_change *change)
+{
+    struct collection *collection = data;
+    return outcome_add_change(collection->run, change, &collection->content_left);
+}
+
+// What the workload left in the file system. Of one that was killed for its time nobody asks.
+static struct error *collect(struct life *life)
+{
+    const struct oracle *oracle = &life->shooting->definition->oracle;
+    struct collection collection = {.run = life->run, .content_left = ARTIFACT_TOTAL};
+    if (life->collected || life->overdue || (!oracle->compare_files && oracle->command.count == 0))
+        return NULL;
+    life->collected = true;
+    return sandbox_each_change(life->shooting->sandbox,
+                               (const char *const *)life->shooting->ignored.items, add_change,
+                               &collection);
+}
+
+static void after_preparation(void *data, struct sandbox *sandbox,
+                              const struct sandbox_result *result)
+{
+    struct life *life = data;
+    life->blocked |= outcome_failed(result);
+}
+
+static bool before_pretest(void *data, struct sandbox *sandbox)
+{
+    return !((struct life *)data)->blocked;
+}
+
+static bool before_workload(void *data, struct sandbox *sandbox)
+{
+    struct life *life = data;
+    const struct injector *injector = life->shooting->injector;
+    if (life->blocked || life->error != NULL)
+        return false;
+    clock_gettime(CLOCK_REALTIME_COARSE, &life->start); // as file systems date files
+    if (injector->begin != NULL) {
+        keep_error(life, injector->begin(life->shooting->self, sandbox_root(sandbox)));
+        if (life->error != NULL)
+            return false;
+    }
+    life->begun = true;
+    return true;
+}
+
+static uint64_t workload_started(void *data, pid_t pid)
+{
+    struct life *life = data;
+    return life->shooting->injector->started(life->shooting->self, pid);
+}
+
+static uint64_t workload_tick(void *data, pid_t pid, uint64_t ns)
+{
+    struct life *life = data;
+    return life->shooting->injector->tick(life->shooting->self, pid, ns);
+}
+
+static void workload_overdue(void *data, pid_t pid)
+{
+    struct life *life = data;
+    hang_look(pid, sandbox_root(life->shooting->sandbox), &life->run->hang_stack,
+              &life->run->hang_key);
+}
+
+static void after_workload(void *data, struct sandbox *sandbox, const struct sandbox_result *result)
+{
+    struct life *life = data;
+    life->overdue = result->end == SANDBOX_TIMEOUT;
+    keep_error(life, collect(life));
+    if (life->shooting->evidence != NULL && !life->overdue && life->error == NULL)
+        keep_error(life, evidence_write(life->shooting->evidence, result, life->run,
+                                        life->shot.spec, life->shot.seed));
+}
+
+static bool before_examination(void *data, struct sandbox *sandbox)
+{
+    struct life *life = data;
+    return life->begun && !life->overdue && life->error == NULL;
+}
+
+static struct error *look(void *data, struct sandbox *sandbox)
+{
+    struct life *life = data;
+    const struct shooting *shooting = life->shooting;
+    _cleanup_(buffer_deinit) struct buffer complaints = {0};
+    if (!life->begun || life->error != NULL)
+        return NULL;
+    TRY(collect(life));
+    TRY(shooting->injector->observe(shooting->self, sandbox_root(sandbox),
+                                    &life->run->observation));
+    TRY(complaint_scan_files(&shooting->logs, sandbox_root(sandbox), &life->start, &complaints));
+    if (complaints.size != 0)
+        life->run->sanitizer = TAKE(complaints.data);
+    return NULL;
+}
+
+static void add_step(struct life *life, enum step kind, uint64_t timeout_ns)
+{
+    struct shooting *shooting = life->shooting;
+    struct sandbox_step step = {.command = shooting->commands[kind].items,
+                                .environment = kind == ORACLE ? shooting->oracle_environment.items
+                                                              : shooting->environment.items,
+                                .input = -1,
+                                .timeout_ns = timeout_ns,
+                                .data = life};
+    if (step.command == NULL)
+        return;
+    switch (kind) {
+    case SETUP:
+    case PRETEST:
+        step.linger = kind == SETUP;
+        step.before = before_pretest;
+        step.after = after_preparation;
+        break;
+    case WORKLOAD:
+        if (life->shot.use_environment != NULL)
+            step.environment = life->shot.use_environment;
+        step.input = life->input;
+        step.before = before_workload;
+        step.started = shooting->injector->started != NULL ? workload_started : NULL;
+        step.tick = shooting->injector->tick != NULL ? workload_tick : NULL;
+        step.overdue = workload_overdue;
+        break;
+    case POSTTEST:
+    case ORACLE:
+        step.before = before_examination;
+        break;
+    default:
+        break;
+    }
+    life->kinds[life->count] = kind;
+    life->steps[life->count++] = step;
+}
+
+// A workload without other steps around it is looked at in the end alone.
+static void add_steps(struct life *life, uint64_t timeout_ns)
+{
+    for (int kind = 0; kind < STEPS; kind++)
+        add_step(life, kind,
+                 kind == WORKLOAD ? timeout_ns : SHOOTING_STEP_TIMEOUT_S * 1000000000ull);
+    for (size_t i = 0; i + 1 < life->count; i++)
+        if (life->kinds[i] == WORKLOAD)
+            life->steps[i].after = after_workload;
+}
+
+static struct error *add_visible(struct life *life, const char *path)
+{
+    char **slot = ARRAY_ADD(&life->visible);
+    if (slot == NULL)
+        return error_no_memory();
+    *slot = (char *)path;
+    return NULL;
+}
+
+static struct error *collect_visible(struct life *life)
+{
+    const char *const *visible = life->shot.visible;
+    for (size_t i = 0; visible != NULL && visible[i] != NULL; i++)
+        TRY(add_visible(life, visible[i]));
+    for (unsigned i = 0; life->shooting->evidence != NULL && i < EVIDENCE_FILES; i++)
+        TRY(add_visible(life, evidence_file(life->shooting->evidence, i)));
+    return add_visible(life, NULL);
+}
+
+static struct error *open_input(struct life *life)
+{
+    const char *path = life->shooting->input;
+    if (path == NULL)
+        return NULL;
+    life->input = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    return life->input < 0 ? error_from_errno(errno, "cannot open %s for the workload", path)
+                           : NULL;
+}
+
+// Moves results to where they belong.
+static void hand_over(struct life *life)
+{
+    struct outcome_run *run = life->run;
+    struct sandbox_result *const places[STEPS] = {
+        [SETUP] = &run->setup,       [PRETEST] = &run->pretest, [WORKLOAD] = &run->workload,
+        [POSTTEST] = &run->posttest, [ORACLE] = &run->oracle,   [TEARDOWN] = &run->teardown};
+    for (size_t i = 0; i < life->count; i++) {
+        *places[life->kinds[i]] = life->results[i];
+        life->results[i] = (struct sandbox_result){0};
+    }
+    run->setup_failed = outcome_failed(&run->setup);
+}
+
+// Complaints in log files come before those on stderr; streams come first among the artifacts.
+static struct error *finish(struct outcome_run *run)
+{
+    _cleanup_(buffer_deinit) struct buffer logged = {0};
+    if (run->sanitizer != NULL)
+        TRY(buffer_append(&logged, run->sanitizer, strlen(run->sanitizer)));
+    TRY(outcome_set_sanitizer(run, &logged));
+    return outcome_add_streams(run);
+}
+
+static struct error *lead(struct life *life, uint64_t timeout_ns)
+{
+    struct shooting *shooting = life->shooting;
+    TRY(open_input(life));
+    TRY(shooting->injector->prepare(shooting->self, &life->shot));
+    TRY(collect_visible(life));
+    add_steps(life, timeout_ns);
+    TRY(sandbox_live(shooting->sandbox, life->steps, life->count,
+                     (const char *const *)life->visible.items, look, life, life->results));
+    if (life->error != NULL)
+        return TAKE(life->error);
+    hand_over(life);
+    return finish(life->run);
+}
+
+struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t seed,
+                           uint64_t timeout_ns, struct outcome_run *ret_run)
+{
+    _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+    _cleanup_(life_deinit) struct life life = {
+        .shooting = shooting,
+        .run = &run,
+        .input = -1,
+        .shot = {.spec = spec,
+                 .seed = seed,
+                 .command = shooting->commands[WORKLOAD].items,
+                 .environment = shooting->environment.items},
+    };
+    TRY(lead(&life, timeout_ns));
+    *ret_run = run;
+    run = (struct outcome_run){0};
+    return NULL;
+}

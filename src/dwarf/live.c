@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See live.h. All happens in a thread of its own: the kernel lets go of whatever a thread traces
+// when the thread ends, also of what cannot be stopped because it sleeps in the kernel; and libdw,
+// which knows no deadline, can be left behind if the files it reads are slow.
+#include "dwarf/live.h"
+
+#include "base/cleanup.h"
+#include "dwarf/symbolizer.h"
+
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define POLL_NS 1000000
+
+void dwarf_live_stack_deinit(struct dwarf_live_stack *stack)
+{
+    for (size_t i = 0; i < stack->frames.count; i++) {
+        free(stack->frames.items[i].module);
+        free(stack->frames.items[i].symbol);
+        free(stack->frames.items[i].file);
+    }
+    ARRAY_DEINIT(&stack->frames);
+}
+
+// One request; belongs to the thread and to the caller, and to the last of them to leave.
+struct work {
+    atomic_int users;
+    pid_t process, thread;
+    char *root;
+    uint64_t timeout_ns;
+    struct dwarf_live_stack stack;
+    struct error *error;
+    Dwfl *dwfl;
+};
+
+static void work_release(struct work *work)
+{
+    if (work == NULL || atomic_fetch_sub(&work->users, 1) != 1)
+        return;
+    dwarf_live_stack_deinit(&work->stack);
+    error_free(work->error);
+    free(work->root);
+    free(work);
+}
+
+static void work_releasep(struct work **work)
+{
+    work_release(*work);
+}
+
+// libdw finds a module's file by the name in the process's map, which holds below `root`. It hands
+// no context to this callback, but a pointer of its own per module: too late for the first
+// question, hence the variable of the thread.
+static _Thread_local const struct work *current;
+
+static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+                    char **file_name, Elf **elfp)
+{
+    if (name[0] == '/' && current->root[0] != '\0') {
+        char *path;
+        if (asprintf(&path, "%s%s", current->root, name) < 0)
+            return -1;
+        int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (file >= 0) {
+            *file_name = path;
+            return file;
+        }
+        free(path);
+    }
+    return dwfl_linux_proc_find_elf(module, userdata, name, base, file_name, elfp);
+}
+
+// Unwinding needs the modules themselves only; looking for more may mean asking the network.
+static int find_no_debuginfo(Dwfl_Module *module, void **userdata, const char *name,
+                             Dwarf_Addr base, const char *file, const char *link, GElf_Word crc,
+                             char **debuginfo_name)
+{
+    return -1;
+}
+
+static const Dwfl_Callbacks callbacks = {.find_elf = find_elf, .find_debuginfo = find_no_debuginfo};
+
+static int add_frame(Dwfl_Frame *state, void *data)
+{
+    struct work *work = data;
+    Dwarf_Addr pc;
+    bool exact;
+    if (work->stack.frames.count == DWARF_LIVE_FRAMES || !dwfl_frame_pc(state, &pc, &exact))
+        return DWARF_CB_ABORT;
+    struct dwarf_live_frame *frame = ARRAY_ADD(&work->stack.frames);
+    if (frame == NULL)
+        return DWARF_CB_ABORT;
+    frame->offset = exact ? pc : pc - 1; // of a return address, the call
+    Dwfl_Module *module = dwfl_addrmodule(work->dwfl, frame->offset);
+    GElf_Addr bias;
+    if (module == NULL || dwfl_module_getelf(module, &bias) == NULL)
+        return DWARF_CB_OK;
+    const char *name = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+    frame->module = name != NULL ? strdup(name) : NULL;
+    const char *symbol = dwfl_module_addrname(module, frame->offset);
+    frame->symbol = symbol != NULL ? strdup(symbol) : NULL;
+    frame->offset -= bias;
+    return DWARF_CB_OK;
+}
+
+static struct error *wait_for_stop(const struct work *work)
+{
+    for (uint64_t waited = 0; waited < work->timeout_ns / 2; waited += POLL_NS) {
+        int status;
+        pid_t got = waitpid(work->thread, &status, __WALL | WNOHANG);
+        if (got == work->thread && WIFSTOPPED(status))
+            return NULL;
+        if (got != 0 && errno != EINTR)
+            return error_new("process %d ended", (int)work->process);
+        nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
+    }
+    return error_new("thread %d of process %d does not stop", (int)work->thread,
+                     (int)work->process);
+}
+
+static struct error *unwind(struct work *work)
+{
+    if (ptrace(PTRACE_SEIZE, work->thread, NULL, NULL) != 0)
+        return error_from_errno(errno, "cannot trace process %d", (int)work->process);
+    if (ptrace(PTRACE_INTERRUPT, work->thread, NULL, NULL) != 0)
+        return error_from_errno(errno, "cannot stop process %d", (int)work->process);
+    TRY(wait_for_stop(work));
+    // What was found before it went wrong is the stack, as far as it can be told.
+    dwfl_getthread_frames(work->dwfl, work->thread, add_frame, work);
+    ptrace(PTRACE_DETACH, work->thread, NULL, NULL);
+    if (work->stack.frames.count == 0)
+        return error_new("cannot unwind the stack of process %d: %s", (int)work->process,
+                         dwfl_errmsg(-1));
+    return NULL;
+}
+
+static void cleanup_dwfl(Dwfl **dwfl)
+{
+    if (*dwfl != NULL)
+        dwfl_end(*dwfl);
+}
+
+static struct error *find_frames(struct work *work)
+{
+    _cleanup_(cleanup_dwfl) Dwfl *dwfl = dwfl_begin(&callbacks);
+    if (dwfl == NULL)
+        return error_no_memory();
+    work->dwfl = dwfl;
+    if (dwfl_linux_proc_report(dwfl, work->process) != 0 ||
+        dwfl_report_end(dwfl, NULL, NULL) != 0 ||
+        dwfl_linux_proc_attach(dwfl, work->process, true) < 0)
+        return error_new("cannot read the map of process %d: %s", (int)work->process,
+                         dwfl_errmsg(-1));
+    struct error *error = unwind(work);
+    work->dwfl = NULL;
+    return error;
+}
+
+// Names from separate debug files, and lines. Without them the frame stays as it is.
+static struct error *name_frames(struct work *work)
+{
+    struct dwarf_symbolizer *symbolizer;
+    TRY(dwarf_symbolizer_new(&symbolizer));
+    for (size_t i = 0; i < work->stack.frames.count; i++) {
+        struct dwarf_live_frame *frame = &work->stack.frames.items[i];
+        char *path;
+        if (frame->module == NULL || frame->module[0] != '/' ||
+            asprintf(&path, "%s%s", work->root, frame->module) < 0)
+            continue;
+        struct dwarf_position position = dwarf_symbolizer_find(symbolizer, path, frame->offset);
+        char *symbol = position.symbol != NULL ? strdup(position.symbol) : NULL;
+        if (symbol != NULL) {
+            free(frame->symbol);
+            frame->symbol = symbol;
+        }
+        frame->file = position.file != NULL ? strdup(position.file) : NULL;
+        frame->line = position.line;
+        free(path);
+    }
+    dwarf_symbolizer_free(symbolizer);
+    return NULL;
+}
+
+static void *run(void *data)
+{
+    struct work *work = data;
+    current = work;
+    work->error = find_frames(work);
+    if (work->error == NULL)
+        work->error = name_frames(work);
+    work_release(work);
+    return NULL;
+}
+
+static struct error *make_work(pid_t process, pid_t thread, const char *root, uint64_t timeout_ns,
+                               struct work **ret_work)
+{
+    struct work *work = calloc(1, sizeof *work);
+    if (work == NULL)
+        return error_no_memory();
+    work->users = 1;
+    work->process = process;
+    work->thread = thread;
+    work->timeout_ns = timeout_ns;
+    if ((work->root = strdup(root)) == NULL) {
+        work_release(work);
+        return error_no_memory();
+    }
+    *ret_work = work;
+    return NULL;
+}
+
+// With all signals blocked: they are for the threads that were there before.
+static int start(struct work *work, pthread_t *ret_thread)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    atomic_fetch_add(&work->users, 1);
+    int code = pthread_create(ret_thread, NULL, run, work);
+    if (code != 0)
+        atomic_fetch_sub(&work->users, 1);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
+
+struct error *dwarf_live_stack(pid_t process, pid_t thread, const char *root, uint64_t timeout_ns,
+                               struct dwarf_live_stack *ret_stack)
+{
+    _cleanup_(work_releasep) struct work *work = NULL;
+    TRY(make_work(process, thread, root, timeout_ns, &work));
+    struct timespec deadline;
+    clock_gettime(CLOCK_MONOTONIC, &deadline);
+    deadline.tv_sec += (time_t)(timeout_ns / 1000000000u);
+    deadline.tv_nsec += (long)(timeout_ns % 1000000000u);
+    if (deadline.tv_nsec >= 1000000000) {
+        deadline.tv_nsec -= 1000000000;
+        deadline.tv_sec++;
+    }
+    pthread_t runner;
+    int code = start(work, &runner);
+    if (code != 0)
+        return error_from_errno(code, "cannot start a thread");
+    code = pthread_clockjoin_np(runner, NULL, CLOCK_MONOTONIC, &deadline);
+    if (code != 0) {
+        pthread_detach(runner);
+        return error_new("no stack of process %d in time", (int)process);
+    }
+    if (work->error != NULL)
+        return TAKE(work->error);
+    *ret_stack = work->stack;
+    work->stack = (struct dwarf_live_stack){0};
+    return NULL;
+}
