@@ -93,6 +93,7 @@ struct error *store_begin(struct store *store)
         TRY(store_execute(store, "BEGIN IMMEDIATE"));
     }
     store->in_transaction = true;
+    store->doomed = false;
     return NULL;
 }
 
@@ -100,7 +101,7 @@ struct error *store_begin(struct store *store)
 // not be stored without what came before.
 static struct error *check_transaction(struct store *store)
 {
-    if (store->in_transaction && sqlite3_get_autocommit(store->database))
+    if (store->in_transaction && (store->doomed || sqlite3_get_autocommit(store->database)))
         return error_new("%s: the transaction was given up after an error", store->path);
     return NULL;
 }
@@ -136,8 +137,10 @@ struct error *store_write_start(struct store *store, bool *ret_own)
 
 struct error *store_write_end(struct store *store, bool own, struct error *error)
 {
-    if (!own)
+    if (!own) {
+        store->doomed = store->doomed || error != NULL;
         return error;
+    }
     if (error == NULL)
         return store_commit(store);
     store_rollback(store);

@@ -20,6 +20,7 @@ enum query {
     ADD_FINDING,
     ADD_STACK,
     FIND_STACK,
+    FIND_FINDING,
     UPDATE_CAMPAIGN,
     UPDATE_FINDING,
     SELECT_CANDIDATE,
@@ -53,7 +54,7 @@ struct store {
     enum store_mode mode;
     struct store_lock *lock;
     pid_t owner;
-    bool in_transaction;
+    bool in_transaction, doomed; // doomed: something in it failed, it will not be committed
     sqlite3_stmt *idle[QUERIES];
 };
 

@@ -46,8 +46,12 @@ static struct error *connect(struct store *store, const char *options)
     _cleanup_(buffer_deinit) struct buffer uri = {0};
     TRY(make_uri(store->path, options, &uri));
     sqlite3_close(TAKE(store->database));
-    int code = sqlite3_open_v2(uri.data, &store->database,
-                               flags | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE, NULL);
+    // Every allocation would take a lock to be counted. Has no effect, and need not, if SQLite is
+    // up.
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    int code = sqlite3_open_v2(
+        uri.data, &store->database,
+        flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
     if (store->database == NULL)
         return error_no_memory();
     if (code != SQLITE_OK)

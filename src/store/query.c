@@ -36,10 +36,12 @@ static const struct description queries[QUERIES] = {
     [ADD_TRIAL] = INSERT(trial),
     [ADD_INJECTION] = INSERT(injection),
     [ADD_FINDING] = {NULL, &table_finding,
-                     " ON CONFLICT (campaign, cause) DO UPDATE SET trials = trials + 1"
-                     " RETURNING id, trials, coalesce(trial, 0)"},
+                     " ON CONFLICT (campaign, cause) DO UPDATE SET trials = trials + 1"},
     [ADD_STACK] = {"INSERT INTO stack (hash, text) VALUES (?1, ?2)", NULL, NULL},
     [FIND_STACK] = {"SELECT id FROM stack WHERE hash = ?1 AND text = ?2", NULL, NULL},
+    // Afterwards, rather than RETURNING, for which SQLite makes a temporary table.
+    [FIND_FINDING] = {"SELECT id, trials, trial FROM finding WHERE campaign = ?1 AND cause = ?2",
+                      NULL, NULL},
     [UPDATE_CAMPAIGN] = {"UPDATE campaign SET state = ?2, elapsed_s = ?3, candidates = ?4,"
                          " planned = ?5, warnings = ?6 WHERE id = ?1",
                          NULL, NULL},

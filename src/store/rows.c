@@ -264,23 +264,29 @@ struct error *store_each_injection(struct store *store, int64_t trial,
     EACH_ROW(scan, table_injection, store_injection)
 }
 
+static struct error *find_finding(struct store *store, struct store_finding *row)
+{
+    _cleanup_(scan_end) struct scan scan = {0};
+    bool got;
+    TRY(scan_start(store, FIND_FINDING, &scan));
+    TRY(scan_integer(&scan, 1, row->campaign));
+    TRY(scan_text(&scan, 2, row->cause));
+    TRY(scan_step(&scan, &got));
+    if (!got)
+        return error_new("%s: a finding went lost while it was stored", store->path);
+    row->id = sqlite3_column_int64(scan.statement, 0);
+    row->trials = (uint64_t)sqlite3_column_int64(scan.statement, 1);
+    row->trial = sqlite3_column_int64(scan.statement, 2);
+    return NULL;
+}
+
 static struct error *add_finding(struct store *store, struct store_finding *row)
 {
     struct store_finding first = *row;
     first.id = 0;
     first.trials = 1;
-    _cleanup_(scan_end) struct scan scan = {0};
-    bool got;
-    TRY(scan_start(store, ADD_FINDING, &scan));
-    TRY(row_bind(&scan, &table_finding, &first));
-    TRY(scan_step(&scan, &got));
-    if (!got)
-        return store_failed(store, SQLITE_INTERNAL);
-    row->id = sqlite3_column_int64(scan.statement, 0);
-    row->trials = (uint64_t)sqlite3_column_int64(scan.statement, 1);
-    row->trial = sqlite3_column_int64(scan.statement, 2);
-    // A statement that returns rows has done its work only when it has returned the last.
-    return scan_step(&scan, &got);
+    TRY(row_add(store, ADD_FINDING, &table_finding, &first));
+    return find_finding(store, row);
 }
 
 struct error *store_add_finding(struct store *store, struct store_finding *row)

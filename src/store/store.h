@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A file of campaigns: SQLite, readable with the plain sqlite3 shell (docs/ordeal-store.5).
 // Text in rows is UTF-8 or has been made so; pointers handed to a row callback live until it
-// returns. NULL text is SQL's NULL. One writer at a time, any number of readers.
+// returns. NULL text is SQL's NULL. One writer at a time, any number of readers. A struct store is
+// for one thread at a time.
 #ifndef ORDEAL_STORE_STORE_H
 #define ORDEAL_STORE_STORE_H
 
