@@ -14,6 +14,7 @@ struct table_edge {
 struct building {
     struct flow_image *image;
     unsigned char *leaders; // by fact: a block begins here
+    unsigned char *targets; // by fact: something jumps here
     uint32_t *block_of;     // by fact that is a leader
     ARRAY(struct table_edge) tables;
     uint32_t current; // the jump whose table is read
@@ -22,6 +23,7 @@ struct building {
 static void building_deinit(struct building *building)
 {
     free(building->leaders);
+    free(building->targets);
     free(building->block_of);
     ARRAY_DEINIT(&building->tables);
 }
@@ -68,6 +70,19 @@ static void adopt_parts(struct flow_image *image)
         }
 }
 
+static void list_parts(struct flow_image *image)
+{
+    for (size_t f = 0; f < image->functions.count; f++)
+        image->functions.items[f].next_part = FLOW_NONE;
+    for (size_t f = image->functions.count; f-- > 0;) {
+        struct flow_function *part = &image->functions.items[f];
+        if (part->owner == f)
+            continue;
+        part->next_part = image->functions.items[part->owner].next_part;
+        image->functions.items[part->owner].next_part = (uint32_t)f;
+    }
+}
+
 // The fact a jump leads to if that stays within the function.
 static uint32_t local_target(const struct flow_image *image, uint32_t function, uint64_t address)
 {
@@ -87,7 +102,7 @@ static struct error *note_table_target(void *data, uint32_t fact)
     if (edge == NULL)
         return error_no_memory();
     *edge = (struct table_edge){building->current, fact};
-    building->leaders[fact] = 1;
+    building->leaders[fact] = building->targets[fact] = 1;
     return NULL;
 }
 
@@ -107,7 +122,7 @@ static struct error *mark_leaders(struct building *building, uint32_t number)
         if (fact->kind == ISA_JUMP || fact->kind == ISA_BRANCH) {
             uint32_t target = local_target(image, number, (uint64_t)fact->value);
             if (target != FLOW_NONE)
-                building->leaders[target] = 1;
+                building->leaders[target] = building->targets[target] = 1;
         } else if (fact->kind == ISA_JUMP_INDIRECT) {
             bool understood;
             building->current = at;
@@ -128,8 +143,11 @@ static struct error *cut_function(struct building *building, uint32_t number)
             struct flow_block *block = ARRAY_ADD(&image->blocks);
             if (block == NULL)
                 return error_no_memory();
-            *block =
-                (struct flow_block){.first = at, .function = function->owner, .callee = FLOW_NONE};
+            *block = (struct flow_block){.first = at,
+                                         .function = function->owner,
+                                         .callee = FLOW_NONE,
+                                         .stack = FLOW_LOST,
+                                         .frame = FLOW_LOST};
         }
         image->blocks.items[image->blocks.count - 1].count++;
         building->block_of[at] = (uint32_t)image->blocks.count - 1;
@@ -206,6 +224,20 @@ static void set_callee(const struct flow_image *image, struct flow_block *block,
         block->callee = flow_callee_of_slot(image, (uint64_t)call->displacement);
 }
 
+// Bytes between a jump and the next target that only align it.
+static bool is_padding(const struct flow_image *image, const struct flow_function *function,
+                       const struct flow_block *block)
+{
+    for (uint32_t i = 0; i < block->count; i++)
+        if (image->facts.items[block->first + i].kind != ISA_NOTHING)
+            return false;
+    if (block->first == function->first_fact)
+        return false;
+    uint8_t before = image->facts.items[block->first - 1].kind;
+    return before == ISA_JUMP || before == ISA_JUMP_INDIRECT || before == ISA_LEAVE_FUNCTION ||
+           before == ISA_STOP;
+}
+
 static struct error *connect(struct building *building, uint32_t number, uint32_t b, size_t *table)
 {
     struct flow_image *image = building->image;
@@ -213,6 +245,11 @@ static struct error *connect(struct building *building, uint32_t number, uint32_
     uint32_t last = block->first + block->count - 1;
     const struct isa_fact *fact = &image->facts.items[last];
     block->edges_out = (uint32_t)image->edges.count;
+    if (!building->targets[block->first] &&
+        is_padding(image, &image->functions.items[number], block)) {
+        block->end = FLOW_STOPS;
+        return NULL;
+    }
     switch (fact->kind) {
     case ISA_CALL:
     case ISA_CALL_INDIRECT:
@@ -267,10 +304,12 @@ struct error *flow_build_blocks(struct flow_image *image)
 {
     _cleanup_(building_deinit) struct building building = {.image = image};
     building.leaders = calloc(image->facts.count + 1, 1);
+    building.targets = calloc(image->facts.count + 1, 1);
     building.block_of = calloc(image->facts.count + 1, sizeof *building.block_of);
-    if (building.leaders == NULL || building.block_of == NULL)
+    if (building.leaders == NULL || building.targets == NULL || building.block_of == NULL)
         return error_no_memory();
     adopt_parts(image);
+    list_parts(image);
     for (uint32_t f = 0; f < image->functions.count; f++)
         TRY(mark_leaders(&building, f));
     for (uint32_t f = 0; f < image->functions.count; f++)

@@ -22,6 +22,7 @@ struct error *flow_image_open(const struct elf_object *object, struct flow_image
     TRY(flow_load_functions(image));
     TRY(flow_build_blocks(image));
     TRY(flow_find_returns(image));
+    TRY(flow_measure_stack(image));
     *ret_image = TAKE(image);
     return NULL;
 }

@@ -21,6 +21,7 @@ struct flow_function {
     uint32_t first_fact, fact_count;
     uint32_t first_block, block_count; // of this range; parts have blocks of their own
     uint32_t owner;                    // itself, or the function it was split off from
+    uint32_t next_part;                // of the same owner, or FLOW_NONE
     bool part;
     bool returns; // some path comes back to the caller, or may
 };
@@ -40,8 +41,11 @@ struct flow_block {
     uint32_t callee;       // flow_callee_*(), FLOW_NONE if unknown
     uint32_t edges_out, out_count;
     uint32_t edges_in, in_count;
-    uint8_t end; // enum flow_end
+    int32_t stack, frame; // stack and frame pointer at its beginning, relative to the stack pointer
+                          // at the function's; FLOW_LOST if that cannot be told
+    uint8_t end;          // enum flow_end
 };
+#define FLOW_LOST INT32_MIN
 
 enum flow_way { FLOW_FALLS, FLOW_TAKEN, FLOW_JUMPS, FLOW_TABLE };
 struct flow_edge {
@@ -93,6 +97,9 @@ static inline uint64_t flow_address(const struct flow_image *image, const struct
 {
     return image->base + fact->offset;
 }
+
+// Moves both pointers over one instruction.
+void flow_move_stack(const struct isa_fact *fact, int32_t *stack, int32_t *frame);
 
 // FLOW_NONE if there is none. flow_function_at(): the range that contains the address.
 uint32_t flow_function_at(const struct flow_image *image, uint64_t address);

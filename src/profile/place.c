@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See place.h.
+#include "profile/place.h"
+
+static void pointers_at(const struct flow_image *image, const struct flow_block *block,
+                        uint32_t fact, int32_t *ret_stack, int32_t *ret_frame)
+{
+    *ret_stack = block->stack;
+    *ret_frame = block->frame;
+    for (uint32_t i = block->first; i < fact; i++)
+        flow_move_stack(&image->facts.items[i], ret_stack, ret_frame);
+}
+
+static bool slot_at(int32_t pointer, int64_t offset, struct place *ret_place)
+{
+    if (pointer == FLOW_LOST || offset < -(1 << 28) || offset > 1 << 28)
+        return false;
+    *ret_place = (struct place){.kind = PLACE_STACK, .slot = pointer + (int32_t)offset};
+    return true;
+}
+
+bool place_of_memory(const struct flow_image *image, const struct flow_block *block, uint32_t fact,
+                     struct place *ret_place)
+{
+    const struct isa_fact *what = &image->facts.items[fact];
+    if ((what->flags & (ISA_MEMORY | ISA_THREAD)) != ISA_MEMORY || what->index != ISA_NONE ||
+        (what->base != ISA_STACK && what->base != ISA_FRAME))
+        return false;
+    int32_t stack, frame;
+    pointers_at(image, block, fact, &stack, &frame);
+    return slot_at(what->base == ISA_STACK ? stack : frame, what->displacement, ret_place);
+}
+
+static struct step lost(void)
+{
+    return (struct step){.kind = STEP_LOST};
+}
+
+static struct step moved(struct place place)
+{
+    return (struct step){.kind = STEP_MOVED, .place = place};
+}
+
+static struct step operated(struct place place, enum operation_kind kind, uint8_t width,
+                            int64_t value)
+{
+    if (value < INT32_MIN || value > INT32_MAX)
+        return lost();
+    struct step step = moved(place);
+    step.operated = true;
+    step.operation =
+        (struct operation){.kind = (uint8_t)kind, .width = width, .value = (int32_t)value};
+    return step;
+}
+
+// dst = src, or a part of it.
+static struct step copied(const struct isa_fact *fact, struct place from)
+{
+    if (fact->from >= fact->width && fact->from >= 4)
+        return moved(from);
+    return operated(from, fact->flags & ISA_SIGNED ? OPERATION_EXTEND : OPERATION_CUT, fact->from,
+                    0);
+}
+
+static struct step loaded(const struct flow_image *image, const struct flow_block *block,
+                          uint32_t fact)
+{
+    struct place from;
+    if (!place_of_memory(image, block, fact, &from))
+        return lost();
+    return copied(&image->facts.items[fact], from);
+}
+
+static struct step popped(const struct flow_image *image, const struct flow_block *block,
+                          uint32_t fact)
+{
+    int32_t stack, frame;
+    struct place from;
+    pointers_at(image, block, fact, &stack, &frame);
+    return slot_at(stack, 0, &from) ? moved(from) : lost();
+}
+
+static struct step conditional(const struct isa_fact *fact, int64_t yes)
+{
+    return (struct step){
+        .kind = STEP_CONDITION,
+        .constant = yes,
+        .condition = fact->kind == ISA_BORROW ? ISA_IF_B : (enum isa_condition)fact->condition};
+}
+
+static struct step selected(const struct flow_image *image, const struct flow_block *block,
+                            uint32_t at)
+{
+    const struct isa_fact *fact = &image->facts.items[at];
+    struct step step = {.kind = STEP_SELECTED,
+                        .condition = (enum isa_condition)fact->condition,
+                        .place = place_register(fact->src)};
+    if ((fact->flags & ISA_MEMORY) != 0 && !place_of_memory(image, block, at, &step.place))
+        return lost();
+    return step;
+}
+
+static struct step step_register(const struct flow_image *image, const struct flow_block *block,
+                                 uint32_t at, struct place place)
+{
+    const struct isa_fact *fact = &image->facts.items[at];
+    struct place same = place_register(fact->dst);
+    if ((fact->writes >> place.reg & 1) == 0)
+        return (struct step){.kind = STEP_SAME};
+    if (fact->dst != place.reg)
+        return lost();
+    switch (fact->kind) {
+    case ISA_CONSTANT:
+        return (struct step){.kind = STEP_CONSTANT, .constant = fact->value};
+    case ISA_COPY:
+        return copied(fact, place_register(fact->src));
+    case ISA_LOAD:
+        return loaded(image, block, at);
+    case ISA_ADDRESS:
+        if (fact->base >= ISA_REGISTERS || fact->index != ISA_NONE || fact->base == ISA_STACK)
+            return lost();
+        return operated(place_register(fact->base), OPERATION_ADD, fact->width, fact->displacement);
+    case ISA_ADD:
+        return fact->src == ISA_NONE ? operated(same, OPERATION_ADD, fact->width, fact->value)
+                                     : lost();
+    case ISA_AND:
+        if (fact->src == place.reg)
+            return (struct step){.kind = STEP_SAME};
+        return fact->src == ISA_NONE ? operated(same, OPERATION_AND, fact->width, fact->value)
+                                     : lost();
+    case ISA_OR:
+        if (fact->src == place.reg)
+            return (struct step){.kind = STEP_SAME};
+        return fact->src == ISA_NONE ? operated(same, OPERATION_OR, fact->width, fact->value)
+                                     : lost();
+    case ISA_NEGATE:
+        return operated(same, OPERATION_NEGATE, fact->width, 0);
+    case ISA_INVERT:
+        return operated(same, OPERATION_INVERT, fact->width, 0);
+    case ISA_BORROW:
+        return conditional(fact, -1);
+    case ISA_SET:
+        return conditional(fact, 1);
+    case ISA_SELECT:
+        return selected(image, block, at);
+    case ISA_POP:
+        return popped(image, block, at);
+    default:
+        return lost();
+    }
+}
+
+static struct step step_stack(const struct flow_image *image, const struct flow_block *block,
+                              uint32_t at, struct place place)
+{
+    const struct isa_fact *fact = &image->facts.items[at];
+    struct place target;
+    if (fact->kind == ISA_PUSH) {
+        int32_t stack, frame;
+        pointers_at(image, block, at, &stack, &frame);
+        if (!slot_at(stack, -8, &target) || target.slot != place.slot)
+            return (struct step){.kind = STEP_SAME};
+        if ((fact->flags & ISA_MEMORY) != 0)
+            return lost();
+        return fact->src != ISA_NONE
+                   ? moved(place_register(fact->src))
+                   : (struct step){.kind = STEP_CONSTANT, .constant = fact->value};
+    }
+    bool stores = fact->kind == ISA_STORE || fact->kind == ISA_STORE_CONSTANT ||
+                  (fact->kind == ISA_SET && (fact->flags & ISA_MEMORY) != 0);
+    if (!stores || !place_of_memory(image, block, at, &target) || target.slot != place.slot)
+        return (struct step){.kind = STEP_SAME};
+    if (fact->kind == ISA_STORE_CONSTANT)
+        return (struct step){.kind = STEP_CONSTANT, .constant = fact->value};
+    if (fact->kind == ISA_SET)
+        return conditional(fact, 1);
+    return fact->src != ISA_NONE ? moved(place_register(fact->src)) : lost();
+}
+
+struct step place_step(const struct flow_image *image, const struct flow_block *block,
+                       uint32_t fact, struct place place)
+{
+    return place.kind == PLACE_REGISTER ? step_register(image, block, fact, place)
+                                        : step_stack(image, block, fact, place);
+}
+
+// What `left CONDITION number` says about left, seen as signed.
+static bool bounds_of(enum isa_condition condition, int64_t number, struct bounds *ret_bounds)
+{
+    struct bounds inside = {.low = INT64_MIN, .high = INT64_MAX};
+    switch (condition & ~1u) {
+    case ISA_IF_E:
+        inside = (struct bounds){.low = number, .high = number};
+        break;
+    case ISA_IF_S:
+        if (number != 0)
+            return false;
+        inside.high = -1;
+        break;
+    case ISA_IF_L:
+        if (number == INT64_MIN)
+            return false;
+        inside.high = number - 1;
+        break;
+    case ISA_IF_LE:
+        inside.high = number;
+        break;
+    case ISA_IF_B: // unsigned: below a negative number is outside of what reaches from it to -1
+        inside = number < 0 ? (struct bounds){.low = number, .high = -1, .outside = true}
+                            : (struct bounds){.low = 0, .high = number - 1};
+        break;
+    case ISA_IF_BE:
+        inside = number < 0 ? (struct bounds){.low = number + 1, .high = -1, .outside = true}
+                            : (struct bounds){.low = 0, .high = number};
+        break;
+    default:
+        return false;
+    }
+    if ((condition & 1) != 0)
+        inside.outside = !inside.outside;
+    *ret_bounds = inside;
+    return true;
+}
+
+// Flags that describe a result: as if what it was made of had been compared.
+static bool bounds_of_result(const struct isa_fact *fact, enum isa_condition condition,
+                             struct known_bounds *bounds)
+{
+    enum isa_condition plain = condition & ~1u;
+    bounds->place = place_register(fact->dst);
+    if (fact->kind == ISA_NEGATE && plain == ISA_IF_B) // carry: it was not zero
+        return bounds_of(condition ^ 1 ^ ISA_IF_B ^ ISA_IF_E, 0, &bounds->bounds);
+    if (plain != ISA_IF_E)
+        return false;
+    if (fact->kind == ISA_ADD && fact->src == ISA_NONE)
+        return bounds_of(condition, -fact->value, &bounds->bounds);
+    if (fact->kind == ISA_NEGATE ||
+        ((fact->kind == ISA_AND || fact->kind == ISA_OR) && fact->src == fact->dst))
+        return bounds_of(condition, 0, &bounds->bounds);
+    return false;
+}
+
+bool place_bounds(const struct flow_image *image, const struct flow_block *block, uint32_t at,
+                  enum isa_condition condition, struct known_bounds *ret_bounds)
+{
+    if (condition >= ISA_IF_UNKNOWN)
+        return false;
+    for (uint32_t i = at; i-- > block->first;) {
+        const struct isa_fact *fact = &image->facts.items[i];
+        if ((fact->flags & ISA_FLAGS) == 0)
+            continue;
+        ret_bounds->fact = i;
+        bool compares = fact->kind == ISA_COMPARE || fact->kind == ISA_TEST;
+        if (!compares)
+            return (fact->flags & ISA_RESULT) != 0 && bounds_of_result(fact, condition, ret_bounds);
+        if (fact->src != ISA_NONE)
+            ret_bounds->place = place_register(fact->src);
+        else if (!place_of_memory(image, block, i, &ret_bounds->place))
+            return false;
+        if (fact->kind == ISA_TEST) // of a register with itself
+            return fact->src == fact->dst && fact->src != ISA_NONE &&
+                   bounds_of(condition, 0, &ret_bounds->bounds);
+        return fact->dst == ISA_NONE && bounds_of(condition, fact->value, &ret_bounds->bounds);
+    }
+    return false;
+}

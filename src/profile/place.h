@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Following a value backwards: where was it one instruction earlier?
+#ifndef ORDEAL_PROFILE_PLACE_H
+#define ORDEAL_PROFILE_PLACE_H
+
+#include "flow/image.h"
+#include "profile/value.h"
+
+enum place_kind { PLACE_REGISTER, PLACE_STACK };
+struct place {
+    uint8_t kind;
+    uint8_t reg;
+    int32_t slot; // relative to the stack pointer at the function's entry
+};
+
+static inline struct place place_register(uint8_t reg)
+{
+    return (struct place){.kind = PLACE_REGISTER, .reg = reg};
+}
+static inline bool place_equal(struct place a, struct place b)
+{
+    return a.kind == b.kind && (a.kind == PLACE_REGISTER ? a.reg == b.reg : a.slot == b.slot);
+}
+
+// The stack slot a memory operand means, where it is one.
+bool place_of_memory(const struct flow_image *image, const struct flow_block *block, uint32_t fact,
+                     struct place *ret_place);
+
+enum step_kind {
+    STEP_SAME,      // the instruction does not concern the place
+    STEP_MOVED,     // it was in `place`, and `operation` was applied if `operated`
+    STEP_CONSTANT,  // it is `constant` from here on
+    STEP_SELECTED,  // it was in `place` if `condition` held, otherwise where it is
+    STEP_CONDITION, // it is `constant` if `condition` held, otherwise `otherwise`
+    STEP_LOST,      // it is something that cannot be told
+};
+struct step {
+    enum step_kind kind;
+    struct place place;
+    bool operated;
+    struct operation operation;
+    int64_t constant, otherwise;
+    enum isa_condition condition;
+};
+// Not for calls and system calls, whose results are somebody else's.
+struct step place_step(const struct flow_image *image, const struct flow_block *block,
+                       uint32_t fact, struct place place);
+
+// Registers a called function may change.
+#define PLACE_CLOBBERED 0x0f37u // rax rdx rcx rsi rdi r8..r11
+
+// What the flags in front of instruction `at` say about a place when `condition` holds: from the
+// nearest instruction before it in the block that sets them. *ret_fact is that instruction; the
+// bounds hold before it. False if nothing is known.
+struct known_bounds {
+    uint32_t fact;
+    struct place place;
+    struct bounds bounds;
+};
+bool place_bounds(const struct flow_image *image, const struct flow_block *block, uint32_t at,
+                  enum isa_condition condition, struct known_bounds *ret_bounds);
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reverse constant propagation (Algorithm 1 of the LFI article), extended: result and errno are
+// followed together, so that values which belong to one way out of a function stay together, and
+// what branches on the way prove about values rules out ways that cannot be.
+#ifndef ORDEAL_PROFILE_SEARCH_H
+#define ORDEAL_PROFILE_SEARCH_H
+
+#include "flow/image.h"
+#include "profile/summary.h"
+
+// What the search asks about code outside the function.
+struct search_world {
+    struct error_sets *sets;
+    // Summary of a local function or an import; NULL if nothing is known.
+    const struct summary *(*callee)(void *data, uint32_t callee);
+    // Errors of a system call; NULL if nothing is known.
+    const struct error_set *(*system_call)(void *data, int64_t number);
+    // Whether a slot that the loader fills in holds the offset of errno.
+    bool (*is_error_slot)(void *data, const struct flow_slot *slot);
+    void *data;
+};
+
+// Looks at every way out of a function.
+struct error *search_function(const struct flow_image *image, uint32_t function,
+                              const struct search_world *world, struct summary *summary);
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a function can come back with: one entry per distinct way.
+#ifndef ORDEAL_PROFILE_SUMMARY_H
+#define ORDEAL_PROFILE_SUMMARY_H
+
+#include "profile/value.h"
+
+#define OUTCOME_EFFECTS 4
+
+enum effect_kind { EFFECT_GLOBAL, EFFECT_THREAD, EFFECT_ARGUMENT };
+struct effect { // a constant stored where the caller can see it
+    uint8_t kind;
+    uint8_t argument; // from 0
+    uint8_t width;
+    int64_t where; // address of a global, slot of a thread's variable, offset behind an argument
+    int64_t value;
+};
+
+struct way {
+    struct value result;
+    bool sets_error;    // errno
+    struct value error; // if so
+    uint8_t effect_count;
+    struct effect effects[OUTCOME_EFFECTS];
+    uint64_t evidence; // link-time address of the instruction the result comes from
+};
+
+struct summary {
+    ARRAY(struct way) ways;
+    bool done, cut; // cut: more than the budget allowed to look at
+};
+void summary_deinit(struct summary *summary);
+// Unless there is an equal one.
+struct error *summary_add(struct summary *summary, const struct way *way);
+
+#endif

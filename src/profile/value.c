@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See value.h.
+#include "profile/value.h"
+
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool error_set_is_empty(const struct error_set *set)
+{
+    static const struct error_set empty;
+    return memcmp(set, &empty, sizeof empty) == 0;
+}
+
+static struct error *grow(struct error_sets *sets)
+{
+    uint32_t count = sets->slot_count == 0 ? 64 : sets->slot_count * 2;
+    uint32_t *slots = calloc(count, sizeof *slots);
+    if (slots == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < sets->items.count; i++) {
+        uint64_t at = hash_bytes(&sets->items.items[i], sizeof(struct error_set));
+        while (slots[at & (count - 1)] != 0)
+            at++;
+        slots[at & (count - 1)] = (uint32_t)i + 1;
+    }
+    free(sets->slots);
+    sets->slots = slots;
+    sets->slot_count = count;
+    return NULL;
+}
+
+struct error *error_sets_init(struct error_sets *sets)
+{
+    const struct error_set empty = {0};
+    uint32_t number;
+    *sets = (struct error_sets){0};
+    return error_sets_put(sets, &empty, &number);
+}
+
+void error_sets_deinit(struct error_sets *sets)
+{
+    ARRAY_DEINIT(&sets->items);
+    free(sets->slots);
+}
+
+struct error *error_sets_put(struct error_sets *sets, const struct error_set *set,
+                             uint32_t *ret_number)
+{
+    if ((sets->items.count + 1) * 2 > sets->slot_count) {
+        struct error *error = grow(sets);
+        if (error != NULL)
+            return error;
+    }
+    uint64_t at = hash_bytes(set, sizeof *set);
+    for (;; at++) {
+        uint32_t *slot = &sets->slots[at & (sets->slot_count - 1)];
+        if (*slot == 0) {
+            struct error_set *added = ARRAY_ADD(&sets->items);
+            if (added == NULL)
+                return error_no_memory();
+            *added = *set;
+            *slot = (uint32_t)sets->items.count;
+        }
+        if (memcmp(&sets->items.items[*slot - 1], set, sizeof *set) == 0) {
+            *ret_number = *slot - 1;
+            return NULL;
+        }
+    }
+}
+
+static int64_t narrow(int64_t value, unsigned width)
+{
+    switch (width) {
+    case 1:
+        return (int8_t)value;
+    case 2:
+        return (int16_t)value;
+    case 4:
+        return (int32_t)value;
+    default:
+        return value;
+    }
+}
+
+static int64_t cut(int64_t value, unsigned width)
+{
+    return width >= 8 ? value : (int64_t)((uint64_t)value & ((1ull << width * 8) - 1));
+}
+
+static struct value apply_to_errors(struct value value, struct operation operation)
+{
+    bool keeps = operation.kind == OPERATION_EXTEND && operation.width >= 2;
+    if (operation.kind == OPERATION_NEGATE)
+        value.negative = !value.negative;
+    else if (!keeps)
+        value = (struct value){.kind = VALUE_OTHER};
+    return value;
+}
+
+struct value value_apply(struct value value, struct operation operation)
+{
+    if (value.kind == VALUE_ERRORS)
+        return apply_to_errors(value, operation);
+    if (value.kind != VALUE_CONSTANT)
+        return operation.kind == OPERATION_EXTEND ? value : (struct value){.kind = VALUE_OTHER};
+    uint64_t number = (uint64_t)value.number;
+    switch (operation.kind) {
+    case OPERATION_ADD:
+        value.number = narrow((int64_t)(number + (uint64_t)operation.value), operation.width);
+        break;
+    case OPERATION_AND:
+        value.number = narrow(value.number & operation.value, operation.width);
+        break;
+    case OPERATION_OR:
+        value.number = narrow(value.number | operation.value, operation.width);
+        break;
+    case OPERATION_NEGATE:
+        value.number = narrow((int64_t)(0 - number), operation.width);
+        break;
+    case OPERATION_INVERT:
+        value.number = narrow(~value.number, operation.width);
+        break;
+    case OPERATION_EXTEND:
+        value.number = narrow(value.number, operation.width);
+        break;
+    default:
+        value.number = cut(value.number, operation.width);
+        break;
+    }
+    return value;
+}
+
+static bool allows(const struct bounds *bounds, int64_t number)
+{
+    return (number >= bounds->low && number <= bounds->high) != bounds->outside;
+}
+
+bool bounds_allow(const struct bounds *bounds, const struct error_sets *sets,
+                  const struct value *value)
+{
+    if (value->kind == VALUE_CONSTANT)
+        return allows(bounds, value->number);
+    if (value->kind == VALUE_WORKED)
+        return bounds->outside || bounds->low < -4095 || bounds->high > -1;
+    if (value->kind != VALUE_ERRORS)
+        return true;
+    const struct error_set *set = &sets->items.items[value->set];
+    for (unsigned i = 1; i < ERROR_NUMBERS; i++)
+        if (error_set_has(set, i) && allows(bounds, value->negative ? -(int64_t)i : (int64_t)i))
+            return true;
+    return false;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a place can hold when a function returns, as far as failures are concerned.
+#ifndef ORDEAL_PROFILE_VALUE_H
+#define ORDEAL_PROFILE_VALUE_H
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ERROR_NUMBERS 256 // error numbers are below
+
+struct error_set {
+    uint64_t bits[ERROR_NUMBERS / 64];
+};
+static inline bool error_set_has(const struct error_set *set, unsigned number)
+{
+    return number < ERROR_NUMBERS && (set->bits[number / 64] >> number % 64 & 1) != 0;
+}
+static inline void error_set_add(struct error_set *set, unsigned number)
+{
+    if (number < ERROR_NUMBERS)
+        set->bits[number / 64] |= 1ull << number % 64;
+}
+bool error_set_is_empty(const struct error_set *set);
+
+// Sets are kept once each and known by number; 0 is the empty set.
+struct error_sets {
+    ARRAY(struct error_set) items;
+    uint32_t *slots; // open addressing, item + 1
+    uint32_t slot_count;
+};
+struct error *error_sets_init(struct error_sets *sets);
+void error_sets_deinit(struct error_sets *sets);
+struct error *error_sets_put(struct error_sets *sets, const struct error_set *set,
+                             uint32_t *ret_number);
+
+enum value_kind {
+    VALUE_OTHER,    // not a constant
+    VALUE_WORKED,   // likewise, but not what a system call returns when it fails: -4095 to -1
+    VALUE_CONSTANT, // `number`
+    VALUE_ERRORS,   // any error number of `set`, negated if `negative`
+};
+struct value {
+    uint8_t kind;
+    bool negative;
+    uint32_t set;
+    int64_t number;
+};
+
+enum operation_kind {
+    OPERATION_ADD,
+    OPERATION_AND,
+    OPERATION_OR,
+    OPERATION_NEGATE,
+    OPERATION_INVERT,
+    OPERATION_EXTEND,
+    OPERATION_CUT
+};
+struct operation {
+    uint8_t kind;
+    uint8_t width; // bytes of the result; of EXTEND and CUT: bytes that count
+    int32_t value;
+};
+// What an operation makes of a value. Of a set of error numbers only negation is understood.
+struct value value_apply(struct value value, struct operation operation);
+
+// Values a place is known to have: within the interval, or outside of it.
+struct bounds {
+    int64_t low, high;
+    bool outside;
+};
+bool bounds_allow(const struct bounds *bounds, const struct error_sets *sets,
+                  const struct value *value);
+
+#endif
