@@ -5,11 +5,15 @@
 #include "runtime/unwind.h"
 
 struct cached_row unwind_rows[UNWIND_ROWS];
+uint32_t unwind_generation = 1;
 
 void unwind_forget(void)
 {
+    if (atomic_add(&unwind_generation, 1) == UINT32_MAX)
+        atomic_add(&unwind_generation, 1);
     for (size_t i = 0; i < UNWIND_ROWS; i++)
-        atomic_store(&unwind_rows[i].pc, 0);
+        if (unwind_rows[i].pc != 0)
+            atomic_store(&unwind_rows[i].pc, 0);
 }
 
 // A cursor over the unwind tables, bounded by the module.

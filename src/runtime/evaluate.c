@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Conditions: the stack machine of wire/plan.h. The plan was checked when it was mapped, so depth
 // and operands need no checks here.
-#include "runtime/runtime.h"
+#include "runtime/unwind.h"
 
 #include <linux/fcntl.h>
 #include <linux/stat.h>
@@ -15,19 +15,24 @@ static bool text_matches(uint16_t mode, uint32_t string, const char *text)
     return mode == WIRE_MATCH_GLOB ? text_glob(wanted, text) : text_equal(wanted, text);
 }
 
+// Return addresses from the call outwards, `stride` words apart.
+struct frames {
+    const uint64_t *pcs;
+    uint32_t stride, count;
+};
+
 // Whether items match frames from `at` on. A gap is tried lazily, the last one wins, so this is
 // glob matching and needs no recursion.
-static bool items_match(const uint32_t *items, uint32_t count, const uint64_t *pcs, uint32_t frames,
-                        uint32_t at)
+static bool items_match(const uint32_t *items, uint32_t count, struct frames frames, uint32_t at)
 {
     uint32_t item = 0, gap_item = WIRE_NONE, gap_at = 0;
     while (item < count) {
         if (items[item] == WIRE_STACK_GAP) {
             gap_item = ++item;
             gap_at = at;
-        } else if (at == frames) {
+        } else if (at == frames.count) {
             return false;
-        } else if (query_matches(items[item], pcs[at])) {
+        } else if (query_matches(items[item], frames.pcs[(size_t)at * frames.stride])) {
             item++;
             at++;
         } else if (gap_item == WIRE_NONE) {
@@ -48,22 +53,51 @@ static bool has_gap(const uint32_t *items, uint32_t count)
     return false;
 }
 
-__attribute__((noinline)) static bool stack_matches(const struct call *call, uint32_t index)
+static bool frames_match(const struct wire_stack *stack, const uint32_t *items,
+                         struct frames frames)
+{
+    if (stack->anchored)
+        return items_match(items, stack->items.count, frames, 0);
+    uint32_t at = 0;
+    for (; (at = query_find(items[0], frames.pcs, frames.stride, at, frames.count)) < frames.count;
+         at++)
+        if (stack->items.count == 1 || items_match(items, stack->items.count, frames, at))
+            return true;
+    return false;
+}
+
+// Kept apart, as everything with buffers is: signal handlers may run on small stacks.
+__attribute__((noinline)) static bool walk_matches(const struct call *call,
+                                                   const struct wire_stack *stack,
+                                                   const uint32_t *items, uint32_t room)
+{
+    uint64_t pcs[WIRE_FRAMES];
+    uint32_t count = walk_collect(call->frame, pcs, room);
+    return frames_match(stack, items, (struct frames){pcs, 1, count});
+}
+
+static bool stack_matches(const struct call *call, uint32_t index)
 {
     const struct wire_stack *stack =
         (const struct wire_stack *)plan_array(runtime.plan->stacks) + index;
     const uint32_t *items =
         (const uint32_t *)plan_array(runtime.plan->stack_items) + stack->items.offset;
     uint32_t count = stack->items.count;
+    if (stack->anchored && !query_matches(items[0], call->frame->return_address))
+        return false;
     if (stack->anchored && count == 1)
-        return query_matches(items[0], call->frame->return_address);
-    uint64_t pcs[WIRE_FRAMES];
-    bool all = !stack->anchored || count > WIRE_FRAMES || has_gap(items, count);
-    uint32_t frames = walk_collect(call->frame, pcs, all ? WIRE_FRAMES : count);
-    for (uint32_t start = 0; start < (stack->anchored ? 1 : frames); start++)
-        if (items_match(items, count, pcs, frames, start))
-            return true;
-    return false;
+        return true;
+    struct trail *trail = trail_take(call);
+    if (trail == NULL) {
+        bool all = !stack->anchored || count > WIRE_FRAMES || has_gap(items, count);
+        return walk_matches(call, stack, items, all ? WIRE_FRAMES : count);
+    }
+    bool matches =
+        frames_match(stack, items,
+                     (struct frames){&trail_steps(trail)->pc,
+                                     sizeof(struct trail_step) / sizeof(uint64_t), trail->count});
+    trail_leave(trail);
+    return matches;
 }
 
 static bool argument_on_stack(const struct call *call, uint32_t number, uint64_t *ret_value)
@@ -254,7 +288,7 @@ __attribute__((noinline)) static bool ask(const struct call *call, uint32_t rule
         *ret_value = !stack_set_has(stack_hash(call->frame));
         return true;
     case WIRE_OP_VARIABLE:
-        return variable_read(instruction->b, call->frame, ret_value);
+        return variable_read(instruction->b, call, ret_value);
     case WIRE_OP_HOLDING_MUTEX:
         *ret_value = call->thread->mutexes;
         return true;

@@ -290,7 +290,17 @@ void crash_prepare(void);
 void query_take(const struct module *module, const struct wire_resolution *answer);
 bool query_matches(uint32_t query, uint64_t return_address);
 bool query_single_range(uint32_t query, uint64_t *ret_low, uint64_t *ret_length);
-bool variable_read(uint32_t variable, const struct call_frame *frame, int64_t *ret_value);
+// The first of the addresses from number `from` on, `stride` words apart, that matches; count:
+// none.
+uint32_t query_find(uint32_t query, const uint64_t *pcs, uint32_t stride, uint32_t from,
+                    uint32_t count);
+
+// variable.c
+struct call;
+bool variables_prepare(void);
+bool variable_add(const struct module *module, const struct wire_location *location,
+                  const struct wire_step *steps);
+bool variable_read(uint32_t variable, const struct call *call, int64_t *ret_value);
 
 // unwind.c
 void walk_start(struct walk *walk, const struct call_frame *frame);

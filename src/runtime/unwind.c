@@ -215,62 +215,14 @@ bool walk_next(struct walk *walk)
     return pc != 0;
 }
 
-// The common case of collecting: every row known and its CFA on the stack or frame pointer, so that
-// the whole walk stays in registers. Returns how many frames it got; *ret_end tells whether the
-// stack ended there or something unusual came.
-static uint32_t collect_quickly(const struct walk *start, uint64_t *pcs, uint32_t room,
-                                bool *ret_end)
-{
-    uint64_t pc = start->pc, sp = start->sp, rbp = start->registers[RBP];
-    const uint64_t high = start->stack_high;
-    uint32_t count = 0;
-    *ret_end = false;
-    for (;;) {
-        pcs[count++] = pc;
-        if (count == room)
-            return count;
-        const struct cached_row *cached = unwind_entry(pc - 1);
-        const struct row *row = &cached->row;
-        if (atomic_load(&cached->pc) != pc - 1)
-            return count;
-        if (row->flags != ROW_VALID) {
-            *ret_end = row->flags == (ROW_VALID | ROW_END);
-            return count;
-        }
-        uint64_t base = row->cfa_base == ROW_ON_STACK ? sp : rbp;
-        uint64_t cfa = base + (uint64_t)(int64_t)row->cfa_offset;
-        if ((row->cfa_base != ROW_ON_STACK && row->cfa_base != RBP) || cfa <= sp || cfa > high ||
-            cfa % 8 != 0)
-            return count;
-        uint64_t saved = cfa + (uint64_t)(int64_t)row->saved[RBP];
-        bool restores = (row->saved_mask >> RBP & 1) != 0;
-        if (restores && (saved < sp || saved + 8 > high))
-            return count;
-        uint64_t next = *(const uint64_t *)(cfa - 8);
-        uint64_t next_rbp = restores ? *(const uint64_t *)saved : rbp;
-        __asm__ volatile("" ::: "memory");
-        if (atomic_load(&cached->pc) != pc - 1)
-            return count; // replaced while we read it
-        *ret_end = next == 0;
-        if (next == 0)
-            return count;
-        pc = next;
-        sp = cfa;
-        rbp = next_rbp;
-    }
-}
-
 uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t room)
 {
     struct walk walk;
-    bool end;
+    uint32_t count = 0;
     walk_start(&walk, frame);
-    uint32_t count = collect_quickly(&walk, pcs, room, &end);
-    if (end || count == room)
-        return count;
-    // Something unusual, or rows not seen before: once more, with care.
-    for (count = 1; count < room && walk_next(&walk); count++)
-        pcs[count] = walk.pc;
+    do
+        pcs[count++] = walk.pc;
+    while (count < room && walk_next(&walk));
     return count;
 }
 

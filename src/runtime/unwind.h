@@ -22,7 +22,7 @@ struct row {
     uint8_t flags;
 };
 
-#define UNWIND_ROWS 1024
+#define UNWIND_ROWS 4096
 #define UNWIND_BUSY 1
 
 struct cached_row {
@@ -30,13 +30,44 @@ struct cached_row {
     struct row row;
 };
 extern struct cached_row unwind_rows[UNWIND_ROWS];
+extern uint32_t unwind_generation; // changes when rows are forgotten; never 0
 
 static inline struct cached_row *unwind_entry(uint64_t pc)
 {
-    return &unwind_rows[(pc ^ pc >> 10) % UNWIND_ROWS];
+    return &unwind_rows[pc * 0x9e3779b97f4a7c15ull >> 52];
 }
 
 // The row that covers an address; flags 0 when it is not known.
 struct row unwind_row(uint64_t pc);
+
+// A walk that is kept, see trail.c.
+struct trail_step {
+    uint64_t pc, sp, rbp; // at the frame
+    uint64_t saved_rbp;   // where the next frame's rbp was read from; 0: it is the same
+};
+
+#define TRAIL_STEPS 64
+
+struct trail {
+    uint32_t taken;
+    uint32_t generation; // of the rows it was made with
+    // The call that it was made for.
+    const struct function *function;
+    uint64_t occurrence, sp;
+    uint64_t end;          // the last frame's CFA, if a zero below it ends the stack; else 0
+    bool ended;            // there are no frames further out
+    uint32_t first, count; // the frames of the call
+    struct trail_step steps[TRAIL_STEPS];
+    struct trail_step fresh[WIRE_FRAMES];
+};
+
+// The frames of a call, at most WIRE_FRAMES, from the call outwards; NULL where they are not to be
+// had this way. What is taken is left again, soon.
+struct trail *trail_take(const struct call *call);
+void trail_leave(struct trail *trail);
+const struct trail_step *trail_steps(const struct trail *trail);
+// What a saved register held in a frame. False: it cannot be told.
+bool trail_register(const struct trail *trail, const struct call_frame *frame, uint32_t at,
+                    unsigned number, uint64_t *ret_value);
 
 #endif
