@@ -46,8 +46,9 @@ static const struct description queries[QUERIES] = {
                          " planned = ?5, warnings = ?6 WHERE id = ?1",
                          NULL, NULL},
     [UPDATE_FINDING] = {"UPDATE finding SET title = ?5, site = ?6, file = ?7, line = ?8,"
-                        " stack = ?9, trial = ?10, command = ?12 WHERE id = ?1",
+                        " stack = ?9, trial = ?10, command = ?12, confirmed = ?13 WHERE id = ?1",
                         NULL, NULL},
+    [CONFIRM_FINDING] = {"UPDATE finding SET confirmed = ?2 WHERE id = ?1", NULL, NULL},
     [SELECT_CANDIDATE] = {"UPDATE candidate SET selected = ?2 WHERE id = ?1", NULL, NULL},
     [SET_TRIAL_FINDING] = {"UPDATE trial SET finding = nullif(?2, 0) WHERE id = ?1", NULL, NULL},
     [NEWEST_CAMPAIGN] = SELECT(campaign, "ORDER BY id DESC LIMIT 1"),

@@ -304,6 +304,13 @@ struct error *store_update_finding(struct store *store, const struct store_findi
                            change_row(store, UPDATE_FINDING, &table_finding, row, row->id));
 }
 
+struct error *store_confirm_finding(struct store *store, int64_t id, enum store_confirmed confirmed)
+{
+    bool own;
+    TRY(store_write_start(store, &own));
+    return store_write_end(store, own, set(store, CONFIRM_FINDING, "finding", id, confirmed));
+}
+
 struct error *store_each_finding(struct store *store, int64_t campaign,
                                  struct error *(*row)(void *, const struct store_finding *),
                                  void *data)

@@ -41,6 +41,7 @@ static const char tables[] =
     "  environment TEXT NOT NULL, -- JSON\n"
     "  version TEXT NOT NULL,\n"
     "  machine TEXT NOT NULL,\n"
+    "  program TEXT, -- size, time of change in ns, build ID, path\n"
     "  warnings TEXT,\n"
     "  seed INTEGER NOT NULL,\n"
     "  created_s INTEGER NOT NULL, -- since 1970\n"
@@ -150,6 +151,7 @@ static const char tables[] =
     "  trial INTEGER REFERENCES trial ON DELETE SET NULL, -- the simplest\n"
     "  trials INTEGER NOT NULL,\n"
     "  command TEXT NOT NULL,\n"
+    "  confirmed INTEGER NOT NULL, -- run again, the trial 1: showed it, 2: did not; 0: not tried\n"
     "  UNIQUE (campaign, cause)\n"
     ");\n"
     "CREATE INDEX finding_trial ON finding (trial);\n";

@@ -46,6 +46,7 @@ struct store_campaign {
     const char *environment; // of the workload: JSON array of "NAME=VALUE"
     const char *version;     // of Ordeal
     const char *machine;     // kernel release, processors: text for the report
+    const char *program;     // its executable then: "SIZE MTIME BUILD-ID PATH", or NULL
     const char *warnings;    // one per line, or NULL
     uint64_t seed;
     int64_t created_s;            // seconds since 1970
@@ -168,6 +169,9 @@ struct error *
 store_each_open_candidate(struct store *store, int64_t campaign, uint64_t after, uint64_t limit,
                           struct error *(*row)(void *, const struct store_candidate *), void *data);
 
+// Whether the trial that first showed a finding showed it again when it was run once more.
+enum store_confirmed { STORE_NOT_CONFIRMED, STORE_CONFIRMED, STORE_FLAKY };
+
 struct store_finding {
     int64_t id, campaign;
     enum verdict verdict;
@@ -180,13 +184,16 @@ struct store_finding {
     int64_t trial;       // the simplest one that shows it
     uint64_t trials;     // how many show it
     const char *command; // that reproduces it
+    enum store_confirmed confirmed;
 };
 // Finds the row with this campaign and cause or makes it; raises `trials` by one. Sets row->id, and
 // trials (1: it is new) and trial to what the row holds now; a known row keeps the rest.
 struct error *store_add_finding(struct store *store, struct store_finding *row);
-// title, site, file, line, stack, trial, command of the finding with row->id: a simpler trial shows
-// it.
+// title, site, file, line, stack, trial, command and confirmed of the finding with row->id: a
+// simpler trial shows it.
 struct error *store_update_finding(struct store *store, const struct store_finding *row);
+struct error *store_confirm_finding(struct store *store, int64_t id,
+                                    enum store_confirmed confirmed);
 // Most severe first, then most trials.
 struct error *store_each_finding(struct store *store, int64_t campaign,
                                  struct error *(*row)(void *, const struct store_finding *),

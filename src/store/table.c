@@ -22,6 +22,7 @@ static const struct column campaign_columns[] = {
     COLUMN(store_campaign, environment, KIND_TEXT),
     COLUMN(store_campaign, version, KIND_TEXT),
     COLUMN(store_campaign, machine, KIND_TEXT),
+    COLUMN(store_campaign, program, KIND_SOME_TEXT),
     COLUMN(store_campaign, warnings, KIND_SOME_TEXT),
     COLUMN(store_campaign, seed, KIND_COUNT),
     COLUMN(store_campaign, created_s, KIND_INTEGER),
@@ -119,5 +120,6 @@ static const struct column finding_columns[] = {
     COLUMN(store_finding, file, KIND_SOME_TEXT),  COLUMN(store_finding, line, KIND_SOME_NUMBER),
     COLUMN(store_finding, stack, KIND_STACK),     COLUMN(store_finding, trial, KIND_KEY),
     COLUMN(store_finding, trials, KIND_COUNT),    COLUMN(store_finding, command, KIND_TEXT),
+    COLUMN(store_finding, confirmed, KIND_INT),
 };
 TABLE(finding);
