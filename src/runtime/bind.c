@@ -216,6 +216,7 @@ static struct function *function_new(const char *name, const struct module *libr
         return NULL;
     }
     note_windows(function, &all);
+    function->every_call |= runtime.calls != NULL;
     for (uint32_t i = 0; i < all.pattern_count; i++)
         atomic_add(&runtime.pattern_states[all.patterns[i]].bound, 1);
     return function;
@@ -424,6 +425,11 @@ void bind_refresh_gate(struct slot *slot)
     if (!function->started || slot != function->primary || function->starts_after != 0 ||
         function->asks_after != 0)
         return;
+    if (runtime.calls != NULL) {
+        if (record_is_all(function))
+            atomic_store(&slot->gate, (void *)runtime_gate_record);
+        return;
+    }
     if (function->site_count == function->rule_count && function->rule_count != 0) {
         atomic_store(&slot->gate, (void *)runtime_gate_sites);
     } else if (function->rule_count == 1) {

@@ -264,6 +264,8 @@ enum decision runtime_decide(struct call_frame *frame)
     struct call call = {frame, function, thread, earlier + 1};
     if (!atomic_load(&function->started))
         first_call(function);
+    if (runtime.calls != NULL)
+        record_call(&call);
     if (function->asks_after != 0)
         count_windows(&call);
     uint32_t rule = choose(&call);

@@ -26,7 +26,7 @@ static void journal_close(struct wire_record *record)
     atomic_store(&record->state, WIRE_RECORD_COMPLETE);
 }
 
-static uint64_t frame_of(uint64_t pc)
+uint64_t journal_frame(uint64_t pc)
 {
     struct module *module = module_at(pc);
     uint32_t index = module != NULL ? module_index(module) : WIRE_FRAME_UNKNOWN;
@@ -40,7 +40,7 @@ static uint32_t frames_from(struct walk *walk, uint64_t *frames, uint32_t count,
 {
     *ret_cut = 0;
     for (;;) {
-        frames[count++] = frame_of(walk->pc);
+        frames[count++] = journal_frame(walk->pc);
         if (!walk_next(walk))
             return count;
         if (count == room) {
@@ -119,7 +119,7 @@ void journal_crash(const struct crash *crash)
     struct walk walk;
     uint32_t count = 0;
     if (walk_interrupted(&walk, crash->context)) {
-        record->frames[count] = frame_of(walk.pc);
+        record->frames[count] = journal_frame(walk.pc);
         if (step_over_bad_jump(&walk))
             count++;
         count = frames_from(&walk, record->frames, count, WIRE_FRAMES, &record->frames_cut);

@@ -321,8 +321,10 @@ void module_scan(bool startup)
         unloaded = module;
         lost = true;
     }
-    if (lost)
+    if (lost) {
         unwind_forget();
+        record_forget();
+    }
 }
 
 bool module_is_named(const struct module *module, const char *pattern)

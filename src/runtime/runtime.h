@@ -66,6 +66,7 @@ struct function {
     uint32_t started;      // a first call was seen
     uint64_t pending;      // lowest occurrence that must be looked at and has not been
     uint64_t published;    // calls already added to the region's `reached`
+    uint32_t recorded;     // 1 + its number in the region's table of calls; 0: not yet known
 };
 
 // A loaded object. Pointers go into its own mapping.
@@ -143,6 +144,7 @@ struct process {
     uint32_t crash_pid, crash_tid; // who is writing the record of a crash, or has
     uint32_t crash_signal;
     uint32_t crash_done; // futex: 1: it is written
+    uint32_t recorded;   // 1 + its number in the region's table of calls; 0: not yet known
 };
 
 struct runtime {
@@ -161,7 +163,8 @@ struct runtime {
     const struct module *self;
     long (*clock)(int, void *); // the vDSO's clock_gettime
     bool armed;
-    char invoked[64]; // file name it was started under
+    struct wire_calls *calls; // NULL: calls are not recorded
+    char invoked[64];         // file name it was started under
     char program_path[WIRE_MODULE_PATH];
 };
 extern struct runtime runtime;
@@ -330,8 +333,17 @@ void journal_injection(const struct call *call, uint32_t rule, uint64_t short_va
 void journal_note(enum wire_note note, const char *text);
 void journal_exec(const char *path);
 void journal_crash(const struct crash *crash);
+uint64_t journal_frame(uint64_t pc); // as module and offset
 uint32_t journal_frames(const struct call_frame *frame, uint64_t *frames, uint32_t room,
                         uint32_t *ret_cut);
+
+// record.c
+void record_prepare(void);
+void record_call(const struct call *call);
+void record_forget(void); // addresses mean something else from now on
+// Whether recording is all there is to do about calls of a function that began already.
+bool record_is_all(const struct function *function);
+void runtime_gate_record(void); // record.S
 
 // plugin.c
 bool plugin_evaluate(const struct call *call, uint32_t plugin);

@@ -134,6 +134,7 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     environment_prepare();
     plugin_prepare();
     evaluate_prepare();
+    record_prepare();
     module_scan(true);
     find_clock();
     hook_prepare();

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The gate of functions whose calls are counted and nothing else: a call from a known site costs a
+# look into the cache of record.c. On entry as in stubs.S: slot number and return address on the
+# stack; only r11 is free.
+
+        .set SLOT_ORIGINAL, 16
+        .hidden runtime_slots, runtime_single_threaded, runtime_record_cache, runtime_gate_full
+
+        .text
+        .globl runtime_gate_record
+        .hidden runtime_gate_record
+        .type runtime_gate_record, @function
+        .p2align 4
+runtime_gate_record:
+        .cfi_startproc
+        .cfi_def_cfa_offset 16
+        endbr64
+        .irp register, r11, r10, rax
+        push    %\register
+        .cfi_adjust_cfa_offset 8
+        .endr
+        mov     32(%rsp), %rax          # return address
+        movabs  $0x9e3779b97f4a7c15, %r11
+        imul    %rax, %r11
+        shr     $50, %r11
+        shl     $4, %r11
+        add     runtime_record_cache(%rip), %r11
+        mov     24(%rsp), %r10          # slot number
+        shl     $48, %r10
+        or      %rax, %r10
+        cmp     %r10, (%r11)
+        jne     3f
+        mov     8(%r11), %r11
+        mov     runtime_single_threaded(%rip), %r10
+        cmpb    $0, (%r10)
+        je      2f
+        incq    (%r11)
+1:      mov     24(%rsp), %rax
+        shl     $6, %rax
+        lea     runtime_slots(%rip), %r11
+        mov     SLOT_ORIGINAL(%r11, %rax), %r11
+        .cfi_remember_state
+        .irp register, rax, r10
+        pop     %\register
+        .cfi_adjust_cfa_offset -8
+        .endr
+        lea     16(%rsp), %rsp
+        .cfi_adjust_cfa_offset -16
+        jmp     *%r11
+        .cfi_restore_state
+2:      lock incq (%r11)
+        jmp     1b
+3:      .irp register, rax, r10, r11
+        pop     %\register
+        .cfi_adjust_cfa_offset -8
+        .endr
+        jmp     runtime_gate_full
+        .cfi_endproc
+        .size runtime_gate_record, . - runtime_gate_record
+
+        .section .note.gnu.property, "a", @note
+        .p2align 3
+        .long   4, 16, 5
+        .asciz  "GNU"
+        .long   0xc0000002, 4, 3, 0     # x86 features: IBT and SHSTK
+        .section .note.GNU-stack, "", @progbits

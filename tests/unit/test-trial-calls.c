@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Recorded calls: complete and in the right rows, whatever processes and threads do.
+#include "trial-help.h"
+
+#include "trial/armed.h"
+#include "trial/calls.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/wait.h>
+
+static char runtime[PATH_MAX];
+
+static void compile(const char *text)
+{
+    FILE *file = fopen("victim.c", "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(system("gcc -O0 -g -D_GNU_SOURCE -pthread -o victim victim.c"), 0);
+}
+
+// Runs ./victim with the watched functions; its wait status.
+static int record(const char *spec, bool stacks, struct calls *ret_calls)
+{
+    static char *const command[] = {(char *)"./victim", NULL};
+    struct armed *armed;
+    struct scenario *scenario;
+    struct wire_view view;
+    setenv("ORDEAL_RUNTIME", runtime, 1);
+    must(armed_new(&armed));
+    must(scenario_new(&scenario));
+    must(scenario_add_spec(scenario, spec));
+    const struct armed_options options = {.scenario = scenario,
+                                          .command = command,
+                                          .environment = environ,
+                                          .record_calls = true,
+                                          .record_stacks = stacks};
+    must(armed_prepare(armed, &options));
+    must(armed_begin(armed, ""));
+    pid_t pid = fork();
+    if (pid == 0) {
+        execve(command[0], command, armed_environment(armed));
+        _exit(99);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    must(armed_end(armed, &view));
+    must(calls_read(&view, ret_calls));
+    scenario_free(scenario);
+    armed_free(armed);
+    return status;
+}
+
+static const char *program_of(const struct calls *calls, uint32_t process)
+{
+    return calls->processes.items[process].program;
+}
+
+static void sites_are_told_apart(void **state)
+{
+    struct calls calls;
+    compile(
+        "#include <unistd.h>\n"
+        "static void f(void) { getppid(); }\n"
+        "static void g(void) { getppid(); }\n"
+        "int main(void) { for (int i = 0; i < 3; i++) f(); for (int i = 0; i < 5; i++) g(); f();"
+        " getuid(); return 0; }\n");
+    assert_int_equal(record("get*id watch", false, &calls), 0);
+    assert_int_equal(calls.processes.count, 1);
+    assert_int_equal(calls.processes.items[0].number, 1);
+    assert_string_equal(program_of(&calls, 0), "victim");
+    assert_int_equal(calls.rows.count, 3);
+    const struct calls_row *rows = calls.rows.items;
+    // By occurrence; getuid's first is its own first.
+    const struct calls_row *f = NULL, *g = NULL, *other = NULL;
+    for (size_t i = 0; i < 3; i++) {
+        const char *name = calls.functions.items[rows[i].function].name;
+        if (strcmp(name, "getuid") == 0)
+            other = &rows[i];
+        else if (rows[i].first == 1)
+            f = &rows[i];
+        else
+            g = &rows[i];
+        assert_non_null(strstr(calls.functions.items[rows[i].function].library, "libc.so"));
+        assert_string_equal(strrchr(rows[i].module, '/'), "/victim");
+        assert_int_equal(rows[i].stack, 0);
+    }
+    assert_true(f != NULL && g != NULL && other != NULL);
+    assert_int_equal(f->count, 4);
+    assert_int_equal(g->count, 5);
+    assert_int_equal(g->first, 4);
+    assert_int_equal(other->count, 1);
+    assert_int_equal(other->first, 1);
+    assert_true(f->offset != g->offset && f->offset < 0x100000);
+    assert_int_equal(calls.totals.count, 2);
+    assert_int_equal(calls.totals.items[0].count + calls.totals.items[1].count, 10);
+    assert_int_equal(calls.lost, 0);
+    calls_deinit(&calls);
+}
+
+static void processes_have_their_own_rows(void **state)
+{
+    struct calls calls;
+    compile(
+        "#include <unistd.h>\n#include <stdlib.h>\n#include <sys/wait.h>\n"
+        "int main(int argc, char **argv) {\n"
+        "  if (argc > 1) { getppid(); getppid(); return 0; }\n"
+        "  for (int i = 0; i < 3; i++) getppid();\n"
+        "  if (fork() == 0) { for (int i = 0; i < 4; i++) getppid(); _exit(0); }\n"
+        "  wait(NULL); getppid();\n"
+        "  link(\"victim\", \"other\"); execl(\"./other\", \"other\", \"x\", NULL); return 1; }\n");
+    assert_int_equal(record("getppid watch", false, &calls), 0);
+    assert_int_equal(calls.processes.count, 3);
+    const struct calls_process *processes = calls.processes.items;
+    assert_true(processes[0].number == 1 && processes[0].image == 1);
+    assert_true(processes[1].number == 1 && processes[1].image == 2);
+    assert_true(processes[2].number == 2 && processes[2].image == 1);
+    assert_string_equal(processes[1].program, "other");
+    assert_true(processes[1].pid == processes[0].pid && processes[2].pid != processes[0].pid);
+    assert_int_equal(calls.totals.count, 3);
+    const struct calls_total *totals = calls.totals.items;
+    assert_true(totals[0].process == 0 && totals[0].count == 4 && totals[0].first == 1);
+    assert_true(totals[1].process == 1 && totals[1].count == 2 && totals[1].first == 1);
+    // As conditions see it: a forked child goes on counting.
+    assert_true(totals[2].process == 2 && totals[2].count == 4 && totals[2].first == 4);
+    calls_deinit(&calls);
+}
+
+static void threads_and_signals_lose_nothing(void **state)
+{
+    struct calls calls;
+    compile(
+        "#include <pthread.h>\n#include <signal.h>\n#include <sys/time.h>\n#include <unistd.h>\n"
+        "static void one(void) { getppid(); }\n"
+        "static volatile long more; static void tick(int n) { (void)n; one(); more++; }\n"
+        "static void *run(void *x) { for (int i = 0; i < 50000; i++) one(); return x; }\n"
+        "int main(void) { pthread_t t[8]; signal(SIGALRM, tick);\n"
+        "  struct itimerval every = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};\n"
+        "  setitimer(ITIMER_REAL, &every, 0); run(0);\n"
+        "  for (int i = 0; i < 8; i++) pthread_create(&t[i], 0, run, 0);\n"
+        "  for (int i = 0; i < 8; i++) pthread_join(t[i], 0);\n"
+        "  setitimer(ITIMER_REAL, &never, 0);\n"
+        "  long last = more; for (long i = 0; i < 1000 - last % 1000; i++) one();\n"
+        "  kill(getpid(), SIGKILL); return 0; }\n");
+    int status = record("getppid watch", false, &calls);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == 9);
+    assert_int_equal(calls.rows.count, 1);
+    assert_true(calls.rows.items[0].count >= 450000);
+    assert_int_equal(calls.rows.items[0].count % 1000, 0);
+    assert_int_equal(calls.rows.items[0].first, 1);
+    assert_int_equal(calls.lost, 0);
+    calls_deinit(&calls);
+}
+
+static void stacks_are_told_apart(void **state)
+{
+    struct calls calls;
+    compile("#include <unistd.h>\n"
+            "static void leaf(void) { getppid(); }\n"
+            "static void f(void) { leaf(); }\nstatic void g(void) { leaf(); }\n"
+            "int main(void) { for (int i = 0; i < 3; i++) f(); for (int i = 0; i < 2; i++) g(); "
+            "return 0; }\n");
+    assert_int_equal(record("getppid watch", true, &calls), 0);
+    assert_int_equal(calls.rows.count, 2);
+    const struct calls_row *rows = calls.rows.items;
+    assert_true(rows[0].count == 3 && rows[1].count == 2 && rows[1].first == 4);
+    assert_int_equal(rows[0].offset, rows[1].offset);
+    assert_true(rows[0].stack != rows[1].stack && rows[0].stack != 0);
+    uint64_t first = rows[0].stack;
+    calls_deinit(&calls);
+    assert_int_equal(record("getppid watch", true, &calls), 0);
+    assert_int_equal(calls.rows.items[0].stack, first); // the same in every run
+    calls_deinit(&calls);
+}
+
+static void what_does_not_fit_is_counted(void **state)
+{
+    struct calls calls;
+    compile("#include <unistd.h>\n"
+            "static void f(int n, int bits) { if (n == 0) getppid(); else if (bits & 1) f(n - 1, "
+            "bits >> 1); else f(n - 1, bits >> 1); }\n"
+            "int main(void) { for (int i = 0; i < 100000; i++) f(17, i); return 0; }\n");
+    assert_int_equal(record("getppid watch", true, &calls), 0);
+    assert_true(calls.rows.count > WIRE_CALLS / 2 && calls.rows.count <= WIRE_CALLS);
+    assert_true(calls.lost > 0);
+    assert_int_equal(calls.totals.items[0].count + calls.lost, 100000);
+    calls_deinit(&calls);
+}
+
+// A rule that injects goes on doing so.
+static void rules_still_fire(void **state)
+{
+    struct calls calls;
+    compile(
+        "#include <unistd.h>\n"
+        "int main(void) { int n = 0; for (int i = 0; i < 10; i++) n += getppid() == 77; return n;"
+        " }\n");
+    assert_int_equal(WEXITSTATUS(record("getppid=77 when count >= 9", false, &calls)), 2);
+    assert_int_equal(calls.totals.items[0].count, 10);
+    calls_deinit(&calls);
+}
+
+static void nonsense_is_left_out(void **state)
+{
+    struct wire_calls *table = calloc(1, sizeof *table);
+    struct wire_module *modules = calloc(WIRE_MODULES, sizeof *modules);
+    assert_true(table != NULL && modules != NULL);
+    struct wire_view view = {.calls = table, .modules = modules};
+    struct calls calls;
+    uint64_t random = 1;
+    for (int round = 0; round < 20; round++) {
+        unsigned char *bytes = (unsigned char *)table;
+        for (size_t i = 0; i < sizeof *table; i += 1 + random % 7) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            bytes[i] = (unsigned char)(random >> 61);
+        }
+        memset(modules[round].path, 'x', sizeof modules[round].path); // no end
+        modules[round].state = WIRE_MODULE_REGISTERED;
+        must(calls_read(&view, &calls));
+        for (size_t i = 0; i < calls.rows.count; i++) {
+            assert_true(calls.rows.items[i].process < calls.processes.count);
+            assert_true(calls.rows.items[i].function < calls.functions.count);
+            assert_true(strlen(calls.rows.items[i].module) <= WIRE_MODULE_PATH);
+        }
+        calls_deinit(&calls);
+    }
+    view.calls = NULL;
+    must(calls_read(&view, &calls));
+    assert_int_equal(calls.rows.count, 0);
+    free(table);
+    free(modules);
+}
+
+int main(void)
+{
+    if (realpath("src/runtime/ordeal-runtime.so", runtime) == NULL) // run in the build directory
+        return 1;
+#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, enter_scratch, leave_scratch)
+    const struct CMUnitTest tests[] = {
+        IN_SCRATCH(sites_are_told_apart),
+        IN_SCRATCH(processes_have_their_own_rows),
+        IN_SCRATCH(threads_and_signals_lose_nothing),
+        IN_SCRATCH(stacks_are_told_apart),
+        IN_SCRATCH(what_does_not_fit_is_counted),
+        IN_SCRATCH(rules_still_fire),
+        cmocka_unit_test(nonsense_is_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
