@@ -192,7 +192,7 @@ static struct error *scan_sanitizers(struct scan *scan, struct span line)
         scan->leak = scan->leak_frame.size == 0;
     else if (line.size == 0)
         scan->leak = false;
-    struct span frame = span_after(line, " in ");
+    struct span frame = span_starts(line, "    #") ? span_after(line, " in ") : (struct span){0};
     if (scan->leak && frame.size != 0 && !allocates(frame)) {
         scan->leak_frame = frame;
         scan->leak = false;
