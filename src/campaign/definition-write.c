@@ -1,37 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A definition as YAML, complete: what definition_parse() reads over any other comes out the same.
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "campaign/definition-value.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// The bytes of the character at `at`, and which one it is; 0 if it is none in UTF-8.
-static unsigned decode(const unsigned char *at, size_t left, uint32_t *ret_character)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned size = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
-    if (size == 0 || size > left || at[0] > 0xf4)
-        return 0;
-    uint32_t character = size == 1 ? at[0] : at[0] & (0xffu >> (size + 1));
-    for (unsigned i = 1; i < size; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        character = character << 6 | (at[i] & 0x3fu);
-    }
-    // The last 256 characters stand for bytes that are no UTF-8, and so are written as such.
-    if (character < least[size] || (character >= 0xd800 && character < 0xe000) ||
-        character >= 0x10ff00)
-        return 0;
-    *ret_character = character;
-    return size;
-}
-
 static bool is_printable(uint32_t character)
 {
-    return (character >= ' ' && character < 0x7f) ||
-           (character >= 0xa0 && character != 0x2028 && character != 0x2029 &&
-            character != 0xfeff && (character & 0xfffe) != 0xfffe);
+    return !utf8_is_control(character) && character != 0x2028 && character != 0x2029 &&
+           character != 0xfeff && (character & 0xfffe) != 0xfffe;
 }
 
 static struct error *put_character(struct buffer *text, const char *bytes, unsigned size,
@@ -68,7 +47,10 @@ static struct error *put_text(struct buffer *text, const char *value)
     const unsigned char *at = (const unsigned char *)value;
     for (size_t left = strlen(value); left != 0;) {
         uint32_t character;
-        unsigned size = decode(at, left, &character);
+        unsigned size = utf8_decode(at, left, &character);
+        // The last 256 characters stand for bytes that are no UTF-8; so these are such bytes.
+        if (size != 0 && character >= 0x10ff00)
+            size = 0;
         if (size == 0)
             TRY(buffer_printf(text, "\\U0010FF%02X", at[0]));
         else

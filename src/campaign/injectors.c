@@ -3,5 +3,7 @@
 #include "campaign/injectors.h"
 
 const struct injector *const injectors[] = {
+    &injector_library,
+    &injector_signal,
     NULL,
 };

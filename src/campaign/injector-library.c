@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The injector `library`: calls of library functions fail. What the workload calls is recorded in
+// the reference runs; a candidate is one of these calls together with one of the faults. Its spec
+// is a rule as of --inject.
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/shell.h"
+#include "campaign/definition-parameter.h"
+#include "campaign/injectors.h"
+#include "campaign/library-candidates.h"
+#include "campaign/library-spec.h"
+#include "campaign/reproduce.h"
+#include "campaign/witness.h"
+#include "trial/armed.h"
+#include "trial/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct injector_parameter parameters[] = {
+    {"faults", "SPEC...",
+     "FUNCTION=VALUE/ERRNO, and other actions of ordeal-scenario(5); functions may be globs", true,
+     true},
+    {"at", "occurrence|site|stack",
+     "what a candidate is: every single call, every place that calls, or every distinct call stack "
+     "(occurrence)",
+     false, false},
+    {"mode", "transient|persistent", "fail once, or from then on (transient)", false, false},
+    {"plugins", "FILE...", "shared objects with triggers for conditions of faults", false, true},
+    {0},
+};
+
+struct library {
+    const struct definition *definition;
+    struct library_plan plan;
+    struct scenario *watching; // the faults' functions, without faults
+    struct scenario *current;  // of this shot, if it is not a reference run
+    struct armed *armed;       // made for the first shot
+    struct witness *witness;
+    bool is_reference;
+    const char *visible[2];
+};
+
+static void close_library(void *self)
+{
+    struct library *library = self;
+    if (library == NULL)
+        return;
+    armed_free(library->armed);
+    witness_free(library->witness);
+    scenario_free(library->current);
+    scenario_free(library->watching);
+    scenario_free(library->plan.faults);
+    recording_deinit(&library->plan.recording);
+    free(library);
+}
+
+static struct error *add_plugins(const struct definition *definition, struct scenario *scenario)
+{
+    const struct definition_parameter *plugins = parameters_find(definition, "plugins");
+    for (size_t i = 0; plugins != NULL && i < plugins->values.count; i++)
+        TRY(scenario_add_plugin(scenario, plugins->values.items[i]));
+    return NULL;
+}
+
+// The same function, and nothing happens.
+static struct error *add_watch(struct library *library, const struct scenario_rule_view *rule)
+{
+    _cleanup_(buffer_deinit) struct buffer name = {0}, spec = {0};
+    if (rule->library != NULL)
+        TRY(buffer_printf(&name, "%s:", rule->library));
+    TRY(buffer_printf(&name, "%s", rule->function));
+    TRY(spec_put_word(&spec, name.data, SPEC_PATTERN));
+    TRY(buffer_printf(&spec, " watch"));
+    return scenario_add_spec(library->watching, spec.data);
+}
+
+static struct error *add_faults(struct library *library)
+{
+    const struct definition_parameter *faults = parameters_find(library->definition, "faults");
+    if (faults == NULL)
+        return error_new("there is nothing to inject: 'faults' is empty");
+    for (size_t i = 0; i < faults->values.count; i++) {
+        struct error *error = scenario_add_spec(library->plan.faults, faults->values.items[i]);
+        if (error != NULL)
+            return error == error_no_memory() || faults->line == 0
+                       ? error
+                       : error_prefix(error, "fault %zu", i + 1);
+    }
+    for (size_t i = 0; i < scenario_rule_count(library->plan.faults); i++) {
+        struct scenario_rule_view rule = scenario_rule(library->plan.faults, i);
+        if (strcmp(rule.action, "watch") == 0)
+            return error_new("'%s' injects nothing", rule.text);
+        TRY(add_watch(library, &rule));
+    }
+    // What only shows when all is put together, such as plug-ins that are missing.
+    _cleanup_(buffer_deinit) struct buffer plan = {0};
+    return scenario_compile(library->plan.faults, 0, &plan);
+}
+
+// A setup may make the program; before it, nothing can be said.
+static struct error *check_program(const struct definition *definition)
+{
+    if (definition->setup.count != 0 || definition->command.count == 0)
+        return NULL;
+    const char *name = definition->command.items[0];
+    _cleanup_(buffer_deinit) struct buffer path = {0};
+    if (strchr(name, '/') != NULL && name[0] != '/')
+        TRY(buffer_printf(&path, "%s/", definition->directory));
+    TRY(buffer_printf(&path, "%s", name));
+    return program_check(path.data);
+}
+
+static struct error *fill(struct library *library)
+{
+    const struct definition *definition = library->definition;
+    const char *at = parameters_value(definition, "at", "occurrence");
+    library->plan.at = strcmp(at, "site") == 0    ? LIBRARY_SITE
+                       : strcmp(at, "stack") == 0 ? LIBRARY_STACK
+                                                  : LIBRARY_OCCURRENCE;
+    library->plan.persistent =
+        strcmp(parameters_value(definition, "mode", "transient"), "persistent") == 0;
+    library->plan.sweep = definition->selection.kind == SELECT_SWEEP;
+    if (library->plan.sweep && library->plan.at != LIBRARY_OCCURRENCE)
+        return error_new("a sweep goes from occurrence to occurrence; 'at: %s' cannot be swept",
+                         at);
+    TRY(scenario_new(&library->plan.faults));
+    TRY(scenario_new(&library->watching));
+    TRY(add_plugins(definition, library->plan.faults));
+    TRY(add_faults(library));
+    TRY(check_program(definition));
+    return witness_new(&library->witness);
+}
+
+static struct error *open_library(const struct definition *definition, void **ret_self)
+{
+    struct library *library = calloc(1, sizeof *library);
+    if (library == NULL)
+        return error_no_memory();
+    library->definition = definition;
+    struct error *error = fill(library);
+    if (error != NULL) {
+        close_library(library);
+        return error;
+    }
+    *ret_self = library;
+    return NULL;
+}
+
+static struct error *make_scenario(struct library *library, const char *spec)
+{
+    struct scenario *scenario = NULL;
+    TRY(scenario_new(&scenario));
+    struct error *error = add_plugins(library->definition, scenario);
+    if (error == NULL)
+        error = scenario_add_spec(scenario, spec);
+    if (error != NULL) {
+        scenario_free(scenario);
+        return error;
+    }
+    scenario_free(library->current);
+    library->current = scenario;
+    return NULL;
+}
+
+static struct error *prepare(void *self, struct shot *shot)
+{
+    struct library *library = self;
+    if (library->armed == NULL)
+        TRY(armed_new(&library->armed));
+    library->is_reference = shot->spec == NULL;
+    if (shot->spec != NULL)
+        TRY(make_scenario(library, shot->spec));
+    const struct armed_options options = {
+        .scenario = shot->spec != NULL ? library->current : library->watching,
+        .seed = shot->seed,
+        .command = shot->command,
+        .environment = shot->environment,
+        .catch_crashes = true,
+        .record_calls = library->is_reference,
+        .record_stacks = library->is_reference && library->plan.at == LIBRARY_STACK,
+    };
+    TRY(armed_prepare(library->armed, &options));
+    library->visible[0] = armed_file(library->armed);
+    shot->use_environment = armed_environment(library->armed);
+    shot->visible = library->visible;
+    return NULL;
+}
+
+static struct error *begin(void *self, const char *root)
+{
+    struct library *library = self;
+    return armed_begin(library->armed, root);
+}
+
+static struct error *observe(void *self, const char *root, struct observation *ret_observation)
+{
+    struct library *library = self;
+    struct wire_view view;
+    TRY(armed_end(library->armed, &view));
+    TRY(witness_begin(library->witness, root));
+    struct observation observation = {.plan_hash = armed_plan_hash(library->armed)};
+    struct error *error =
+        witness_observe(library->witness, &view,
+                        library->is_reference ? library->watching : library->current, &observation);
+    if (error == NULL && library->is_reference) {
+        observation.activations = 0; // watching is not injecting
+        error = recording_add(&library->plan.recording, &view, library->witness);
+    }
+    if (error != NULL)
+        observation_deinit(&observation);
+    else
+        *ret_observation = observation;
+    return error;
+}
+
+static struct error *
+candidates(void *self, struct error *(*add)(void *data, struct candidate *candidate), void *data)
+{
+    struct library *library = self;
+    return library_candidates(&library->plan, add, data);
+}
+
+static struct error *next(void *self, const struct candidate *last, struct candidate *ret_next)
+{
+    const struct library *library = self;
+    return library_next(&library->plan, last, ret_next);
+}
+
+static struct error *reproduce(void *self, const char *spec, uint64_t seed,
+                               const struct definition *definition, char **ret_command)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(reproduce_put_place(&text, definition));
+    TRY(buffer_printf(&text, "ordeal run --seed %llu", (unsigned long long)seed));
+    const struct definition_parameter *plugins = parameters_find(definition, "plugins");
+    for (size_t i = 0; plugins != NULL && i < plugins->values.count; i++) {
+        TRY(buffer_printf(&text, " --plugin "));
+        TRY(shell_put_word(&text, plugins->values.items[i]));
+    }
+    TRY(buffer_printf(&text, " --inject "));
+    TRY(shell_put_word(&text, spec));
+    TRY(buffer_printf(&text, " -- "));
+    TRY(reproduce_put_command(&text, definition));
+    *ret_command = TAKE(text.data);
+    return NULL;
+}
+
+const struct injector injector_library = {
+    .name = "library",
+    .summary = "makes calls of library functions fail",
+    .parameters = parameters,
+    .open = open_library,
+    .close = close_library,
+    .prepare = prepare,
+    .begin = begin,
+    .observe = observe,
+    .candidates = candidates,
+    .next = next,
+    .reproduce = reproduce,
+};

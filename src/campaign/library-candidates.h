@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From recorded calls and faults to candidates.
+#ifndef ORDEAL_CAMPAIGN_LIBRARY_CANDIDATES_H
+#define ORDEAL_CAMPAIGN_LIBRARY_CANDIDATES_H
+
+#include "base/error.h"
+#include "campaign/injector.h"
+#include "campaign/recording.h"
+#include "scenario/scenario.h"
+
+#include <stdbool.h>
+
+enum library_at { LIBRARY_OCCURRENCE, LIBRARY_SITE, LIBRARY_STACK };
+
+struct library_plan {
+    struct scenario *faults; // one rule per fault
+    enum library_at at;
+    bool persistent;
+    bool sweep; // the first of each series only
+    struct recording recording;
+};
+
+// In the order of the faults, then by function, process, program and occurrence or place.
+struct error *library_candidates(struct library_plan *plan,
+                                 struct error *(*add)(void *data, struct candidate *candidate),
+                                 void *data);
+// The next occurrence; needs nothing but the plan's mode.
+struct error *library_next(const struct library_plan *plan, const struct candidate *last,
+                           struct candidate *ret_next);
+
+#endif
