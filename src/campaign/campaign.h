@@ -43,6 +43,9 @@ struct error *campaign_start(const struct definition *definition, struct store *
 struct error *campaign_resume(struct store *store, int64_t id,
                               const struct campaign_control *control, struct campaign_end *ret_end);
 
+// Which one that is; an error if there is none.
+struct error *campaign_find_unfinished(struct store *store, int64_t id, int64_t *ret_id);
+
 // Whether the campaign that campaign_resume() would go on with has this definition. If not, an
 // error that says what differs. What only says how long and how many at once may differ, and so may
 // the environment: a resumed campaign runs in the one it began with.

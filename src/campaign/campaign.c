@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The course of a campaign: preparation, then a loop that keeps the job slots busy and writes down
+// what they find until there is a reason to stop.
+#include "campaign/campaign.h"
+
+#include "base/cleanup.h"
+#include "campaign/ledger.h"
+#include "campaign/preparation.h"
+#include "campaign/schedule.h"
+#include "campaign/subject.h"
+#include "stats/stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROGRESS_NS         100000000u
+#define WAIT_MS             100
+#define FIRST_LOOK          30   // counted trials before the interval is looked at
+#define CONFIDENCE          0.95 // of the interval that ends a campaign
+#define INVALID_MOST        100  // trials in a row that could not be run
+#define PATIENCE_NS         (60 * 1000000000ull)
+#define PATIENCE_UNKNOWN_NS (600 * 1000000000ull)
+
+struct flight { // a job that a slot has; its index is the job's tag
+    struct trial_job job;
+    bool used, confirmation;
+    size_t finding;
+};
+
+struct campaign {
+    const struct definition *definition, *limits;
+    const struct injector *injector;
+    const struct campaign_control *control;
+    struct store *store;
+    struct store_campaign row;
+    char *warnings;
+    struct shooting *shooting;
+    struct reference *reference;
+    uint64_t longest_reference_ns;
+    struct ledger ledger;
+    struct schedule *schedule;
+    struct pool *pool;
+    struct flight *flights;
+    unsigned jobs;
+    uint64_t progress_at_ns;
+    uint64_t trials_before; // in earlier sessions
+    uint64_t next_look;
+    const char *stopped_by;
+};
+
+static int interrupts(const struct campaign *campaign)
+{
+    return campaign->control->interrupts != NULL ? *campaign->control->interrupts : 0;
+}
+
+static uint64_t planned(const struct campaign *campaign)
+{
+    uint64_t all = schedule_planned(campaign->schedule), most = campaign->limits->max_trials;
+    return most != 0 && (all == 0 || most < all) ? most : all;
+}
+
+static double time_left(const struct campaign *campaign, uint64_t all)
+{
+    const struct ledger *ledger = &campaign->ledger;
+    double here = (double)(monotonic_ns() - ledger->started_ns) / 1e9, left = -1;
+    uint64_t done = ledger->trials - campaign->trials_before;
+    if (all != 0 && done > 0 && all >= ledger->trials)
+        left = here / (double)done * (double)(all - ledger->trials);
+    if (campaign->limits->time_budget_ns != 0) {
+        double budget = (double)campaign->limits->time_budget_ns / 1e9 - ledger_elapsed(ledger);
+        budget = budget > 0 ? budget : 0;
+        left = left < 0 || budget < left ? budget : left;
+    }
+    return left;
+}
+
+static void tell_progress(struct campaign *campaign, bool now)
+{
+    uint64_t time = monotonic_ns();
+    if (campaign->control->progress == NULL || (!now && time < campaign->progress_at_ns))
+        return;
+    campaign->progress_at_ns = time + PROGRESS_NS;
+    struct campaign_progress progress = {
+        .phase = "trials",
+        .done = campaign->ledger.trials,
+        .planned = planned(campaign),
+        .findings = campaign->ledger.groups.items.count,
+        .elapsed_s = ledger_elapsed(&campaign->ledger),
+    };
+    progress.left_s = time_left(campaign, progress.planned);
+    memcpy(progress.verdicts, campaign->ledger.verdicts, sizeof progress.verdicts);
+    campaign->control->progress(campaign->control->data, &progress);
+}
+
+// The rule is asked at fixed numbers of trials only. That is still a sequence of looks at growing
+// data, which stops a little too often on a lucky streak; the documentation says so.
+static bool interval_reached(struct campaign *campaign)
+{
+    uint64_t n = campaign->ledger.counted;
+    if (campaign->limits->until_interval <= 0 || n < campaign->next_look)
+        return false;
+    campaign->next_look = n + (n / 10 > 10 ? n / 10 : 10);
+    struct stats_interval interval = stats_wilson(campaign->ledger.failures, n, CONFIDENCE);
+    return (interval.high - interval.low) / 2 <= campaign->limits->until_interval;
+}
+
+static unsigned trials_running(const struct campaign *campaign)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < campaign->jobs; i++)
+        count += campaign->flights[i].used && !campaign->flights[i].confirmation;
+    return count;
+}
+
+// Why no further trial is to be started, or NULL.
+static const char *reason_to_stop(struct campaign *campaign)
+{
+    const struct definition *limits = campaign->limits;
+    const struct ledger *ledger = &campaign->ledger;
+    if (interrupts(campaign) > 0)
+        return "interrupt";
+    if (limits->time_budget_ns != 0 &&
+        ledger_elapsed(ledger) >= (double)limits->time_budget_ns / 1e9)
+        return "time budget";
+    if (interval_reached(campaign))
+        return "interval";
+    if (ledger->invalid_in_row >= INVALID_MOST)
+        return "invalid trials";
+    if (limits->max_trials != 0 && ledger->trials >= limits->max_trials)
+        return "number of trials";
+    return NULL;
+}
+
+// As many as are wanted may be on their way already.
+static bool enough_started(const struct campaign *campaign)
+{
+    uint64_t most = campaign->limits->max_trials;
+    return most != 0 && campaign->ledger.trials + trials_running(campaign) >= most;
+}
+
+static bool may_confirm(const struct campaign *campaign)
+{
+    return campaign->stopped_by == NULL || strcmp(campaign->stopped_by, "interval") == 0 ||
+           strcmp(campaign->stopped_by, "number of trials") == 0;
+}
+
+static struct error *take_confirmation(struct campaign *campaign, struct flight *flight,
+                                       bool *ret_got)
+{
+    *ret_got = false;
+    if (!may_confirm(campaign))
+        return NULL;
+    struct finding_group *group = ledger_unconfirmed(&campaign->ledger, &flight->finding);
+    if (group == NULL)
+        return NULL;
+    flight->job = (struct trial_job){
+        .number = group->number, .seed = group->seed, .candidate = group->candidate};
+    flight->job.spec = strdup(group->spec);
+    if (flight->job.spec == NULL)
+        return error_no_memory();
+    flight->confirmation = true;
+    *ret_got = true;
+    return NULL;
+}
+
+static struct error *take_job(struct campaign *campaign, struct flight *flight, bool *ret_got)
+{
+    TRY(take_confirmation(campaign, flight, ret_got));
+    if (*ret_got || campaign->stopped_by != NULL || enough_started(campaign))
+        return NULL;
+    flight->confirmation = false;
+    return schedule_next(campaign->schedule, ret_got, &flight->job);
+}
+
+static struct error *fill_slots(struct campaign *campaign)
+{
+    while (pool_idle(campaign->pool) > 0) {
+        unsigned tag = 0;
+        while (campaign->flights[tag].used)
+            tag++;
+        struct flight *flight = &campaign->flights[tag];
+        bool got;
+        TRY(take_job(campaign, flight, &got));
+        if (!got)
+            return NULL;
+        flight->used = true;
+        const struct pool_job job = {.candidate = flight->job.candidate,
+                                     .spec = flight->job.spec,
+                                     .seed = flight->job.seed,
+                                     .tag = tag};
+        TRY(pool_submit(campaign->pool, &job));
+        if (campaign->stopped_by == NULL)
+            campaign->stopped_by = reason_to_stop(campaign);
+    }
+    return NULL;
+}
+
+static struct error *take_result(struct campaign *campaign, struct pool_result *result)
+{
+    struct flight *flight = &campaign->flights[result->job.tag];
+    flight->used = false;
+    struct error *error;
+    if (flight->confirmation) {
+        error = ledger_confirm(&campaign->ledger, flight->finding, &flight->job, result);
+        trial_job_deinit(&flight->job);
+        pool_result_deinit(result);
+    } else {
+        error =
+            schedule_done(campaign->schedule, &flight->job, result, ledger_keep, &campaign->ledger);
+    }
+    return error;
+}
+
+static struct error *loop(struct campaign *campaign)
+{
+    for (;;) {
+        if (campaign->stopped_by == NULL)
+            campaign->stopped_by = reason_to_stop(campaign);
+        if (interrupts(campaign) > 0)
+            campaign->stopped_by = "interrupt";
+        if (interrupts(campaign) > 1)
+            break;
+        TRY(fill_slots(campaign));
+        if (pool_busy(campaign->pool) == 0)
+            break;
+        bool got;
+        struct pool_result result;
+        TRY(pool_wait(campaign->pool, ledger_wait(&campaign->ledger, WAIT_MS), &got, &result));
+        if (got)
+            TRY(take_result(campaign, &result));
+        TRY(ledger_flush(&campaign->ledger, false));
+        tell_progress(campaign, false);
+    }
+    TRY(ledger_flush(&campaign->ledger, true));
+    tell_progress(campaign, true);
+    return NULL;
+}
+
+static unsigned job_count(const struct campaign *campaign)
+{
+    unsigned jobs = campaign->control->jobs;
+    if (jobs == 0)
+        jobs = campaign->definition->jobs;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (jobs == 0)
+        jobs = processors > 0 ? (unsigned)processors : 1;
+    return jobs < 1024 ? jobs : 1024;
+}
+
+static struct error *run_trials(struct campaign *campaign)
+{
+    campaign->ledger.store = campaign->store;
+    campaign->ledger.control = campaign->control;
+    campaign->ledger.campaign = &campaign->row;
+    campaign->ledger.confirm = campaign->definition->confirm;
+    campaign->ledger.options = (struct finding_options){campaign->definition, campaign->injector,
+                                                        shooting_injector(campaign->shooting)};
+    TRY(ledger_init(&campaign->ledger));
+    campaign->trials_before = campaign->ledger.trials;
+    campaign->next_look = FIRST_LOOK;
+    const struct schedule_options options = {
+        .definition = campaign->definition,
+        .injector = campaign->injector,
+        .injector_self = shooting_injector(campaign->shooting),
+        .store = campaign->store,
+        .campaign = campaign->row.id,
+    };
+    TRY(schedule_load(&options, &campaign->schedule));
+    campaign->jobs = job_count(campaign);
+    campaign->flights = calloc(campaign->jobs, sizeof *campaign->flights);
+    if (campaign->flights == NULL)
+        return error_no_memory();
+    TRY(pool_new(campaign->definition, campaign->injector, campaign->reference, campaign->jobs,
+                 &campaign->pool));
+    uint64_t known = campaign->longest_reference_ns;
+    pool_set_patience(campaign->pool,
+                      (known != 0 ? known * 10 + PATIENCE_NS : PATIENCE_UNKNOWN_NS) +
+                          5 * reference_timeout_ns(campaign->reference));
+    return loop(campaign);
+}
+
+static struct error *prepare(struct campaign *campaign)
+{
+    bool done;
+    TRY(preparation_done(campaign->store, campaign->row.id, &done));
+    if (done)
+        return reference_load(&campaign->definition->oracle, campaign->store, campaign->row.id,
+                              &campaign->reference);
+    struct preparation preparation = {
+        .definition = campaign->definition,
+        .injector = campaign->injector,
+        .shooting = campaign->shooting,
+        .store = campaign->store,
+        .control = campaign->control,
+        .campaign = &campaign->row,
+        .warnings = &campaign->warnings,
+    };
+    TRY(preparation_run(&preparation, &campaign->reference));
+    campaign->longest_reference_ns = preparation.longest_ns;
+    return NULL;
+}
+
+static void campaign_deinit(struct campaign *campaign)
+{
+    pool_free(campaign->pool);
+    for (unsigned i = 0; campaign->flights != NULL && i < campaign->jobs; i++)
+        if (campaign->flights[i].used)
+            trial_job_deinit(&campaign->flights[i].job);
+    free(campaign->flights);
+    schedule_free(campaign->schedule);
+    ledger_deinit(&campaign->ledger);
+    reference_free(campaign->reference);
+    shooting_free(campaign->shooting);
+    free(campaign->warnings);
+}
+
+// An interrupt or trouble leaves something to be gone on with; every other end was wished for.
+static enum store_state end_state(const struct campaign *campaign)
+{
+    const char *reason = campaign->stopped_by;
+    bool go_on = reason != NULL &&
+                 (strcmp(reason, "interrupt") == 0 || strcmp(reason, "invalid trials") == 0);
+    return go_on ? STORE_INTERRUPTED : STORE_FINISHED;
+}
+
+static struct error *run_campaign(struct campaign *campaign, struct campaign_end *ret_end)
+{
+    campaign->ledger.started_ns = monotonic_ns();
+    campaign->ledger.elapsed_before_s = campaign->row.elapsed_s;
+    TRY(shooting_new(campaign->definition, campaign->injector, &campaign->shooting));
+    TRY(prepare(campaign));
+    if (campaign->reference == NULL)
+        campaign->stopped_by = "interrupt";
+    else
+        TRY(run_trials(campaign));
+    campaign->row.state = end_state(campaign);
+    campaign->row.elapsed_s = ledger_elapsed(&campaign->ledger);
+    TRY(store_update_campaign(campaign->store, &campaign->row));
+    *ret_end = (struct campaign_end){
+        .id = campaign->row.id,
+        .state = campaign->row.state,
+        .stopped_by = campaign->stopped_by,
+        .findings = campaign->ledger.groups.items.count,
+    };
+    memcpy(ret_end->verdicts, campaign->ledger.verdicts, sizeof ret_end->verdicts);
+    return NULL;
+}
+
+static struct error *find_injector(const char *name, const struct injector **ret_injector)
+{
+    *ret_injector = injector_find(name);
+    return *ret_injector == NULL ? error_new("there is no injector '%s'", name) : NULL;
+}
+
+static struct error *add_row(struct campaign *campaign)
+{
+    _cleanup_(buffer_deinit) struct buffer yaml = {0};
+    _cleanup_free_ char *command = NULL, *environment = NULL, *machine = NULL, *program = NULL;
+    const struct definition *definition = campaign->definition;
+    TRY(definition_write(definition, &yaml));
+    TRY(subject_command(definition, &command));
+    TRY(subject_environment(definition, &environment));
+    TRY(subject_machine(&machine));
+    TRY(subject_program(definition, &program));
+    campaign->row = (struct store_campaign){
+        .name = definition->name,
+        .injector = definition->injector,
+        .definition = yaml.data,
+        .command = command,
+        .directory = definition->directory,
+        .environment = environment,
+        .version = ORDEAL_VERSION,
+        .machine = machine,
+        .program = program,
+        .seed = definition->seed,
+        .created_s = (int64_t)time(NULL),
+        .state = STORE_RUNNING,
+    };
+    TRY(store_add_campaign(campaign->store, &campaign->row));
+    // The rest of the row is not written again.
+    campaign->row = (struct store_campaign){.id = campaign->row.id, .state = STORE_RUNNING};
+    return NULL;
+}
+
+struct error *campaign_start(const struct definition *definition, struct store *store,
+                             const struct campaign_control *control, struct campaign_end *ret_end)
+{
+    TRY(definition_check(definition));
+    _cleanup_(campaign_deinit) struct campaign campaign = {
+        .definition = definition, .limits = definition, .control = control, .store = store};
+    TRY(find_injector(definition->injector, &campaign.injector));
+    TRY(add_row(&campaign));
+    return run_campaign(&campaign, ret_end);
+}
+
+struct search {
+    int64_t id;
+};
+
+static struct error *note_unfinished(void *data, const struct store_campaign *row)
+{
+    struct search *search = data;
+    if (row->state != STORE_FINISHED && row->id > search->id)
+        search->id = row->id;
+    return NULL;
+}
+
+struct error *campaign_find_unfinished(struct store *store, int64_t id, int64_t *ret_id)
+{
+    struct search search = {id};
+    if (id == 0)
+        TRY(store_each_campaign(store, note_unfinished, &search));
+    if (search.id == 0)
+        return error_new("there is no unfinished campaign to go on with");
+    *ret_id = search.id;
+    return NULL;
+}
+
+// The row of the campaign that is to go on, and its definition.
+static struct error *find_campaign(struct store *store, int64_t id, struct store_campaign *ret_row,
+                                   struct definition *ret_definition)
+{
+    struct store_campaign row;
+    TRY(campaign_find_unfinished(store, id, &id));
+    TRY(store_find_campaign(store, id, &row));
+    struct error *error = definition_new(ret_definition);
+    if (error == NULL) {
+        error = definition_parse(ret_definition, "the stored definition", row.definition,
+                                 strlen(row.definition));
+        if (error != NULL)
+            definition_deinit(ret_definition);
+    }
+    if (error != NULL) {
+        store_campaign_deinit(&row);
+        return error;
+    }
+    *ret_row = row;
+    return NULL;
+}
+
+struct error *campaign_resume(struct store *store, int64_t id,
+                              const struct campaign_control *control, struct campaign_end *ret_end)
+{
+    _cleanup_(definition_deinit) struct definition definition = {0};
+    _cleanup_(store_campaign_deinit) struct store_campaign row = {0};
+    TRY(find_campaign(store, id, &row, &definition));
+    _cleanup_(campaign_deinit) struct campaign campaign = {
+        .definition = &definition,
+        .limits = control->limits != NULL ? control->limits : &definition,
+        .control = control,
+        .store = store,
+        .row = row,
+    };
+    campaign.row.state = STORE_RUNNING;
+    TRY(find_injector(definition.injector, &campaign.injector));
+    TRY(store_update_campaign(store, &campaign.row));
+    return run_campaign(&campaign, ret_end);
+}

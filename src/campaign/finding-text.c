@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a finding is called. Names come from targets: whoever shows them escapes them.
+#include "campaign/finding.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MOST 80 // bytes of a name that a title shows
+
+void finding_text_deinit(struct finding_text *text)
+{
+    free(text->title);
+    free(text->site);
+    free(text->command);
+    free(text->file);
+    *text = (struct finding_text){0};
+}
+
+static int shown(const char *name, size_t size)
+{
+    size_t length = strnlen(name, size);
+    return (int)(length < NAME_MOST ? length : NAME_MOST);
+}
+
+// The function of the innermost frame that is not the C library's way of dying: "abort" says less
+// than who called it.
+static bool is_way_of_dying(const char *name, size_t size)
+{
+    static const char *const ways[] = {
+        "abort",           "raise",          "__pthread_kill_implementation",
+        "gsignal",         "__assert_fail",  "__assert_fail_base",
+        "pthread_kill",    "__libc_message", "__fortify_fail",
+        "malloc_printerr", "__pthread_kill"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strlen(ways[i]) == size && memcmp(ways[i], name, size) == 0)
+            return true;
+    return false;
+}
+
+// Frames are "FUNCTION at FILE:LINE (MODULE)", "FUNCTION (MODULE)", "MODULE+0xOFFSET" or
+// "0xADDRESS".
+static const char *frame_function(const char *stack, size_t *ret_size)
+{
+    const char *first = NULL;
+    *ret_size = 0;
+    for (const char *line = stack; line != NULL && *line != '\0';) {
+        size_t size = strcspn(line, " \n(+@");
+        bool named = size > 0 && strncmp(line, "0x", 2) != 0 && strncmp(line + size, "+0x", 3) != 0;
+        if (named && first == NULL) {
+            first = line;
+            *ret_size = size;
+        }
+        if (named && !is_way_of_dying(line, size)) {
+            *ret_size = size;
+            return line;
+        }
+        line = strchr(line, '\n');
+        line = line != NULL ? line + 1 : NULL;
+    }
+    return first;
+}
+
+static struct error *put_where(struct buffer *text, const char *before, const char *stack)
+{
+    size_t size;
+    const char *function = frame_function(stack, &size);
+    if (function == NULL)
+        return NULL;
+    return buffer_printf(text, "%sin %.*s", before, shown(function, size), function);
+}
+
+static struct error *put_crash(struct buffer *text, const struct pool_result *result)
+{
+    const char *crash = result->observation.crash;
+    TRY(buffer_printf(text, "crashes"));
+    if (crash == NULL) // a sanitizer's complaint
+        return NULL;
+    int size = (int)strcspn(crash, " ");
+    TRY(buffer_printf(text, " (%.*s", size, crash));
+    if (result->stack != NULL)
+        TRY(put_where(text, " ", result->stack));
+    return buffer_append(text, ")", 1);
+}
+
+static struct error *put_failure(struct buffer *text, const struct pool_result *result)
+{
+    switch (result->judgement.verdict) {
+    case VERDICT_CRASH:
+        return put_crash(text, result);
+    case VERDICT_HANG:
+        TRY(buffer_printf(text, "hangs"));
+        return result->stack != NULL ? put_where(text, " ", result->stack) : NULL;
+    case VERDICT_SILENT:
+        return buffer_printf(text, "gives a wrong result without a word");
+    case VERDICT_WRONG_OUTPUT:
+        return buffer_printf(text, "claims success with wrong output");
+    case VERDICT_UNSTABLE:
+        return buffer_printf(text, "leaves something broken behind");
+    default:
+        return buffer_printf(text, "ends as '%s'", verdict_facts[result->judgement.verdict].name);
+    }
+}
+
+// "read=-1/EIO" → "read fails with EIO"; "SIGTERM" → "SIGTERM arrives".
+static struct error *put_fault(struct buffer *text, const char *fault)
+{
+    size_t size = strcspn(fault, " \n");
+    const char *equals = memchr(fault, '=', size), *slash = memchr(fault, '/', size);
+    if (strncmp(fault, "SIG", 3) == 0 && equals == NULL)
+        return buffer_printf(text, "%.*s arrives", shown(fault, size), fault);
+    if (equals == NULL)
+        return buffer_printf(text, "%.*s is injected", shown(fault, strlen(fault)), fault);
+    TRY(buffer_printf(text, "%.*s ", shown(fault, (size_t)(equals - fault)), fault));
+    if (slash != NULL && slash > equals)
+        return buffer_printf(text, "fails with %.*s",
+                             shown(slash + 1, (size_t)(fault + size - slash - 1)), slash + 1);
+    return buffer_printf(text, "returns %.*s",
+                         shown(equals + 1, (size_t)(fault + size - equals - 1)), equals + 1);
+}
+
+// " at copy.c:123", " in copy_reg", " in cp at 0x1234".
+static struct error *put_site(struct buffer *text, const struct injection *injection)
+{
+    if (injection->file != NULL)
+        return buffer_printf(text, " at %s:%u", file_base_name(injection->file), injection->line);
+    if (injection->symbol != NULL)
+        return buffer_printf(text, " in %.*s", shown(injection->symbol, NAME_MOST),
+                             injection->symbol);
+    if (injection->module != NULL)
+        return buffer_printf(text, " in %s at 0x%llx", file_base_name(injection->module),
+                             (unsigned long long)injection->offset);
+    return NULL;
+}
+
+static struct error *make_title(const struct finding_options *options,
+                                const struct pool_result *result, const char *spec,
+                                struct buffer *text)
+{
+    const struct injection *injection =
+        result->observation.injections.count > 0 ? &result->observation.injections.items[0] : NULL;
+    const char *program = injection != NULL ? injection->program : NULL;
+    if (program == NULL && options->definition->command.count > 0)
+        program = options->definition->command.items[0];
+    TRY(buffer_printf(text, "%s ", program != NULL ? file_base_name(program) : "the program"));
+    TRY(put_failure(text, result));
+    TRY(buffer_printf(text, " when "));
+    TRY(put_fault(text, injection != NULL && injection->fault != NULL ? injection->fault : spec));
+    return injection != NULL ? put_site(text, injection) : NULL;
+}
+
+static struct error *make_site(const struct injection *injection, struct finding_text *text)
+{
+    struct buffer site = {0};
+    const char *function = injection->function;
+    struct error *error = NULL;
+    if (function != NULL)
+        error = buffer_printf(&site, "%s", function);
+    if (error == NULL && injection->symbol != NULL)
+        error = buffer_printf(&site, "%s%s", site.size > 0 ? " called in " : "", injection->symbol);
+    if (error == NULL && injection->file != NULL)
+        error = buffer_printf(&site, " at %s:%u", injection->file, injection->line);
+    else if (error == NULL && injection->module != NULL)
+        error = buffer_printf(&site, " (%s+0x%llx)", file_base_name(injection->module),
+                              (unsigned long long)injection->offset);
+    if (error != NULL) {
+        buffer_deinit(&site);
+        return error;
+    }
+    text->site = site.data;
+    if (injection->file != NULL) {
+        text->file = strdup(injection->file);
+        text->line = injection->line;
+        if (text->file == NULL)
+            return error_no_memory();
+    }
+    return NULL;
+}
+
+// A command of its own shows a verdict only if nothing but the command is needed for that.
+static bool stands_alone(const struct definition *definition)
+{
+    return definition->setup.count == 0 && definition->pretest.count == 0 &&
+           definition->posttest.count == 0 && definition->oracle.command.count == 0;
+}
+
+static struct error *make_command(const struct finding_options *options, const char *spec,
+                                  uint64_t seed, int64_t trial, char **ret_command)
+{
+    char *command = NULL;
+    if (stands_alone(options->definition) && options->injector->reproduce != NULL)
+        TRY(options->injector->reproduce(options->injector_self, spec, seed, options->definition,
+                                         &command));
+    struct buffer text = {0};
+    if (command == NULL) {
+        TRY(buffer_printf(&text, "ordeal replay %lld", (long long)trial));
+        command = text.data;
+    }
+    *ret_command = command;
+    return NULL;
+}
+
+static void free_text(struct finding_text *text)
+{
+    finding_text_deinit(text);
+}
+
+struct error *finding_describe(const struct finding_options *options,
+                               const struct pool_result *result, const char *spec, uint64_t seed,
+                               int64_t trial, struct finding_text *ret_text)
+{
+    _cleanup_(free_text) struct finding_text text = {0};
+    _cleanup_(buffer_deinit) struct buffer title = {0};
+    TRY(make_title(options, result, spec, &title));
+    text.title = TAKE(title.data);
+    if (result->observation.injections.count > 0)
+        TRY(make_site(&result->observation.injections.items[0], &text));
+    TRY(make_command(options, spec, seed, trial, &text.command));
+    *ret_text = text;
+    text = (struct finding_text){0};
+    return NULL;
+}

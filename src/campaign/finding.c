@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Groups of trials with the same cause.
+#include "campaign/finding.h"
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *finding_cause(const struct pool_result *result)
+{
+    const char *cause = result->judgement.cause;
+    return cause != NULL ? cause : verdict_facts[result->judgement.verdict].name;
+}
+
+void finding_groups_deinit(struct finding_groups *groups)
+{
+    for (size_t i = 0; i < groups->items.count; i++) {
+        free(groups->items.items[i].cause);
+        free(groups->items.items[i].spec);
+    }
+    ARRAY_DEINIT(&groups->items);
+}
+
+struct finding_group *finding_group_find(struct finding_groups *groups, const char *cause)
+{
+    uint64_t hash = hash_bytes(cause, strlen(cause));
+    for (size_t i = 0; i < groups->items.count; i++) {
+        struct finding_group *group = &groups->items.items[i];
+        if (group->hash == hash && strcmp(group->cause, cause) == 0)
+            return group;
+    }
+    return NULL;
+}
+
+struct error *finding_group_add(struct finding_groups *groups, const char *cause,
+                                struct finding_group **ret_group)
+{
+    char *copy = strdup(cause);
+    struct finding_group *group = copy != NULL ? ARRAY_ADD(&groups->items) : NULL;
+    if (group == NULL) {
+        free(copy);
+        return error_no_memory();
+    }
+    group->cause = copy;
+    group->hash = hash_bytes(cause, strlen(cause));
+    *ret_group = group;
+    return NULL;
+}
+
+// Transient faults before persistent ones: those fire once. A little less time is chance; only much
+// less is a reason to change the example.
+bool finding_is_simpler(const struct finding_group *group, const struct pool_result *result)
+{
+    uint64_t activations = result->observation.activations;
+    if (activations != group->activations)
+        return activations < group->activations;
+    return result->seconds < group->seconds / 2;
+}
+
+struct load {
+    struct finding_groups *groups;
+    bool confirm;
+};
+
+static struct error *load_row(void *data, const struct store_finding *row)
+{
+    struct load *load = data;
+    struct finding_group *group;
+    TRY(finding_group_add(load->groups, row->cause, &group));
+    group->id = row->id;
+    group->verdict = row->verdict;
+    group->trial = row->trial;
+    group->confirmed = row->confirmed;
+    // For now a mark; the trial is read when the statement that gives findings is done.
+    group->number = load->confirm && row->confirmed == STORE_NOT_CONFIRMED;
+    return NULL;
+}
+
+static struct error *load_trial(struct finding_group *group, struct store *store)
+{
+    struct store_trial trial = {0};
+    struct store_candidate candidate = {0};
+    TRY(store_find_trial(store, group->trial, &trial, &candidate));
+    group->activations = trial.activations;
+    group->seconds = trial.seconds;
+    group->seed = trial.seed;
+    group->candidate = trial.candidate;
+    struct error *error = NULL;
+    if (group->number != 0 && trial.spec != NULL) {
+        group->spec = strdup(trial.spec);
+        error = group->spec == NULL ? error_no_memory() : NULL;
+    }
+    group->number = trial.number;
+    store_trial_deinit(&trial);
+    store_candidate_deinit(&candidate);
+    return error;
+}
+
+struct error *finding_groups_load(struct finding_groups *groups, struct store *store,
+                                  int64_t campaign, bool confirm)
+{
+    struct load load = {groups, confirm};
+    TRY(store_each_finding(store, campaign, load_row, &load));
+    for (size_t i = 0; i < groups->items.count; i++)
+        TRY(load_trial(&groups->items.items[i], store));
+    return NULL;
+}

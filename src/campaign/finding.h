@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Trials with the same cause, shown once: which trial shows it best, what it is called, and how to
+// see it again.
+#ifndef ORDEAL_CAMPAIGN_FINDING_H
+#define ORDEAL_CAMPAIGN_FINDING_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "campaign/definition.h"
+#include "campaign/injector.h"
+#include "campaign/pool.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// The texts of a finding.
+struct finding_text {
+    char *title;   // "cp crashes (SIGSEGV in copy_reg) when read fails with EIO at copy.c:123"
+    char *site;    // "read called in copy_reg at copy.c:123"
+    char *command; // that reproduces it
+    char *file;
+    unsigned line;
+};
+struct finding_options {
+    const struct definition *definition;
+    const struct injector *injector;
+    void *injector_self;
+};
+struct error *finding_describe(const struct finding_options *options,
+                               const struct pool_result *result, const char *spec, uint64_t seed,
+                               int64_t trial, struct finding_text *ret_text);
+void finding_text_deinit(struct finding_text *text);
+
+// What is known of a finding while its campaign runs.
+struct finding_group {
+    int64_t id;
+    uint64_t hash; // of the cause
+    char *cause;
+    enum verdict verdict;
+    // The simplest trial that shows it:
+    int64_t trial;
+    uint64_t activations;
+    double seconds;
+    enum store_confirmed confirmed;
+    // The trial to be run again for confirmation; spec is NULL when that is done or not wanted.
+    char *spec;
+    bool confirming; // just now
+    uint64_t seed, number;
+    int64_t candidate;
+};
+struct finding_groups {
+    ARRAY(struct finding_group) items;
+};
+void finding_groups_deinit(struct finding_groups *groups);
+// NULL if there is none.
+struct finding_group *finding_group_find(struct finding_groups *groups, const char *cause);
+// The cause is copied; everything else is zero.
+struct error *finding_group_add(struct finding_groups *groups, const char *cause,
+                                struct finding_group **ret_group);
+// Those of a campaign that is resumed; with `confirm`, those not confirmed yet are to be run again.
+struct error *finding_groups_load(struct finding_groups *groups, struct store *store,
+                                  int64_t campaign, bool confirm);
+// Whether a trial shows it with less ado than the one so far.
+bool finding_is_simpler(const struct finding_group *group, const struct pool_result *result);
+// What trials are grouped by.
+const char *finding_cause(const struct pool_result *result);
+
+#endif

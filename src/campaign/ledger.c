@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Results into the store, and from there into findings.
+#include "campaign/ledger.h"
+
+#include "base/cleanup.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define UPDATE_NS 1000000000u // between two notes of the time that has passed
+
+uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void count_verdict(struct ledger *ledger, enum verdict verdict, uint64_t times)
+{
+    ledger->verdicts[verdict] += times;
+    ledger->trials += times;
+    if (verdict_facts[verdict].counts)
+        ledger->counted += times;
+    if (verdict_facts[verdict].failure)
+        ledger->failures += times;
+}
+
+static struct error *count_row(void *data, const struct store_count *row)
+{
+    for (int i = 0; i < VERDICTS; i++)
+        count_verdict(data, i, row->verdicts[i]);
+    return NULL;
+}
+
+struct error *ledger_init(struct ledger *ledger)
+{
+    TRY(store_each_count(ledger->store, ledger->campaign->id, NULL, count_row, ledger));
+    return finding_groups_load(&ledger->groups, ledger->store, ledger->campaign->id,
+                               ledger->confirm);
+}
+
+void ledger_deinit(struct ledger *ledger)
+{
+    if (ledger->open)
+        store_rollback(ledger->store);
+    ledger->open = false;
+    finding_groups_deinit(&ledger->groups);
+}
+
+double ledger_elapsed(const struct ledger *ledger)
+{
+    return ledger->elapsed_before_s + (double)(monotonic_ns() - ledger->started_ns) / 1e9;
+}
+
+static struct error *open_transaction(struct ledger *ledger)
+{
+    if (ledger->open)
+        return NULL;
+    TRY(store_begin(ledger->store));
+    ledger->open = true;
+    ledger->commit_at_ns = monotonic_ns() + LEDGER_DELAY_MS * 1000000ull;
+    return NULL;
+}
+
+static struct error *update_campaign(struct ledger *ledger)
+{
+    uint64_t now = monotonic_ns();
+    if (now < ledger->update_at_ns)
+        return NULL;
+    ledger->update_at_ns = now + UPDATE_NS;
+    ledger->campaign->elapsed_s = ledger_elapsed(ledger);
+    return store_update_campaign(ledger->store, ledger->campaign);
+}
+
+struct error *ledger_flush(struct ledger *ledger, bool now)
+{
+    if (!ledger->open || (!now && monotonic_ns() < ledger->commit_at_ns))
+        return NULL;
+    TRY(update_campaign(ledger));
+    TRY(store_commit(ledger->store));
+    ledger->open = false;
+    return NULL;
+}
+
+int ledger_wait(const struct ledger *ledger, int most)
+{
+    if (!ledger->open)
+        return most;
+    uint64_t now = monotonic_ns();
+    if (now >= ledger->commit_at_ns)
+        return 0;
+    uint64_t ms = (ledger->commit_at_ns - now) / 1000000 + 1;
+    return ms < (uint64_t)most ? (int)ms : most;
+}
+
+static const char *outcome_name(enum sandbox_end end)
+{
+    switch (end) {
+    case SANDBOX_EXIT:
+        return "exit";
+    case SANDBOX_SIGNAL:
+        return "signal";
+    case SANDBOX_TIMEOUT:
+        return "timeout";
+    default:
+        return "none";
+    }
+}
+
+static struct error *add_candidate(struct ledger *ledger, struct trial_job *job,
+                                   const struct candidate *candidate)
+{
+    struct store_candidate row = {
+        .campaign = ledger->campaign->id,
+        .number = job->candidate_number,
+        .spec = candidate->spec,
+        .type = candidate->type,
+        .function = candidate->function,
+        .module = candidate->module,
+        .file = candidate->file,
+        .line = candidate->line,
+        .component = candidate->component,
+        .series = candidate->series,
+        .position = candidate->position,
+        .weight = candidate->weight,
+        .selected = true,
+    };
+    TRY(store_add_candidate(ledger->store, &row));
+    job->candidate = row.id;
+    ledger->campaign->candidates++;
+    return NULL;
+}
+
+static struct error *add_injections(struct ledger *ledger, int64_t trial,
+                                    const struct pool_result *result)
+{
+    for (size_t i = 0; i < result->observation.injections.count; i++) {
+        const struct injection *injection = &result->observation.injections.items[i];
+        struct store_injection row = {
+            .trial = trial,
+            .fault = injection->fault,
+            .function = injection->function,
+            .module = injection->module,
+            .file = injection->file,
+            .offset = injection->offset,
+            .line = injection->line,
+            .symbol = injection->symbol,
+            .occurrence = injection->occurrence,
+            .process = injection->process,
+            .thread = injection->thread,
+            .program = injection->program,
+            .seconds = injection->seconds,
+            .stack = injection->stack,
+        };
+        TRY(store_add_injection(ledger->store, &row));
+    }
+    return NULL;
+}
+
+static struct error *add_trial(struct ledger *ledger, const struct trial_job *job,
+                               const struct pool_result *result, int64_t finding, bool confirmation,
+                               int64_t *ret_id)
+{
+    double started = ledger_elapsed(ledger) - result->seconds;
+    struct store_trial row = {
+        .campaign = ledger->campaign->id,
+        .candidate = job->candidate,
+        .number = job->number,
+        .seed = job->seed,
+        .spec = job->spec,
+        .verdict = result->judgement.verdict,
+        .reason = result->judgement.reason != NULL ? result->judgement.reason : "",
+        .outcome = outcome_name(result->end),
+        .status = result->status,
+        .seconds = result->seconds,
+        .started_s = started > 0 ? started : 0,
+        .activations = result->observation.activations,
+        .plan_hash = result->observation.plan_hash,
+        .crash = result->observation.crash,
+        .stack = result->stack,
+        .output = result->output,
+        .finding = finding,
+        .confirmation = confirmation,
+    };
+    TRY(store_add_trial(ledger->store, &row));
+    *ret_id = row.id;
+    return add_injections(ledger, row.id, result);
+}
+
+// A finding's row as this trial shows it.
+static struct error *with_row(struct ledger *ledger, struct finding_group *group,
+                              const struct trial_job *job, const struct pool_result *result,
+                              struct error *(*store)(struct ledger *, struct store_finding *))
+{
+    _cleanup_(finding_text_deinit) struct finding_text text = {0};
+    TRY(finding_describe(&ledger->options, result, job->spec, job->seed, group->trial, &text));
+    struct store_finding row = {
+        .id = group->id,
+        .campaign = ledger->campaign->id,
+        .verdict = group->verdict,
+        .cause = group->cause,
+        .title = text.title,
+        .site = text.site != NULL ? text.site : "",
+        .file = text.file,
+        .line = text.line,
+        .stack = result->stack,
+        .trial = group->trial,
+        .trials = 1,
+        .command = text.command,
+        .confirmed = group->confirmed,
+    };
+    TRY(store(ledger, &row));
+    group->id = row.id;
+    return NULL;
+}
+
+static struct error *store_new(struct ledger *ledger, struct store_finding *row)
+{
+    TRY(store_add_finding(ledger->store, row));
+    if (ledger->control->found != NULL)
+        ledger->control->found(ledger->control->data, row);
+    return NULL;
+}
+
+static struct error *store_changed(struct ledger *ledger, struct store_finding *row)
+{
+    return store_update_finding(ledger->store, row);
+}
+
+static struct error *new_finding(struct ledger *ledger, const struct trial_job *job,
+                                 const struct pool_result *result, int64_t trial)
+{
+    struct finding_group *group;
+    TRY(finding_group_add(&ledger->groups, finding_cause(result), &group));
+    group->verdict = result->judgement.verdict;
+    group->trial = trial;
+    group->activations = result->observation.activations;
+    group->seconds = result->seconds;
+    group->seed = job->seed;
+    group->number = job->number;
+    group->candidate = job->candidate;
+    if (ledger->confirm) {
+        group->spec = strdup(job->spec);
+        if (group->spec == NULL)
+            return error_no_memory();
+    }
+    TRY(with_row(ledger, group, job, result, store_new));
+    return store_set_trial_finding(ledger->store, trial, group->id);
+}
+
+static struct error *another_of(struct ledger *ledger, struct finding_group *group,
+                                const struct trial_job *job, const struct pool_result *result,
+                                int64_t trial)
+{
+    struct store_finding row = {
+        .campaign = ledger->campaign->id,
+        .verdict = group->verdict,
+        .cause = group->cause,
+        .title = "", // is there already, like the rest
+        .site = "",
+        .trial = group->trial,
+        .trials = 1,
+        .command = "",
+    };
+    TRY(store_add_finding(ledger->store, &row));
+    if (!finding_is_simpler(group, result))
+        return NULL;
+    group->trial = trial;
+    group->activations = result->observation.activations;
+    group->seconds = result->seconds;
+    return with_row(ledger, group, job, result, store_changed);
+}
+
+struct error *ledger_keep(void *data, struct trial_job *job, const struct candidate *candidate,
+                          struct pool_result *result)
+{
+    struct ledger *ledger = data;
+    enum verdict verdict = result->judgement.verdict;
+    TRY(open_transaction(ledger));
+    if (candidate != NULL)
+        TRY(add_candidate(ledger, job, candidate));
+    bool failure = verdict_facts[verdict].failure;
+    struct finding_group *group =
+        failure ? finding_group_find(&ledger->groups, finding_cause(result)) : NULL;
+    int64_t trial;
+    TRY(add_trial(ledger, job, result, group != NULL ? group->id : 0, false, &trial));
+    if (failure)
+        TRY(group != NULL ? another_of(ledger, group, job, result, trial)
+                          : new_finding(ledger, job, result, trial));
+    count_verdict(ledger, verdict, 1);
+    ledger->invalid_in_row = verdict == VERDICT_INVALID ? ledger->invalid_in_row + 1 : 0;
+    return NULL;
+}
+
+struct finding_group *ledger_unconfirmed(struct ledger *ledger, size_t *ret_index)
+{
+    for (size_t i = 0; i < ledger->groups.items.count; i++) {
+        struct finding_group *group = &ledger->groups.items.items[i];
+        if (group->spec == NULL || group->confirming)
+            continue;
+        group->confirming = true;
+        *ret_index = i;
+        return group;
+    }
+    return NULL;
+}
+
+struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct trial_job *job,
+                             struct pool_result *result)
+{
+    struct finding_group *group = &ledger->groups.items.items[index];
+    free(group->spec);
+    group->spec = NULL;
+    group->confirming = false;
+    if (result->judgement.verdict == VERDICT_INVALID)
+        return NULL; // says nothing; a resumed campaign may try again
+    TRY(open_transaction(ledger));
+    int64_t trial;
+    TRY(add_trial(ledger, job, result, group->id, true, &trial));
+    bool repeated = result->judgement.verdict == group->verdict &&
+                    strcmp(finding_cause(result), group->cause) == 0;
+    group->confirmed = repeated ? STORE_CONFIRMED : STORE_FLAKY;
+    return store_confirm_finding(ledger->store, group->id, group->confirmed);
+}

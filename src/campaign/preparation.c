@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reference runs take place in the controller itself: what the injector learns from them (which
+// calls there are) is what it makes candidates of.
+#include "campaign/preparation.h"
+
+#include "base/cleanup.h"
+#include "campaign/ledger.h"
+#include "campaign/selection.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// A workload that does not end by itself is no workload: said after this time, or ten times what
+// the user allows for a trial.
+#define REFERENCE_TIMEOUT_NS (300 * 1000000000ull)
+
+#define REFERENCE_STREAM (UINT64_MAX - 2) // of random numbers; trials use those from 1 on
+
+static void freep_reference(struct reference **reference)
+{
+    reference_free(*reference);
+}
+
+static bool interrupted(const struct preparation *preparation)
+{
+    return preparation->control->interrupts != NULL && *preparation->control->interrupts > 0;
+}
+
+static void tell(const struct preparation *preparation, const char *phase, uint64_t done,
+                 uint64_t planned)
+{
+    struct campaign_progress progress = {
+        .phase = phase, .done = done, .planned = planned, .left_s = -1};
+    if (preparation->control->progress != NULL)
+        preparation->control->progress(preparation->control->data, &progress);
+}
+
+static struct error *warn(struct preparation *preparation, const char *sentence)
+{
+    if (preparation->control->warn != NULL)
+        preparation->control->warn(preparation->control->data, sentence);
+    struct buffer text = {0};
+    const char *old = *preparation->warnings;
+    TRY(buffer_printf(&text, "%s%s%s", old != NULL ? old : "", old != NULL ? "\n" : "", sentence));
+    free(*preparation->warnings);
+    *preparation->warnings = text.data;
+    preparation->campaign->warnings = text.data;
+    return NULL;
+}
+
+static struct error *run_reference(struct preparation *preparation, uint32_t number,
+                                   struct reference *reference)
+{
+    _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+    uint64_t timeout = preparation->definition->oracle.timeout_floor_ns * 10,
+             start = monotonic_ns();
+    if (timeout < REFERENCE_TIMEOUT_NS)
+        timeout = REFERENCE_TIMEOUT_NS;
+    TRY(shooting_run(preparation->shooting, NULL,
+                     trial_seed(preparation->definition->seed, REFERENCE_STREAM - number), timeout,
+                     &run));
+    uint64_t took = monotonic_ns() - start;
+    if (took > preparation->longest_ns)
+        preparation->longest_ns = took;
+    return reference_add(reference, &run);
+}
+
+struct gathering {
+    ARRAY(struct candidate) items;
+};
+
+static struct error *gather(void *data, struct candidate *candidate)
+{
+    struct gathering *gathering = data;
+    struct candidate *item = ARRAY_ADD(&gathering->items);
+    if (item == NULL) {
+        candidate_deinit(candidate);
+        return error_no_memory();
+    }
+    *item = *candidate;
+    *candidate = (struct candidate){0};
+    return NULL;
+}
+
+static void gathering_deinit(struct gathering *gathering)
+{
+    for (size_t i = 0; i < gathering->items.count; i++)
+        candidate_deinit(&gathering->items.items[i]);
+    ARRAY_DEINIT(&gathering->items);
+}
+
+// Of a sweep only the first positions are stored now, see sweep.c.
+static struct error *store_candidates(struct preparation *preparation,
+                                      const struct gathering *gathering, const bool *chosen)
+{
+    bool sweep = preparation->definition->selection.kind == SELECT_SWEEP;
+    struct store_campaign *campaign = preparation->campaign;
+    uint64_t number = 0, selected = 0;
+    for (size_t i = 0; i < gathering->items.count; i++) {
+        const struct candidate *candidate = &gathering->items.items[i];
+        if (sweep && !chosen[i])
+            continue;
+        struct store_candidate row = {
+            .campaign = campaign->id,
+            .number = ++number,
+            .spec = candidate->spec,
+            .type = candidate->type,
+            .function = candidate->function,
+            .module = candidate->module,
+            .file = candidate->file,
+            .line = candidate->line,
+            .component = candidate->component,
+            .series = candidate->series,
+            .position = candidate->position,
+            .weight = candidate->weight,
+            .selected = chosen[i],
+        };
+        TRY(store_add_candidate(preparation->store, &row));
+        selected += chosen[i];
+    }
+    campaign->candidates = number;
+    campaign->planned = sweep ? 0 : selected * preparation->definition->selection.repeat;
+    return NULL;
+}
+
+static struct error *choose_candidates(struct preparation *preparation)
+{
+    _cleanup_(gathering_deinit) struct gathering gathering = {0};
+    TRY(preparation->injector->candidates(shooting_injector(preparation->shooting), gather,
+                                          &gathering));
+    if (gathering.items.count == 0)
+        TRY(warn(preparation, "the reference runs show nothing that could be injected into"));
+    _cleanup_free_ bool *chosen = NULL;
+    TRY(selection_choose(&preparation->definition->selection, preparation->definition->seed,
+                         gathering.items.items, gathering.items.count, &chosen));
+    return store_candidates(preparation, &gathering, chosen);
+}
+
+static struct error *store_all(struct preparation *preparation, struct reference *reference)
+{
+    TRY(reference_save(reference, preparation->store, preparation->campaign->id));
+    TRY(choose_candidates(preparation));
+    return store_update_campaign(preparation->store, preparation->campaign);
+}
+
+static struct error *pass_warnings_on(struct preparation *preparation,
+                                      const struct reference *reference)
+{
+    const struct sandbox *sandbox = shooting_sandbox(preparation->shooting);
+    for (size_t i = 0; i < sandbox_warning_count(sandbox); i++)
+        TRY(warn(preparation, sandbox_warning(sandbox, i)));
+    for (size_t i = 0; i < reference_warning_count(reference); i++)
+        TRY(warn(preparation, reference_warning(reference, i)));
+    return NULL;
+}
+
+struct error *preparation_run(struct preparation *preparation, struct reference **ret_reference)
+{
+    _cleanup_(freep_reference) struct reference *reference = NULL;
+    TRY(reference_new(&preparation->definition->oracle, &reference));
+    uint32_t count = preparation->definition->oracle.references;
+    for (uint32_t i = 0; i < count; i++) {
+        tell(preparation, "reference", i, count);
+        if (interrupted(preparation))
+            return NULL;
+        TRY(run_reference(preparation, i, reference));
+    }
+    if (interrupted(preparation))
+        return NULL;
+    TRY(reference_settle(reference));
+    TRY(pass_warnings_on(preparation, reference));
+    tell(preparation, "candidates", 0, 0);
+    TRY(store_begin(preparation->store));
+    struct error *error = store_all(preparation, reference);
+    if (error == NULL)
+        error = store_commit(preparation->store);
+    if (error != NULL) {
+        store_rollback(preparation->store);
+        return error;
+    }
+    *ret_reference = TAKE(reference);
+    return NULL;
+}
+
+static struct error *note_reference(void *data, const struct store_reference *row)
+{
+    *(bool *)data = true;
+    return NULL;
+}
+
+struct error *preparation_done(struct store *store, int64_t campaign, bool *ret_done)
+{
+    *ret_done = false;
+    return store_each_reference(store, campaign, note_reference, ret_done);
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What comes before the trials: reference runs, candidates, the choice among them.
+#ifndef ORDEAL_CAMPAIGN_PREPARATION_H
+#define ORDEAL_CAMPAIGN_PREPARATION_H
+
+#include "base/error.h"
+#include "campaign/campaign.h"
+#include "campaign/definition.h"
+#include "campaign/injector.h"
+#include "campaign/reference.h"
+#include "campaign/shooting.h"
+#include "store/store.h"
+
+struct preparation {
+    const struct definition *definition;
+    const struct injector *injector;
+    struct shooting *shooting;
+    struct store *store;
+    const struct campaign_control *control;
+    struct store_campaign *campaign; // candidates, planned and warnings are filled in
+    char **warnings;                 // owned text of campaign->warnings
+    uint64_t longest_ns;             // of the reference shots, everything included
+};
+
+// Runs references and stores them together with the candidates: all or nothing. *ret_reference is
+// NULL if an interrupt came in between.
+struct error *preparation_run(struct preparation *preparation, struct reference **ret_reference);
+// Whether that was done before.
+struct error *preparation_done(struct store *store, int64_t campaign, bool *ret_done);
+
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One trial of an earlier campaign again, from the store alone: same definition, environment, spec
+// and seed, judged against the same reference.
+#include "campaign/campaign.h"
+
+#include "base/cleanup.h"
+#include "campaign/injector.h"
+#include "campaign/judge.h"
+#include "campaign/reference.h"
+#include "campaign/shooting.h"
+#include "campaign/subject.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct replay {
+    struct store_trial trial;
+    struct store_candidate candidate;
+    struct store_campaign campaign;
+    struct definition definition;
+    const struct injector *injector;
+    char *cause; // of its finding, or NULL
+};
+
+static void replay_deinit(struct replay *replay)
+{
+    store_trial_deinit(&replay->trial);
+    store_candidate_deinit(&replay->candidate);
+    store_campaign_deinit(&replay->campaign);
+    definition_deinit(&replay->definition);
+    free(replay->cause);
+}
+
+static struct error *note_cause(void *data, const struct store_finding *row)
+{
+    struct replay *replay = data;
+    if (row->id != replay->trial.finding || replay->cause != NULL)
+        return NULL;
+    replay->cause = strdup(row->cause);
+    return replay->cause == NULL ? error_no_memory() : NULL;
+}
+
+static struct error *replay_load(struct replay *replay, struct store *store, int64_t trial)
+{
+    TRY(store_find_trial(store, trial, &replay->trial, &replay->candidate));
+    TRY(store_find_campaign(store, replay->trial.campaign, &replay->campaign));
+    TRY(definition_new(&replay->definition));
+    TRY(definition_parse(&replay->definition, "the stored definition", replay->campaign.definition,
+                         strlen(replay->campaign.definition)));
+    if (replay->trial.finding != 0)
+        TRY(store_each_finding(store, replay->trial.campaign, note_cause, replay));
+    replay->injector = injector_find(replay->definition.injector);
+    if (replay->injector == NULL)
+        return error_new("there is no injector '%s' in this version", replay->definition.injector);
+    return NULL;
+}
+
+static struct error *add_warning(struct replay_end *end, const char *sentence)
+{
+    struct buffer text = {0};
+    TRY(buffer_printf(&text, "%s%s%s", end->warning != NULL ? end->warning : "",
+                      end->warning != NULL ? "; " : "", sentence));
+    free(end->warning);
+    end->warning = text.data;
+    return NULL;
+}
+
+// What is known to be different before anything has run.
+static struct error *compare_circumstances(const struct replay *replay, struct replay_end *end)
+{
+    char sentence[128];
+    if (strcmp(replay->campaign.version, ORDEAL_VERSION) != 0) {
+        snprintf(sentence, sizeof sentence, "this is version %s of Ordeal, the trial was run by %s",
+                 ORDEAL_VERSION, replay->campaign.version);
+        TRY(add_warning(end, sentence));
+    }
+    _cleanup_free_ char *program = NULL, *changed = NULL;
+    TRY(subject_program(&replay->definition, &program));
+    TRY(subject_program_changed(replay->campaign.program, program, &changed));
+    return changed != NULL ? add_warning(end, changed) : NULL;
+}
+
+static struct error *compare_plan(const struct replay *replay, uint64_t hash,
+                                  struct replay_end *end)
+{
+    if (hash == replay->trial.plan_hash || hash == 0 || replay->trial.plan_hash == 0)
+        return NULL;
+    return add_warning(end, "the fault is compiled to another plan than then, so it may not be "
+                            "injected at the same place");
+}
+
+static struct error *run_once(const struct replay *replay, struct shooting *shooting,
+                              const struct reference *reference, struct replay_end *end)
+{
+    _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+    _cleanup_(judgement_deinit) struct judgement judgement = {0};
+    TRY(shooting_run(shooting, replay->trial.spec, replay->trial.seed,
+                     reference_timeout_ns(reference), &run));
+    TRY(judge(reference, &run, &judgement));
+    if (end->times == 0)
+        TRY(compare_plan(replay, run.observation.plan_hash, end));
+    end->times++;
+    end->verdicts[judgement.verdict]++;
+    const char *cause =
+        judgement.cause != NULL ? judgement.cause : verdict_facts[judgement.verdict].name;
+    end->repeated += judgement.verdict == replay->trial.verdict &&
+                     (replay->cause == NULL || strcmp(replay->cause, cause) == 0);
+    free(end->reason);
+    end->reason = TAKE(judgement.reason);
+    return NULL;
+}
+
+static void tell(const struct campaign_control *control, const struct replay_end *end,
+                 uint64_t times)
+{
+    struct campaign_progress progress = {
+        .phase = "trials", .done = end->times, .planned = times, .left_s = -1};
+    memcpy(progress.verdicts, end->verdicts, sizeof progress.verdicts);
+    if (control->progress != NULL)
+        control->progress(control->data, &progress);
+}
+
+static void freep_shooting(struct shooting **shooting)
+{
+    shooting_free(*shooting);
+}
+static void freep_reference(struct reference **reference)
+{
+    reference_free(*reference);
+}
+
+static struct error *replay_run(const struct replay *replay, struct store *store, uint64_t times,
+                                const struct campaign_control *control, struct replay_end *end)
+{
+    _cleanup_(freep_reference) struct reference *reference = NULL;
+    _cleanup_(freep_shooting) struct shooting *shooting = NULL;
+    TRY(compare_circumstances(replay, end));
+    TRY(reference_load(&replay->definition.oracle, store, replay->campaign.id, &reference));
+    TRY(shooting_new(&replay->definition, replay->injector, &shooting));
+    while (end->times < times && (control->interrupts == NULL || *control->interrupts == 0)) {
+        TRY(run_once(replay, shooting, reference, end));
+        tell(control, end, times);
+    }
+    return NULL;
+}
+
+struct error *campaign_replay(struct store *store, int64_t trial, uint64_t times,
+                              const struct campaign_control *control, struct replay_end *ret_end)
+{
+    _cleanup_(replay_deinit) struct replay replay = {0};
+    _cleanup_(replay_end_deinit) struct replay_end end = {0};
+    TRY(replay_load(&replay, store, trial));
+    end.before = replay.trial.verdict;
+    TRY(replay_run(&replay, store, times, control, &end));
+    *ret_end = end;
+    end = (struct replay_end){0};
+    return NULL;
+}
+
+void replay_end_deinit(struct replay_end *end)
+{
+    free(end->reason);
+    free(end->warning);
+    *end = (struct replay_end){0};
+}
+
+static struct error *end_words(const definition_words *words, char ***ret_words)
+{
+    *ret_words = calloc(words->count + 1, sizeof **ret_words);
+    if (*ret_words == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < words->count; i++)
+        (*ret_words)[i] = words->items[i];
+    return NULL;
+}
+
+// gdb wants the terminal and the real files: there is no sandbox around it.
+struct error *campaign_debug(struct store *store, int64_t trial, int *ret_status)
+{
+    _cleanup_(replay_deinit) struct replay replay = {0};
+    TRY(replay_load(&replay, store, trial));
+    if (replay.injector->debug == NULL)
+        return error_new("the injector '%s' cannot stop in gdb", replay.injector->name);
+    _cleanup_free_ char **command = NULL;
+    _cleanup_free_ char **environment = NULL;
+    TRY(end_words(&replay.definition.command, &command));
+    TRY(end_words(&replay.definition.environment, &environment));
+    const struct shot shot = {
+        .spec = replay.trial.spec,
+        .seed = replay.trial.seed,
+        .command = command,
+        .environment = environment,
+    };
+    if (chdir(replay.definition.directory) < 0)
+        return error_from_errno(errno, "cannot go to %s", replay.definition.directory);
+    void *self;
+    TRY(replay.injector->open(&replay.definition, &self));
+    struct error *error = replay.injector->debug(self, &shot, ret_status);
+    replay.injector->close(self);
+    return error;
+}

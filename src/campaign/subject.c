@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Facts about command, program and machine.
+#include "campaign/subject.h"
+
+#include "base/cleanup.h"
+#include "base/shell.h"
+#include "elf/object.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+struct error *subject_command(const struct definition *definition, char **ret_text)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    for (size_t i = 0; i < definition->command.count; i++) {
+        TRY(buffer_append(&text, " ", i > 0));
+        TRY(shell_put_word(&text, definition->command.items[i]));
+    }
+    TRY(buffer_append(&text, "", 0));
+    *ret_text = TAKE(text.data);
+    return NULL;
+}
+
+// Bytes above 127 are left to the store, which makes UTF-8 of what is none.
+static struct error *put_json_string(struct buffer *text, const char *string)
+{
+    TRY(buffer_append(text, "\"", 1));
+    for (; *string != '\0'; string++) {
+        unsigned char byte = (unsigned char)*string;
+        if (byte < 0x20 || byte == 0x7f)
+            TRY(buffer_printf(text, "\\u%04x", byte));
+        else if (byte == '"' || byte == '\\')
+            TRY(buffer_printf(text, "\\%c", byte));
+        else
+            TRY(buffer_append(text, string, 1));
+    }
+    return buffer_append(text, "\"", 1);
+}
+
+struct error *subject_environment(const struct definition *definition, char **ret_text)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(buffer_append(&text, "[", 1));
+    for (size_t i = 0; i < definition->environment.count; i++) {
+        TRY(buffer_append(&text, ",", i > 0));
+        TRY(put_json_string(&text, definition->environment.items[i]));
+    }
+    TRY(buffer_append(&text, "]", 1));
+    *ret_text = TAKE(text.data);
+    return NULL;
+}
+
+struct error *subject_machine(char **ret_text)
+{
+    struct utsname names;
+    struct buffer text = {0};
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (uname(&names) < 0)
+        memset(&names, 0, sizeof names);
+    TRY(buffer_printf(&text, "%s %s, %ld processor%s", names.sysname, names.release, processors,
+                      processors == 1 ? "" : "s"));
+    *ret_text = text.data;
+    return NULL;
+}
+
+static struct error *find_program(const struct definition *definition,
+                                  struct elf_program *ret_program)
+{
+    const char *command = definition->command.items[0];
+    if (command[0] == '/' || strchr(command, '/') == NULL)
+        return elf_find_program(command, ret_program);
+    _cleanup_(buffer_deinit) struct buffer path = {0};
+    TRY(buffer_printf(&path, "%s/%s", definition->directory, command));
+    return elf_find_program(path.data, ret_program);
+}
+
+static void close_object(struct elf_object **object)
+{
+    elf_object_close(*object);
+}
+
+struct error *subject_program(const struct definition *definition, char **ret_text)
+{
+    *ret_text = NULL;
+    if (definition->command.count == 0)
+        return NULL;
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    _cleanup_error_ struct error *missing = find_program(definition, &program);
+    struct stat facts;
+    if (missing != NULL || stat(program.path, &facts) < 0)
+        return NULL;
+    _cleanup_(close_object) struct elf_object *object = NULL;
+    _cleanup_error_ struct error *broken = elf_object_open_bare(program.path, &object);
+    const char *build_id = broken == NULL ? elf_object_facts(object)->build_id : NULL;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(buffer_printf(&text, "%lld %lld%09ld %s %s", (long long)facts.st_size,
+                      (long long)facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec,
+                      build_id != NULL ? build_id : "-", program.path));
+    *ret_text = TAKE(text.data);
+    return NULL;
+}
+
+struct program_facts {
+    const char *size, *time, *build_id, *path;
+    int size_size, time_size, build_id_size;
+};
+
+static bool take_word(const char **at, const char **ret_word, int *ret_size)
+{
+    *ret_word = *at;
+    *ret_size = (int)strcspn(*at, " ");
+    if ((*at)[*ret_size] != ' ')
+        return false;
+    *at += *ret_size + 1;
+    return true;
+}
+
+static bool read_facts(const char *text, struct program_facts *facts)
+{
+    if (!take_word(&text, &facts->size, &facts->size_size) ||
+        !take_word(&text, &facts->time, &facts->time_size) ||
+        !take_word(&text, &facts->build_id, &facts->build_id_size))
+        return false;
+    facts->path = text;
+    return true;
+}
+
+static bool same(const char *a, int a_size, const char *b, int b_size)
+{
+    return a_size == b_size && memcmp(a, b, (size_t)a_size) == 0;
+}
+
+// A program that was built again to the same bytes is the same; without a build ID only its time
+// tells.
+struct error *subject_program_changed(const char *then, const char *now, char **ret_sentence)
+{
+    struct program_facts before, after;
+    struct buffer text = {0};
+    *ret_sentence = NULL;
+    if (then == NULL || !read_facts(then, &before))
+        return NULL;
+    if (now == NULL || !read_facts(now, &after)) {
+        TRY(buffer_printf(&text, "%s can no longer be found", before.path));
+    } else if (strcmp(before.path, after.path) != 0) {
+        TRY(buffer_printf(&text, "the command runs %s now, not %s", after.path, before.path));
+    } else if (!same(before.build_id, before.build_id_size, after.build_id, after.build_id_size)) {
+        TRY(buffer_printf(&text, "%s has been built anew since (its build ID differs)",
+                          before.path));
+    } else if (!same(before.size, before.size_size, after.size, after.size_size) ||
+               (before.build_id[0] == '-' &&
+                !same(before.time, before.time_size, after.time, after.time_size))) {
+        TRY(buffer_printf(&text, "%s has changed since (its size or time differs)", before.path));
+    }
+    *ret_sentence = text.data;
+    return NULL;
+}

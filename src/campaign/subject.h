@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Facts about what a campaign is run on, as texts for the store.
+#ifndef ORDEAL_CAMPAIGN_SUBJECT_H
+#define ORDEAL_CAMPAIGN_SUBJECT_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "campaign/definition.h"
+
+// The workload's command as a shell would show it.
+struct error *subject_command(const struct definition *definition, char **ret_text);
+// Its environment as a JSON array.
+struct error *subject_environment(const struct definition *definition, char **ret_text);
+// "Linux 6.1.0, 2 processors".
+struct error *subject_machine(char **ret_text);
+// The program the command runs: "SIZE MTIME BUILD-ID PATH". NULL if it cannot be found.
+struct error *subject_program(const struct definition *definition, char **ret_text);
+// What has become of the program: a sentence, or NULL if it is the same. Either may be NULL.
+struct error *subject_program_changed(const char *then, const char *now, char **ret_sentence);
+
+#endif
