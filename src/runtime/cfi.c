@@ -136,6 +136,7 @@ static const unsigned char *find_description(const struct module *module, uint64
 struct description {
     struct table initial, rules; // instructions of the common part and its own
     uint64_t start, size;
+    uint64_t pc; // that the row is for
     uint64_t code_align;
     int64_t data_align;
     bool signal;
@@ -205,6 +206,7 @@ static bool read_description(const struct module *module, uint64_t pc, struct de
     if (augmented)
         table_skip(&table, table_uleb(&table));
     out->rules = table;
+    out->pc = pc;
     return !table.failed && pc - out->start < out->size;
 }
 
@@ -253,6 +255,120 @@ static void set_saved(struct state *state, uint64_t number, int64_t offset)
         state->saved[index] = (int32_t)offset;
     else if (number == 16 && offset != -8)
         state->unusual = true;
+}
+
+// Linkers describe entries of the PLT, which push a word halfway, by an expression: the CFA is a
+// register plus a number that depends on where in the entry the pc is. Of expressions, what leads
+// to a register plus a number at a given pc is understood; nothing is read from memory.
+struct term {
+    int64_t number;
+    uint8_t base; // 1 + DWARF number of the register to add; 0: none
+};
+
+#define EXPRESSION_DEPTH 6
+
+static bool binary_term(uint8_t op, struct term *a, const struct term *b)
+{
+    uint64_t x = (uint64_t)a->number, y = (uint64_t)b->number;
+    if (op == 0x22 && (a->base == 0 || b->base == 0)) { // plus
+        a->number = (int64_t)(x + y);
+        a->base |= b->base;
+        return true;
+    }
+    if (b->base != 0 || (a->base != 0 && op != 0x1c))
+        return false;
+    switch (op) {
+    case 0x1a: // and
+        a->number = (int64_t)(x & y);
+        return true;
+    case 0x1c: // minus
+        a->number = (int64_t)(x - y);
+        return true;
+    case 0x21: // or
+        a->number = (int64_t)(x | y);
+        return true;
+    case 0x24: // shl
+        a->number = y < 64 ? (int64_t)(x << y) : 0;
+        return true;
+    case 0x25: // shr
+        a->number = y < 64 ? (int64_t)(x >> y) : 0;
+        return true;
+    case 0x29: // eq
+        a->number = a->number == b->number;
+        return true;
+    case 0x2a: // ge
+        a->number = a->number >= b->number;
+        return true;
+    case 0x2b: // gt
+        a->number = a->number > b->number;
+        return true;
+    case 0x2c: // le
+        a->number = a->number <= b->number;
+        return true;
+    case 0x2d: // lt
+        a->number = a->number < b->number;
+        return true;
+    case 0x2e: // ne
+        a->number = a->number != b->number;
+        return true;
+    default:
+        return false;
+    }
+}
+
+// A value to push; false when the operation is none of these.
+static bool leaf_term(struct table *table, uint8_t op, uint64_t pc, struct term *ret_term)
+{
+    *ret_term = (struct term){0, 0};
+    if (op >= 0x30 && op <= 0x4f) // lit0 to lit31
+        ret_term->number = op - 0x30;
+    else if (op == 0x80) // breg16: the pc
+        ret_term->number = (int64_t)(pc + (uint64_t)table_sleb(table));
+    else if (op >= 0x70 && op <= 0x7f) // breg0 to breg15
+        *ret_term = (struct term){table_sleb(table), (uint8_t)(op - 0x70 + 1)};
+    else if (op == 0x08) // const1u
+        ret_term->number = (int64_t)table_fixed(table, 1);
+    else
+        return false;
+    return true;
+}
+
+static bool run_expression(struct table table, uint64_t pc, struct term *ret_term)
+{
+    struct term terms[EXPRESSION_DEPTH];
+    unsigned depth = 0;
+    while (table.at < table.end && !table.failed) {
+        uint8_t op = (uint8_t)table_fixed(&table, 1);
+        if (depth < EXPRESSION_DEPTH && leaf_term(&table, op, pc, &terms[depth]))
+            depth++;
+        else if (depth > 0 && op == 0x23) // plus_uconst
+            terms[depth - 1].number += (int64_t)table_uleb(&table);
+        else if (depth > 1 && binary_term(op, &terms[depth - 2], &terms[depth - 1]))
+            depth--;
+        else
+            return false;
+    }
+    if (table.failed || depth != 1)
+        return false;
+    *ret_term = terms[0];
+    return true;
+}
+
+static void set_cfa_expression(struct table *table, struct state *state, uint64_t pc)
+{
+    uint64_t size = table_uleb(table);
+    struct table expression = *table;
+    struct term cfa;
+    table_skip(table, size);
+    if (table->failed)
+        return;
+    expression.end = table->at;
+    if (run_expression(expression, pc, &cfa) && cfa.base != 0) {
+        set_cfa_register(state, cfa.base - 1);
+        set_cfa_offset(state, cfa.number);
+    } else {
+        state->unusual = true;
+    }
 }
 
 // One instruction other than an advance. False when it is one we do not know.
@@ -305,8 +421,7 @@ static bool run_instruction(struct table *table, uint8_t op, struct state *state
         table_uleb(table);
         return true;
     case 0x0f: // def_cfa_expression
-        table_skip(table, table_uleb(table));
-        state->unusual = true;
+        set_cfa_expression(table, state, d->pc);
         return true;
     case 0x10: // expression
     case 0x16: // val_expression
