@@ -6,17 +6,16 @@
 #include "profile/search.h"
 
 #include "base/cleanup.h"
-#include "base/hash.h"
 #include "profile/origin.h"
 #include "profile/place.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define OPERATIONS          3
 #define KNOWN               3
 #define PENDING             2
+#define WATCH_STACK         (1u << 31)
 #define MOST_STORIES(facts) (2000 + 8 * (uint64_t)(facts))
 
 enum tracked_state { TRACKED_NOTHING, TRACKED_PLACE, TRACKED_VALUE };
@@ -61,6 +60,12 @@ struct search {
     bool errors; // whether errno is of interest
 };
 
+// Stores that were found to lead nowhere the caller can see; they are met again and again.
+static bool is_private(const struct search *search, uint32_t fact)
+{
+    return (search->world->private_stores[fact / 8] >> fact % 8 & 1) != 0;
+}
+
 static void search_deinit(struct search *search)
 {
     ARRAY_DEINIT(&search->work);
@@ -78,49 +83,55 @@ static struct error *push(struct search *search, const struct story *story)
 
 // ---- states that were met before ----
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
+static uint64_t mix(uint64_t hash, uint64_t word)
 {
-    return (hash ^ hash_bytes(bytes, size)) * 0x9e3779b97f4a7c15ull;
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 29;
 }
 
-static uint64_t hash_place(uint64_t hash, struct place place)
+static uint64_t place_word(struct place place)
 {
-    const int32_t words[2] = {place.kind, place.kind == PLACE_STACK ? place.slot : place.reg};
-    return mix(hash, words, sizeof words);
+    return place.kind == PLACE_STACK ? 0x100000000ull | (uint32_t)place.slot : place.reg;
 }
 
 static uint64_t hash_tracked(uint64_t hash, const struct tracked *tracked)
 {
-    hash = mix(hash, &tracked->state, 1);
-    if (tracked->state == TRACKED_PLACE) {
-        hash = hash_place(hash, tracked->place);
-        return mix(hash, tracked->operations,
-                   tracked->operation_count * sizeof *tracked->operations);
+    hash = mix(hash, tracked->state);
+    if (tracked->state == TRACKED_VALUE) {
+        hash = mix(hash, (uint64_t)tracked->value.number);
+        return mix(hash, (uint64_t)tracked->value.set << 16 | tracked->value.negative << 8 |
+                             tracked->value.kind);
     }
-    const int64_t words[4] = {tracked->value.kind, tracked->value.negative, tracked->value.set,
-                              tracked->value.number};
-    return tracked->state == TRACKED_VALUE ? mix(hash, words, sizeof words) : hash;
+    if (tracked->state != TRACKED_PLACE)
+        return hash;
+    hash = mix(hash, place_word(tracked->place));
+    for (unsigned i = 0; i < tracked->operation_count; i++) {
+        const struct operation *operation = &tracked->operations[i];
+        hash = mix(hash, (uint64_t)(uint32_t)operation->value << 16 | operation->width << 8 |
+                             operation->kind);
+    }
+    return hash;
 }
 
 static uint64_t hash_known(uint64_t hash, const struct known *known)
 {
-    const int64_t words[3] = {known->bounds.low, known->bounds.high, known->bounds.outside};
-    return mix(hash_place(hash, known->place), words, sizeof words);
+    hash = mix(hash, place_word(known->place));
+    hash = mix(hash, (uint64_t)known->bounds.low);
+    return mix(hash, (uint64_t)known->bounds.high ^ (known->bounds.outside ? 1ull << 62 : 0));
 }
 
 static uint64_t hash_story(const struct story *story)
 {
-    uint64_t hash = mix(1, &story->block, sizeof story->block);
+    uint64_t hash = mix(1, story->block);
     hash = hash_tracked(hash, &story->result);
     hash = hash_tracked(hash, &story->error);
     for (unsigned i = 0; i < story->known_count; i++)
         hash = hash_known(hash, &story->known[i]);
     for (unsigned i = 0; i < story->pending_count; i++)
-        hash = hash_known(mix(hash, "p", 1), &story->pending[i].known);
+        hash = hash_known(mix(hash, 'p'), &story->pending[i].known);
     for (unsigned i = 0; i < story->effect_count; i++) {
-        const int64_t words[3] = {story->effects[i].kind, story->effects[i].where,
-                                  story->effects[i].value};
-        hash = mix(hash, words, sizeof words);
+        hash = mix(hash, (uint64_t)story->effects[i].where << 8 | story->effects[i].kind);
+        hash = mix(hash, (uint64_t)story->effects[i].value);
     }
     return hash | 1;
 }
@@ -363,9 +374,11 @@ static void step_store(struct search *search, struct story *story, uint32_t at)
     const struct flow_block *block = &search->image->blocks.items[story->block];
     bool near = story->result_block == FLOW_NONE || story->result_block == story->block;
     bool error_open = search->errors && story->error.state == TRACKED_NOTHING;
-    if (!is_store(fact) || (!near && !error_open))
+    if (!is_store(fact) || (!near && !error_open) || is_private(search, at))
         return;
     struct origin origin = origin_of_store(search->image, block, at, search->world);
+    if (origin.kind == ORIGIN_UNKNOWN)
+        search->world->private_stores[at / 8] |= (uint8_t)(1u << at % 8);
     if (origin.kind == ORIGIN_ERROR && error_open) {
         story->error = (struct tracked){.state = TRACKED_PLACE, .place = place_register(fact->src)};
         if (fact->kind == ISA_STORE_CONSTANT)
@@ -535,6 +548,48 @@ static bool is_over(const struct search *search, const struct story *story)
     return error_known && story->result_block != story->block;
 }
 
+// Registers the story asks about; all of them if it asks about the stack.
+static uint32_t watched(const struct story *story)
+{
+    uint32_t mask = 0;
+    const struct tracked *tracked[] = {&story->result, &story->error};
+    for (unsigned i = 0; i < 2; i++)
+        if (tracked[i]->state == TRACKED_PLACE)
+            mask |=
+                tracked[i]->place.kind == PLACE_STACK ? WATCH_STACK : 1u << tracked[i]->place.reg;
+    for (unsigned i = 0; i < story->known_count; i++)
+        mask |= story->known[i].place.kind == PLACE_STACK ? WATCH_STACK
+                                                          : 1u << story->known[i].place.reg;
+    return mask;
+}
+
+// Most instructions concern nothing that is asked about.
+static bool concerns(const struct story *story, const struct isa_fact *fact, uint32_t at,
+                     uint32_t mask)
+{
+    switch (fact->kind) {
+    case ISA_CALL:
+    case ISA_CALL_INDIRECT:
+    case ISA_SYSCALL:
+    case ISA_STORE:
+    case ISA_STORE_CONSTANT:
+        return true;
+    case ISA_PUSH:
+    case ISA_SET:
+        if ((mask & WATCH_STACK) != 0)
+            return true;
+        break;
+    default:
+        break;
+    }
+    if ((fact->writes & mask) != 0)
+        return true;
+    for (unsigned i = 0; i < story->pending_count; i++)
+        if (story->pending[i].fact == at)
+            return true;
+    return false;
+}
+
 static struct error *step_fact(struct search *search, struct story *story, uint32_t at,
                                bool *ret_ended)
 {
@@ -606,11 +661,16 @@ static struct error *go_before(struct search *search, struct story *story)
 static struct error *follow(struct search *search, struct story *story)
 {
     const struct flow_block *block = &search->image->blocks.items[story->block];
+    uint32_t mask = watched(story);
     while (story->at > block->first) {
         bool ended;
-        TRY(step_fact(search, story, --story->at, &ended));
+        story->at--;
+        if (!concerns(story, &search->image->facts.items[story->at], story->at, mask))
+            continue;
+        TRY(step_fact(search, story, story->at, &ended));
         if (ended)
             return NULL;
+        mask = watched(story);
         if (is_over(search, story))
             return tell(search, story);
     }

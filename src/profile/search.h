@@ -18,6 +18,7 @@ struct search_world {
     // Whether a slot that the loader fills in holds the offset of errno.
     bool (*is_error_slot)(void *data, const struct flow_slot *slot);
     void *data;
+    uint8_t *private_stores; // a bit per fact of the image, zero at first: the search's own memory
 };
 
 // Looks at every way out of a function.
