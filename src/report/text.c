@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-// Length of the UTF-8 sequence at `bytes`, or 0 if there is none; its code point in *ret_point.
-static size_t sequence(const unsigned char *bytes, size_t size, uint32_t *ret_point)
+size_t text_sequence(const char *text, size_t size, uint32_t *ret_point)
 {
+    const unsigned char *bytes = (const unsigned char *)text;
     static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned char lead = bytes[0];
     size_t length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 0;
@@ -26,9 +26,7 @@ static size_t sequence(const unsigned char *bytes, size_t size, uint32_t *ret_po
     return length;
 }
 
-// Characters a terminal acts upon instead of showing them, among them those that turn the
-// direction of the text around.
-static bool is_control(uint32_t point)
+bool text_is_control(uint32_t point)
 {
     return point < 0x20 || (point >= 0x7f && point < 0xa0) ||
            (point >= 0x200b && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
@@ -49,8 +47,8 @@ struct error *text_put(struct buffer *buffer, const char *bytes, size_t size, ch
     size = strnlen(bytes, size);
     for (size_t at = 0; at < size;) {
         uint32_t point = 0;
-        size_t length = sequence((const unsigned char *)bytes + at, size - at, &point);
-        if (length == 0 || is_control(point)) {
+        size_t length = text_sequence(bytes + at, size - at, &point);
+        if (length == 0 || text_is_control(point)) {
             for (size_t i = 0; i < (length != 0 ? length : 1); i++)
                 TRY(put_escaped(buffer, (unsigned char)bytes[at + i]));
         } else {
@@ -61,6 +59,57 @@ struct error *text_put(struct buffer *buffer, const char *bytes, size_t size, ch
         at += length != 0 ? length : 1;
     }
     return NULL;
+}
+
+// Columns a character takes on a terminal. Marks that combine with the one before take none, but
+// are counted as one: a line that is too short does no harm.
+static size_t columns_of(uint32_t point)
+{
+    static const uint32_t wide[][2] = {
+        {0x1100, 0x115f},   {0x2329, 0x232a},   {0x2e80, 0xa4cf},   {0xa960, 0xa97f},
+        {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe10, 0xfe6f},   {0xff01, 0xff60},
+        {0xffe0, 0xffe6},   {0x16fe0, 0x18cff}, {0x1b000, 0x1b2ff}, {0x1f000, 0x1faff},
+        {0x20000, 0x3ffff},
+    };
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (point >= wide[i][0] && point <= wide[i][1])
+            return 2;
+    // Some of the older symbols are shown as wide pictures.
+    return point >= 0x231a && point <= 0x2bff ? 2 : 1;
+}
+
+// Columns of the character at `bytes` as text_put() writes it, and its length in *ret_length.
+static size_t columns_put(const char *bytes, size_t size, size_t *ret_length)
+{
+    uint32_t point = 0;
+    size_t length = text_sequence(bytes, size, &point);
+    *ret_length = length != 0 ? length : 1;
+    if (length != 0 && !text_is_control(point))
+        return columns_of(point);
+    return *bytes == '\n' || *bytes == '\t' ? 2 : 4 * *ret_length;
+}
+
+struct error *text_put_fit(struct buffer *buffer, const char *bytes, size_t columns,
+                           size_t *ret_used)
+{
+    size_t size = strlen(bytes), used = 0, short_size = 0, short_used = 0, at = 0;
+    while (at < size) {
+        size_t length, width = columns_put(bytes + at, size - at, &length);
+        if (used + width > columns)
+            break;
+        at += length;
+        used += width;
+        if (used + 3 <= columns) {
+            short_size = at;
+            short_used = used;
+        }
+    }
+    if (ret_used != NULL)
+        *ret_used = at == size ? used : short_used + 3;
+    if (at == size)
+        return text_put(buffer, bytes, size, 0);
+    TRY(text_put(buffer, bytes, short_size, 0));
+    return buffer_append(buffer, "...", 3);
 }
 
 struct error *text_put_lines(struct buffer *buffer, const char *text)
@@ -80,7 +129,7 @@ struct error *text_put_utf8(struct buffer *buffer, const char *bytes, size_t siz
     size = strnlen(bytes, size);
     for (size_t at = 0; at < size;) {
         uint32_t point;
-        size_t length = sequence((const unsigned char *)bytes + at, size - at, &point);
+        size_t length = text_sequence(bytes + at, size - at, &point);
         TRY(length != 0 ? buffer_append(buffer, bytes + at, length)
                         : buffer_append(buffer, "\xef\xbf\xbd", 3));
         at += length != 0 ? length : 1;

@@ -10,9 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Length of the UTF-8 sequence at `bytes`, or 0 if there is none; its code point in *ret_point.
+size_t text_sequence(const char *bytes, size_t size, uint32_t *ret_point);
+// Characters a terminal acts upon instead of showing them, among them those that turn the
+// direction of the text around.
+bool text_is_control(uint32_t point);
+
 // Appends at most `size` bytes, up to a NUL. Control characters, and bytes that are not UTF-8, are
 // written \n, \t or \xNN; `quote` is escaped too unless it is 0.
 struct error *text_put(struct buffer *buffer, const char *bytes, size_t size, char quote);
+
+// Same in at most `columns` columns, "..." standing for what did not fit; *ret_used is how many
+// were needed (NULL: nobody asks). Less than four columns cannot hold a cut text.
+struct error *text_put_fit(struct buffer *buffer, const char *bytes, size_t columns,
+                           size_t *ret_used);
 
 // Same for a text of several lines: newlines and tabs stay.
 struct error *text_put_lines(struct buffer *buffer, const char *text);

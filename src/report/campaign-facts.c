@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See campaign-facts.h. Reads everything that is small: counts, references, findings. Trials, of
+// which there may be very many, are read by those who need them (campaign-trials.h).
+#include "report/campaign-facts.h"
+
+#include "base/cleanup.h"
+#include "report/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct campaign_share campaign_share(uint64_t hits, uint64_t n, double confidence)
+{
+    return (struct campaign_share){hits, n, stats_wilson(hits, n, confidence)};
+}
+
+double campaign_percent(const struct campaign_share *share)
+{
+    return share->n != 0 ? 100.0 * (double)share->hits / (double)share->n : 0;
+}
+
+uint64_t campaign_counted(const struct campaign_counts *counts)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < VERDICTS; i++)
+        sum += verdict_facts[i].counts ? counts->verdicts[i] : 0;
+    return sum;
+}
+
+uint64_t campaign_failures(const struct campaign_counts *counts)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < VERDICTS; i++)
+        sum += verdict_facts[i].counts && verdict_facts[i].failure ? counts->verdicts[i] : 0;
+    return sum;
+}
+
+uint64_t campaign_all(const struct campaign_counts *counts)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < VERDICTS; i++)
+        sum += counts->verdicts[i];
+    return sum;
+}
+
+static struct error *add_counts(void *data, const struct store_count *row)
+{
+    struct campaign_facts *facts = data;
+    for (int i = 0; i < VERDICTS; i++)
+        facts->counts.verdicts[i] += row->verdicts[i];
+    return NULL;
+}
+
+static struct error *load_counts(struct campaign_facts *facts)
+{
+    TRY(store_each_count(facts->store, facts->campaign.id, NULL, add_counts, facts));
+    facts->n = campaign_counted(&facts->counts);
+    for (int i = 0; i < VERDICTS; i++)
+        facts->shares[i] = campaign_share(
+            facts->counts.verdicts[i], verdict_facts[i].counts ? facts->n : 0, facts->confidence);
+    facts->failures =
+        campaign_share(campaign_failures(&facts->counts), facts->n, facts->confidence);
+    return NULL;
+}
+
+static struct error *add_selected(void *data, const struct store_candidate *row)
+{
+    *(uint64_t *)data += row->selected;
+    return NULL;
+}
+
+// `fallback` stands for NULL; NULL stays NULL if it is NULL, too.
+static struct error *copy(const char *text, const char *fallback, char **ret_copy)
+{
+    const char *source = text != NULL ? text : fallback;
+    if (source == NULL)
+        return NULL;
+    *ret_copy = strdup(source);
+    return *ret_copy == NULL ? error_no_memory() : NULL;
+}
+
+static struct error *add_finding(void *data, const struct store_finding *row)
+{
+    struct campaign_facts *facts = data;
+    struct campaign_finding *finding = ARRAY_ADD(&facts->findings);
+    if (finding == NULL)
+        return error_no_memory();
+    finding->id = row->id;
+    finding->trial = row->trial;
+    finding->verdict = row->verdict < VERDICTS ? row->verdict : VERDICT_INVALID;
+    finding->line = row->line;
+    finding->trials = row->trials;
+    TRY(copy(row->cause, "", &finding->cause));
+    TRY(copy(row->title, verdict_facts[finding->verdict].name, &finding->title));
+    TRY(copy(row->site, "", &finding->site));
+    TRY(copy(row->file, NULL, &finding->file));
+    TRY(copy(row->stack, NULL, &finding->stack));
+    if (row->command != NULL)
+        return copy(row->command, NULL, &finding->command);
+    _cleanup_(buffer_deinit) struct buffer command = {0};
+    TRY(campaign_put_replay(facts, row->trial, &command));
+    return copy(command.data, NULL, &finding->command);
+}
+
+struct error *campaign_facts_load(struct campaign_facts *facts,
+                                  const struct report_subject *subject,
+                                  const struct report_options *options)
+{
+    *facts = (struct campaign_facts){
+        .store = subject->store,
+        .options = options,
+        .confidence = options->confidence != 0 ? options->confidence : 0.95,
+    };
+    TRY(store_find_campaign(facts->store, subject->campaign, &facts->campaign));
+    TRY(load_counts(facts));
+    TRY(store_each_candidate(facts->store, facts->campaign.id, 0, 0, add_selected,
+                             &facts->selected));
+    TRY(campaign_references_load(facts->store, facts->campaign.id, &facts->references));
+    TRY(store_each_finding(facts->store, facts->campaign.id, add_finding, facts));
+    return campaign_limits_find(facts);
+}
+
+void campaign_facts_deinit(struct campaign_facts *facts)
+{
+    store_campaign_deinit(&facts->campaign);
+    campaign_references_deinit(&facts->references);
+    for (size_t i = 0; i < facts->findings.count; i++) {
+        struct campaign_finding *finding = &facts->findings.items[i];
+        free(finding->cause);
+        free(finding->title);
+        free(finding->site);
+        free(finding->file);
+        free(finding->stack);
+        free(finding->command);
+    }
+    ARRAY_DEINIT(&facts->findings);
+    for (size_t i = 0; i < facts->limits.count; i++)
+        free(facts->limits.items[i]);
+    ARRAY_DEINIT(&facts->limits);
+}
+
+struct error *campaign_detail_load(struct store *store, int64_t trial,
+                                   struct campaign_detail *ret_detail)
+{
+    *ret_detail = (struct campaign_detail){0};
+    // A finding whose trial is gone is still worth reporting.
+    _cleanup_error_ struct error *error =
+        store_find_trial(store, trial, &ret_detail->trial, &ret_detail->candidate);
+    ret_detail->found = error == NULL;
+    return NULL;
+}
+
+void campaign_detail_deinit(struct campaign_detail *detail)
+{
+    if (detail->found) {
+        store_trial_deinit(&detail->trial);
+        store_candidate_deinit(&detail->candidate);
+    }
+    *detail = (struct campaign_detail){0};
+}
+
+struct error *campaign_put_replay(const struct campaign_facts *facts, int64_t trial,
+                                  struct buffer *text)
+{
+    const char *database = facts->options->database;
+    TRY(buffer_printf(text, "ordeal replay %lld", (long long)trial));
+    if (database == NULL || strcmp(database, "ordeal.db") == 0)
+        return NULL;
+    TRY(buffer_printf(text, " --db "));
+    return text_put_word(text, database);
+}
+
+struct error *campaign_put_date(int64_t seconds, struct buffer *text)
+{
+    struct tm parts;
+    time_t time = (time_t)seconds;
+    char date[64];
+    if (gmtime_r(&time, &parts) == NULL ||
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &parts) == 0)
+        return buffer_printf(text, "%lld s after 1970", (long long)seconds);
+    return buffer_append(text, date, strlen(date));
+}
+
+struct error *campaign_put_number(uint64_t number, struct buffer *text)
+{
+    char digits[32];
+    int size = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+    for (int i = 0; i < size; i++) {
+        if (i != 0 && (size - i) % 3 == 0)
+            TRY(buffer_append(text, ",", 1));
+        TRY(buffer_append(text, &digits[i], 1));
+    }
+    return NULL;
+}
+
+const char *campaign_state_name(enum store_state state)
+{
+    switch (state) {
+    case STORE_RUNNING:
+        return "running";
+    case STORE_INTERRUPTED:
+        return "interrupted";
+    case STORE_FINISHED:
+        return "finished";
+    }
+    return "unknown";
+}
+
+struct error *report_sink_rest(struct report_sink *sink, size_t worth)
+{
+    if (sink->write == NULL || sink->text.size == 0 || sink->text.size < worth)
+        return NULL;
+    TRY(sink->write(sink->data, &sink->text));
+    sink->text.size = 0;
+    sink->text.data[0] = '\0';
+    return NULL;
+}
+
+void report_sink_deinit(struct report_sink *sink)
+{
+    buffer_deinit(&sink->text);
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The findings of a campaign as SARIF 2.1.0: a rule per verdict, a result per finding.
+#include "base/cleanup.h"
+#include "report/campaign-facts.h"
+#include "report/escape.h"
+#include "report/json.h"
+
+#include <string.h>
+#include <time.h>
+
+#define SCHEMA                                                                                     \
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+struct log {
+    const struct campaign_facts *facts;
+    struct json_maker maker;
+    int rule_of[VERDICTS];
+};
+
+static void add_message(struct log *log, json_t *parent, const char *key, const char *text)
+{
+    json_add_string(&log->maker, json_add_object(&log->maker, parent, key), "text", text);
+}
+
+static const char *level_of(enum verdict verdict)
+{
+    return verdict_facts[verdict].failure ? "error" : "note";
+}
+
+static void add_tool(struct log *log, json_t *run)
+{
+    struct json_maker *maker = &log->maker;
+    const char *version = log->facts->campaign.version;
+    json_t *driver = json_add_object(maker, json_add_object(maker, run, "tool"), "driver");
+    json_add_string(maker, driver, "name", "Ordeal");
+    if (version != NULL)
+        json_add_string(maker, driver, "version", version);
+    json_t *rules = json_add_array(maker, driver, "rules");
+    int count = 0;
+    for (int i = 0; i < VERDICTS; i++) {
+        log->rule_of[i] = -1;
+        bool used = verdict_facts[i].failure;
+        for (size_t j = 0; j < log->facts->findings.count && !used; j++)
+            used = log->facts->findings.items[j].verdict == (enum verdict)i;
+        if (!used)
+            continue;
+        log->rule_of[i] = count++;
+        json_t *rule = json_add_object(maker, rules, NULL);
+        json_add_string(maker, rule, "id", verdict_facts[i].name);
+        add_message(log, rule, "shortDescription", verdict_facts[i].meaning);
+        json_t *configuration = json_add_object(maker, rule, "defaultConfiguration");
+        json_add_string(maker, configuration, "level", level_of((enum verdict)i));
+    }
+}
+
+static struct error *add_invocation(struct log *log, json_t *run)
+{
+    const struct store_campaign *campaign = &log->facts->campaign;
+    struct json_maker *maker = &log->maker;
+    json_t *invocation = json_add_object(maker, json_add_array(maker, run, "invocations"), NULL);
+    json_add_bool(maker, invocation, "executionSuccessful", campaign->state == STORE_FINISHED);
+    time_t created = (time_t)campaign->created_s;
+    struct tm parts;
+    char date[64];
+    if (created >= 0 && gmtime_r(&created, &parts) != NULL && parts.tm_year < 8100 &&
+        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &parts) != 0)
+        json_add_string(maker, invocation, "startTimeUtc", date);
+    json_t *notes = json_add_array(maker, invocation, "toolExecutionNotifications");
+    for (size_t i = 0; i < log->facts->limits.count; i++) {
+        json_t *note = json_add_object(maker, notes, NULL);
+        json_add_string(maker, note, "level", "note");
+        add_message(log, note, "message", log->facts->limits.items[i]);
+    }
+    if (campaign->directory == NULL || campaign->directory[0] != '/')
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer uri = {0};
+    TRY(buffer_printf(&uri, "file://"));
+    TRY(escape_uri(&uri, campaign->directory));
+    if (uri.data[uri.size - 1] != '/')
+        TRY(buffer_append(&uri, "/", 1));
+    json_t *bases = json_add_object(maker, run, "originalUriBaseIds");
+    json_add_string(maker, json_add_object(maker, bases, "SRCROOT"), "uri", uri.data);
+    return NULL;
+}
+
+// The part of a path below the campaign's directory, or NULL.
+static const char *below(const char *path, const char *directory)
+{
+    if (path[0] != '/')
+        return path;
+    size_t size = directory != NULL ? strlen(directory) : 0;
+    while (size > 1 && directory[size - 1] == '/')
+        size--;
+    if (size < 2 || strncmp(path, directory, size) != 0 || path[size] != '/')
+        return NULL;
+    return path + size + 1;
+}
+
+// Colons are escaped, too: no path looks like a scheme.
+static struct error *add_file(struct log *log, json_t *location,
+                              const struct campaign_finding *finding)
+{
+    struct json_maker *maker = &log->maker;
+    const char *directory = log->facts->campaign.directory;
+    const char *relative = below(finding->file, directory);
+    _cleanup_(buffer_deinit) struct buffer uri = {0};
+    if (relative == NULL)
+        TRY(buffer_printf(&uri, "file://"));
+    TRY(escape_uri(&uri, relative != NULL ? relative : finding->file));
+    json_t *place = json_add_object(maker, location, "physicalLocation");
+    json_t *artifact = json_add_object(maker, place, "artifactLocation");
+    json_add_string(maker, artifact, "uri", uri.data != NULL ? uri.data : "");
+    if (relative != NULL && directory != NULL && directory[0] == '/')
+        json_add_string(maker, artifact, "uriBaseId", "SRCROOT");
+    if (finding->line != 0)
+        json_add_integer(maker, json_add_object(maker, place, "region"), "startLine",
+                         finding->line);
+    return NULL;
+}
+
+static struct error *add_stack(struct log *log, json_t *result, const char *stack)
+{
+    struct json_maker *maker = &log->maker;
+    json_t *entry = json_add_object(maker, json_add_array(maker, result, "stacks"), NULL);
+    json_t *frames = json_add_array(maker, entry, "frames");
+    for (const char *line = stack; *line != '\0' && !maker->failed;) {
+        size_t size = strcspn(line, "\n");
+        _cleanup_(buffer_deinit) struct buffer text = {0};
+        TRY(buffer_append(&text, line, size));
+        json_t *location = json_add_object(maker, json_add_object(maker, frames, NULL), "location");
+        if (size != 0)
+            add_message(log, location, "message", text.data);
+        line += size + (line[size] == '\n');
+    }
+    return NULL;
+}
+
+static struct error *add_result(struct log *log, json_t *results,
+                                const struct campaign_finding *finding)
+{
+    struct json_maker *maker = &log->maker;
+    json_t *result = json_add_object(maker, results, NULL);
+    json_add_string(maker, result, "ruleId", verdict_facts[finding->verdict].name);
+    json_add_signed(maker, result, "ruleIndex", log->rule_of[finding->verdict]);
+    json_add_string(maker, result, "level", level_of(finding->verdict));
+    _cleanup_(buffer_deinit) struct buffer message = {0};
+    TRY(buffer_printf(&message, "%s. Reproduce: %s", finding->title, finding->command));
+    add_message(log, result, "message", message.data);
+    json_t *location = json_add_object(maker, json_add_array(maker, result, "locations"), NULL);
+    if (finding->file != NULL && *finding->file != '\0')
+        TRY(add_file(log, location, finding));
+    if (*finding->site != '\0') {
+        json_t *logical = json_add_array(maker, location, "logicalLocations");
+        json_add_string(maker, json_add_object(maker, logical, NULL), "fullyQualifiedName",
+                        finding->site);
+    }
+    if (finding->stack != NULL && *finding->stack != '\0')
+        TRY(add_stack(log, result, finding->stack));
+    json_add_integer(maker, result, "occurrenceCount", finding->trials != 0 ? finding->trials : 1);
+    json_t *prints = json_add_object(maker, result, "partialFingerprints");
+    json_add_string(maker, prints, "ordealCause/v1", finding->cause);
+    json_t *properties = json_add_object(maker, result, "properties");
+    json_add_signed(maker, properties, "trial", finding->trial);
+    json_add_string(maker, properties, "command", finding->command);
+    return NULL;
+}
+
+static struct error *put_page(struct log *log, struct report_sink *sink)
+{
+    struct json_maker *maker = &log->maker;
+    _cleanup_(json_release) json_t *root = json_object();
+    maker->failed = root == NULL;
+    json_add_string(maker, root, "$schema", SCHEMA);
+    json_add_string(maker, root, "version", "2.1.0");
+    json_t *run = json_add_object(maker, json_add_array(maker, root, "runs"), NULL);
+    add_tool(log, run);
+    TRY(add_invocation(log, run));
+    json_t *results = json_add_array(maker, run, "results");
+    for (size_t i = 0; i < log->facts->findings.count && !maker->failed; i++)
+        TRY(add_result(log, results, &log->facts->findings.items[i]));
+    json_t *properties = json_add_object(maker, run, "properties");
+    json_add_format(maker, properties, "seed", "%llu",
+                    (unsigned long long)log->facts->campaign.seed);
+    json_add_integer(maker, properties, "trials", campaign_all(&log->facts->counts));
+    json_add_integer(maker, properties, "counted", log->facts->n);
+    json_add_integer(maker, properties, "failures", log->facts->failures.hits);
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(json_write(maker, root, &text));
+    TRY(buffer_append(&sink->text, text.data, text.size));
+    return report_sink_rest(sink, 1);
+}
+
+static struct error *write_sarif(const struct report_subject *subject,
+                                 const struct report_options *options, struct report_sink *sink)
+{
+    struct campaign_facts facts;
+    struct error *error = campaign_facts_load(&facts, subject, options);
+    struct log log = {.facts = &facts};
+    if (error == NULL)
+        error = put_page(&log, sink);
+    campaign_facts_deinit(&facts);
+    return error;
+}
+
+const struct report_format report_sarif = {.name = "sarif", .write = write_sarif};

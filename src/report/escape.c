@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See escape.h.
+#include "report/escape.h"
+
+#include "base/cleanup.h"
+#include "report/text.h"
+
+#include <string.h>
+
+// The length of the character at `text`. *ret_done: it is written already, its bytes made visible.
+static struct error *next_character(struct buffer *buffer, const char *text, size_t size,
+                                    size_t *ret_length, bool *ret_done)
+{
+    uint32_t point = 0;
+    size_t length = text_sequence(text, size, &point);
+    // U+FFFE and its like are not allowed in XML, and mean nothing anywhere.
+    bool plain = length != 0 && (point & 0xfffe) != 0xfffe &&
+                 (!text_is_control(point) || point == '\n' || point == '\t');
+    *ret_length = length != 0 ? length : 1;
+    *ret_done = !plain;
+    for (size_t i = 0; !plain && i < *ret_length; i++)
+        TRY(buffer_printf(buffer, "\\x%02x", (unsigned char)text[i]));
+    return NULL;
+}
+
+static const char *entity(char character, bool attribute)
+{
+    switch (character) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    case '\n':
+        return attribute ? "&#10;" : NULL;
+    case '\t':
+        return attribute ? "&#9;" : NULL;
+    }
+    return NULL;
+}
+
+static struct error *markup(struct buffer *buffer, const char *text, bool attribute)
+{
+    size_t size = strlen(text), length;
+    for (size_t at = 0; at < size; at += length) {
+        bool done;
+        TRY(next_character(buffer, text + at, size - at, &length, &done));
+        const char *name = done ? NULL : entity(text[at], attribute);
+        if (name != NULL)
+            TRY(buffer_append(buffer, name, strlen(name)));
+        else if (!done)
+            TRY(buffer_append(buffer, text + at, length));
+    }
+    return NULL;
+}
+
+struct error *escape_markup(struct buffer *buffer, const char *text)
+{
+    return markup(buffer, text, false);
+}
+
+struct error *escape_attribute(struct buffer *buffer, const char *text)
+{
+    return markup(buffer, text, true);
+}
+
+struct error *escape_csv(struct buffer *buffer, const char *text)
+{
+    size_t size = strlen(text), length;
+    // Spreadsheets trim before they look, and know the full-width forms of these characters, too.
+    const char *first = text + strspn(text, " \t\n\r");
+    bool formula = (*first != '\0' && strchr("=+-@|%", *first) != NULL) || *text == '\t' ||
+                   *text == '\r' || strncmp(first, "\xef\xbc\x8b", 3) == 0 ||
+                   strncmp(first, "\xef\xbc\x8d", 3) == 0 ||
+                   strncmp(first, "\xef\xbc\x9d", 3) == 0 || strncmp(first, "\xef\xbc\xa0", 3) == 0;
+    bool quote = formula || strpbrk(text, "\",;\t\n") != NULL || *text == ' ' ||
+                 (size != 0 && text[size - 1] == ' ');
+    TRY(buffer_append(buffer, "\"", quote));
+    TRY(buffer_append(buffer, "'", formula));
+    for (size_t at = 0; at < size; at += length) {
+        bool done;
+        TRY(next_character(buffer, text + at, size - at, &length, &done));
+        if (!done && text[at] == '"')
+            TRY(buffer_append(buffer, "\"", 1));
+        if (!done)
+            TRY(buffer_append(buffer, text + at, length));
+    }
+    return buffer_append(buffer, "\"", quote);
+}
+
+struct error *escape_uri(struct buffer *buffer, const char *path)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-._~/+,@!$&()*=";
+    for (; *path != '\0'; path++) {
+        if (strchr(plain, *path) != NULL)
+            TRY(buffer_append(buffer, path, 1));
+        else
+            TRY(buffer_printf(buffer, "%%%02X", (unsigned char)*path));
+    }
+    return NULL;
+}
