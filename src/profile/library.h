@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Libraries and what their functions can come back with: modules with everything they need, each
+// looked at once, in the order in which they depend on each other.
+#ifndef ORDEAL_PROFILE_LIBRARY_H
+#define ORDEAL_PROFILE_LIBRARY_H
+
+#include "base/error.h"
+#include "profile/summary.h"
+
+struct profile_set;
+
+struct profile_options {
+    // Errors of a system call; NULL if nothing is known of it. May itself be NULL.
+    const struct error_set *(*system_call)(int64_t number);
+};
+struct error *profile_set_new(const struct profile_options *options, struct profile_set **ret_set);
+void profile_set_free(struct profile_set *set);
+
+// Adds a module and, before it, whatever it needs. One that is there already is not added again.
+struct error *profile_set_add(struct profile_set *set, const char *path, size_t *ret_module);
+
+// Analyses the functions of a module that it exports, and what they call, wherever that is.
+struct error *profile_set_analyse(struct profile_set *set, size_t module);
+
+struct profile_export {
+    const char *name, *version; // version may be NULL
+    uint64_t address;
+    const struct summary *summary;
+};
+// By name. `each` is called for exported functions only.
+struct error *profile_each_export(const struct profile_set *set, size_t module,
+                                  struct error *(*each)(void *data, const struct profile_export *),
+                                  void *data);
+const struct error_sets *profile_sets(const struct profile_set *set);
+
+#endif
