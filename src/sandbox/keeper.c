@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -57,9 +56,7 @@ static void keep(const struct spawn *spawn, int socket)
                               ? error_from_errno(errno, "cannot adopt processes")
                               : spawn_start(spawn, &command, &handle);
     if (error != NULL) {
-        struct buffer text = {.data = (char *)error_message(error),
-                              .size = strlen(error_message(error))};
-        error_free(message_send(socket, &(struct message){.kind = MESSAGE_FAILED}, &text, NULL));
+        message_fail(socket, error);
         return;
     }
     struct message head = {.kind = MESSAGE_STARTED, .values = {command}};
@@ -99,8 +96,8 @@ struct error *keeper_start(const struct spawn *spawn, pid_t *ret_keeper, int *re
     *ret_keeper = keeper;
     _cleanup_(incoming_deinit) struct incoming answer;
     struct error *error = message_receive(ends[0], &answer);
-    if (error == NULL && answer.head.kind == MESSAGE_FAILED)
-        error = error_new("%s", answer.payload.data == NULL ? "?" : answer.payload.data);
+    if (error == NULL)
+        error = message_failure(&answer);
     if (error != NULL) {
         close(ends[0]);
         return error;

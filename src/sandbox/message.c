@@ -146,6 +146,21 @@ struct error *message_receive(int socket, struct incoming *ret_incoming)
     return receive_all(socket, payload->data, size);
 }
 
+void message_fail(int socket, struct error *error)
+{
+    struct buffer text = {.data = (char *)error_message(error),
+                          .size = strlen(error_message(error))};
+    error_free(message_send(socket, &(struct message){.kind = MESSAGE_FAILED}, &text, NULL));
+    error_free(error);
+}
+
+struct error *message_failure(const struct incoming *incoming)
+{
+    if (incoming->head.kind != MESSAGE_FAILED)
+        return NULL;
+    return error_new("%s", incoming->payload.data == NULL ? "?" : incoming->payload.data);
+}
+
 struct error *message_add_text(struct buffer *payload, const char *text)
 {
     return buffer_append(payload, text, strlen(text) + 1);

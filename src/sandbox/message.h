@@ -14,18 +14,22 @@
 enum message_kind {
     MESSAGE_HELLO,  // from a command that is about to run: who it is
     MESSAGE_FAILED, // payload: why
-    // To the keeper of the view: begin a life; payload: struct view_request and strings.
+    // To the zygote: begin a life. Values: show_tmp, show_shm; payload: visible files; a socket.
+    // It answers STARTED with the pid of the life's init, which answers READY on the socket.
     MESSAGE_LIVE,
-    MESSAGE_READY, // descriptors: the root, the layers
+    // From the zygote: payload: layers, warnings; values: own_users.
+    // From init: descriptors: the root, the layers.
+    MESSAGE_READY,
     // To init.
-    MESSAGE_START, // values: linger, input given; payload: directory, command, environment
+    MESSAGE_START, // values: linger; payload: struct sandbox_limits, directory, command,
+                   // environment; descriptors: output, errors, input
     MESSAGE_KILL,  // the processes of the step
     MESSAGE_QUIET, // all processes
     // From init.
-    MESSAGE_STARTED,
-    MESSAGE_COMMAND, // the command ended; values: status, CPU time in ns, peak memory
-    MESSAGE_STEP,    // and all it started; values: more CPU time, peak memory
-    MESSAGE_DONE,    // KILL or QUIET was done
+    MESSAGE_STARTED, // values: pid
+    MESSAGE_COMMAND, // the command ended; values: status, CPU time in ns, peak memory, step is over
+    MESSAGE_STEP,    // all it started ended, too; values: -, CPU time, peak memory
+    MESSAGE_DONE,    // KILL or QUIET was done; values: as of STEP
 };
 
 #define MESSAGE_VALUES      4
@@ -50,7 +54,12 @@ struct error *message_receive(int socket, struct incoming *ret_incoming);
 // MESSAGE_HELLO, with system calls alone.
 bool message_announce(int socket);
 
-// Strings in a payload, each with its NUL; a list ends with an empty count.
+// MESSAGE_FAILED; frees the error.
+void message_fail(int socket, struct error *error);
+// The error that a MESSAGE_FAILED is about, else NULL.
+struct error *message_failure(const struct incoming *incoming);
+
+// Strings in a payload, each with its NUL; a list has its count before it.
 struct error *message_add_list(struct buffer *payload, char *const *list);
 struct error *message_add_text(struct buffer *payload, const char *text);
 // Read back; they point into the payload. The array is the caller's to free.

@@ -1,9 +1,354 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sandbox/internal.h"
+// See overlay.h.
+#include "sandbox/overlay.h"
 
-const struct backend overlay_backend = {0};
+#include "base/cleanup.h"
+#include "base/cursor.h"
+#include "sandbox/changes.h"
+#include "sandbox/groups.h"
+#include "sandbox/message.h"
+#include "sandbox/zygote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+static void close_one(int *descriptor)
+{
+    if (*descriptor >= 0)
+        close(*descriptor);
+    *descriptor = -1;
+}
+
+static void wait_for(pid_t pid)
+{
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+static void end_zygote(struct overlay *overlay)
+{
+    close_one(&overlay->socket);
+    if (overlay->zygote > 0) {
+        kill(overlay->zygote, SIGKILL);
+        wait_for(overlay->zygote);
+    }
+    overlay->zygote = 0;
+    for (size_t i = 0; i < overlay->layers.count; i++)
+        free(overlay->layers.items[i]);
+    overlay->layers.count = 0;
+}
+
+void overlay_free(struct overlay *overlay)
+{
+    if (overlay == NULL)
+        return;
+    end_zygote(overlay);
+    ARRAY_DEINIT(&overlay->layers);
+    free(overlay);
+}
+
+static struct error *take_ready(struct sandbox *sandbox, const struct incoming *answer, bool again)
+{
+    struct overlay *overlay = sandbox->overlay;
+    struct cursor cursor = {.data = (const unsigned char *)answer->payload.data,
+                            .size = answer->payload.size};
+    _cleanup_free_ char **layers = NULL, **warnings = NULL;
+    TRY(message_list(&cursor, &layers));
+    TRY(message_list(&cursor, &warnings));
+    overlay->own_users = answer->head.values[0] != 0;
+    for (size_t i = 0; layers[i] != NULL; i++) {
+        char **place = ARRAY_ADD(&overlay->layers);
+        if (place == NULL || (*place = strdup(layers[i])) == NULL)
+            return error_no_memory();
+    }
+    for (size_t i = 0; !again && warnings[i] != NULL; i++)
+        TRY(sandbox_warn(sandbox, "%s", warnings[i]));
+    return NULL;
+}
+
+static struct error *start_zygote(struct sandbox *sandbox, bool again)
+{
+    struct overlay *overlay = sandbox->overlay;
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        return error_from_errno(errno, "cannot make a socket");
+    struct zygote_options options = {.directory = sandbox->directory,
+                                     .network = sandbox->network,
+                                     .groups = groups_descriptors(sandbox->groups)};
+    pid_t parent = getpid();
+    overlay->zygote = fork();
+    if (overlay->zygote == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (syscall(SYS_getppid) != parent)
+            _exit(0);
+        zygote_serve(&options, ends[1]);
+    }
+    int code = errno;
+    close(ends[1]);
+    overlay->socket = ends[0];
+    if (overlay->zygote < 0)
+        return error_from_errno(code, "cannot start a process");
+    _cleanup_(incoming_deinit) struct incoming answer;
+    TRY(message_receive(overlay->socket, &answer));
+    TRY(message_failure(&answer));
+    return take_ready(sandbox, &answer, again);
+}
+
 struct error *overlay_new(struct sandbox *sandbox)
 {
-    return error_new("not built yet");
+    struct overlay *overlay = calloc(1, sizeof *overlay);
+    if (overlay == NULL)
+        return error_no_memory();
+    overlay->socket = overlay->life = overlay->root = overlay->store = -1;
+    sandbox->overlay = overlay;
+    struct error *error = start_zygote(sandbox, false);
+    if (error != NULL) {
+        overlay_free(overlay);
+        sandbox->overlay = NULL;
+    }
+    return error;
 }
-void overlay_free(struct overlay *overlay) {}
+
+static bool mentions(char *const *list, const char *place)
+{
+    for (; list != NULL && *list != NULL; list++)
+        if (strstr(*list, place) != NULL)
+            return true;
+    return false;
+}
+
+// /tmp and /dev/shm are empty, unless what the trial works with is there.
+static void choose_places(struct sandbox *sandbox, const struct sandbox_step *steps, size_t count)
+{
+    struct overlay *overlay = sandbox->overlay;
+    overlay->show_tmp = path_below(sandbox->directory, "/tmp");
+    overlay->show_shm = path_below(sandbox->directory, "/dev/shm");
+    for (size_t i = 0; i < count; i++) {
+        overlay->show_tmp |=
+            mentions(steps[i].command, "/tmp/") || mentions(steps[i].environment, "/tmp/");
+        overlay->show_shm |= mentions(steps[i].command, "/dev/shm/");
+    }
+}
+
+static struct error *ask_zygote(struct sandbox *sandbox, const char *const *visible, int socket)
+{
+    struct overlay *overlay = sandbox->overlay;
+    _cleanup_(buffer_deinit) struct buffer payload = {0};
+    TRY(message_add_list(&payload, (char *const *)visible));
+    struct message head = {.kind = MESSAGE_LIVE, .values = {overlay->show_tmp, overlay->show_shm}};
+    TRY(message_send(overlay->socket, &head, &payload, (int[]){socket, -1}));
+    _cleanup_(incoming_deinit) struct incoming answer;
+    TRY(message_receive(overlay->socket, &answer));
+    TRY(message_failure(&answer));
+    overlay->init = (pid_t)answer.head.values[0];
+    return NULL;
+}
+
+static struct error *await_init(struct overlay *overlay)
+{
+    _cleanup_(incoming_deinit) struct incoming answer;
+    TRY(message_receive(overlay->life, &answer));
+    TRY(message_failure(&answer));
+    if (answer.head.kind != MESSAGE_READY || answer.descriptors[1] < 0)
+        return error_new("the sandbox talks nonsense");
+    overlay->root = answer.descriptors[0];
+    overlay->store = answer.descriptors[1];
+    answer.descriptors[0] = answer.descriptors[1] = -1;
+    return NULL;
+}
+
+static struct error *overlay_begin(struct sandbox *sandbox, const struct sandbox_step *steps,
+                                   size_t count, const char *const *visible)
+{
+    struct overlay *overlay = sandbox->overlay;
+    choose_places(sandbox, steps, count);
+    // Somebody may have killed it, such as the kernel for want of memory.
+    if (overlay->zygote > 0 && waitpid(overlay->zygote, NULL, WNOHANG) == overlay->zygote)
+        overlay->zygote = 0;
+    if (overlay->zygote <= 0) {
+        end_zygote(overlay);
+        TRY(start_zygote(sandbox, true));
+    }
+    int ends[2], yes = 1;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        return error_from_errno(errno, "cannot make a socket");
+    overlay->life = ends[0];
+    struct error *error = NULL;
+    if (setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) < 0)
+        error = error_from_errno(errno, "cannot set up a socket");
+    if (error == NULL)
+        error = ask_zygote(sandbox, visible, ends[1]);
+    close(ends[1]);
+    TRY(error);
+    TRY(await_init(overlay));
+    snprintf(sandbox->root, sizeof sandbox->root, "/proc/%ld/fd/%d", (long)getpid(), overlay->root);
+    return NULL;
+}
+
+static void overlay_end(struct sandbox *sandbox)
+{
+    struct overlay *overlay = sandbox->overlay;
+    if (overlay->init > 0) {
+        kill(overlay->init, SIGKILL);
+        wait_for(overlay->init);
+    }
+    overlay->init = 0;
+    close_one(&overlay->life);
+    close_one(&overlay->root);
+    close_one(&overlay->store);
+}
+
+// A copy that nobody else has.
+static struct error *copy_input(int input, off_t size, int *ret_input)
+{
+    _cleanup_close_ int copy = memfd_create("input", MFD_CLOEXEC);
+    if (copy < 0)
+        return error_from_errno(errno, "cannot copy the input");
+    for (off_t at = 0; at < size;) {
+        ssize_t got = sendfile(copy, input, &at, (size_t)(size - at));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return error_from_errno(errno, "cannot copy the input");
+        if (got == 0)
+            break;
+    }
+    *ret_input = copy;
+    copy = -1;
+    return NULL;
+}
+
+// An open file of the outside is a way out: /proc/self/fd/0 may be opened again for writing. The
+// trial gets the file as its own view has it.
+static struct error *inner_input(struct overlay *overlay, int input, int *ret_input)
+{
+    struct stat status, named;
+    char link[40], path[PATH_MAX];
+    if (input < 0 || fstat(input, &status) < 0 || !S_ISREG(status.st_mode))
+        return NULL;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", input);
+    ssize_t size = readlink(link, path, sizeof path - 1);
+    off_t at = lseek(input, 0, SEEK_CUR);
+    int inner = -1;
+    if (size > 1 && path[0] == '/') {
+        path[size] = '\0';
+        if (stat(path, &named) == 0 && named.st_dev == status.st_dev &&
+            named.st_ino == status.st_ino)
+            inner = openat(overlay->root, path + 1, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    }
+    if (inner < 0)
+        TRY(copy_input(input, status.st_size, &inner));
+    if (at > 0)
+        lseek(inner, at, SEEK_SET);
+    *ret_input = inner;
+    return NULL;
+}
+
+static struct error *await_start(struct overlay *overlay, pid_t *ret_pid)
+{
+    for (;;) {
+        _cleanup_(incoming_deinit) struct incoming answer;
+        TRY(message_receive(overlay->life, &answer));
+        TRY(message_failure(&answer));
+        if (answer.head.kind == MESSAGE_HELLO)
+            *ret_pid = answer.sender;
+        if (answer.head.kind == MESSAGE_STARTED)
+            return NULL;
+    }
+}
+
+static struct error *overlay_start(struct sandbox *sandbox, struct spawn *spawn, bool linger,
+                                   pid_t *ret_pid)
+{
+    struct overlay *overlay = sandbox->overlay;
+    _cleanup_(buffer_deinit) struct buffer payload = {0};
+    _cleanup_close_ int inner = -1;
+    TRY(inner_input(overlay, spawn->input, &inner));
+    TRY(buffer_append(&payload, &spawn->limits, sizeof spawn->limits));
+    TRY(message_add_text(&payload, sandbox->directory));
+    TRY(message_add_list(&payload, spawn->command));
+    TRY(message_add_list(&payload, spawn->environment));
+    struct message head = {.kind = MESSAGE_START, .values = {linger}};
+    int given[] = {spawn->output, spawn->errors, inner >= 0 ? inner : spawn->input, -1};
+    TRY(message_send(overlay->life, &head, &payload, given));
+    return await_start(overlay, ret_pid);
+}
+
+static int overlay_descriptor(struct sandbox *sandbox)
+{
+    return sandbox->overlay->life;
+}
+
+static void take_news(const struct message *head, struct progress *progress)
+{
+    progress->cpu_ns += (uint64_t)head->values[1];
+    if ((uint64_t)head->values[2] > progress->peak_memory)
+        progress->peak_memory = (uint64_t)head->values[2];
+    if (head->kind == MESSAGE_COMMAND) {
+        progress->command_gone = true;
+        progress->status = (int)head->values[0];
+    }
+    if (head->values[3] != 0)
+        progress->step_gone = true;
+}
+
+static struct error *overlay_news(struct sandbox *sandbox, struct progress *progress)
+{
+    struct overlay *overlay = sandbox->overlay;
+    struct pollfd watched = {overlay->life, POLLIN, 0};
+    while (!progress->step_gone && poll(&watched, 1, 0) > 0) {
+        _cleanup_(incoming_deinit) struct incoming news;
+        TRY(message_receive(overlay->life, &news));
+        TRY(message_failure(&news));
+        take_news(&news.head, progress);
+    }
+    return NULL;
+}
+
+// News that were on their way may come before the answer.
+static struct error *order(struct overlay *overlay, enum message_kind kind,
+                           struct progress *progress)
+{
+    TRY(message_send(overlay->life, &(struct message){.kind = kind}, NULL, NULL));
+    for (;;) {
+        _cleanup_(incoming_deinit) struct incoming answer;
+        TRY(message_receive(overlay->life, &answer));
+        TRY(message_failure(&answer));
+        if (progress != NULL)
+            take_news(&answer.head, progress);
+        if (answer.head.kind == MESSAGE_DONE)
+            return NULL;
+    }
+}
+
+static struct error *overlay_kill_step(struct sandbox *sandbox, struct progress *progress)
+{
+    return order(sandbox->overlay, MESSAGE_KILL, progress);
+}
+
+static struct error *overlay_kill_all(struct sandbox *sandbox)
+{
+    return order(sandbox->overlay, MESSAGE_QUIET, NULL);
+}
+
+const struct backend overlay_backend = {
+    .begin = overlay_begin,
+    .end = overlay_end,
+    .start = overlay_start,
+    .descriptor = overlay_descriptor,
+    .news = overlay_news,
+    .kill_step = overlay_kill_step,
+    .kill_all = overlay_kill_all,
+    .each_change = overlay_each_change,
+};

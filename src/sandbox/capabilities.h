@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#ifndef ORDEAL_SANDBOX_CAPABILITIES_H
+#define ORDEAL_SANDBOX_CAPABILITIES_H
+
+#include "base/error.h"
+
+// Programs that this process executes get no other capabilities than harmless ones.
+struct error *capabilities_bound(void);
+// Gives up all others now.
+struct error *capabilities_drop(void);
+
+#endif

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See init.h. Every orphan of the life becomes a child of this process, and everything in the
+// namespace dies with it.
+#include "sandbox/init.h"
+
+#include "base/cleanup.h"
+#include "base/cursor.h"
+#include "sandbox/internal.h"
+#include "sandbox/keeper.h"
+#include "sandbox/message.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define KILL_PATIENCE 10000000000ull
+
+struct init {
+    int socket, signals;
+    pid_list keepers;
+    int keeper;               // socket of the keeper whose command has not ended yet, or -1
+    pid_t command;            // 0: none runs
+    bool running;             // a step is not over yet
+    struct progress progress; // since the last message
+};
+
+static bool is_keeper(const struct init *init, pid_t pid)
+{
+    for (size_t i = 0; i < init->keepers.count; i++)
+        if (init->keepers.items[i] == pid)
+            return true;
+    return false;
+}
+
+static void forget_keeper(struct init *init, pid_t pid)
+{
+    for (size_t i = 0; i < init->keepers.count; i++)
+        if (init->keepers.items[i] == pid)
+            init->keepers.items[i--] = init->keepers.items[--init->keepers.count];
+}
+
+static struct error *tell(struct init *init, enum message_kind kind, bool over)
+{
+    struct progress *progress = &init->progress;
+    struct message head = {.kind = kind,
+                           .values = {progress->status, (int64_t)progress->cpu_ns,
+                                      (int64_t)progress->peak_memory, over}};
+    *progress = (struct progress){0};
+    return message_send(init->socket, &head, NULL, NULL);
+}
+
+// Whether processes are left that no keeper keeps.
+static struct error *processes_left(struct init *init, bool *ret_left)
+{
+    siginfo_t info;
+    *ret_left = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    if (!*ret_left || init->keepers.count == 0)
+        return NULL;
+    pid_list children = {0};
+    struct error *error = processes_children(&children);
+    *ret_left = false;
+    for (size_t i = 0; i < children.count; i++)
+        *ret_left |= !is_keeper(init, children.items[i]);
+    ARRAY_DEINIT(&children);
+    return error;
+}
+
+// Returns whether the command was among them.
+static bool reap(struct init *init)
+{
+    bool command = false;
+    for (;;) {
+        int status;
+        struct rusage usage;
+        pid_t pid = wait4(-1, &status, WNOHANG, &usage);
+        if (pid < 0 && errno == EINTR)
+            continue;
+        if (pid <= 0)
+            return command;
+        if (is_keeper(init, pid)) {
+            forget_keeper(init, pid);
+            continue;
+        }
+        progress_count(&init->progress, &usage);
+        if (pid == init->command) {
+            command = true;
+            init->progress.status = status;
+            init->command = 0;
+        }
+    }
+}
+
+static struct error *children_ended(struct init *init)
+{
+    bool command = reap(init), left = true;
+    if (!init->running || init->keeper >= 0 || (init->command != 0 && !command))
+        return NULL;
+    TRY(processes_left(init, &left));
+    init->running = left;
+    if (command)
+        return tell(init, MESSAGE_COMMAND, !left);
+    return left ? NULL : tell(init, MESSAGE_STEP, true);
+}
+
+static struct error *kept_command_ended(struct init *init)
+{
+    struct error *error = keeper_news(init->keeper, &init->progress);
+    close(init->keeper);
+    init->keeper = -1;
+    init->running = false;
+    TRY(error);
+    return tell(init, MESSAGE_COMMAND, true);
+}
+
+static struct error *start_command(struct init *init, const struct spawn *spawn, bool linger)
+{
+    pid_t pid;
+    int handle;
+    if (!linger) {
+        TRY(spawn_start(spawn, &pid, &handle));
+        close(handle);
+        init->command = pid;
+    } else {
+        pid_t *place = ARRAY_ADD(&init->keepers);
+        if (place == NULL)
+            return error_no_memory();
+        *place = -1;
+        TRY(keeper_start(spawn, place, &init->keeper, &pid));
+    }
+    init->running = true;
+    init->progress = (struct progress){0};
+    struct message head = {.kind = MESSAGE_STARTED, .values = {pid}};
+    return message_send(init->socket, &head, NULL, NULL);
+}
+
+static struct error *start(struct init *init, const struct incoming *order)
+{
+    struct cursor cursor = {.data = (const unsigned char *)order->payload.data,
+                            .size = order->payload.size};
+    struct spawn spawn = {.output = order->descriptors[0],
+                          .errors = order->descriptors[1],
+                          .input = order->descriptors[2],
+                          .announce = init->socket};
+    _cleanup_free_ char **command = NULL, **environment = NULL;
+    cursor_copy(&cursor, &spawn.limits, sizeof spawn.limits);
+    spawn.directory = message_text(&cursor);
+    TRY(message_list(&cursor, &command));
+    TRY(message_list(&cursor, &environment));
+    spawn.command = command;
+    spawn.environment = environment;
+    return start_command(init, &spawn, order->head.values[0] != 0);
+}
+
+// Kills until nobody is left who is not kept; all: keepers as well.
+static struct error *end_processes(struct init *init, bool all)
+{
+    uint64_t deadline = sandbox_now() + KILL_PATIENCE;
+    if (init->keeper >= 0) { // its command is the step
+        close(init->keeper);
+        init->keeper = -1;
+        if (init->keepers.count != 0)
+            init->keepers.count--;
+    }
+    if (all)
+        init->keepers.count = 0;
+    for (bool left = true;;) {
+        reap(init);
+        TRY(processes_left(init, &left));
+        if (!left)
+            break;
+        size_t count, refused;
+        if (init->keepers.count == 0)
+            kill(-1, SIGKILL);
+        else
+            TRY(processes_signal(SIGKILL, &init->keepers, &count, &refused));
+        if (sandbox_now() > deadline)
+            return error_new("processes of the trial cannot be killed");
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
+    init->running = false;
+    init->command = 0;
+    return tell(init, MESSAGE_DONE, true);
+}
+
+static struct error *obey(struct init *init)
+{
+    _cleanup_(incoming_deinit) struct incoming order;
+    struct error *error = message_receive(init->socket, &order);
+    if (error != NULL) { // nobody needs us
+        error_free(error);
+        _exit(0);
+    }
+    switch (order.head.kind) {
+    case MESSAGE_START:
+        return start(init, &order);
+    case MESSAGE_KILL:
+        return end_processes(init, false);
+    case MESSAGE_QUIET:
+        return end_processes(init, true);
+    default:
+        return error_new("the sandbox was told nonsense");
+    }
+}
+
+static void serve_once(struct init *init)
+{
+    struct pollfd polled[] = {
+        {init->socket, POLLIN, 0}, {init->signals, POLLIN, 0}, {init->keeper, POLLIN, 0}};
+    if (poll(polled, 3, -1) < 0)
+        return;
+    struct error *error = NULL;
+    if (polled[1].revents != 0) {
+        struct signalfd_siginfo info;
+        if (read(init->signals, &info, sizeof info) > 0)
+            error = children_ended(init);
+    }
+    if (error == NULL && init->keeper >= 0 && polled[2].revents != 0)
+        error = kept_command_ended(init);
+    if (error == NULL && polled[0].revents != 0)
+        error = obey(init);
+    if (error != NULL)
+        message_fail(init->socket, error);
+}
+
+void init_serve(int socket)
+{
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_SETMASK, &child, NULL);
+    struct init init = {.socket = socket, .keeper = -1};
+    init.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (init.signals < 0)
+        _exit(1);
+    for (;;)
+        serve_once(&init);
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a private view consists of: one overlay over the root where the kernel allows that, else one
+// over every directory that has no mount below (in a user namespace, mounts of the outside cannot
+// be taken apart). Every other file system gets its own overlay. What cannot be overlaid is shown
+// read-only.
+#include "sandbox/changes.h"
+#include "sandbox/mounts.h"
+#include "sandbox/view.h"
+
+#include "base/cleanup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#define ENTRIES_LIMIT 512 // of a directory that must be put together from its entries
+
+struct planning {
+    struct view *view;
+    struct mounts mounts;
+};
+
+// These are made anew for every life.
+static bool is_special(const char *path)
+{
+    return path_below(path, "/proc") || path_below(path, "/sys") || path_below(path, "/dev");
+}
+
+static struct error *outside(const char *path, struct buffer *ret_path)
+{
+    return buffer_printf(ret_path, "/old%s", path);
+}
+
+static struct error *add_part(struct view *view, enum view_part_kind kind, const char *path,
+                              const struct stat *status, struct view_part **ret_part)
+{
+    _cleanup_(buffer_deinit) struct buffer full = {0};
+    TRY(outside(path, &full));
+    struct view_part *part = ARRAY_ADD(&view->parts);
+    if (part == NULL || (part->path = strdup(path)) == NULL)
+        return error_no_memory();
+    part->kind = kind;
+    part->mode = view_mode(view, full.data, status->st_mode);
+    part->uid = status->st_uid;
+    part->gid = status->st_gid;
+    *ret_part = part;
+    return NULL;
+}
+
+static struct error *add_bind(struct planning *planning, const char *path,
+                              const struct stat *status, bool recursive)
+{
+    struct view *view = planning->view;
+    _cleanup_(buffer_deinit) struct buffer from = {0}, to = {0};
+    struct view_part *part;
+    TRY(add_part(view, VIEW_BIND, path, status, &part));
+    part->number = view->binds++;
+    TRY(outside(path, &from));
+    TRY(buffer_printf(&to, "/ro/%u", part->number));
+    if (S_ISDIR(status->st_mode) ? mkdir(to.data, 0755) < 0 : mknod(to.data, S_IFREG | 0644, 0) < 0)
+        return error_from_errno(errno, "cannot make a place for %s", path);
+    if (mount(from.data, to.data, NULL, MS_BIND | (recursive ? MS_REC : 0), NULL) < 0 ||
+        view_readonly(to.data) < 0)
+        return error_from_errno(errno, "cannot show %s read-only", path);
+    return NULL;
+}
+
+// Tries it; false (errno) if that cannot be an overlay.
+static struct error *add_overlay(struct planning *planning, const char *path,
+                                 const struct stat *status, unsigned long flags, bool *ret_works)
+{
+    struct view *view = planning->view;
+    struct view_part *part;
+    TRY(add_part(view, VIEW_OVERLAY, path, status, &part));
+    part->number = (unsigned)view->layers.count;
+    part->flags = flags;
+    if (mount("ordeal", "/layer", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") < 0)
+        return error_from_errno(errno, "cannot mount a tmpfs");
+    int code = view_mount_overlay(view, part, "/new");
+    *ret_works = code == 0;
+    if (code == 0)
+        umount2("/new", MNT_DETACH);
+    umount2("/layer", MNT_DETACH);
+    if (*ret_works) {
+        char **layer = ARRAY_ADD(&view->layers);
+        if (layer == NULL || (*layer = strdup(path)) == NULL)
+            return error_no_memory();
+        return NULL;
+    }
+    free(part->path);
+    view->parts.count--;
+    errno = code;
+    return NULL;
+}
+
+static struct error *add_tree(struct planning *planning, const char *path);
+
+// A mount of its own, or a directory without mounts below.
+static struct error *add_whole(struct planning *planning, const char *path,
+                               const struct stat *status, const struct mount_entry *entry)
+{
+    if (entry != NULL && (entry->readonly || mount_is_virtual(entry)))
+        return add_bind(planning, path, status, true);
+    int code = ENOTDIR;
+    if (S_ISDIR(status->st_mode)) {
+        bool works;
+        TRY(add_overlay(planning, path, status, entry == NULL ? 0 : entry->flags, &works));
+        if (works)
+            return NULL;
+        code = errno;
+    }
+    _cleanup_(buffer_deinit) struct buffer full = {0};
+    TRY(outside(path, &full));
+    if (code != ENOTDIR || access(full.data, W_OK) == 0)
+        TRY(view_warn(planning->view, "%s is read-only in trials: it cannot be overlaid (%s)",
+                      path[0] == '\0' ? "/" : path, strerror(code)));
+    return add_bind(planning, path, status, true);
+}
+
+static struct error *add_link(struct planning *planning, const char *path, const char *full,
+                              const struct stat *status)
+{
+    char target[4096];
+    ssize_t size = readlink(full, target, sizeof target - 1);
+    if (size < 0)
+        return error_from_errno(errno, "cannot read the link %s", path);
+    target[size] = '\0';
+    struct view_part *part;
+    TRY(add_part(planning->view, VIEW_LINK, path, status, &part));
+    part->target = strdup(target);
+    return part->target == NULL ? error_no_memory() : NULL;
+}
+
+static struct error *add_entry(struct planning *planning, const char *path)
+{
+    struct stat status;
+    _cleanup_(buffer_deinit) struct buffer full = {0};
+    TRY(outside(path, &full));
+    if (lstat(full.data, &status) < 0)
+        return NULL; // gone, or a mount that does not answer
+    if (S_ISLNK(status.st_mode))
+        return add_link(planning, path, full.data, &status);
+    if (S_ISDIR(status.st_mode) && is_special(path)) {
+        struct view_part *part;
+        return add_part(planning->view, VIEW_DIRECTORY, path, &status, &part);
+    }
+    if (S_ISDIR(status.st_mode))
+        return add_tree(planning, path);
+    if (S_ISREG(status.st_mode))
+        return add_whole(planning, path, &status, NULL);
+    return NULL;
+}
+
+// A directory with mounts below, put together from its entries.
+static struct error *add_pieces(struct planning *planning, const char *path,
+                                const struct stat *status)
+{
+    _cleanup_(buffer_deinit) struct buffer full = {0};
+    TRY(outside(path, &full));
+    struct dirent **entries = NULL;
+    int count = scandir(full.data, &entries, NULL, alphasort);
+    struct error *error = NULL;
+    if (count < 0 || count > ENTRIES_LIMIT) {
+        error =
+            view_warn(planning->view, "%s is read-only in trials: there are mounts below it and %s",
+                      path, count < 0 ? strerror(errno) : "too many entries in it");
+        if (error == NULL)
+            error = add_bind(planning, path, status, true);
+    } else {
+        struct view_part *part;
+        error = add_part(planning->view, VIEW_DIRECTORY, path, status, &part);
+    }
+    for (int i = 0; i < count; i++) {
+        _cleanup_(buffer_deinit) struct buffer below = {0};
+        const char *name = entries[i]->d_name;
+        if (error == NULL && count <= ENTRIES_LIMIT && strcmp(name, ".") != 0 &&
+            strcmp(name, "..") != 0 && (error = buffer_printf(&below, "%s/%s", path, name)) == NULL)
+            error = add_entry(planning, below.data);
+        free(entries[i]);
+    }
+    free(entries);
+    return error;
+}
+
+static struct error *add_tree(struct planning *planning, const char *path)
+{
+    struct stat status;
+    _cleanup_(buffer_deinit) struct buffer full = {0};
+    TRY(outside(path, &full));
+    if (stat(full.data, &status) < 0)
+        return NULL;
+    if (planning->view->own_users && access(full.data, X_OK) < 0) {
+        struct view_part *part; // closed to us: a closed directory is as good
+        return add_part(planning->view, VIEW_DIRECTORY, path, &status, &part);
+    }
+    if (mounts_below(&planning->mounts, path))
+        return add_pieces(planning, path, &status);
+    return add_whole(planning, path, &status, mounts_at(&planning->mounts, path));
+}
+
+static bool already_bound(const struct view *view, const char *path)
+{
+    for (size_t i = 0; i < view->parts.count; i++)
+        if (view->parts.items[i].kind == VIEW_BIND && path_below(path, view->parts.items[i].path))
+            return true;
+    return false;
+}
+
+// The other file systems over an overlay of the root.
+static struct error *add_mounts(struct planning *planning)
+{
+    for (size_t i = 0; i < planning->mounts.entries.count; i++) {
+        const struct mount_entry *entry = &planning->mounts.entries.items[i];
+        struct stat status;
+        _cleanup_(buffer_deinit) struct buffer full = {0};
+        if (entry->path[0] == '\0' || is_special(entry->path) ||
+            already_bound(planning->view, entry->path))
+            continue;
+        TRY(outside(entry->path, &full));
+        if (stat(full.data, &status) == 0)
+            TRY(add_whole(planning, entry->path, &status, entry));
+    }
+    return NULL;
+}
+
+static struct error *add_shared_memory(struct planning *planning)
+{
+    struct stat status;
+    bool works;
+    if (stat("/old/dev/shm", &status) < 0)
+        return NULL;
+    return add_overlay(planning, "/dev/shm", &status, 0, &works);
+}
+
+// The directories of others on the way to `path`.
+static struct error *open_way(struct view *view, const char *path)
+{
+    const struct view_part *inner = NULL;
+    for (size_t i = 0; i < view->parts.count; i++) {
+        const struct view_part *part = &view->parts.items[i];
+        if (part->kind == VIEW_OVERLAY && path_below(path, part->path) &&
+            (inner == NULL || strlen(part->path) > strlen(inner->path)))
+            inner = part;
+    }
+    if (inner == NULL)
+        return NULL;
+    size_t start = strlen(inner->path);
+    for (size_t end = start; path[end] != '\0';) {
+        end += 1 + strcspn(path + end + 1, "/");
+        _cleanup_(buffer_deinit) struct buffer full = {0};
+        struct stat status;
+        TRY(buffer_printf(&full, "/old%.*s", (int)end, path));
+        if (lstat(full.data, &status) < 0 || !S_ISDIR(status.st_mode))
+            return NULL;
+        if (view_owns(view, full.data))
+            continue;
+        struct view_path *way = ARRAY_ADD(&view->paths);
+        if (way == NULL || (way->path = strndup(path + start, end - start)) == NULL)
+            return error_no_memory();
+        way->layer = inner->number;
+        way->mode = view_mode(view, full.data, status.st_mode);
+    }
+    return NULL;
+}
+
+static struct error *open_ways(struct view *view, const char *directory)
+{
+    const char *const places[] = {directory, "/var/tmp", "/run/lock"};
+    if (!view->own_users)
+        return NULL;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        TRY(open_way(view, places[i]));
+    return NULL;
+}
+
+static struct error *plan(struct planning *planning, const char *directory)
+{
+    struct stat status;
+    TRY(mounts_read("/old/proc/self/mountinfo", "/old", &planning->mounts));
+    if (stat("/old", &status) < 0)
+        return error_from_errno(errno, "cannot look at /");
+    const struct mount_entry *root = mounts_at(&planning->mounts, "");
+    bool works = false;
+    if (!planning->view->own_users)
+        TRY(add_overlay(planning, "", &status, root == NULL ? 0 : root->flags, &works));
+    TRY(works ? add_mounts(planning) : add_pieces(planning, "", &status));
+    if (planning->view->layers.count == 0)
+        return error_new("the kernel does not allow overlays here");
+    TRY(add_shared_memory(planning));
+    return open_ways(planning->view, directory);
+}
+
+struct error *view_plan(struct view *view, const char *directory)
+{
+    struct planning planning = {.view = view};
+    struct error *error = plan(&planning, directory);
+    mounts_deinit(&planning.mounts);
+    return error;
+}

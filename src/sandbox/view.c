@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One life's root, put together in a copy of the stage. See view.h.
+#include "sandbox/view.h"
+
+#include "base/cleanup.h"
+#include "sandbox/changes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+// The changes of one life are in memory. More than this much would be a danger to the machine; the
+// trial sees a full disk then.
+#define LAYER_OPTIONS "mode=755,size=25%"
+
+static struct error *mount_error(const char *what)
+{
+    return error_from_errno(errno, "cannot mount %s for a trial", what);
+}
+
+static int open_ways(const struct view *view, unsigned layer)
+{
+    for (size_t i = 0; i < view->paths.count; i++) {
+        const struct view_path *way = &view->paths.items[i];
+        char path[PATH_MAX];
+        if (way->layer != layer)
+            continue;
+        snprintf(path, sizeof path, "/layer/u%u%s", layer, way->path);
+        if ((mkdir(path, 0700) < 0 && errno != EEXIST) || chmod(path, way->mode & 07777) < 0)
+            return errno;
+    }
+    return 0;
+}
+
+int view_mount_overlay(const struct view *view, const struct view_part *part, const char *target)
+{
+    char upper[32], work[32], options[256], lower[PATH_MAX];
+    snprintf(upper, sizeof upper, "/layer/u%u", part->number);
+    snprintf(work, sizeof work, "/layer/w%u", part->number);
+    if (mkdir(upper, 0755) < 0 || mkdir(work, 0755) < 0)
+        return errno;
+    if (!view->own_users && chown(upper, part->uid, part->gid) < 0)
+        return errno;
+    if (chmod(upper, part->mode & 07777) < 0)
+        return errno;
+    int code = open_ways(view, part->number);
+    if (code != 0)
+        return code;
+    // The lower directory is named by "." since its name may hold what options cannot.
+    if ((size_t)snprintf(lower, sizeof lower, "/old%s", part->path) >= sizeof lower)
+        return ENAMETOOLONG;
+    if (chdir(lower) < 0)
+        return errno;
+    snprintf(options, sizeof options, "lowerdir=.,upperdir=%s,workdir=%s%s", upper, work,
+             view->options);
+    int result = mount("ordeal", target, "overlay", MS_NODEV | part->flags, options);
+    code = result < 0 ? errno : 0;
+    return chdir("/") < 0 && code == 0 ? errno : code;
+}
+
+// Whether this part is shown in this life.
+static bool is_shown(const struct view_part *part, const struct view_request *request)
+{
+    if (part->kind != VIEW_LINK && path_below(part->path, "/tmp"))
+        return request->show_tmp;
+    if (path_below(part->path, "/dev/shm"))
+        return false; // comes after /dev
+    return true;
+}
+
+static struct error *build_part(const struct view *view, const struct view_part *part)
+{
+    char place[PATH_MAX], source[32];
+    if ((size_t)snprintf(place, sizeof place, "/new%s", part->path) >= sizeof place)
+        return error_new("%s is too long a name", part->path);
+    int result = 0;
+    bool root = part->path[0] == '\0';
+    switch (part->kind) {
+    case VIEW_LINK:
+        result = symlink(part->target, place);
+        break;
+    case VIEW_DIRECTORY:
+        if (root && (mkdir("/layer/skeleton", part->mode) < 0 ||
+                     mount("/layer/skeleton", "/new", NULL, MS_BIND, NULL) < 0))
+            return mount_error("/");
+        result = root ? 0 : mkdir(place, part->mode);
+        break;
+    case VIEW_BIND:
+        snprintf(source, sizeof source, "/ro/%u", part->number);
+        result = mount(source, place, NULL, MS_BIND | MS_REC, NULL);
+        break;
+    case VIEW_OVERLAY:
+        errno = view_mount_overlay(view, part, place);
+        result = errno == 0 ? 0 : -1;
+        break;
+    }
+    return result < 0 ? mount_error(root ? "/" : part->path) : NULL;
+}
+
+// In a skeleton, parts need something to be mounted on.
+static struct error *make_place(const struct view_part *part)
+{
+    char place[PATH_MAX];
+    snprintf(place, sizeof place, "/new%s", part->path);
+    if (part->kind == VIEW_LINK || part->kind == VIEW_DIRECTORY || part->path[0] == '\0')
+        return NULL;
+    int result = S_ISDIR(part->mode) ? mkdir(place, 0755) : mknod(place, S_IFREG | 0444, 0);
+    return result < 0 ? mount_error(part->path) : NULL;
+}
+
+static struct error *build_parts(const struct view *view, const struct view_request *request)
+{
+    bool skeleton = view->parts.items[0].kind == VIEW_DIRECTORY;
+    for (size_t i = 0; i < view->parts.count; i++) {
+        const struct view_part *part = &view->parts.items[i];
+        if (!is_shown(part, request)) {
+            if (skeleton && strcmp(part->path, "/tmp") == 0 && mkdir("/new/tmp", 01777) < 0)
+                return mount_error("/tmp");
+            continue;
+        }
+        if (skeleton)
+            TRY(make_place(part));
+        TRY(build_part(view, part));
+    }
+    return NULL;
+}
+
+static struct error *private_directory(const char *layer, const char *place)
+{
+    if (mkdir(layer, 01777) < 0)
+        return mount_error(place);
+    if (mount(layer, place, NULL, MS_BIND | MS_NOSUID | MS_NODEV, NULL) < 0)
+        return mount_error(place + strlen("/new"));
+    return NULL;
+}
+
+static struct error *build_devices(const struct view *view, const struct view_request *request)
+{
+    if (mount("/dev", "/new/dev", NULL, MS_BIND | MS_REC, NULL) < 0)
+        return mount_error("/dev");
+    if (mount("devpts", "/new/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
+              "newinstance,ptmxmode=0666,mode=620") < 0)
+        return mount_error("/dev/pts");
+    for (size_t i = 0; request->show_shm && i < view->parts.count; i++)
+        if (strcmp(view->parts.items[i].path, "/dev/shm") == 0)
+            return build_part(view, &view->parts.items[i]);
+    return private_directory("/layer/shm", "/new/dev/shm");
+}
+
+// The switches of the kernel. Writing them takes a user id of 0 and no capability, so they must not
+// be writable. A proc that a trial might mount itself is refused by the kernel, since it would show
+// what these mounts cover.
+static struct error *build_processes(const struct view *view)
+{
+    static const char *const switches[] = {"/new/proc/sys", "/new/proc/sysrq-trigger",
+                                           "/new/proc/irq", "/new/proc/bus", "/new/proc/fs"};
+    if (mount("proc", "/new/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+        return mount_error("/proc");
+    if (view->uid != 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+        if (mount(switches[i], switches[i], NULL, MS_BIND, NULL) < 0) {
+            if (errno == ENOENT)
+                continue;
+            return mount_error(switches[i] + strlen("/new"));
+        }
+        if (mount(NULL, switches[i], NULL,
+                  MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+            return mount_error(switches[i] + strlen("/new"));
+    }
+    return NULL;
+}
+
+// Directories on the way to a file of ours that only the outside has.
+static struct error *make_way(char *place)
+{
+    for (char *at = place + strlen("/new/"); (at = strchr(at, '/')) != NULL; at++) {
+        *at = '\0';
+        int result = mkdir(place, 0755);
+        *at = '/';
+        if (result < 0 && errno != EEXIST)
+            return error_from_errno(errno, "cannot make a place for %s", place + strlen("/new"));
+    }
+    int file = open(place, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (file < 0)
+        return error_from_errno(errno, "cannot make a place for %s", place + strlen("/new"));
+    close(file);
+    return NULL;
+}
+
+static struct error *show_file(const char *path)
+{
+    char place[PATH_MAX], source[PATH_MAX];
+    struct stat status;
+    if ((size_t)snprintf(place, sizeof place, "/new%s", path) >= sizeof place ||
+        (size_t)snprintf(source, sizeof source, "/old%s", path) >= sizeof source)
+        return error_new("%s is too long a name", path);
+    if (stat(source, &status) < 0)
+        return error_from_errno(errno, "cannot show %s to a trial", path);
+    if (lstat(place, &status) < 0)
+        TRY(make_way(place));
+    if (mount(source, place, NULL, MS_BIND, NULL) < 0)
+        return error_from_errno(errno, "cannot show %s to a trial", path);
+    return NULL;
+}
+
+// Afterwards nothing leads back to the stage.
+static struct error *enter_root(void)
+{
+    if (chdir("/new") < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
+        return error_from_errno(errno, "cannot enter the private file system");
+    if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+        return error_from_errno(errno, "cannot leave the file system");
+    return NULL;
+}
+
+struct error *view_build(const struct view *view, const struct view_request *request, int *ret_root,
+                         int *ret_layers)
+{
+    if (mount("ordeal", "/layer", "tmpfs", MS_NOSUID | MS_NODEV, LAYER_OPTIONS) < 0)
+        return mount_error("a tmpfs");
+    TRY(build_parts(view, request));
+    if (!request->show_tmp)
+        TRY(private_directory("/layer/tmp", "/new/tmp"));
+    TRY(build_devices(view, request));
+    if (mount("/sys", "/new/sys", NULL, MS_BIND | MS_REC, NULL) < 0)
+        return mount_error("/sys");
+    TRY(build_processes(view));
+    for (char *const *visible = request->visible; visible != NULL && *visible != NULL; visible++)
+        TRY(show_file(*visible));
+    _cleanup_close_ int layers = open("/layer", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (layers < 0)
+        return error_from_errno(errno, "cannot open the layers");
+    TRY(enter_root());
+    int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0)
+        return error_from_errno(errno, "cannot open the private root");
+    *ret_root = root;
+    *ret_layers = layers;
+    layers = -1;
+    return NULL;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The private view of the file system. What can be prepared once for a slot is prepared in a mount
+// namespace of the slot's, the *stage*:
+//   /old     everything as it is outside
+//   /dev     a small /dev, read-only       /sys  read-only
+//   /ro/N    what can only be shown read-only
+//   /layer   place for the tmpfs that takes the changes of one life
+//   /new     place for the root of one life
+// A life has a copy of that namespace and puts its root together there.
+#ifndef ORDEAL_SANDBOX_VIEW_H
+#define ORDEAL_SANDBOX_VIEW_H
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum view_part_kind {
+    VIEW_DIRECTORY, // to mount the following on
+    VIEW_LINK,
+    VIEW_OVERLAY, // number: of its layer
+    VIEW_BIND,    // number: below /ro
+};
+struct view_part {
+    enum view_part_kind kind;
+    char *path;   // "" is the root
+    char *target; // of the link
+    unsigned number;
+    mode_t mode;
+    uid_t uid;
+    gid_t gid;
+    unsigned long flags; // of the mount
+};
+// Directories of others on the way to places that we may write to. Without the right to give away
+// files, the overlay could not copy them, so they are there from the beginning.
+struct view_path {
+    unsigned layer;
+    char *path; // below the layer
+    mode_t mode;
+};
+struct view {
+    bool own_users; // in a user namespace of ours
+    uid_t uid;      // who runs the trials
+    gid_t gid;
+    const char *options; // of overlays, begins with a comma
+    ARRAY(struct view_part) parts;
+    ARRAY(struct view_path) paths;
+    ARRAY(char *) layers; // number → path
+    ARRAY(char *) warnings;
+    unsigned binds;
+};
+void view_deinit(struct view *view);
+
+// Enters namespaces of our own and prepares the stage. `directory` is where the trials work.
+struct error *view_prepare(struct view *ret_view, const char *directory);
+
+struct view_request {
+    bool show_tmp, show_shm; // show what is outside in /tmp, in /dev/shm
+    char *const *visible;    // may be NULL
+};
+// In a fresh copy of the stage: puts the root together and enters it. *ret_root: the root.
+// *ret_layers: the directory that holds u0, u1, … the upper layers.
+struct error *view_build(const struct view *view, const struct view_request *request, int *ret_root,
+                         int *ret_layers);
+
+// For files of the view alone.
+// 0 or errno.
+int view_mount_overlay(const struct view *view, const struct view_part *part, const char *target);
+bool view_owns(const struct view *view, const char *path);
+mode_t view_mode(const struct view *view, const char *path, mode_t mode);
+struct error *view_plan(struct view *view, const char *directory);
+__attribute__((format(printf, 2, 3))) struct error *view_warn(struct view *view, const char *format,
+                                                              ...);
+int view_readonly(const char *path); // everything mounted there; -1 and errno
+
+#endif

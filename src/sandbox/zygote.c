@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See zygote.h.
+#include "sandbox/zygote.h"
+
+#include "base/cleanup.h"
+#include "base/cursor.h"
+#include "sandbox/capabilities.h"
+#include "sandbox/descriptors.h"
+#include "sandbox/init.h"
+#include "sandbox/message.h"
+#include "sandbox/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+struct zygote {
+    int socket;
+    bool network;
+    mode_t mask; // the caller's, for the trials
+    struct view view;
+};
+
+// Nothing of the caller's may be found in /proc/1/fd, and no handler of its may run here.
+static struct error *detach(const struct zygote_options *options, int socket)
+{
+    for (const int *group = options->groups; group != NULL && *group >= 0; group++)
+        if (pwrite(*group, "0", 1, 0) != 1)
+            return error_from_errno(errno, "cannot enter a control group");
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0)
+        return error_from_errno(errno, "cannot open /dev/null");
+    for (int i = 0; i < 3; i++)
+        if (dup2(null, i) < 0)
+            return error_from_errno(errno, "cannot set up a process");
+    descriptors_close_but(&socket, 1);
+    for (int signal = 1; signal < 65; signal++)
+        sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setsid();
+    return NULL;
+}
+
+static struct error *raise_loopback(void)
+{
+    _cleanup_close_ int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+    if (any < 0 || ioctl(any, SIOCSIFFLAGS, &request) < 0)
+        return error_from_errno(errno, "cannot set up the private network");
+    return NULL;
+}
+
+static struct error *settle(struct zygote *zygote, const struct view_request *request, int socket)
+{
+    int shown[3] = {-1, -1, -1};
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+        return error_from_errno(errno, "cannot tie the sandbox to its user");
+    if (zygote->network)
+        TRY(raise_loopback());
+    TRY(view_build(&zygote->view, request, &shown[0], &shown[1]));
+    umask(zygote->mask);
+    TRY(capabilities_drop());
+    if (prctl(PR_SET_DUMPABLE, 0) < 0)
+        return error_from_errno(errno, "cannot protect the sandbox");
+    struct error *error =
+        message_send(socket, &(struct message){.kind = MESSAGE_READY}, NULL, shown);
+    close(shown[0]);
+    close(shown[1]);
+    return error;
+}
+
+__attribute__((noreturn)) static void live(struct zygote *zygote,
+                                           const struct view_request *request, int socket)
+{
+    close(zygote->socket);
+    struct error *error = settle(zygote, request, socket);
+    if (error != NULL) {
+        message_fail(socket, error);
+        _exit(1);
+    }
+    init_serve(socket);
+}
+
+static struct error *beget(struct zygote *zygote, const struct incoming *order)
+{
+    struct cursor cursor = {.data = (const unsigned char *)order->payload.data,
+                            .size = order->payload.size};
+    _cleanup_free_ char **visible = NULL;
+    TRY(message_list(&cursor, &visible));
+    struct view_request request = {.show_tmp = order->head.values[0] != 0,
+                                   .show_shm = order->head.values[1] != 0,
+                                   .visible = visible};
+    unsigned long flags = CLONE_PARENT | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |
+                          (zygote->network ? CLONE_NEWNET : 0) | SIGCHLD;
+    long pid = syscall(SYS_clone, flags, NULL, NULL, NULL, NULL);
+    if (pid == 0)
+        live(zygote, &request, order->descriptors[0]);
+    if (pid < 0)
+        return error_from_errno(errno, "cannot begin a life in namespaces of its own");
+    struct message head = {.kind = MESSAGE_STARTED, .values = {pid}};
+    return message_send(zygote->socket, &head, NULL, NULL);
+}
+
+static struct error *report_ready(const struct zygote *zygote)
+{
+    const struct view *view = &zygote->view;
+    _cleanup_(buffer_deinit) struct buffer payload = {0};
+    uint64_t counts[2] = {view->layers.count, view->warnings.count};
+    TRY(buffer_append(&payload, &counts[0], sizeof counts[0]));
+    for (size_t i = 0; i < view->layers.count; i++)
+        TRY(message_add_text(&payload, view->layers.items[i]));
+    TRY(buffer_append(&payload, &counts[1], sizeof counts[1]));
+    for (size_t i = 0; i < view->warnings.count; i++)
+        TRY(message_add_text(&payload, view->warnings.items[i]));
+    struct message head = {.kind = MESSAGE_READY, .values = {view->own_users}};
+    return message_send(zygote->socket, &head, &payload, NULL);
+}
+
+static struct error *prepare(struct zygote *zygote, const struct zygote_options *options)
+{
+    TRY(detach(options, zygote->socket));
+    zygote->mask = umask(0);
+    TRY(view_prepare(&zygote->view, options->directory));
+    TRY(capabilities_bound());
+    return report_ready(zygote);
+}
+
+void zygote_serve(const struct zygote_options *options, int socket)
+{
+    struct zygote zygote = {.socket = socket, .network = options->network};
+    struct error *error = prepare(&zygote, options);
+    if (error != NULL) {
+        message_fail(socket, error);
+        _exit(1);
+    }
+    for (;;) {
+        _cleanup_(incoming_deinit) struct incoming order;
+        error = message_receive(socket, &order);
+        if (error != NULL)
+            _exit(0); // nobody needs us
+        error = beget(&zygote, &order);
+        if (error != NULL)
+            message_fail(socket, error);
+    }
+}
