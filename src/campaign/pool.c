@@ -17,6 +17,7 @@
 
 // Setup, pretest, posttest and oracle have their own times, of which only the user knows.
 #define PATIENCE_NS   (600 * 1000000000ull)
+#define FAREWELL_NS   3000000000ull
 #define DEATHS_IN_ROW 20 // slots that die without a result in between before the pool gives up
 
 struct pool_slot {
@@ -98,14 +99,37 @@ struct error *pool_new(const struct definition *definition, const struct injecto
     return NULL;
 }
 
+// An idle slot that hears no more from us removes what its sandbox has made and ends.
+static void let_go(struct pool_slot *slot, uint64_t deadline_ns)
+{
+    struct pollfd polled = {.fd = slot->socket, .events = POLLIN};
+    for (;;) {
+        uint64_t now = now_ns();
+        int left = now < deadline_ns ? (int)((deadline_ns - now) / 1000000) : 0;
+        int ready = poll(&polled, 1, left);
+        char byte;
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready <= 0 || recv(slot->socket, &byte, 1, MSG_DONTWAIT) <= 0)
+            return;
+    }
+}
+
 void pool_free(struct pool *pool)
 {
     if (pool == NULL)
         return;
     // All at once: each takes its targets with it, which takes a moment.
-    for (unsigned i = 0; i < pool->count; i++)
-        if (pool->slots[i].pid != 0)
+    for (unsigned i = 0; i < pool->count; i++) {
+        if (pool->slots[i].pid != 0 && pool->slots[i].busy)
             kill(pool->slots[i].pid, SIGKILL);
+        else if (pool->slots[i].pid != 0)
+            shutdown(pool->slots[i].socket, SHUT_WR);
+    }
+    uint64_t deadline = now_ns() + FAREWELL_NS;
+    for (unsigned i = 0; i < pool->count; i++)
+        if (pool->slots[i].pid != 0 && !pool->slots[i].busy)
+            let_go(&pool->slots[i], deadline);
     for (unsigned i = 0; i < pool->count; i++) {
         int status;
         slot_end(&pool->slots[i], &status);

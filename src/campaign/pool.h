@@ -33,7 +33,7 @@ struct pool;
 // Slots are forked from this process as it is now.
 struct error *pool_new(const struct definition *definition, const struct injector *injector,
                        const struct reference *reference, unsigned jobs, struct pool **ret_pool);
-void pool_free(struct pool *pool); // ends what still runs, at once
+void pool_free(struct pool *pool); // ends shots that still run, at once
 // How long one shot may take altogether before its slot counts as stuck and is replaced.
 void pool_set_patience(struct pool *pool, uint64_t ns);
 unsigned pool_idle(const struct pool *pool);
