@@ -14,6 +14,22 @@ static bool is_full(int code, int system)
             (system == ENOSPC || system == EDQUOT || system == EFBIG));
 }
 
+// What the system said. SQLite passes it on by errno, which may have been overwritten since; then
+// its files remember: the database, and the log beside it.
+static int last_errno(struct store *store)
+{
+    int code = sqlite3_system_errno(store->database);
+    if (code == 0)
+        sqlite3_file_control(store->database, "main", SQLITE_FCNTL_LAST_ERRNO, &code);
+    sqlite3_file *log = NULL;
+    if (code == 0 &&
+        sqlite3_file_control(store->database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) ==
+            SQLITE_OK &&
+        log != NULL && log->pMethods != NULL)
+        log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &code);
+    return code;
+}
+
 // SQLite's messages quote names out of the file, which may be anybody's.
 static struct error *in_its_words(struct store *store)
 {
@@ -31,7 +47,7 @@ struct error *store_failed(struct store *store, int code)
     code = sqlite3_extended_errcode(store->database) != SQLITE_OK
                ? sqlite3_extended_errcode(store->database)
                : code;
-    int system = sqlite3_system_errno(store->database);
+    int system = last_errno(store);
     if (is_full(code, system))
         return error_new("%s: no space left to write to it; nothing already stored is lost: make "
                          "room and go on with --resume",

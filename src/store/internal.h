@@ -109,6 +109,7 @@ enum kind {
     KIND_BYTES, // const void *, and a size_t right behind it
     KIND_VERDICT,
     KIND_STATE,
+    KIND_CONFIRMED,
 };
 struct column {
     const char *name;

@@ -98,6 +98,7 @@ static struct error *bind_member(struct scan *scan, int parameter, enum kind kin
     case KIND_SOME_NUMBER:
         return bind_some(scan, parameter, *(const unsigned *)member);
     case KIND_INT:
+    case KIND_CONFIRMED:
         return scan_integer(scan, parameter, *(const int *)member);
     case KIND_FLAG:
         return scan_integer(scan, parameter, *(const bool *)member);
@@ -127,15 +128,19 @@ struct error *row_bind(struct scan *scan, const struct table *table, const void 
     return NULL;
 }
 
-static struct error *read_word(struct scan *scan, int column, unsigned *ret_value)
+static struct error *damaged(struct scan *scan, const char *what)
+{
+    return error_new("%s: the file is damaged: a %s that does not exist", scan->store->path, what);
+}
+
+static struct error *read_verdict(struct scan *scan, int column, unsigned *ret_value)
 {
     const char *word;
     TRY(scan_column(scan, column, &word));
     word = word != NULL ? word : "";
     unsigned value = verdict_named(word, strlen(word));
     if (value == VERDICTS)
-        return error_new("%s: the file is damaged: a verdict that does not exist",
-                         scan->store->path);
+        return damaged(scan, "verdict");
     *ret_value = value;
     return NULL;
 }
@@ -149,8 +154,7 @@ static struct error *read_state(struct scan *scan, int column, unsigned *ret_val
             *ret_value = i;
             return NULL;
         }
-    return error_new("%s: the file is damaged: a state of a campaign that does not exist",
-                     scan->store->path);
+    return damaged(scan, "state of a campaign");
 }
 
 static struct error *read_text(struct scan *scan, int column, bool needed, const char **ret_text)
@@ -201,9 +205,12 @@ static struct error *read_member(struct scan *scan, int column, enum kind kind, 
         read_bytes(scan, column, member);
         return NULL;
     case KIND_VERDICT:
-        return read_word(scan, column, (unsigned *)member);
+        return read_verdict(scan, column, (unsigned *)member);
     case KIND_STATE:
         return read_state(scan, column, (unsigned *)member);
+    case KIND_CONFIRMED:
+        *(int *)member = (int)sqlite3_column_int64(statement, column);
+        return *(unsigned *)member <= STORE_FLAKY ? NULL : damaged(scan, "confirmation");
     }
     return NULL;
 }

@@ -151,7 +151,8 @@ static const char tables[] =
     "  trial INTEGER REFERENCES trial ON DELETE SET NULL, -- the simplest\n"
     "  trials INTEGER NOT NULL,\n"
     "  command TEXT NOT NULL,\n"
-    "  confirmed INTEGER NOT NULL, -- run again, the trial 1: showed it, 2: did not; 0: not tried\n"
+    "  confirmed INTEGER NOT NULL CHECK (confirmed BETWEEN 0 AND 2),\n"
+    "  -- run again, the trial 1: showed it, 2: did not; 0: not tried\n"
     "  UNIQUE (campaign, cause)\n"
     ");\n"
     "CREATE INDEX finding_trial ON finding (trial);\n";

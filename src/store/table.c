@@ -114,12 +114,18 @@ static const struct column injection_columns[] = {
 TABLE(injection);
 
 static const struct column finding_columns[] = {
-    COLUMN(store_finding, id, KIND_ID),           COLUMN(store_finding, campaign, KIND_INTEGER),
-    COLUMN(store_finding, verdict, KIND_VERDICT), COLUMN(store_finding, cause, KIND_TEXT),
-    COLUMN(store_finding, title, KIND_TEXT),      COLUMN(store_finding, site, KIND_TEXT),
-    COLUMN(store_finding, file, KIND_SOME_TEXT),  COLUMN(store_finding, line, KIND_SOME_NUMBER),
-    COLUMN(store_finding, stack, KIND_STACK),     COLUMN(store_finding, trial, KIND_KEY),
-    COLUMN(store_finding, trials, KIND_COUNT),    COLUMN(store_finding, command, KIND_TEXT),
-    COLUMN(store_finding, confirmed, KIND_INT),
+    COLUMN(store_finding, id, KIND_ID),
+    COLUMN(store_finding, campaign, KIND_INTEGER),
+    COLUMN(store_finding, verdict, KIND_VERDICT),
+    COLUMN(store_finding, cause, KIND_TEXT),
+    COLUMN(store_finding, title, KIND_TEXT),
+    COLUMN(store_finding, site, KIND_TEXT),
+    COLUMN(store_finding, file, KIND_SOME_TEXT),
+    COLUMN(store_finding, line, KIND_SOME_NUMBER),
+    COLUMN(store_finding, stack, KIND_STACK),
+    COLUMN(store_finding, trial, KIND_KEY),
+    COLUMN(store_finding, trials, KIND_COUNT),
+    COLUMN(store_finding, command, KIND_TEXT),
+    COLUMN(store_finding, confirmed, KIND_CONFIRMED),
 };
 TABLE(finding);
