@@ -354,7 +354,9 @@ static bool run_expression(struct table table, uint64_t pc, struct term *ret_ter
     return true;
 }
 
-static void set_cfa_expression(struct table *table, struct state *state, uint64_t pc)
+// Kept apart: signal stacks may be small, and this is rare.
+__attribute__((noinline)) static void set_cfa_expression(struct table *table, struct state *state,
+                                                         uint64_t pc)
 {
     uint64_t size = table_uleb(table);
     struct table expression = *table;

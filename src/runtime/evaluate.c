@@ -94,7 +94,7 @@ static bool stack_matches(const struct call *call, uint32_t index)
     }
     bool matches =
         frames_match(stack, items,
-                     (struct frames){&trail_steps(trail)->pc,
+                     (struct frames){&trail->frames->pc,
                                      sizeof(struct trail_step) / sizeof(uint64_t), trail->count});
     trail_leave(trail);
     return matches;

@@ -44,6 +44,7 @@ static bool trail_join(struct trail *trail, uint32_t fresh, uint32_t at)
     trail->first = at - fresh;
     for (uint32_t i = 0; i < fresh; i++)
         trail->steps[trail->first + i] = trail->fresh[i];
+    trail->frames = &trail->steps[trail->first];
     trail->count = TRAIL_STEPS - trail->first;
     if (trail->count > WIRE_FRAMES)
         trail->count = WIRE_FRAMES;
@@ -107,6 +108,18 @@ static bool trail_walk(struct trail *trail, const struct walk *start)
     }
 }
 
+// Signal frames, stacks in several pieces: every step is probed, and nothing of it kept.
+static void trail_walk_carefully(struct trail *trail, struct walk *walk)
+{
+    uint32_t count = 0;
+    do
+        trail->fresh[count++].pc = walk->pc;
+    while (count < WIRE_FRAMES && walk_next(walk));
+    trail->frames = trail->fresh;
+    trail->count = count;
+    trail->first = TRAIL_STEPS;
+}
+
 struct trail *trail_take(const struct call *call)
 {
     struct walk walk;
@@ -124,23 +137,21 @@ struct trail *trail_take(const struct call *call)
     trail->sp = (uint64_t)call->frame->stack;
     trail->generation = generation;
     walk_start(&walk, call->frame);
-    if (trail_walk(trail, &walk))
-        return trail;
-    trail->generation = 0;
-    trail_leave(trail);
-    return NULL;
+    if (!trail_walk(trail, &walk))
+        trail_walk_carefully(trail, &walk);
+    return trail;
 }
 
-const struct trail_step *trail_steps(const struct trail *trail)
+bool trail_is_plain(const struct trail *trail)
 {
-    return &trail->steps[trail->first];
+    return trail->frames != trail->fresh;
 }
 
 // A register still holds in a frame what its callee found in it, and saved if it used it.
 bool trail_register(const struct trail *trail, const struct call_frame *frame, uint32_t at,
                     unsigned number, uint64_t *ret_value)
 {
-    const struct trail_step *steps = trail_steps(trail);
+    const struct trail_step *steps = trail->frames;
     const uint64_t own[SAVED] = {frame->rbx, frame->rbp, frame->r12,
                                  frame->r13, frame->r14, frame->r15};
     if (number == RBP) {

@@ -54,19 +54,23 @@ struct trail {
     // The call that it was made for.
     const struct function *function;
     uint64_t occurrence, sp;
-    uint64_t end;          // the last frame's CFA, if a zero below it ends the stack; else 0
-    bool ended;            // there are no frames further out
-    uint32_t first, count; // the frames of the call
+    uint64_t end;   // the last frame's CFA, if a zero below it ends the stack; else 0
+    bool ended;     // there are no frames further out
+    uint32_t first; // of steps in use
+    const struct trail_step
+        *frames; // of the call: those, or of a careful walk, whose pc alone holds
+    uint32_t count;
     struct trail_step steps[TRAIL_STEPS];
     struct trail_step fresh[WIRE_FRAMES];
 };
 
-// The frames of a call, at most WIRE_FRAMES, from the call outwards; NULL where they are not to be
-// had this way. What is taken is left again, soon.
+// The frames of a call, at most WIRE_FRAMES, from the call outwards; NULL where somebody else is at
+// it. What is taken is left again, soon.
 struct trail *trail_take(const struct call *call);
 void trail_leave(struct trail *trail);
-const struct trail_step *trail_steps(const struct trail *trail);
-// What a saved register held in a frame. False: it cannot be told.
+// Whether the frames' stack pointers and registers are known, not their pc alone.
+bool trail_is_plain(const struct trail *trail);
+// What a saved register held in a frame of a plain trail. False: it cannot be told.
 bool trail_register(const struct trail *trail, const struct call_frame *frame, uint32_t at,
                     unsigned number, uint64_t *ret_value);
 

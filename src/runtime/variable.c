@@ -176,11 +176,11 @@ static enum found local_by_trail(uint32_t variable, const struct call *call, int
     struct trail *trail = trail_take(call);
     if (trail == NULL)
         return FOUND_UNKNOWN;
-    const struct trail_step *steps = trail_steps(trail);
-    uint32_t at = 0;
+    const struct trail_step *steps = trail->frames;
+    uint32_t at = trail_is_plain(trail) ? 0 : trail->count;
     while (at < trail->count && (place = local_place(variable, steps[at].pc - 1, &module)) == NULL)
         at++;
-    enum found result = FOUND_NONE;
+    enum found result = trail_is_plain(trail) ? FOUND_NONE : FOUND_UNKNOWN;
     if (place != NULL) {
         walk_start(&walk, call->frame);
         walk.pc = steps[at].pc;
