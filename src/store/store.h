@@ -26,6 +26,7 @@ static inline void store_closep(struct store **store)
 {
     store_close(*store);
 }
+const char *store_path(const struct store *store); // as it was given to store_open()
 
 // Everything between is stored as a whole; a reader sees the file as it was at one moment. Writing
 // outside a transaction is one of its own. store_commit() is durable: what it covers survives
