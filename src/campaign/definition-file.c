@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "campaign/definition-parameter.h"
 #include "campaign/definition-value.h"
+#include "campaign/injector.h"
 #include "scenario/yaml-tree.h"
 
 #include <string.h>
@@ -165,24 +166,23 @@ static unsigned line_of(const struct reader *reader, size_t at)
 static struct error *read_parameter(struct reader *reader, const struct yaml_node *key)
 {
     const struct yaml_node *node = key->next;
+    const struct injector_parameter *known = NULL;
+    TRY(placed(reader, key, parameters_known(reader->definition, key->text, key->size, &known)));
     if (node->kind == YAML_MAPPING)
         return source_error(&reader->file, node->at,
                             "expected the parameter's value, or a list of values");
     const struct yaml_node *item = node->kind == YAML_LIST ? node->first : node;
     if (item == NULL)
         return source_error(&reader->file, node->at, "this list is empty");
+    if (node->kind == YAML_LIST && item->next != NULL && !known->many)
+        return source_error(&reader->file, item->next->at, "'%s' takes one value only",
+                            known->name);
     for (; item != NULL; item = node->kind == YAML_LIST ? item->next : NULL) {
         struct value value;
         TRY(scalar(reader, item, &value));
         struct error *error = parameters_add(reader->definition, key->text, key->size, value.text,
                                              value.size, line_of(reader, item->at));
         TRY(placed(reader, item, error));
-        _cleanup_free_ char *name = strndup(key->text, key->size);
-        const struct definition_parameter *parameter =
-            name != NULL ? parameters_find(reader->definition, name) : NULL;
-        if (item != node && item != node->first && parameter != NULL &&
-            parameter->values.count == 1)
-            return source_error(&reader->file, item->at, "'%s' takes one value only", name);
     }
     return NULL;
 }

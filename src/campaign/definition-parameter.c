@@ -54,8 +54,8 @@ static struct error *unknown_parameter(const struct injector *injector, const ch
                      list.size != 0 ? list.data : "none");
 }
 
-static struct error *find_known(const struct definition *definition, const char *name, size_t size,
-                                const struct injector_parameter **ret_known)
+struct error *parameters_known(const struct definition *definition, const char *name, size_t size,
+                               const struct injector_parameter **ret_known)
 {
     if (definition->injector == NULL)
         return error_new("say first which injector this is a parameter of");
@@ -81,7 +81,7 @@ struct error *parameters_add(struct definition *definition, const char *name, si
                              const char *value, size_t size, unsigned line)
 {
     const struct injector_parameter *known = NULL;
-    TRY(find_known(definition, name, name_size, &known));
+    TRY(parameters_known(definition, name, name_size, &known));
     int index;
     if (is_choice(known->values))
         TRY(value_choice(known->values, (struct value){value, size, NULL}, &index));

@@ -8,6 +8,10 @@
 
 // Makes it this definition's injector; parameters of another one go.
 struct error *parameters_use(struct definition *definition, const char *name, size_t size);
+// What the injector says about a parameter; an error if it has none of that name.
+struct injector_parameter;
+struct error *parameters_known(const struct definition *definition, const char *name, size_t size,
+                               const struct injector_parameter **ret_known);
 // One more value, or another one where the injector takes only one. Errors do not say where.
 struct error *parameters_add(struct definition *definition, const char *name, size_t name_size,
                              const char *value, size_t size, unsigned line);

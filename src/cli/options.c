@@ -159,7 +159,7 @@ struct error *options_parse(const struct command *command, char **arguments, voi
     for (; *at != NULL; at++) {
         char *text = *at;
         if (strcmp(text, "--") == 0) {
-            at++;
+            at += !command->keeps_separator;
             break;
         }
         if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ordeal campaign: many trials, from a file or from flags.
+#include "cli/registry.h"
+
+#include "base/cleanup.h"
+#include "base/suggestion.h"
+#include "campaign/campaign.h"
+#include "cli/campaign-flags.h"
+#include "cli/campaign-preview.h"
+#include "cli/progress.h"
+#include "report/campaign.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_STORE "ordeal.db"
+#define CONFIDENCE    0.95
+#define EXIT_FINDINGS 1
+#define EXIT_UNTESTED 3
+
+struct settings {
+    struct option_list flags;
+    bool sweep, persistent, private_network;
+    bool resume, dry_run, quiet;
+    const char *store, *fail_on, *half_width;
+};
+
+#define FIELD(name) offsetof(struct settings, name)
+static const struct option options[] = {
+    {"inject", 'i', OPTION_LIST, "SPEC",
+     "a fault of library functions: FUNCTION=VALUE[/ERRNO]; may be given again", FIELD(flags)},
+    {"at", 0, OPTION_LIST, "WHAT",
+     "make it happen at every occurrence (the default), site or stack of calls", FIELD(flags)},
+    {"persistent", 0, OPTION_FLAG, NULL, "calls go on failing from then on", FIELD(persistent)},
+    {"plugin", 0, OPTION_FILE_LIST, "FILE", "a shared object with a trigger, for --inject",
+     FIELD(flags)},
+    {"signal", 0, OPTION_LIST, "NAME", "send this signal at random moments; may be given again",
+     FIELD(flags)},
+    {"sample", 'n', OPTION_LIST, "N", "run N candidates, chosen at random, instead of all",
+     FIELD(flags)},
+    {"per", 0, OPTION_LIST, "GROUP", "N of every type, function, module, file or component",
+     FIELD(flags)},
+    {"weights", 0, OPTION_FILE_LIST, "FILE", "choose by weight: lines of FAULT-TYPE WEIGHT",
+     FIELD(flags)},
+    {"sweep", 0, OPTION_FLAG, NULL,
+     "try the first occurrence, the second, and so on until nothing fires", FIELD(sweep)},
+    {"repeat", 0, OPTION_LIST, "N", "run every candidate N times", FIELD(flags)},
+    {"references", 'r', OPTION_LIST, "N", "fault-free runs before the first trial (5)",
+     FIELD(flags)},
+    {"compare", 0, OPTION_LIST, "LIST",
+     "what must be as in the reference: stdout, stderr, files (stdout,files)", FIELD(flags)},
+    {"ignore", 0, OPTION_LIST, "GLOB", "do not compare such files; may be given again",
+     FIELD(flags)},
+    {"filter", 0, OPTION_LIST, "s/RE/TEXT/",
+     "replace in outputs before they are compared; may be given again", FIELD(flags)},
+    {"oracle", 0, OPTION_LIST, "CMD", "a shell command that prints the verdict", FIELD(flags)},
+    {"timeout", 't', OPTION_LIST, "TIME", "a trial that takes longer hangs", FIELD(flags)},
+    {"timeout-factor", 0, OPTION_LIST, "X",
+     "likewise, as so many times the reference's time (10, but at least 2s)", FIELD(flags)},
+    {"setup", 0, OPTION_LIST, "CMD", "run this before every trial, in its sandbox", FIELD(flags)},
+    {"pretest", 0, OPTION_LIST, "CMD", "must succeed before the workload", FIELD(flags)},
+    {"posttest", 0, OPTION_LIST, "CMD", "must succeed after the workload", FIELD(flags)},
+    {"teardown", 0, OPTION_LIST, "CMD", "run this after every trial", FIELD(flags)},
+    {"input", 0, OPTION_FILE_LIST, "FILE", "standard input of the workload", FIELD(flags)},
+    {"env", 'e', OPTION_LIST, "NAME=VALUE", "a variable for the workload; may be given again",
+     FIELD(flags)},
+    {"sandbox", 0, OPTION_LIST, "KIND", "auto, overlay, copy or none", FIELD(flags)},
+    {"private-network", 0, OPTION_FLAG, NULL, "trials have nothing but a loopback of their own",
+     FIELD(private_network)},
+    {"jobs", 'j', OPTION_LIST, "N", "trials at a time (as many as there are processors)",
+     FIELD(flags)},
+    {"seed", 0, OPTION_LIST, "N", "start of all random decisions; the report shows the one used",
+     FIELD(flags)},
+    {"time-budget", 0, OPTION_LIST, "TIME", "stop after this time: 90s, 10m, 2h", FIELD(flags)},
+    {"max-trials", 0, OPTION_LIST, "N", "stop after so many trials", FIELD(flags)},
+    {"until-interval", 0, OPTION_LIST, "WIDTH",
+     "stop when the proportion of failures is known to WIDTH to either side, e.g. 0.02",
+     FIELD(flags)},
+    {"name", 0, OPTION_LIST, "NAME", "what reports call the campaign", FIELD(flags)},
+    {"set", 0, OPTION_LIST, "KEY=VALUE", "any key of ordeal-campaign(5); may be given again",
+     FIELD(flags)},
+    {"db", 0, OPTION_FILE, "FILE", "where results are kept (ordeal.db)", FIELD(store)},
+    {"resume", 0, OPTION_FLAG, NULL, "go on with the campaign that was interrupted", FIELD(resume)},
+    {"fail-on", 0, OPTION_TEXT, "LIST",
+     "verdicts that make the exit status 1: crash,hang,... (all failures)", FIELD(fail_on)},
+    {"dry-run", 0, OPTION_FLAG, NULL,
+     "print the complete definition and, after the reference runs, the number of candidates",
+     FIELD(dry_run)},
+    {"sample-size-for", 0, OPTION_TEXT, "WIDTH",
+     "print how many trials estimate a proportion to WIDTH to either side; run nothing",
+     FIELD(half_width)},
+    {"quiet", 'q', OPTION_FLAG, NULL, "show no progress", FIELD(quiet)},
+};
+
+// Which verdicts count for the exit status.
+static struct error *parse_fail_on(const char *list, bool failing[VERDICTS])
+{
+    for (int i = 0; i < VERDICTS; i++)
+        failing[i] = list == NULL && verdict_facts[i].failure;
+    while (list != NULL && *list != '\0') {
+        size_t size = strcspn(list, ",");
+        enum verdict verdict = verdict_named(list, size);
+        if (verdict == VERDICTS || !verdict_facts[verdict].counts) {
+            struct suggestion meant = suggestion_start(list, size);
+            _cleanup_(buffer_deinit) struct buffer known = {0};
+            for (int i = 0; i < VERDICTS; i++)
+                if (verdict_facts[i].counts) {
+                    suggestion_offer(&meant, verdict_facts[i].name);
+                    TRY(buffer_printf(&known, "%s%s", known.size == 0 ? "" : ", ",
+                                      verdict_facts[i].name));
+                }
+            char storage[SUGGESTION_SIZE];
+            return error_new("--fail-on: '%.*s' is no verdict to fail on%s; there are: %s",
+                             (int)size, list, suggestion_text(&meant, storage), known.data);
+        }
+        failing[verdict] = true;
+        list += size + (list[size] == ',');
+    }
+    return NULL;
+}
+
+static struct error *print_sample_size(const char *text)
+{
+    char *end;
+    double width = strtod(text, &end);
+    if (end == text || *end != '\0' || !(width > 0 && width < 0.5))
+        return error_new("--sample-size-for needs a number between 0 and 0.5, such as 0.05, not "
+                         "'%s'",
+                         text);
+    size_t counted = 0;
+    for (int i = 0; i < VERDICTS; i++)
+        counted += verdict_facts[i].counts;
+    _cleanup_(buffer_deinit) struct buffer out = {0};
+    TRY(buffer_printf(&out,
+                      "%llu trials estimate one proportion to %g to either side, with 95 %% "
+                      "confidence\n"
+                      "%llu trials do so for all %zu verdicts at once (Bonferroni)\n",
+                      (unsigned long long)stats_sample_size(width, CONFIDENCE, -1), width,
+                      (unsigned long long)stats_sample_size_bonferroni(width, CONFIDENCE, counted),
+                      counted));
+    return output_print(&out);
+}
+
+static int exit_status(const struct campaign_end *end, const bool failing[VERDICTS])
+{
+    uint64_t failures = 0, counted = 0;
+    for (int i = 0; i < VERDICTS; i++) {
+        failures += failing[i] ? end->verdicts[i] : 0;
+        counted += verdict_facts[i].counts ? end->verdicts[i] : 0;
+    }
+    if (failures != 0)
+        return EXIT_FINDINGS;
+    if (end->state != STORE_FINISHED)
+        return EXIT_CANNOT_RUN; // nothing found so far is not nothing found
+    return counted == 0 ? EXIT_UNTESTED : 0;
+}
+
+static struct error *report(struct store *store, const char *path, const struct campaign_end *end)
+{
+    const struct report_options how = {.database = path, .colour = output_colour(STDOUT_FILENO)};
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(report_campaign_text(store, end->id, &how, &text));
+    return output_print(&text);
+}
+
+// The store may lie where trials run: it and SQLite's files beside it are none of their outputs.
+static struct error *ignore_store(struct definition *definition, const char *path)
+{
+    _cleanup_free_ char *full = NULL, *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    _cleanup_(buffer_deinit) struct buffer pattern = {0};
+    if (path[0] != '/' && here == NULL)
+        return error_from_errno(errno, "cannot tell the current directory");
+    if (asprintf(&full, "%s%s%s", here != NULL ? here : "", here != NULL ? "/" : "", path) < 0)
+        return full = NULL, error_no_memory();
+    for (const char *at = full; *at != '\0'; at++) {
+        if (strchr("*?[\\", *at) != NULL)
+            TRY(buffer_append(&pattern, "\\", 1));
+        TRY(buffer_append(&pattern, at, 1));
+    }
+    TRY(buffer_append(&pattern, "*", 1));
+    return definition_set(definition, "oracle.ignore", pattern.data);
+}
+
+// A definition that is given must be the stored one's; a seed that is not given is the stored
+// one's.
+static struct error *check_resumed(const struct campaign_words *words, const char *path,
+                                   struct store *store)
+{
+    if (!campaign_is_defined(words))
+        return NULL;
+    _cleanup_(definition_deinit) struct definition definition = {0};
+    _cleanup_(store_campaign_deinit) struct store_campaign row = {0};
+    bool seeded;
+    int64_t id;
+    TRY(campaign_define(words, &definition, &seeded));
+    TRY(campaign_find_unfinished(store, 0, &id));
+    TRY(store_find_campaign(store, id, &row));
+    TRY(ignore_store(&definition, path));
+    if (!seeded)
+        definition.seed = row.seed;
+    return campaign_compare(store, 0, &definition);
+}
+
+static struct error *resume(const struct campaign_words *words, const char *path,
+                            struct store *store, struct campaign_control *control,
+                            struct campaign_end *ret_end)
+{
+    TRY(check_resumed(words, path, store));
+    _cleanup_(definition_deinit) struct definition limits = {0};
+    TRY(definition_new(&limits));
+    TRY(campaign_set_limits(words, &limits));
+    control->jobs = limits.jobs;
+    if (limits.time_budget_ns != 0 || limits.max_trials != 0 || limits.until_interval > 0)
+        control->limits = &limits;
+    struct error *error = campaign_resume(store, 0, control, ret_end);
+    control->limits = NULL;
+    return error;
+}
+
+static struct error *start(const struct campaign_words *words, const char *path,
+                           struct store *store, struct campaign_control *control,
+                           struct campaign_end *ret_end)
+{
+    _cleanup_(definition_deinit) struct definition definition = {0};
+    bool seeded;
+    TRY(campaign_define(words, &definition, &seeded));
+    TRY(definition_check(&definition));
+    TRY(ignore_store(&definition, path));
+    return campaign_start(&definition, store, control, ret_end);
+}
+
+static struct error *carry_out(const struct settings *settings, const struct campaign_words *words,
+                               int *ret_status)
+{
+    const char *path = settings->store != NULL ? settings->store : DEFAULT_STORE;
+    bool failing[VERDICTS];
+    TRY(parse_fail_on(settings->fail_on, failing));
+    if (settings->resume && access(path, F_OK) < 0)
+        return error_from_errno(errno, "there is nothing to resume: %s", path);
+    // A limit on the size of files is to be an error of the store, not our death.
+    signal(SIGXFSZ, SIG_IGN);
+    _cleanup_(store_closep) struct store *store = NULL;
+    TRY(store_open(path, STORE_WRITE, &store));
+    struct campaign_end end = {0};
+    struct progress *progress = NULL;
+    TRY(progress_new(settings->quiet, &progress));
+    struct campaign_control *control = progress_control(progress);
+    struct error *error = settings->resume ? resume(words, path, store, control, &end)
+                                           : start(words, path, store, control, &end);
+    progress_free(progress);
+    if (error != NULL)
+        return error;
+    *ret_status = exit_status(&end, failing);
+    return report(store, path, &end);
+}
+
+static struct error *run(const void *data, char **operands, int *ret_status)
+{
+    const struct settings *settings = data;
+    struct campaign_words words = {.flags = &settings->flags,
+                                   .sweep = settings->sweep,
+                                   .persistent = settings->persistent,
+                                   .private_network = settings->private_network};
+    TRY(campaign_operands(operands, &words.file, &words.command));
+    if (settings->half_width != NULL)
+        return print_sample_size(settings->half_width);
+    if (!settings->dry_run)
+        return carry_out(settings, &words, ret_status);
+    _cleanup_(definition_deinit) struct definition definition = {0};
+    bool seeded;
+    TRY(campaign_define(&words, &definition, &seeded));
+    TRY(definition_check(&definition));
+    return campaign_preview(&definition);
+}
+
+const struct command cmd_campaign = {
+    .name = "campaign",
+    .summary = "Run many trials of a command, each with one fault, and judge every one.",
+    .operands = "[FILE.yaml] [-- COMMAND [ARGUMENT]...]",
+    .details =
+        "Fault-free runs come first: they say what the command does when all is well, and which\n"
+        "faults there are to inject. Trials run in a sandbox; results go into a store, for\n"
+        "'ordeal report' and 'ordeal replay'. FILE.yaml is described in ordeal-campaign(5); what\n"
+        "is given on the command line wins. Commands (CMD) are for the shell.\n"
+        "\n"
+        "The exit status is 0 if nothing was found, 1 if something was, 2 if the campaign could\n"
+        "not run to its end, 3 if no fault was ever hit, so that nothing was tested.\n"
+        "\n"
+        "  ordeal campaign --inject 'read=-1/EIO' -- cp in out\n"
+        "  ordeal campaign -i '*alloc=NULL' --sample 200 -j 4 -- ./parser file\n"
+        "  ordeal campaign --signal TERM --posttest './fsck.sh' -- ./server --once\n"
+        "  ordeal campaign nightly.yaml --time-budget 1h\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .settings_size = sizeof(struct settings),
+    .most = UINT32_MAX,
+    .keeps_separator = true,
+    .run = run,
+};
