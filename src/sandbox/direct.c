@@ -9,16 +9,20 @@
 
 #include "base/cleanup.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#define COPIES        "ordeal-copy-"
 #define KILL_PATIENCE 10000000000ull
 
 static struct error *spare(struct direct *direct, pid_t pid)
@@ -315,21 +319,51 @@ direct_each_change(struct sandbox *sandbox, const char *const *ignored,
     return error;
 }
 
+static const char *place_of_copies(void)
+{
+    const char *place = getenv("TMPDIR");
+    return place != NULL && place[0] == '/' ? place : "/tmp";
+}
+
+// Copies of processes that were killed.
+static void sweep_copies(void)
+{
+    DIR *stream = opendir(place_of_copies());
+    if (stream == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(stream)) != NULL;) {
+        struct stat status;
+        char *end;
+        if (strncmp(entry->d_name, COPIES, strlen(COPIES)) != 0)
+            continue;
+        long pid = strtol(entry->d_name + strlen(COPIES), &end, 10);
+        if (pid <= 0 || *end != '-' || kill((pid_t)pid, 0) == 0 || errno != ESRCH ||
+            fstatat(dirfd(stream), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+            !S_ISDIR(status.st_mode) || status.st_uid != geteuid())
+            continue;
+        _cleanup_free_ char *path = NULL;
+        if (asprintf(&path, "%s/%s", place_of_copies(), entry->d_name) >= 0)
+            error_free(remove_tree(path));
+    }
+    closedir(stream);
+}
+
 struct error *direct_open(struct sandbox *sandbox)
 {
     struct direct *direct = &sandbox->direct;
     if (sandbox->kind != SANDBOX_COPY)
         return NULL;
-    const char *place = getenv("TMPDIR");
-    struct buffer path = {0};
-    TRY(buffer_printf(&path, "%s/ordeal-copy-%ld-XXXXXX",
-                      place != NULL && place[0] == '/' ? place : "/tmp", (long)getpid()));
-    if (mkdtemp(path.data) == NULL) {
-        struct error *error = error_from_errno(errno, "cannot make a directory %s", path.data);
-        buffer_deinit(&path);
+    sweep_copies();
+    if (asprintf(&direct->copies, "%s/" COPIES "%ld-XXXXXX", place_of_copies(), (long)getpid()) <
+        0) {
+        direct->copies = NULL;
+        return error_no_memory();
+    }
+    if (mkdtemp(direct->copies) == NULL) {
+        struct error *error = error_from_errno(errno, "cannot make a directory %s", direct->copies);
+        free(TAKE(direct->copies));
         return error;
     }
-    direct->copies = path.data;
     if (asprintf(&direct->copy, "%s/directory", direct->copies) < 0) {
         direct->copy = NULL;
         return error_no_memory();

@@ -58,7 +58,7 @@ struct sandbox {
     const struct backend *backend;
     char *directory; // absolute, without links
     bool network;
-    struct sandbox_limits limits;
+    struct sandbox_limits limits; // what is left to be limited process by process
     size_t capture_limit;
     ARRAY(char *) warnings;
     bool alive;
@@ -74,7 +74,8 @@ __attribute__((format(printf, 2, 3))) struct error *sandbox_warn(struct sandbox 
                                                                  const char *format, ...);
 uint64_t sandbox_now(void); // CLOCK_MONOTONIC in ns
 
-// Makes *ret_overlay, adding warnings; an error says why it cannot be had here.
+bool overlay_owns_users(const struct overlay *overlay); // it lives in a user namespace of its own
+// Makes sandbox->overlay, adding warnings; an error says why it cannot be had here.
 struct error *overlay_new(struct sandbox *sandbox);
 void overlay_free(struct overlay *overlay);
 

@@ -12,12 +12,18 @@
 
 #define FIELDS 64
 
+static void entry_deinit(struct mount_entry *entry)
+{
+    free(entry->path);
+    free(entry->root);
+    free(entry->type);
+    free(entry->options);
+}
+
 void mounts_deinit(struct mounts *mounts)
 {
-    for (size_t i = 0; i < mounts->entries.count; i++) {
-        free(mounts->entries.items[i].path);
-        free(mounts->entries.items[i].type);
-    }
+    for (size_t i = 0; i < mounts->entries.count; i++)
+        entry_deinit(&mounts->entries.items[i]);
     ARRAY_DEINIT(&mounts->entries);
 }
 
@@ -37,7 +43,7 @@ static void unescape(char *text)
     *to = '\0';
 }
 
-static bool has_option(const char *options, const char *name)
+bool mounts_option(const char *options, const char *name)
 {
     size_t size = strlen(name);
     for (const char *at = options; at != NULL; at = strchr(at, ',')) {
@@ -68,20 +74,20 @@ static struct error *parse_line(char *line, const char *prefix, struct mounts *m
     const char *path = field[4] + size;
     path = strcmp(path, "/") == 0 ? "" : path;
     struct mount_entry *entry = (struct mount_entry *)mounts_at(mounts, path);
-    if (entry != NULL) { // hidden by this one
-        free(entry->type);
-        entry->type = NULL;
-    } else {
-        entry = ARRAY_ADD(&mounts->entries);
-        if (entry == NULL || (entry->path = strdup(path)) == NULL)
-            return error_no_memory();
-    }
-    entry->type = strdup(field[dash + 1]);
-    if (entry->type == NULL)
+    if (entry != NULL) // hidden by this one
+        entry_deinit(entry);
+    else if ((entry = ARRAY_ADD(&mounts->entries)) == NULL)
         return error_no_memory();
-    entry->readonly = has_option(field[5], "ro") || has_option(field[dash + 3], "ro");
-    entry->flags = (has_option(field[5], "nosuid") ? MS_NOSUID : 0) |
-                   (has_option(field[5], "noexec") ? MS_NOEXEC : 0);
+    unescape(field[3]);
+    *entry = (struct mount_entry){.path = strdup(path),
+                                  .root = strdup(field[3]),
+                                  .type = strdup(field[dash + 1]),
+                                  .options = strdup(field[dash + 3])};
+    if (entry->path == NULL || entry->root == NULL || entry->type == NULL || entry->options == NULL)
+        return error_no_memory();
+    entry->readonly = mounts_option(field[5], "ro") || mounts_option(field[dash + 3], "ro");
+    entry->flags = (mounts_option(field[5], "nosuid") ? MS_NOSUID : 0) |
+                   (mounts_option(field[5], "noexec") ? MS_NOEXEC : 0);
     return NULL;
 }
 
@@ -131,8 +137,7 @@ struct error *mounts_read(const char *file, const char *prefix, struct mounts *r
             ret_mounts->entries.items[kept++] = *entry;
             continue;
         }
-        free(entry->path);
-        free(entry->type);
+        entry_deinit(entry);
     }
     ret_mounts->entries.count = kept;
     return NULL;

@@ -10,7 +10,9 @@
 
 struct mount_entry {
     char *path; // without the prefix; "" is the root
+    char *root; // what of the file system is mounted
     char *type;
+    char *options; // of the file system
     bool readonly;
     unsigned long flags; // MS_NOSUID, MS_NOEXEC
 };
@@ -25,6 +27,7 @@ struct error *mounts_parse(const char *text, const char *prefix, struct mounts *
 struct error *mounts_read(const char *file, const char *prefix, struct mounts *ret_mounts);
 const struct mount_entry *mounts_at(const struct mounts *mounts, const char *path); // or NULL
 bool mounts_below(const struct mounts *mounts, const char *path);                   // strictly
-bool mount_is_virtual(const struct mount_entry *entry); // no files of a user's
+bool mounts_option(const char *options, const char *name); // "rw,pids", "pids"
+bool mount_is_virtual(const struct mount_entry *entry);    // no files of a user's
 
 #endif

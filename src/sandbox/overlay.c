@@ -120,6 +120,11 @@ struct error *overlay_new(struct sandbox *sandbox)
     return error;
 }
 
+bool overlay_owns_users(const struct overlay *overlay)
+{
+    return overlay->own_users;
+}
+
 static bool mentions(char *const *list, const char *place)
 {
     for (; list != NULL && *list != NULL; list++)

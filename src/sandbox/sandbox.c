@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define OVERHEAD 4 // processes of ours in an overlay sandbox: zygote, init, keepers
+
 struct error *sandbox_warn(struct sandbox *sandbox, const char *format, ...)
 {
     va_list args;
@@ -121,6 +123,37 @@ static struct error *open_kind(struct sandbox *sandbox, enum sandbox_kind kind)
     return open_direct(sandbox, kind);
 }
 
+// What no control group limits.
+static struct error *limit_otherwise(struct sandbox *sandbox, bool processes, bool memory)
+{
+    bool own_users = sandbox->kind == SANDBOX_OVERLAY && overlay_owns_users(sandbox->overlay);
+    if (processes)
+        sandbox->limits.processes = 0;
+    else if (sandbox->limits.processes != 0 && own_users)
+        sandbox->limits.processes += OVERHEAD; // counted in that namespace alone
+    else if (sandbox->limits.processes != 0) {
+        sandbox->limits.processes = 0;
+        TRY(sandbox_warn(sandbox, "the number of processes cannot be limited here: there is no "
+                                  "control group for it"));
+    }
+    if (memory)
+        sandbox->limits.memory_bytes = 0;
+    else if (sandbox->limits.memory_bytes != 0)
+        TRY(sandbox_warn(sandbox, "memory can be limited only for each process alone, without a "
+                                  "control group; programs with sanitizers may fail"));
+    return NULL;
+}
+
+static struct error *open_sandbox(struct sandbox *sandbox, enum sandbox_kind kind)
+{
+    bool processes = false, memory = false;
+    if (sandbox->limits.processes != 0 || sandbox->limits.memory_bytes != 0)
+        TRY(groups_new(&sandbox->limits, kind <= SANDBOX_OVERLAY ? OVERHEAD : 0, &processes,
+                       &memory, &sandbox->groups));
+    TRY(open_kind(sandbox, kind));
+    return limit_otherwise(sandbox, processes, memory);
+}
+
 struct error *sandbox_new(const struct sandbox_options *options, struct sandbox **ret_sandbox)
 {
     struct sandbox *sandbox = calloc(1, sizeof *sandbox);
@@ -131,7 +164,7 @@ struct error *sandbox_new(const struct sandbox_options *options, struct sandbox 
     sandbox->capture_limit = options->capture_limit;
     struct error *error = find_directory(sandbox, options->directory);
     if (error == NULL)
-        error = open_kind(sandbox, options->kind);
+        error = open_sandbox(sandbox, options->kind);
     if (error != NULL) {
         sandbox_free(sandbox);
         return error;

@@ -40,6 +40,8 @@ static bool limit_resources(const struct sandbox_limits *limits)
         {RLIMIT_CORE, !limits->core, 1},
         {RLIMIT_CPU, limits->cpu_s != 0, limits->cpu_s},
         {RLIMIT_FSIZE, limits->file_bytes != 0, limits->file_bytes},
+        {RLIMIT_NPROC, limits->processes != 0, limits->processes},
+        {RLIMIT_DATA, limits->memory_bytes != 0, limits->memory_bytes},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct rlimit limit;

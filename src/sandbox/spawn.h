@@ -14,7 +14,7 @@ struct spawn {
     char *const *environment;
     const char *directory;        // to start in, or NULL
     int input, output, errors;    // its standard descriptors; a negative input is /dev/null
-    struct sandbox_limits limits; // those that are the process's own
+    struct sandbox_limits limits; // as limits of each process
     const int *groups; // descriptors of cgroup.procs files to enter, ends with -1; or NULL
     int announce;      // a socket that tells the child's credentials, or -1
     bool mortal;       // dies with this process
