@@ -354,12 +354,10 @@ static struct error *find_injector(const char *name, const struct injector **ret
     return *ret_injector == NULL ? error_new("there is no injector '%s'", name) : NULL;
 }
 
-static struct error *add_row(struct campaign *campaign)
+static struct error *add_row(struct campaign *campaign, const char *yaml)
 {
-    _cleanup_(buffer_deinit) struct buffer yaml = {0};
     _cleanup_free_ char *command = NULL, *environment = NULL, *machine = NULL, *program = NULL;
     const struct definition *definition = campaign->definition;
-    TRY(definition_write(definition, &yaml));
     TRY(subject_command(definition, &command));
     TRY(subject_environment(definition, &environment));
     TRY(subject_machine(&machine));
@@ -367,7 +365,7 @@ static struct error *add_row(struct campaign *campaign)
     campaign->row = (struct store_campaign){
         .name = definition->name,
         .injector = definition->injector,
-        .definition = yaml.data,
+        .definition = yaml,
         .command = command,
         .directory = definition->directory,
         .environment = environment,
@@ -387,11 +385,15 @@ static struct error *add_row(struct campaign *campaign)
 struct error *campaign_start(const struct definition *definition, struct store *store,
                              const struct campaign_control *control, struct campaign_end *ret_end)
 {
+    _cleanup_(definition_deinit) struct definition ours = {0};
+    _cleanup_(buffer_deinit) struct buffer yaml = {0};
     TRY(definition_check(definition));
+    TRY(definition_write(definition, &yaml));
+    TRY(subject_definition(yaml.data, store_path(store), &ours));
     _cleanup_(campaign_deinit) struct campaign campaign = {
-        .definition = definition, .limits = definition, .control = control, .store = store};
+        .definition = &ours, .limits = &ours, .control = control, .store = store};
     TRY(find_injector(definition->injector, &campaign.injector));
-    TRY(add_row(&campaign));
+    TRY(add_row(&campaign, yaml.data));
     return run_campaign(&campaign, ret_end);
 }
 
@@ -425,13 +427,7 @@ static struct error *find_campaign(struct store *store, int64_t id, struct store
     struct store_campaign row;
     TRY(campaign_find_unfinished(store, id, &id));
     TRY(store_find_campaign(store, id, &row));
-    struct error *error = definition_new(ret_definition);
-    if (error == NULL) {
-        error = definition_parse(ret_definition, "the stored definition", row.definition,
-                                 strlen(row.definition));
-        if (error != NULL)
-            definition_deinit(ret_definition);
-    }
+    struct error *error = subject_definition(row.definition, store_path(store), ret_definition);
     if (error != NULL) {
         store_campaign_deinit(&row);
         return error;

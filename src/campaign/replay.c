@@ -46,9 +46,7 @@ static struct error *replay_load(struct replay *replay, struct store *store, int
 {
     TRY(store_find_trial(store, trial, &replay->trial, &replay->candidate));
     TRY(store_find_campaign(store, replay->trial.campaign, &replay->campaign));
-    TRY(definition_new(&replay->definition));
-    TRY(definition_parse(&replay->definition, "the stored definition", replay->campaign.definition,
-                         strlen(replay->campaign.definition)));
+    TRY(subject_definition(replay->campaign.definition, store_path(store), &replay->definition));
     if (replay->trial.finding != 0)
         TRY(store_each_finding(store, replay->trial.campaign, note_cause, replay));
     replay->injector = injector_find(replay->definition.injector);

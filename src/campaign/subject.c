@@ -6,11 +6,49 @@
 #include "base/shell.h"
 #include "elf/object.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+// As a pattern that means just this path and what begins like it.
+static struct error *put_pattern(struct buffer *pattern, const char *path)
+{
+    for (; *path != '\0'; path++) {
+        if (strchr("*?[\\", *path) != NULL)
+            TRY(buffer_append(pattern, "\\", 1));
+        TRY(buffer_append(pattern, path, 1));
+    }
+    return buffer_append(pattern, "*", 1);
+}
+
+static struct error *ignore_store(const char *path, struct definition *definition)
+{
+    _cleanup_free_ char *real = realpath(path, NULL);
+    _cleanup_(buffer_deinit) struct buffer pattern = {0};
+    if (real == NULL)
+        return error_from_errno(errno, "cannot find %s", path);
+    TRY(put_pattern(&pattern, real));
+    char **word = ARRAY_ADD(&definition->oracle.ignored);
+    if (word == NULL)
+        return error_no_memory();
+    *word = TAKE(pattern.data);
+    return NULL;
+}
+
+struct error *subject_definition(const char *text, const char *store_path,
+                                 struct definition *ret_definition)
+{
+    _cleanup_(definition_deinit) struct definition definition = {0};
+    TRY(definition_new(&definition));
+    TRY(definition_parse(&definition, "the stored definition", text, strlen(text)));
+    TRY(ignore_store(store_path, &definition));
+    *ret_definition = definition;
+    definition = (struct definition){0};
+    return NULL;
+}
 
 struct error *subject_command(const struct definition *definition, char **ret_text)
 {

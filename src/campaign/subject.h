@@ -7,6 +7,11 @@
 #include "base/error.h"
 #include "campaign/definition.h"
 
+// A copy for runs of ours: the store's own files, which may lie in the working directory and change
+// all the time, are not compared. `text` is the definition as definition_write() gives it.
+struct error *subject_definition(const char *text, const char *store_path,
+                                 struct definition *ret_definition);
+
 // The workload's command as a shell would show it.
 struct error *subject_command(const struct definition *definition, char **ret_text);
 // Its environment as a JSON array.
