@@ -55,11 +55,22 @@ static void close_library(void *self)
     free(library);
 }
 
+static struct error *put_plugin(const struct definition *definition, const char *file,
+                                struct buffer *path)
+{
+    if (file[0] != '/')
+        TRY(buffer_printf(path, "%s/", definition->directory));
+    return buffer_printf(path, "%s", file);
+}
+
 static struct error *add_plugins(const struct definition *definition, struct scenario *scenario)
 {
     const struct definition_parameter *plugins = parameters_find(definition, "plugins");
-    for (size_t i = 0; plugins != NULL && i < plugins->values.count; i++)
-        TRY(scenario_add_plugin(scenario, plugins->values.items[i]));
+    for (size_t i = 0; plugins != NULL && i < plugins->values.count; i++) {
+        _cleanup_(buffer_deinit) struct buffer path = {0};
+        TRY(put_plugin(definition, plugins->values.items[i], &path));
+        TRY(scenario_add_plugin(scenario, path.data));
+    }
     return NULL;
 }
 
@@ -235,8 +246,10 @@ static struct error *reproduce(void *self, const char *spec, uint64_t seed,
     TRY(buffer_printf(&text, "ordeal run --seed %llu", (unsigned long long)seed));
     const struct definition_parameter *plugins = parameters_find(definition, "plugins");
     for (size_t i = 0; plugins != NULL && i < plugins->values.count; i++) {
+        _cleanup_(buffer_deinit) struct buffer path = {0};
+        TRY(put_plugin(definition, plugins->values.items[i], &path));
         TRY(buffer_printf(&text, " --plugin "));
-        TRY(shell_put_word(&text, plugins->values.items[i]));
+        TRY(shell_put_word(&text, path.data));
     }
     TRY(buffer_printf(&text, " --inject "));
     TRY(shell_put_word(&text, spec));

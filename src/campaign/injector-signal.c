@@ -286,7 +286,8 @@ static struct error *add_injection(const struct signals *self, struct observatio
     observation->activations = 1;
     injection->occurrence = injection->process = 1;
     injection->seconds = (double)self->sent_ns / 1e9;
-    injection->fault = strdup(self->spec);
+    // Without the moment, by which trials with the same effect would fall apart.
+    injection->fault = strndup(self->spec, strcspn(self->spec, " "));
     injection->program = strdup(self->program);
     return injection->fault != NULL && injection->program != NULL ? NULL : error_no_memory();
 }

@@ -168,28 +168,9 @@ static struct error *report(struct store *store, const char *path, const struct 
     return output_print(&text);
 }
 
-// The store may lie where trials run: it and SQLite's files beside it are none of their outputs.
-static struct error *ignore_store(struct definition *definition, const char *path)
-{
-    _cleanup_free_ char *full = NULL, *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
-    _cleanup_(buffer_deinit) struct buffer pattern = {0};
-    if (path[0] != '/' && here == NULL)
-        return error_from_errno(errno, "cannot tell the current directory");
-    if (asprintf(&full, "%s%s%s", here != NULL ? here : "", here != NULL ? "/" : "", path) < 0)
-        return full = NULL, error_no_memory();
-    for (const char *at = full; *at != '\0'; at++) {
-        if (strchr("*?[\\", *at) != NULL)
-            TRY(buffer_append(&pattern, "\\", 1));
-        TRY(buffer_append(&pattern, at, 1));
-    }
-    TRY(buffer_append(&pattern, "*", 1));
-    return definition_set(definition, "oracle.ignore", pattern.data);
-}
-
 // A definition that is given must be the stored one's; a seed that is not given is the stored
 // one's.
-static struct error *check_resumed(const struct campaign_words *words, const char *path,
-                                   struct store *store)
+static struct error *check_resumed(const struct campaign_words *words, struct store *store)
 {
     if (!campaign_is_defined(words))
         return NULL;
@@ -200,17 +181,15 @@ static struct error *check_resumed(const struct campaign_words *words, const cha
     TRY(campaign_define(words, &definition, &seeded));
     TRY(campaign_find_unfinished(store, 0, &id));
     TRY(store_find_campaign(store, id, &row));
-    TRY(ignore_store(&definition, path));
     if (!seeded)
         definition.seed = row.seed;
     return campaign_compare(store, 0, &definition);
 }
 
-static struct error *resume(const struct campaign_words *words, const char *path,
-                            struct store *store, struct campaign_control *control,
-                            struct campaign_end *ret_end)
+static struct error *resume(const struct campaign_words *words, struct store *store,
+                            struct campaign_control *control, struct campaign_end *ret_end)
 {
-    TRY(check_resumed(words, path, store));
+    TRY(check_resumed(words, store));
     _cleanup_(definition_deinit) struct definition limits = {0};
     TRY(definition_new(&limits));
     TRY(campaign_set_limits(words, &limits));
@@ -222,15 +201,13 @@ static struct error *resume(const struct campaign_words *words, const char *path
     return error;
 }
 
-static struct error *start(const struct campaign_words *words, const char *path,
-                           struct store *store, struct campaign_control *control,
-                           struct campaign_end *ret_end)
+static struct error *start(const struct campaign_words *words, struct store *store,
+                           struct campaign_control *control, struct campaign_end *ret_end)
 {
     _cleanup_(definition_deinit) struct definition definition = {0};
     bool seeded;
     TRY(campaign_define(words, &definition, &seeded));
     TRY(definition_check(&definition));
-    TRY(ignore_store(&definition, path));
     return campaign_start(&definition, store, control, ret_end);
 }
 
@@ -250,8 +227,8 @@ static struct error *carry_out(const struct settings *settings, const struct cam
     struct progress *progress = NULL;
     TRY(progress_new(settings->quiet, &progress));
     struct campaign_control *control = progress_control(progress);
-    struct error *error = settings->resume ? resume(words, path, store, control, &end)
-                                           : start(words, path, store, control, &end);
+    struct error *error =
+        settings->resume ? resume(words, store, control, &end) : start(words, store, control, &end);
     progress_free(progress);
     if (error != NULL)
         return error;
