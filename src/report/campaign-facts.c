@@ -80,6 +80,20 @@ static struct error *copy(const char *text, const char *fallback, char **ret_cop
     return *ret_copy == NULL ? error_no_memory() : NULL;
 }
 
+// Whether a command reads the same wherever it is shown. One that does not cannot be copied from a
+// report, for what is strange in it is escaped there.
+static bool is_presentable(const char *command)
+{
+    size_t size = strlen(command), length;
+    for (size_t at = 0; at < size; at += length) {
+        uint32_t point = 0;
+        length = text_sequence(command + at, size - at, &point);
+        if (length == 0 || point == 0xfffd || text_is_control(point))
+            return false;
+    }
+    return size != 0;
+}
+
 static struct error *add_finding(void *data, const struct store_finding *row)
 {
     struct campaign_facts *facts = data;
@@ -91,12 +105,13 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     finding->verdict = row->verdict < VERDICTS ? row->verdict : VERDICT_INVALID;
     finding->line = row->line;
     finding->trials = row->trials;
+    finding->confirmed = row->confirmed;
     TRY(copy(row->cause, "", &finding->cause));
     TRY(copy(row->title, verdict_facts[finding->verdict].name, &finding->title));
     TRY(copy(row->site, "", &finding->site));
     TRY(copy(row->file, NULL, &finding->file));
     TRY(copy(row->stack, NULL, &finding->stack));
-    if (row->command != NULL)
+    if (row->command != NULL && is_presentable(row->command))
         return copy(row->command, NULL, &finding->command);
     _cleanup_(buffer_deinit) struct buffer command = {0};
     TRY(campaign_put_replay(facts, row->trial, &command));
@@ -190,6 +205,19 @@ struct error *campaign_put_number(uint64_t number, struct buffer *text)
         if (i != 0 && (size - i) % 3 == 0)
             TRY(buffer_append(text, ",", 1));
         TRY(buffer_append(text, &digits[i], 1));
+    }
+    return NULL;
+}
+
+const char *campaign_confirmed_name(enum store_confirmed confirmed)
+{
+    switch (confirmed) {
+    case STORE_CONFIRMED:
+        return "confirmed";
+    case STORE_FLAKY:
+        return "not repeated";
+    case STORE_NOT_CONFIRMED:
+        break;
     }
     return NULL;
 }

@@ -46,7 +46,10 @@ struct campaign_finding {
     char *cause, *title, *site, *file, *stack, *command; // only file and stack may be NULL
     unsigned line;
     uint64_t trials;
+    enum store_confirmed confirmed;
 };
+// "confirmed", "not repeated" when a second run of its trial went otherwise; NULL: there was none.
+const char *campaign_confirmed_name(enum store_confirmed confirmed);
 // What is known about the trial that shows a finding.
 struct campaign_detail {
     struct store_trial trial;

@@ -100,7 +100,11 @@ static struct error *put_finding(struct html_page *page, size_t number,
     TRY(html_begin(page, finding->title, 500));
     HTML(page, "</span> <span class=\"times\">");
     TRY(html_number(page, finding->trials));
-    HTML(page, "&nbsp;%s</span></h3>\n", finding->trials == 1 ? "trial" : "trials");
+    HTML(page, "&nbsp;%s", finding->trials == 1 ? "trial" : "trials");
+    const char *confirmed = campaign_confirmed_name(finding->confirmed);
+    if (confirmed != NULL)
+        HTML(page, ", %s", confirmed);
+    HTML(page, "</span></h3>\n");
     TRY(put_place(page, finding));
     TRY(put_command(page, "Reproduce", finding->command));
     TRY(put_details(page, finding, &detail, number == 0));

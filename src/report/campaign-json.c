@@ -176,6 +176,7 @@ void campaign_json_finding(struct json_maker *maker, json_t *line,
         json_add_integer(maker, line, "line", finding->line);
     json_add_signed(maker, line, "trial", finding->trial);
     json_add_integer(maker, line, "trials", finding->trials);
+    add_optional(maker, line, "confirmed", campaign_confirmed_name(finding->confirmed));
     json_add_string(maker, line, "command", finding->command);
     add_optional(maker, line, "stack", finding->stack);
 }

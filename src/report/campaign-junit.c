@@ -43,7 +43,7 @@ static struct error *start_suite(struct suite *suite, unsigned id, const char *w
     PUT(suite,
         " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"%.3f\">\n"
         "  <properties>\n",
-        tests, failures, skipped, seconds >= 0 ? seconds : 0);
+        tests, failures, skipped, seconds >= 0 && seconds < 1e12 ? seconds : 0);
     PUT(suite, "   <property name=\"seed\" value=\"%llu\"/>\n",
         (unsigned long long)suite->facts->campaign.seed);
     PUT(suite, "   <property name=\"command\"");

@@ -5,6 +5,7 @@
 #include "report/escape.h"
 #include "report/json.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -97,25 +98,45 @@ static const char *below(const char *path, const char *directory)
 }
 
 // Colons are escaped, too: no path looks like a scheme.
-static struct error *add_file(struct log *log, json_t *location,
-                              const struct campaign_finding *finding)
+static struct error *add_place(struct log *log, json_t *location, const char *file, unsigned line)
 {
     struct json_maker *maker = &log->maker;
     const char *directory = log->facts->campaign.directory;
-    const char *relative = below(finding->file, directory);
+    const char *relative = below(file, directory);
     _cleanup_(buffer_deinit) struct buffer uri = {0};
     if (relative == NULL)
         TRY(buffer_printf(&uri, "file://"));
-    TRY(escape_uri(&uri, relative != NULL ? relative : finding->file));
+    TRY(escape_uri(&uri, relative != NULL ? relative : file));
     json_t *place = json_add_object(maker, location, "physicalLocation");
     json_t *artifact = json_add_object(maker, place, "artifactLocation");
     json_add_string(maker, artifact, "uri", uri.data != NULL ? uri.data : "");
     if (relative != NULL && directory != NULL && directory[0] == '/')
         json_add_string(maker, artifact, "uriBaseId", "SRCROOT");
-    if (finding->line != 0)
-        json_add_integer(maker, json_add_object(maker, place, "region"), "startLine",
-                         finding->line);
+    if (line != 0)
+        json_add_integer(maker, json_add_object(maker, place, "region"), "startLine", line);
     return NULL;
+}
+
+// A frame is "FUNCTION at FILE:LINE (MODULE)" if everything is known about it.
+static struct error *add_frame(struct log *log, json_t *frames, char *text)
+{
+    struct json_maker *maker = &log->maker;
+    json_t *frame = json_add_object(maker, frames, NULL);
+    json_t *location = json_add_object(maker, frame, "location");
+    if (*text != '\0')
+        add_message(log, location, "message", text);
+    char *module = strrchr(text, '('), *at = strstr(text, " at ");
+    size_t size = strlen(text);
+    if (module == NULL || module == text || text[size - 1] != ')')
+        return NULL;
+    text[size - 1] = module[-1] = '\0';
+    json_add_string(maker, frame, "module", module + 1);
+    char *colon = at != NULL && at < module ? strrchr(at, ':') : NULL, *end = NULL;
+    unsigned long line = colon != NULL ? strtoul(colon + 1, &end, 10) : 0;
+    if (line == 0 || line > UINT32_MAX || *end != '\0' || colon <= at + 4)
+        return NULL;
+    *colon = '\0';
+    return add_place(log, location, at + 4, (unsigned)line);
 }
 
 static struct error *add_stack(struct log *log, json_t *result, const char *stack)
@@ -127,9 +148,7 @@ static struct error *add_stack(struct log *log, json_t *result, const char *stac
         size_t size = strcspn(line, "\n");
         _cleanup_(buffer_deinit) struct buffer text = {0};
         TRY(buffer_append(&text, line, size));
-        json_t *location = json_add_object(maker, json_add_object(maker, frames, NULL), "location");
-        if (size != 0)
-            add_message(log, location, "message", text.data);
+        TRY(add_frame(log, frames, text.data));
         line += size + (line[size] == '\n');
     }
     return NULL;
@@ -148,7 +167,7 @@ static struct error *add_result(struct log *log, json_t *results,
     add_message(log, result, "message", message.data);
     json_t *location = json_add_object(maker, json_add_array(maker, result, "locations"), NULL);
     if (finding->file != NULL && *finding->file != '\0')
-        TRY(add_file(log, location, finding));
+        TRY(add_place(log, location, finding->file, finding->line));
     if (*finding->site != '\0') {
         json_t *logical = json_add_array(maker, location, "logicalLocations");
         json_add_string(maker, json_add_object(maker, logical, NULL), "fullyQualifiedName",
@@ -162,6 +181,9 @@ static struct error *add_result(struct log *log, json_t *results,
     json_t *properties = json_add_object(maker, result, "properties");
     json_add_signed(maker, properties, "trial", finding->trial);
     json_add_string(maker, properties, "command", finding->command);
+    const char *confirmed = campaign_confirmed_name(finding->confirmed);
+    if (confirmed != NULL)
+        json_add_string(maker, properties, "confirmed", confirmed);
     return NULL;
 }
 

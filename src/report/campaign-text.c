@@ -158,8 +158,9 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     TRY(terminal_paint(&page->terminal, TERMINAL_PLAIN));
     // The name by which `ordeal replay` knows it, and how many trials show it.
     char name[64];
-    int size = snprintf(name, sizeof name, "F%lld %llux", (long long)finding->id,
-                        (unsigned long long)finding->trials);
+    int size = snprintf(name, sizeof name, "F%lld %llux%s", (long long)finding->id,
+                        (unsigned long long)finding->trials,
+                        finding->confirmed == STORE_FLAKY ? " not repeated" : "");
     PUT(&page->terminal, "%-10s  ", name);
     size_t used = 15 + (size > 10 ? (size_t)size : 10) + 2;
     TRY(text_put_fit(page->terminal.text, finding->title, TERMINAL_WIDTH - used, NULL));

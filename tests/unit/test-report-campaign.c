@@ -3,9 +3,299 @@
 // store for an end-to-end test (tests/e2e/report-*.test).
 #include "campaign-help.h"
 
+#include "report/campaign-compare.h"
+#include "report/campaign-trials.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char directory[] = "/tmp/ordeal-report-XXXXXX";
+static char path[64];
+
+static void fresh(const char *name)
+{
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+}
+
+static struct store *open_made(const char *kind, const char *number)
+{
+    struct store *store = NULL;
+    fresh(kind);
+    if (access(path, F_OK) != 0)
+        assert_int_equal(make_store(kind, path, number), 0);
+    must_work(store_open(path, STORE_READ, &store));
+    return store;
+}
+
+static bool says(const struct campaign_facts *facts, const char *words)
+{
+    for (size_t i = 0; i < facts->limits.count; i++)
+        if (strstr(facts->limits.items[i], words) != NULL)
+            return true;
+    return false;
+}
+
+static void counts_and_shares(void **state)
+{
+    const struct report_options options = {.confidence = 0.99};
+    struct report_subject subject = {.store = open_made("plain", "12")};
+    struct campaign_facts facts;
+    must_work(campaign_facts_load(&facts, &subject, &options));
+    assert_int_equal(campaign_all(&facts.counts), 200);
+    assert_int_equal(facts.counts.verdicts[VERDICT_NOT_ACTIVATED], 17);
+    assert_int_equal(facts.counts.verdicts[VERDICT_INVALID], 1);
+    // Neither of those is in the denominator.
+    assert_int_equal(facts.n, 182);
+    assert_int_equal(facts.shares[VERDICT_CRASH].n, 182);
+    assert_int_equal(facts.shares[VERDICT_NOT_ACTIVATED].n, 0);
+    assert_int_equal(facts.failures.hits, 20);
+    struct stats_interval interval = stats_wilson(20, 182, 0.99);
+    assert_true(facts.failures.interval.low == interval.low);
+    assert_true(facts.failures.interval.high == interval.high);
+    assert_int_equal(facts.selected, 200);
+    assert_int_equal(facts.findings.count, 4);
+    assert_int_equal(facts.findings.items[0].verdict, VERDICT_CRASH);
+    assert_int_equal(facts.references.count, 5);
+    assert_int_equal(facts.references.outputs, 2);
+    assert_int_equal(facts.references.outputs_differ, 1);
+    assert_string_equal(facts.references.differing, "/nowhere/out");
+    assert_string_equal(facts.references.ending, "exit status 0");
+    assert_true(says(&facts, "A sample: 200 of 300"));
+    assert_true(says(&facts, "17 of 200 trials never reached"));
+    assert_true(says(&facts, "Nondeterministic output: 1 of 2"));
+    assert_false(says(&facts, "Only"));
+    campaign_facts_deinit(&facts);
+    store_close(subject.store);
+}
+
+static void groups_against_the_rest(void **state)
+{
+    const struct report_options options = {0};
+    struct report_subject subject = {.store = open_made("plain", "12")};
+    struct campaign_facts facts;
+    must_work(campaign_facts_load(&facts, &subject, &options));
+    struct campaign_grouping grouping = {0};
+    must_work(campaign_grouping_load(&facts, "type", &grouping));
+    assert_int_equal(grouping.groups.count, 3);
+    const struct campaign_group *first = &grouping.groups.items[0];
+    assert_string_equal(first->name, "read=-1/EIO");
+    assert_int_equal(first->failures.hits, 12);
+    assert_int_equal(first->failures.n, 61);
+    // 12 of 61 against 8 of 121, by the same test from its four numbers.
+    const uint64_t rows[2][2] = {{12, 49}, {8, 113}};
+    struct stats_test test;
+    must_work(stats_independence(rows, 2, &test));
+    assert_true(first->test.p == test.p);
+    assert_true(test.p < 0.05);
+    campaign_grouping_deinit(&grouping);
+    must_work(campaign_grouping_load(&facts, "component", &grouping));
+    uint64_t unnamed = 0;
+    for (size_t i = 0; i < grouping.groups.count; i++)
+        unnamed += grouping.groups.items[i].unnamed;
+    assert_int_equal(unnamed, 1);
+    campaign_grouping_deinit(&grouping);
+    campaign_facts_deinit(&facts);
+    store_close(subject.store);
+}
+
+static void nothing_tested_is_said(void **state)
+{
+    const struct report_options options = {0};
+    struct report_subject subject = {.store = open_made("idle", NULL)};
+    struct campaign_facts facts;
+    must_work(campaign_facts_load(&facts, &subject, &options));
+    assert_int_equal(facts.n, 0);
+    assert_true(says(&facts, "Nothing was tested"));
+    assert_true(says(&facts, "no reference run"));
+    assert_false(says(&facts, "Exhaustive"));
+    campaign_facts_deinit(&facts);
+    store_close(subject.store);
+}
+
+static void strange_commands_are_replaced(void **state)
+{
+    const struct report_options options = {.database = "a b.db"};
+    struct report_subject subject = {.store = open_made("nasty", NULL)};
+    struct campaign_facts facts;
+    must_work(campaign_facts_load(&facts, &subject, &options));
+    assert_int_equal(facts.findings.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "ordeal replay %lld --db 'a b.db'",
+                 (long long)facts.findings.items[i].trial);
+        assert_string_equal(facts.findings.items[i].command, expected);
+    }
+    assert_true(says(&facts, "second warning"));
+    campaign_facts_deinit(&facts);
+    store_close(subject.store);
+}
+
+// Columns of a line of UTF-8: wide characters are in the tests' stores, but no combining ones.
+static size_t columns(const char *line, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < size; i++)
+        if (((unsigned char)line[i] & 0xc0) != 0x80)
+            used += (unsigned char)line[i] >= 0xe3 && (unsigned char)line[i] < 0xef ? 2 : 1;
+    return used;
+}
+
+static void text_fits_and_is_inert(void **state)
+{
+    static const char *const kinds[] = {"plain", "nasty", "idle", "large"};
+    for (size_t i = 0; i < 4; i++) {
+        struct store *store = open_made(kinds[i], i == 3 ? "3000" : "12");
+        for (size_t j = 0; j < 7; j++) {
+            const struct report_options options = {
+                .all = true,
+                .group_by = report_groupings[j],
+                .database = "a/very/long/path/to/a/store/that/does/not/fit/into/a/line/of/eighty/"
+                            "columns/at/all.db"};
+            struct buffer text = {0};
+            must_work(report_campaign_text(store, 0, &options, &text));
+            for (const char *line = text.data; *line != '\0';) {
+                size_t size = strcspn(line, "\n");
+                if (columns(line, size) > 80)
+                    fail_msg("%s: %.*s", kinds[i], (int)size, line);
+                assert_true(size == 0 || line[size - 1] != ' ');
+                line += size + 1;
+            }
+            assert_null(strpbrk(text.data, "\33\7\r\t"));
+            buffer_deinit(&text);
+        }
+        store_close(store);
+    }
+}
+
+static void colours_when_asked(void **state)
+{
+    const struct report_options options = {.colour = true};
+    struct store *store = open_made("plain", "12");
+    struct buffer text = {0};
+    must_work(report_campaign_text(store, 0, &options, &text));
+    assert_non_null(strstr(text.data, "\33[1;31m  crash"));
+    buffer_deinit(&text);
+    store_close(store);
+}
+
+static void one_pass_keeps_little(void **state)
+{
+    const struct report_options options = {0};
+    struct report_subject subject = {.store = open_made("large", "3000")};
+    struct campaign_facts facts;
+    struct campaign_candidates candidates = {0};
+    struct campaign_trials trials = {0};
+    must_work(campaign_facts_load(&facts, &subject, &options));
+    must_work(campaign_candidates_load(facts.store, facts.campaign.id, &candidates));
+    must_work(campaign_trials_load(&facts, &candidates, &trials));
+    assert_int_equal(candidates.rows.count, 3000);
+    // 37 types, 211 files, a function, a module, a component.
+    assert_int_equal(candidates.strings.count, 37 + 211 + 3);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < trials.columns; i++)
+        sum += campaign_all(&trials.timeline[i]);
+    assert_int_equal(sum, 3000);
+    assert_true(trials.columns * trials.width_s >= 60 && trials.columns > CAMPAIGN_TIMELINE / 2);
+    assert_int_equal(trials.samples.count, 4 * CAMPAIGN_SAMPLES);
+    assert_int_equal(trials.samples.items[0].verdict, VERDICT_CRASH);
+    sum = 0;
+    for (size_t i = 0; i < trials.sites.groups.count; i++)
+        sum += campaign_all(&trials.sites.groups.items[i].counts);
+    assert_int_equal(sum, 3000);
+    assert_int_equal(trials.sites.groups.count, 2001);
+    campaign_trials_deinit(&trials);
+    campaign_candidates_deinit(&candidates);
+    campaign_facts_deinit(&facts);
+    store_close(subject.store);
+}
+
+static void comparison_pairs_causes(void **state)
+{
+    const struct report_options options = {0};
+    struct maker maker = {0};
+    fresh("two");
+    make_plain(&maker, path, "first", 12);
+    make_plain(&maker, path, "second", 0);
+    store_close(maker.store);
+    struct store *store;
+    must_work(store_open(path, STORE_READ, &store));
+    const struct report_subject before = {store, 1, "two:1"}, after = {store, 2, "two:2"};
+    struct campaign_comparison comparison;
+    must_work(campaign_comparison_load(&comparison, &before, &after, &options));
+    assert_int_equal(comparison.changes[CAMPAIGN_NEW], 0);
+    assert_int_equal(comparison.changes[CAMPAIGN_GONE], 1);
+    assert_int_equal(comparison.changes[CAMPAIGN_SAME], 3);
+    assert_int_equal(comparison.pairs.items[0].change, CAMPAIGN_GONE);
+    assert_int_equal(comparison.pairs.items[0].before->verdict, VERDICT_CRASH);
+    assert_null(comparison.pairs.items[0].after);
+    assert_true(comparison.verdicts[VERDICT_CRASH].test.p < 0.001);
+    assert_true(comparison.verdicts[VERDICT_HANG].test.p > 0.5);
+    campaign_comparison_deinit(&comparison);
+    must_work(campaign_comparison_load(&comparison, &after, &before, &options));
+    assert_int_equal(comparison.changes[CAMPAIGN_NEW], 1);
+    assert_int_equal(comparison.changes[CAMPAIGN_GONE], 0);
+    campaign_comparison_deinit(&comparison);
+    store_close(store);
+}
+
+static struct error *full(void *data, const struct buffer *text)
+{
+    return error_new("no room");
+}
+
+static void formats_pass_on_errors(void **state)
+{
+    const struct report_options options = {0};
+    const struct report_format *const formats[] = {&report_text,
+#define FORMAT(symbol, kind, help) &report_##symbol,
+                                                   REPORT_FORMATS(FORMAT)
+#undef FORMAT
+    };
+    const struct report_subject subject = {.store = open_made("plain", "12")};
+    const struct report_subject missing = {.store = subject.store, .campaign = 77};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        struct report_sink sink = {.write = full};
+        struct error *error = formats[i]->write(&subject, &options, &sink);
+        assert_non_null(error);
+        assert_string_equal(error_message(error), "no room");
+        error_free(error);
+        report_sink_deinit(&sink);
+        sink = (struct report_sink){0};
+        error = formats[i]->write(&missing, &options, &sink);
+        assert_non_null(error);
+        assert_non_null(strstr(error_message(error), "no campaign 77"));
+        error_free(error);
+        report_sink_deinit(&sink);
+    }
+    store_close(subject.store);
+}
+
+static int set_up(void **state)
+{
+    return mkdtemp(directory) == NULL;
+}
+
+static int tear_down(void **state)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf /tmp/ordeal-report-%s", strrchr(directory, '-') + 1);
+    return system(command);
+}
+
 int main(int count, char **arguments)
 {
     if (count > 2)
         return make_store(arguments[1], arguments[2], count > 3 ? arguments[3] : NULL);
-    return 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_and_shares),      cmocka_unit_test(groups_against_the_rest),
+        cmocka_unit_test(nothing_tested_is_said), cmocka_unit_test(strange_commands_are_replaced),
+        cmocka_unit_test(text_fits_and_is_inert), cmocka_unit_test(colours_when_asked),
+        cmocka_unit_test(one_pass_keeps_little),  cmocka_unit_test(comparison_pairs_causes),
+        cmocka_unit_test(formats_pass_on_errors),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }
