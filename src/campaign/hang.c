@@ -14,7 +14,6 @@
 
 #define TIMEOUT_NS 3000000000u
 #define DEPTH      32 // of processes that wait for each other
-#define KEY_FRAMES 5
 
 struct process {
     pid_t pid, parent;
@@ -125,45 +124,20 @@ static pid_t find_thread(pid_t pid)
     return pid;
 }
 
-static struct error *put_frame(struct buffer *stack, const struct dwarf_live_frame *frame)
+// As the injectors' stacks; `brief` without what may vary.
+static struct error *put_frame(struct buffer *text, const struct dwarf_live_frame *frame,
+                               bool brief)
 {
-    TRY(buffer_printf(stack, "%s", frame->symbol != NULL ? frame->symbol : "?"));
-    if (frame->file != NULL)
-        TRY(buffer_printf(stack, " at %s:%u", frame->file, frame->line));
-    if (frame->module != NULL)
-        TRY(buffer_printf(stack, " (%s+0x%llx)", frame->module, (unsigned long long)frame->offset));
-    else
-        TRY(buffer_printf(stack, " (0x%llx)", (unsigned long long)frame->offset));
-    return buffer_append(stack, "\n", 1);
-}
-
-// Where exactly within the C library a loop was met is chance; who called it is not.
-static bool is_libc(const struct dwarf_live_frame *frame)
-{
-    static const char *const names[] = {"libc.so", "ld-linux", "libpthread.so", "[vdso"};
-    const char *module = frame->module != NULL ? file_base_name(frame->module) : "";
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(module, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
-
-// The innermost frame that tells something: the first one if all are of the C library.
-static size_t first_of_key(const struct dwarf_live_stack *stack)
-{
-    size_t first = 0;
-    while (first < stack->frames.count && is_libc(&stack->frames.items[first]))
-        first++;
-    return first < stack->frames.count ? first : 0;
-}
-
-static struct error *put_key(struct buffer *key, const struct dwarf_live_frame *frame)
-{
-    if (key->size != 0)
-        TRY(buffer_append(key, " < ", 3));
-    if (frame->symbol != NULL)
-        return buffer_printf(key, "%s", frame->symbol);
-    return buffer_printf(key, "%s", frame->module != NULL ? file_base_name(frame->module) : "?");
+    const char *module = frame->module != NULL ? file_base_name(frame->module) : NULL;
+    TRY(buffer_append(text, "\n", text->size == 0 ? 0 : 1));
+    if (module == NULL)
+        return brief ? buffer_append(text, "?", 1)
+                     : buffer_printf(text, "0x%llx", (unsigned long long)frame->offset);
+    if (frame->symbol == NULL)
+        return buffer_printf(text, "%s+0x%llx", module, (unsigned long long)frame->offset);
+    if (frame->file == NULL || brief)
+        return buffer_printf(text, "%s (%s)", frame->symbol, module);
+    return buffer_printf(text, "%s at %s:%u (%s)", frame->symbol, frame->file, frame->line, module);
 }
 
 static struct error *look(pid_t pid, const char *root, struct buffer *stack, struct buffer *key)
@@ -171,11 +145,9 @@ static struct error *look(pid_t pid, const char *root, struct buffer *stack, str
     _cleanup_(dwarf_live_stack_deinit) struct dwarf_live_stack found = {0};
     pid_t process = find_hanging(pid);
     TRY(dwarf_live_stack(process, find_thread(process), root, TIMEOUT_NS, &found));
-    size_t first = first_of_key(&found);
     for (size_t i = 0; i < found.frames.count; i++) {
-        TRY(put_frame(stack, &found.frames.items[i]));
-        if (i >= first && i - first < KEY_FRAMES)
-            TRY(put_key(key, &found.frames.items[i]));
+        TRY(put_frame(stack, &found.frames.items[i], false));
+        TRY(put_frame(key, &found.frames.items[i], true));
     }
     return NULL;
 }

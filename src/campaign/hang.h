@@ -9,8 +9,8 @@
 // as a process merely waits for its children, one of those, preferably one that is busy. Of its
 // threads a busy one, else the first. Strings to be freed; NULL if there is no telling. `root` as
 // of sandbox_root(). Takes a few seconds at most.
-//   *ret_stack  "f at a.c:12 (/usr/bin/x+0x1234)", one frame per line, innermost first
-//   *ret_key    the innermost functions outside the C library, "fill < main", for grouping
+//   *ret_stack  "f at a.c:12 (x)", one frame per line, innermost first
+//   *ret_key    the same without lines, for grouping: "f (x)"
 void hang_look(pid_t pid, const char *root, char **ret_stack, char **ret_key);
 
 #endif

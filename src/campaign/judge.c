@@ -10,6 +10,8 @@
 #include <signal.h>
 #include <string.h>
 
+#define KEY_FRAMES 3 // by which crashes and hangs are told apart
+
 void judgement_deinit(struct judgement *judgement)
 {
     free(judgement->reason);
@@ -32,6 +34,39 @@ static void hearing_deinit(struct hearing *hearing)
     difference_deinit(&hearing->difference);
     buffer_deinit(&hearing->reason);
     buffer_deinit(&hearing->cause);
+}
+
+// Where exactly within the C library a loop was met, or abort() ended, is chance or the same for
+// all; who called it is neither. `frame` is "function (module)".
+static bool is_libc(const char *frame, size_t size)
+{
+    static const char *const names[] = {"(libc.so", "(ld-linux", "(libpthread.so", "([vdso"};
+    const char *module = memrchr(frame, '(', size);
+    for (size_t i = 0; module != NULL && i < sizeof names / sizeof *names; i++)
+        if (strncmp(module, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+// The innermost frames outside the C library: "f (x) < main (x)". All of a key are of the C library
+// if a stack could not be followed: then those.
+static struct error *put_frames(struct buffer *buffer, const char *key)
+{
+    const char *at = key;
+    while (*at != '\0' && is_libc(at, strcspn(at, "\n"))) {
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    if (*at == '\0')
+        at = key;
+    for (int i = 0; i < KEY_FRAMES && *at != '\0'; i++) {
+        size_t size = strcspn(at, "\n");
+        if (i != 0)
+            TRY(buffer_append(buffer, " < ", 3));
+        TRY(quote_put(buffer, at, size, 300));
+        at += size + (at[size] == '\n');
+    }
+    return NULL;
 }
 
 static struct error *put_stderr(struct hearing *hearing)
@@ -120,8 +155,9 @@ static struct error *ask_hang(struct hearing *hearing)
     if (run->hang_key == NULL)
         return put_cause_site(hearing, "");
     TRY(buffer_printf(&hearing->reason, ", in "));
-    TRY(quote_put(&hearing->reason, run->hang_key, strlen(run->hang_key), QUOTE_MOST));
-    return buffer_printf(&hearing->cause, "in %s", run->hang_key);
+    TRY(put_frames(&hearing->reason, run->hang_key));
+    TRY(buffer_printf(&hearing->cause, "in "));
+    return put_frames(&hearing->cause, run->hang_key);
 }
 
 // Whether the injector itself sent this signal. Death by it is what the sender asked for, whichever
@@ -169,9 +205,10 @@ static struct error *put_crash_cause(struct hearing *hearing)
     const struct observation *observation = &hearing->run->observation;
     const char *crash = observation->crash;
     TRY(buffer_append(&hearing->cause, crash, strcspn(crash, " ")));
-    if (observation->crash_key != NULL)
-        return buffer_printf(&hearing->cause, " in %s", observation->crash_key);
-    return put_cause_site(hearing, "");
+    if (observation->crash_key == NULL)
+        return put_cause_site(hearing, "");
+    TRY(buffer_printf(&hearing->cause, " in "));
+    return put_frames(&hearing->cause, observation->crash_key);
 }
 
 static struct error *ask_crash_record(struct hearing *hearing)
@@ -187,8 +224,7 @@ static struct error *ask_crash_record(struct hearing *hearing)
     TRY(quote_put(&hearing->reason, observation->crash, strlen(observation->crash), 400));
     if (observation->crash_key != NULL) {
         TRY(buffer_printf(&hearing->reason, ", in "));
-        TRY(quote_put(&hearing->reason, observation->crash_key, strlen(observation->crash_key),
-                      QUOTE_MOST));
+        TRY(put_frames(&hearing->reason, observation->crash_key));
     }
     if (!observation->crash_in_command)
         TRY(buffer_printf(&hearing->reason, " (a process that the workload started)"));

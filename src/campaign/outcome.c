@@ -3,6 +3,7 @@
 #include "campaign/outcome.h"
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "campaign/complaint.h"
 
 #include <fcntl.h>
@@ -115,6 +116,55 @@ struct error *outcome_add_change(struct outcome_run *run, const struct sandbox_c
     size_t most = *content_left < ARTIFACT_CONTENT ? *content_left : ARTIFACT_CONTENT;
     TRY(read_beginning(change->open, most, &artifact->content));
     *content_left -= artifact->content.size;
+    return NULL;
+}
+
+// Replaces a path wherever it stands in the content.
+static struct error *replace_path(struct artifact *artifact, const char *from, const char *to)
+{
+    _cleanup_(buffer_deinit) struct buffer made = {0};
+    size_t at = 0, size = strlen(from);
+    const char *found;
+    while (at < artifact->content.size &&
+           (found = memmem(artifact->content.data + at, artifact->content.size - at, from, size))) {
+        size_t before = (size_t)(found - artifact->content.data) - at;
+        TRY(buffer_append(&made, artifact->content.data + at, before));
+        TRY(buffer_append(&made, to, strlen(to)));
+        at += before + size;
+    }
+    if (at == 0)
+        return NULL;
+    TRY(buffer_append(&made, artifact->content.data + at, artifact->content.size - at));
+    artifact->size = artifact->size - artifact->content.size + made.size;
+    artifact->hash = hash_bytes(made.data, made.size);
+    struct buffer swap = artifact->content;
+    artifact->content = made;
+    made = swap;
+    return NULL;
+}
+
+static struct error *move_path(struct artifact *artifact, const char *from, const char *to)
+{
+    size_t size = strlen(from);
+    if (strncmp(artifact->path, from, size) != 0 ||
+        (artifact->path[size] != '/' && artifact->path[size] != '\0'))
+        return NULL;
+    char *moved;
+    if (asprintf(&moved, "%s%s", to, artifact->path + size) < 0)
+        return error_no_memory();
+    free(artifact->path);
+    artifact->path = moved;
+    return NULL;
+}
+
+struct error *outcome_move(struct outcome_run *run, const char *from, const char *to)
+{
+    if (strcmp(from, to) == 0)
+        return NULL;
+    for (size_t i = 0; i < run->artifacts.count; i++) {
+        TRY(move_path(&run->artifacts.items[i], from, to));
+        TRY(replace_path(&run->artifacts.items[i], from, to));
+    }
     return NULL;
 }
 

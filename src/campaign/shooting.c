@@ -158,6 +158,7 @@ struct life {
     size_t count;
     words visible;
     int input;
+    char *copy; // where the working directory was, if the sandbox had moved it
 };
 
 static void life_deinit(struct life *life)
@@ -166,6 +167,7 @@ static void life_deinit(struct life *life)
         sandbox_result_deinit(&life->results[i]);
     ARRAY_DEINIT(&life->visible);
     error_free(life->error);
+    free(life->copy);
     if (life->input >= 0)
         close(life->input);
 }
@@ -265,6 +267,15 @@ static bool before_examination(void *data, struct sandbox *sandbox)
     return life->begun && !life->overdue && life->error == NULL;
 }
 
+static struct error *note_copy(struct life *life, const struct sandbox *sandbox)
+{
+    const char *directory = sandbox_directory(sandbox);
+    if (strcmp(directory, life->shooting->definition->directory) == 0)
+        return NULL;
+    life->copy = strdup(directory);
+    return life->copy == NULL ? error_no_memory() : NULL;
+}
+
 static struct error *look(void *data, struct sandbox *sandbox)
 {
     struct life *life = data;
@@ -272,6 +283,7 @@ static struct error *look(void *data, struct sandbox *sandbox)
     _cleanup_(buffer_deinit) struct buffer complaints = {0};
     if (!life->begun || life->error != NULL)
         return NULL;
+    TRY(note_copy(life, sandbox));
     TRY(collect(life));
     TRY(shooting->injector->observe(shooting->self, sandbox_root(sandbox),
                                     &life->run->observation));
@@ -374,13 +386,17 @@ static void hand_over(struct life *life)
 }
 
 // Complaints in log files come before those on stderr; streams come first among the artifacts.
-static struct error *finish(struct outcome_run *run)
+static struct error *finish(const struct life *life)
 {
+    struct outcome_run *run = life->run;
     _cleanup_(buffer_deinit) struct buffer logged = {0};
     if (run->sanitizer != NULL)
         TRY(buffer_append(&logged, run->sanitizer, strlen(run->sanitizer)));
     TRY(outcome_set_sanitizer(run, &logged));
-    return outcome_add_streams(run);
+    TRY(outcome_add_streams(run));
+    if (life->copy == NULL)
+        return NULL;
+    return outcome_move(run, life->copy, life->shooting->definition->directory);
 }
 
 static struct error *lead(struct life *life, uint64_t timeout_ns)
@@ -395,7 +411,7 @@ static struct error *lead(struct life *life, uint64_t timeout_ns)
     if (life->error != NULL)
         return TAKE(life->error);
     hand_over(life);
-    return finish(life->run);
+    return finish(life);
 }
 
 struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t seed,

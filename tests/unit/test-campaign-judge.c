@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every verdict, with its reason and the key by which trials are grouped.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "run-help.h"
+
+#include <signal.h>
+
+static struct oracle oracle = {.references = 2, .compare_stdout = true, .compare_files = true};
+static struct reference *reference;
+
+static int setup(void **state)
+{
+    good(reference_new(&oracle, &reference));
+    for (int i = 0; i < 2; i++) {
+        struct outcome_run run = run_new(0, "done\n", "hello\n");
+        run_file(&run, "/w/out", "content\n");
+        refer(reference, run);
+    }
+    good(reference_settle(reference));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    reference_free(reference);
+    return 0;
+}
+
+// As the reference, so far.
+static struct outcome_run usual(int status, const char *out, const char *err)
+{
+    struct outcome_run run = run_new(status, out, err);
+    run_file(&run, "/w/out", "content\n");
+    return run;
+}
+
+// Takes the run.
+static void judged(struct outcome_run run, enum verdict verdict, const char *reason,
+                   const char *cause)
+{
+    struct judgement judgement = {0};
+    good(judge(reference, &run, &judgement));
+    assert_string_equal(judgement.reason, reason);
+    assert_string_equal(verdict_facts[judgement.verdict].name, verdict_facts[verdict].name);
+    assert_string_equal(judgement.cause, cause);
+    for (const char *at = judgement.reason; *at != '\0'; at++)
+        assert_true((unsigned char)*at >= 0x20 && *at != 0x7f);
+    judgement_deinit(&judgement);
+    outcome_run_deinit(&run);
+}
+
+static void test_pass(void **state)
+{
+    judged(usual(0, "done\n", "hello\n"), VERDICT_PASS, "as the reference", "pass");
+    judged(usual(0, "done\n", ""), VERDICT_PASS, "as the reference", "pass");
+}
+
+static void test_invalid(void **state)
+{
+    struct outcome_run run = usual(0, "done\n", "hello\n");
+    run_step(&run.pretest, 1, "", "no\tserver\n");
+    judged(run, VERDICT_INVALID, "pretest failed: exit status 1; it says: 'no\\tserver'",
+           "invalid");
+    run = usual(0, "", "");
+    run_step(&run.setup, 9, "", "");
+    run.setup_failed = true;
+    judged(run, VERDICT_INVALID, "setup failed: exit status 9", "invalid");
+    run = usual(0, "", "");
+    run.trouble = strdup("no more processes\n");
+    judged(run, VERDICT_INVALID, "no more processes\\n", "invalid");
+    run = usual(0, "", "");
+    run.workload.end = SANDBOX_SKIPPED;
+    judged(run, VERDICT_INVALID, "the workload was not started", "invalid");
+}
+
+static void test_not_activated(void **state)
+{
+    struct outcome_run run = usual(7, "", "");
+    run.observation.activations = 0;
+    judged(run, VERDICT_NOT_ACTIVATED, "the fault was never hit; exit status 7", "not-activated");
+}
+
+static void test_hang(void **state)
+{
+    struct outcome_run run = usual(0, "", "");
+    run.workload.end = SANDBOX_TIMEOUT;
+    run.workload.ns = 2000000000;
+    judged(run, VERDICT_HANG, "not done after 2 s", "hang  after read in fill at in.c:7");
+    run = usual(0, "", "");
+    run.workload.end = SANDBOX_TIMEOUT;
+    run.workload.ns = 2000000000;
+    run.hang_key = strdup("poll (libc.so.6)\nwait (x)\nloop (x)\nmain (x)\n__libc (libc.so.6)");
+    judged(run, VERDICT_HANG, "not done after 2 s, in wait (x) < loop (x) < main (x)",
+           "hang in wait (x) < loop (x) < main (x)");
+    run = usual(0, "", "");
+    run.workload.end = SANDBOX_SIGNAL;
+    run.workload.status = SIGXCPU;
+    judged(run, VERDICT_HANG, "used up its processor time (SIGXCPU)",
+           "hang  after read in fill at in.c:7");
+}
+
+static void test_crash(void **state)
+{
+    struct outcome_run run = usual(0, "", "bad\033[1m\n");
+    run.workload.end = SANDBOX_SIGNAL;
+    run.workload.status = SIGSEGV;
+    judged(run, VERDICT_CRASH, "killed by SIGSEGV; stderr: 'bad\\x1b[1m'",
+           "crash SIGSEGV after read in fill at in.c:7");
+    run = usual(0, "", "");
+    run.workload.end = SANDBOX_SIGNAL;
+    run.workload.status = SIGABRT;
+    run.observation.crash = strdup("SIGABRT at 0x7f in x");
+    run.observation.crash_key = strdup("abort (libc.so.6)\nf (x)\nmain (x)");
+    run.observation.crash_in_command = true;
+    judged(run, VERDICT_CRASH, "SIGABRT at 0x7f in x, in f (x) < main (x)",
+           "crash SIGABRT in f (x) < main (x)");
+    // A process further down, and the command goes on as if nothing had been.
+    run = usual(0, "done\n", "hello\n");
+    run.observation.crash = strdup("SIGSEGV at 0x0 in child");
+    judged(run, VERDICT_CRASH,
+           "SIGSEGV at 0x0 in child (a process that the workload started); stderr: 'hello'",
+           "crash SIGSEGV after read in fill at in.c:7");
+    run = usual(139, "", "");
+    judged(run, VERDICT_CRASH,
+           "exit status 139, by which shells report that a process died of SIGSEGV",
+           "crash SIGSEGV after read in fill at in.c:7");
+    run = usual(0, "done\n", "hello\n");
+    run.sanitizer = strdup("AddressSanitizer: heap-use-after-free a.c:3 in f\nanother\n");
+    judged(run, VERDICT_CRASH, "AddressSanitizer: heap-use-after-free a.c:3 in f",
+           "crash AddressSanitizer: heap-use-after-free a.c:3 in f");
+}
+
+static struct outcome_run sent(const char *fault, int number)
+{
+    struct outcome_run run = usual(0, "", "");
+    free(run.observation.injections.items[0].fault);
+    run.observation.injections.items[0].fault = strdup(fault);
+    run.workload.end = SANDBOX_SIGNAL;
+    run.workload.status = number;
+    return run;
+}
+
+// Death by the very signal that was sent is no crash; by another it is.
+static void test_sent_signal(void **state)
+{
+    judged(sent("SIGTERM at 0.01s", SIGTERM), VERDICT_GRACEFUL,
+           "killed by SIGTERM, which was sent to it",
+           "graceful exit status after read in fill at in.c:7");
+    judged(sent("SIGSEGV", SIGSEGV), VERDICT_GRACEFUL, "killed by SIGSEGV, which was sent to it",
+           "graceful exit status after read in fill at in.c:7");
+    judged(sent("SIGTERM at 0.01s", SIGSEGV), VERDICT_CRASH, "killed by SIGSEGV",
+           "crash SIGSEGV after read in fill at in.c:7");
+    struct outcome_run run = sent("SIGTERM at 0.01s", SIGTERM);
+    run_step(&run.posttest, 1, "", "lock left behind\n");
+    judged(run, VERDICT_UNSTABLE,
+           "posttest failed: exit status 1; it says: 'lock left behind'; the workload: killed by "
+           "SIGTERM",
+           "unstable posttest after read in fill at in.c:7");
+    run = sent("SIGSEGV", SIGSEGV);
+    run.observation.crash = strdup("SIGSEGV in x");
+    judged(run, VERDICT_GRACEFUL, "killed by SIGSEGV, which was sent to it",
+           "graceful exit status after read in fill at in.c:7");
+}
+
+static void test_graceful(void **state)
+{
+    judged(usual(1, "", "hello\ncp: error writing 'x'\n"), VERDICT_GRACEFUL,
+           "exit status 1 instead of 0; stderr: 'cp: error writing 'x''",
+           "graceful exit status after read in fill at in.c:7");
+    judged(usual(0, "done\n", "hello\nretrying\n"), VERDICT_GRACEFUL,
+           "everything as the reference, but it is reported; stderr: 'retrying'",
+           "graceful stderr after read in fill at in.c:7");
+}
+
+static void test_unstable(void **state)
+{
+    struct outcome_run run = usual(1, "", "");
+    run_step(&run.posttest, 3, "", "");
+    judged(run, VERDICT_UNSTABLE, "posttest failed: exit status 3; the workload: exit status 1",
+           "unstable posttest after read in fill at in.c:7");
+}
+
+static void test_silent(void **state)
+{
+    judged(usual(0, "dome\n", "hello\n"), VERDICT_SILENT,
+           "stdout differs at line 1: 'dome' instead of 'done'; exit status 0 as ever, nothing "
+           "reported",
+           "silent stdout after read in fill at in.c:7");
+    judged(run_new(0, "done\n", ""), VERDICT_SILENT,
+           "/w/out was not written; exit status 0 as ever, nothing reported",
+           "silent files after read in fill at in.c:7");
+    oracle.compare_stderr = true;
+    judged(usual(0, "done\n", ""), VERDICT_SILENT,
+           "stderr has 0 lines instead of 1, the first missing: 'hello'; exit status 0 as ever, "
+           "nothing reported",
+           "silent stderr after read in fill at in.c:7");
+    oracle.compare_stderr = false;
+}
+
+static void test_wrong_output(void **state)
+{
+    judged(usual(0, "", "hello\nwarning: short read\n"), VERDICT_WRONG_OUTPUT,
+           "stdout has 0 lines instead of 1, the first missing: 'done'; exit status 0 as ever; "
+           "stderr: 'warning: short read'",
+           "wrong-output stdout after read in fill at in.c:7");
+}
+
+// 0 where the reference fails: nobody reports an error like that.
+static void test_unexpected_success(void **state)
+{
+    struct reference *before = reference;
+    good(reference_new(&oracle, &reference));
+    refer(reference, run_new(2, "", ""));
+    refer(reference, run_new(2, "", ""));
+    good(reference_settle(reference));
+    judged(run_new(0, "", ""), VERDICT_SILENT, "exit status 0 instead of 2",
+           "silent exit status after read in fill at in.c:7");
+    reference_free(reference);
+    reference = before;
+}
+
+static void oracle_says(int status, const char *out, const char *err, enum verdict verdict,
+                        const char *reason, const char *cause)
+{
+    struct outcome_run run = usual(1, "", "");
+    run_step(&run.oracle, status, out, err);
+    judged(run, verdict, reason, cause);
+}
+
+static void test_oracle(void **state)
+{
+    oracle_says(0, "silent  2 records\033 lost\nmore\n", "", VERDICT_SILENT, "2 records\\x1b lost",
+                "silent oracle after read in fill at in.c:7");
+    oracle_says(0, "pass", "", VERDICT_PASS, "the oracle command says so",
+                "pass oracle after read in fill at in.c:7");
+    oracle_says(0, "wrong-output: bad sum", "", VERDICT_WRONG_OUTPUT, "bad sum",
+                "wrong-output oracle after read in fill at in.c:7");
+    oracle_says(0, "", "", VERDICT_INVALID, "the oracle command printed no verdict", "invalid");
+    oracle_says(0, "passed all\n", "", VERDICT_INVALID,
+                "the oracle command printed 'passed all', which does not begin with a verdict "
+                "(crash, hang, silent, wrong-output, unstable, graceful, pass, not-activated, "
+                "invalid)",
+                "invalid");
+    oracle_says(2, "pass", "oops\n", VERDICT_INVALID,
+                "the oracle command failed: exit status 2; it says: 'oops'", "invalid");
+    // What the oracle cannot know: that the command crashed.
+    struct outcome_run run = usual(0, "", "");
+    run_step(&run.oracle, 0, "pass\n", "");
+    run.workload.end = SANDBOX_SIGNAL;
+    run.workload.status = SIGBUS;
+    judged(run, VERDICT_CRASH, "killed by SIGBUS", "crash SIGBUS after read in fill at in.c:7");
+}
+
+// Whatever a target writes, sentences stay sentences.
+static void test_long_and_odd(void **state)
+{
+    char text[5000];
+    memset(text, 0xc3, sizeof text);
+    text[sizeof text - 1] = '\0';
+    struct outcome_run run = usual(1, "", text);
+    struct judgement judgement = {0};
+    good(judge(reference, &run, &judgement));
+    assert_true(strlen(judgement.reason) < 400);
+    judgement_deinit(&judgement);
+    outcome_run_deinit(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pass),
+        cmocka_unit_test(test_invalid),
+        cmocka_unit_test(test_not_activated),
+        cmocka_unit_test(test_hang),
+        cmocka_unit_test(test_crash),
+        cmocka_unit_test(test_sent_signal),
+        cmocka_unit_test(test_graceful),
+        cmocka_unit_test(test_unstable),
+        cmocka_unit_test(test_silent),
+        cmocka_unit_test(test_wrong_output),
+        cmocka_unit_test(test_unexpected_success),
+        cmocka_unit_test(test_oracle),
+        cmocka_unit_test(test_long_and_odd),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
