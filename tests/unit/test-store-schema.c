@@ -140,6 +140,40 @@ static void views(void **state)
     assert_string_equal(sites.data, "copy|12|read=-1/EIO|19|11\n");
 }
 
+// The queries of the manual page; its last one deletes the campaign.
+static void the_manual_is_right(void **state)
+{
+    _cleanup_(store_closep) struct store *store = open_store(STORE_WRITE);
+    struct store_finding finding = some_finding(fill(store, 20), "cause");
+    finding.trial = 1;
+    must(store_add_finding(store, &finding));
+    must(store_set_trial_finding(store, 1, finding.id));
+    char path[300];
+    struct buffer page = {0};
+    snprintf(path, sizeof path, "%s/docs/ordeal-store.5", getenv("ORDEAL_SOURCE_ROOT"));
+    must(buffer_read_file(path, 1 << 20, &page));
+    unsigned queries = 0;
+    for (char *at = page.data, *end; (at = strstr(at, ".Bd -literal")) != NULL; at = end + 1) {
+        at = strchr(at, '\n') + 1;
+        end = strstr(at, ".Ed");
+        *end = '\0';
+        if (strncmp(at, "sqlite3", 7) == 0)
+            continue;
+        char *message = NULL;
+        if (sqlite3_exec(store->database, at, NULL, NULL, &message) != SQLITE_OK)
+            fail_msg("%s\n%s", at, message);
+        queries++;
+    }
+    assert_true(queries >= 4);
+    static const char *const tables[] = {"campaign", "candidate", "trial", "injection", "finding"};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        char sql[60];
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", tables[i]);
+        assert_int_equal(query_number(store, sql), 0);
+    }
+    buffer_deinit(&page);
+}
+
 // No query reads a whole table, but the two that want all campaigns.
 static void queries_use_indexes(void **state)
 {
@@ -267,6 +301,7 @@ int main(void)
         STORE_TEST(queries_use_indexes),
         STORE_TEST(other_files_are_refused),
         STORE_TEST(empty_files_are_filled),
+        STORE_TEST(the_manual_is_right),
         STORE_TEST(damaged_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
