@@ -159,10 +159,10 @@ struct error *campaign_detail_load(struct store *store, int64_t trial,
                                    struct campaign_detail *ret_detail)
 {
     *ret_detail = (struct campaign_detail){0};
-    // A finding whose trial is gone is still worth reporting.
-    _cleanup_error_ struct error *error =
-        store_find_trial(store, trial, &ret_detail->trial, &ret_detail->candidate);
-    ret_detail->found = error == NULL;
+    if (trial == 0)
+        return NULL;
+    TRY(store_find_trial(store, trial, &ret_detail->trial, &ret_detail->candidate));
+    ret_detail->found = true;
     return NULL;
 }
 

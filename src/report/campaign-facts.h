@@ -50,7 +50,7 @@ struct campaign_finding {
 };
 // "confirmed", "not repeated" when a second run of its trial went otherwise; NULL: there was none.
 const char *campaign_confirmed_name(enum store_confirmed confirmed);
-// What is known about the trial that shows a finding.
+// What is known about the trial that shows a finding (0: nothing).
 struct campaign_detail {
     struct store_trial trial;
     struct store_candidate candidate;

@@ -216,8 +216,8 @@ static struct error *put_grouping(struct page *page, const struct campaign_group
     size_t shown = page->options->all || count < SHOWN_GROUPS ? count : SHOWN_GROUPS;
     char heading[64], line[128];
     snprintf(heading, sizeof heading, "By %s", grouping->by);
-    snprintf(line, sizeof line, "%-28s%-13s%7s%19s  %s", heading, "failed/of", "share", "interval",
-             "p");
+    snprintf(line, sizeof line, "%-28s%-13s%7s    %-14s  %s", heading, "failed/of", "share",
+             "interval", "p");
     TRY(terminal_heading(&page->terminal, line));
     for (size_t i = 0; i < shown; i++)
         TRY(put_group(page, &grouping->groups.items[i]));

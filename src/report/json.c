@@ -81,22 +81,35 @@ void json_add_bool(struct json_maker *maker, json_t *parent, const char *key, bo
     add(maker, parent, key, json_boolean(value));
 }
 
+struct dumped {
+    struct buffer text;
+    struct error *error;
+};
+
+static int add_dumped(const char *bytes, size_t size, void *data)
+{
+    struct dumped *dumped = data;
+    if (dumped->error == NULL)
+        dumped->error = buffer_append(&dumped->text, bytes, size);
+    return dumped->error == NULL ? 0 : -1;
+}
+
+// Into a buffer of our own, for jansson forgets that there was no memory for a key.
 static struct error *dump(const struct json_maker *maker, const json_t *root, size_t flags,
                           struct buffer *ret_text)
 {
     if (maker->failed || root == NULL)
         return error_no_memory();
-    char *text = json_dumps(root, flags | JSON_ENSURE_ASCII);
-    if (text == NULL)
-        return error_no_memory();
-    struct buffer buffer = {0};
-    struct error *error = buffer_printf(&buffer, "%s\n", text);
-    free(text);
-    if (error != NULL)
-        buffer_deinit(&buffer);
-    else
-        *ret_text = buffer;
-    return error;
+    struct dumped dumped = {0};
+    int failed = json_dump_callback(root, add_dumped, &dumped, flags | JSON_ENSURE_ASCII);
+    if (failed == 0 && dumped.error == NULL)
+        dumped.error = buffer_append(&dumped.text, "\n", 1);
+    if (failed != 0 || dumped.error != NULL) {
+        buffer_deinit(&dumped.text);
+        return dumped.error != NULL ? dumped.error : error_no_memory();
+    }
+    *ret_text = dumped.text;
+    return NULL;
 }
 
 struct error *json_write(const struct json_maker *maker, const json_t *root,

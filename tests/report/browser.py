@@ -75,7 +75,7 @@ class Browser:
              "--remote-allow-origins=*", "--user-data-dir=" + self.directory, "about:blank"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env=dict(os.environ, HOME=self.directory))
-        self.complaints, self.loaded, self.number = [], [], 0
+        self.complaints, self.loaded, self.events, self.number = [], [], [], 0
         try:
             self.socket = Socket(self.find_page())
             for domain in ("Page", "Runtime", "Log", "Network"):
@@ -125,7 +125,8 @@ class Browser:
             self.complaints.append(str(values["args"]))
         elif name == "Log.entryAdded" and values["entry"]["level"] in ("error", "warning"):
             self.complaints.append(values["entry"]["text"])
-        elif name == "Network.requestWillBeSent":
+        elif (name == "Network.requestWillBeSent" and
+              values["request"]["url"] != "about:blank"):
             self.loaded.append(values["request"]["url"])
         return name
 
@@ -138,15 +139,18 @@ class Browser:
                 if "error" in message:
                     raise RuntimeError(f"{method}: {message['error']}")
                 return message["result"]
-            self.events = getattr(self, "events", [])
             self.events.append(self.note(message))
 
-    def open(self, address):
-        self.call("Page.navigate", url="about:blank")
+    def navigate(self, address):
         self.events = []
         self.call("Page.navigate", url=address)
         while "Page.loadEventFired" not in self.events:
             self.events.append(self.note(json.loads(self.socket.receive())))
+
+    def open(self, address):
+        # A change of the part behind # alone would load nothing.
+        self.navigate("about:blank")
+        self.navigate(address)
 
     def shape(self, width, height=800, dark=False):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,

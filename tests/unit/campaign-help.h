@@ -37,12 +37,13 @@ static inline void maker_start(struct maker *maker, const char *path, const char
     if (maker->store == NULL)
         must_work(store_open(path, STORE_WRITE, &maker->store));
     must_work(store_begin(maker->store));
+    const char *directory = getenv("CAMPAIGN_DIRECTORY");
     struct store_campaign campaign = {
         .name = name,
         .injector = "library",
         .definition = "name: made-up\ncommand: [cp, in, out]\n",
         .command = "cp in out",
-        .directory = "/nowhere",
+        .directory = directory != NULL ? directory : "/nowhere",
         .environment = "[]",
         .version = "0.1.0",
         .machine = "Linux 6.1, 2 processors",
