@@ -142,11 +142,6 @@ struct trail *trail_take(const struct call *call)
     return trail;
 }
 
-bool trail_is_plain(const struct trail *trail)
-{
-    return trail->frames != trail->fresh;
-}
-
 // A register still holds in a frame what its callee found in it, and saved if it used it.
 bool trail_register(const struct trail *trail, const struct call_frame *frame, uint32_t at,
                     unsigned number, uint64_t *ret_value)

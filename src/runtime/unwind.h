@@ -69,7 +69,10 @@ struct trail {
 struct trail *trail_take(const struct call *call);
 void trail_leave(struct trail *trail);
 // Whether the frames' stack pointers and registers are known, not their pc alone.
-bool trail_is_plain(const struct trail *trail);
+static inline bool trail_is_plain(const struct trail *trail)
+{
+    return trail->frames != trail->fresh;
+}
 // What a saved register held in a frame of a plain trail. False: it cannot be told.
 bool trail_register(const struct trail *trail, const struct call_frame *frame, uint32_t at,
                     unsigned number, uint64_t *ret_value);

@@ -167,33 +167,56 @@ static enum found found(bool read)
     return read ? FOUND_READ : FOUND_UNREADABLE;
 }
 
-// The innermost frame's that has it. By the trail: registers are looked for when one is needed.
+struct local {
+    const struct place *place; // NULL: no frame has it
+    const struct module *module;
+    uint32_t at; // frame
+};
+
+// The innermost frame's that has it. Most frames have none: two comparisons each.
+static struct local find_local(uint32_t variable, const struct trail_step *frames, uint32_t count)
+{
+    struct local local = {.place = NULL, .at = count};
+    for (const struct holding *holding = holdings[variable]; holding != NULL;
+         holding = holding->next) {
+        uint64_t low = holding->low, size = holding->high - low;
+        if (holding->locals == NULL || !holding->module->alive)
+            continue;
+        for (uint32_t i = 0; i < local.at; i++) {
+            const struct place *place =
+                frames[i].pc - 1 - low < size ? local_at(holding, frames[i].pc - 1) : NULL;
+            if (place != NULL)
+                local = (struct local){place, holding->module, i};
+        }
+    }
+    return local;
+}
+
+// Goes there by the trail: a register is looked for when it is needed.
 static enum found local_by_trail(uint32_t variable, const struct call *call, int64_t *ret_value)
 {
-    const struct place *place = NULL;
-    const struct module *module;
     struct walk walk;
     struct trail *trail = trail_take(call);
     if (trail == NULL)
         return FOUND_UNKNOWN;
-    const struct trail_step *steps = trail->frames;
-    uint32_t at = trail_is_plain(trail) ? 0 : trail->count;
-    while (at < trail->count && (place = local_place(variable, steps[at].pc - 1, &module)) == NULL)
-        at++;
-    enum found result = trail_is_plain(trail) ? FOUND_NONE : FOUND_UNKNOWN;
-    if (place != NULL) {
+    bool plain = trail_is_plain(trail);
+    struct local local = find_local(variable, trail->frames, plain ? trail->count : 0);
+    enum found result = plain ? FOUND_NONE : FOUND_UNKNOWN;
+    if (local.place != NULL) {
+        const struct trail_step *frame = &trail->frames[local.at];
         walk_start(&walk, call->frame);
-        walk.pc = steps[at].pc;
-        walk.sp = steps[at].sp;
-        walk.registers[RBP] = steps[at].rbp;
-        int index = saved_number(place->location);
+        walk.pc = frame->pc;
+        walk.sp = frame->sp;
+        walk.registers[RBP] = frame->rbp;
+        int index = saved_number(local.place->location);
         bool known =
-            place->location->base == WIRE_BASE_CFA || index < 0 ||
-            trail_register(trail, call->frame, at, (unsigned)index, &walk.registers[index]);
+            local.place->location->base == WIRE_BASE_CFA || index < 0 ||
+            trail_register(trail, call->frame, local.at, (unsigned)index, &walk.registers[index]);
         result = known ? FOUND_READ : FOUND_UNKNOWN;
     }
     trail_leave(trail);
-    return result == FOUND_READ ? found(place_read(place, module, &walk, ret_value)) : result;
+    return result == FOUND_READ ? found(place_read(local.place, local.module, &walk, ret_value))
+                                : result;
 }
 
 static enum found local_by_walk(uint32_t variable, const struct call *call, int64_t *ret_value)
