@@ -125,11 +125,21 @@ bool overlay_owns_users(const struct overlay *overlay)
     return overlay->own_users;
 }
 
+// Whether a word of the list names something that exists below `place` ("/tmp/").
 static bool mentions(char *const *list, const char *place)
 {
-    for (; list != NULL && *list != NULL; list++)
-        if (strstr(*list, place) != NULL)
-            return true;
+    for (; list != NULL && *list != NULL; list++) {
+        for (const char *at = *list; (at = strstr(at, place)) != NULL; at++) {
+            char path[NAME_MAX + 16];
+            size_t size = strcspn(at + strlen(place), "/ \t\n'\":;,&|<>()$`*?[") + strlen(place);
+            if (size == strlen(place) || size >= sizeof path)
+                continue;
+            memcpy(path, at, size);
+            path[size] = '\0';
+            if (access(path, F_OK) == 0)
+                return true;
+        }
+    }
     return false;
 }
 
@@ -254,7 +264,7 @@ static struct error *inner_input(struct overlay *overlay, int input, int *ret_in
     }
     if (inner < 0)
         TRY(copy_input(input, status.st_size, &inner));
-    if (at > 0)
+    if (at >= 0)
         lseek(inner, at, SEEK_SET);
     *ret_input = inner;
     return NULL;

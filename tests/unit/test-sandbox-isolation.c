@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Ways out of the overlay sandbox: what a trial destroys outside must be there afterwards.
+#include "sandbox-help.h"
+
+#include "sandbox/digest.h"
+
+static char outside[100]; // the mount namespace of this test
+
+static void find_outside(void)
+{
+    ssize_t size = readlink("/proc/self/ns/mnt", outside, sizeof outside - 1);
+    assert_true(size > 0);
+    outside[size] = '\0';
+}
+
+static bool appeared(void *data, struct sandbox *sandbox)
+{
+    *(bool *)data = access("canary", F_OK) == 0;
+    return !*(bool *)data;
+}
+
+// A script that would do harm outside. It runs only if a file that the step before has made is not
+// to be seen outside, and looks itself whether it is where it should be.
+static struct sandbox_result attack(struct sandbox *sandbox, const char *script,
+                                    uint64_t timeout_ms)
+{
+    _cleanup_(buffer_deinit) struct buffer guarded = {0};
+    find_outside();
+    must(buffer_printf(&guarded,
+                       "test \"$(readlink /proc/self/ns/mnt)\" != '%s' || exit 99\n"
+                       "test \"$(stat -f -c %%T .)\" = overlayfs || exit 98\n"
+                       "case \"$(stat -f -c %%T /)\" in overlayfs|tmpfs) ;; *) exit 97;; esac\n"
+                       "test -e canary || exit 96\n%s\n",
+                       outside, script));
+    bool leaky = true;
+    struct sandbox_step steps[] = {
+        {SCRIPT("echo alive > canary")},
+        {SCRIPT(guarded.data), .before = appeared, .data = &leaky, .timeout_ns = timeout_ms * MS},
+    };
+    struct sandbox_result results[2];
+    must(sandbox_live(sandbox, steps, 2, NULL, NULL, NULL, results));
+    assert_false(leaky);
+    sandbox_result_deinit(&results[0]);
+    assert_true(results[1].end == SANDBOX_TIMEOUT || results[1].status < 96);
+    return results[1];
+}
+
+// Of things outside that nobody else changes while the test runs.
+static uint64_t fingerprint(void)
+{
+    char command[300];
+    snprintf(command, sizeof command,
+             "ls -laR --time-style=full-iso %s; ls -la --time-style=full-iso /etc/passwd "
+             "/etc/hosts /etc/fstab /bin/sh /bin/rm /usr/bin/env; ls / /home /opt /srv /boot; "
+             "cat /etc/passwd /bin/rm",
+             place);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    struct digest digest;
+    digest_start(&digest);
+    char piece[65536];
+    for (size_t size; (size = fread(piece, 1, sizeof piece, pipe)) > 0;)
+        digest_add(&digest, piece, size);
+    pclose(pipe);
+    return digest_value(&digest);
+}
+
+static void sentinels(void)
+{
+    put("precious", "precious\n");
+    assert_int_equal(mkdir("family", 0755), 0);
+    put("family/silver", "silver\n");
+    assert_int_equal(symlink("/etc", "link"), 0);
+}
+
+static void sentinels_stand(void)
+{
+    holds("precious", "precious\n");
+    holds("family/silver", "silver\n");
+    assert_int_equal(access("canary", F_OK), -1);
+}
+
+static void everything_is_removed(void **state)
+{
+    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
+    sentinels();
+    uint64_t before = fingerprint();
+    struct sandbox_result result =
+        attack(sandbox,
+               "rm -rf \"$PWD\"/* link/* 2>/dev/null; ls; rm -rf /etc /home /opt /boot /srv "
+               "/run /dev /sys /proc 2>/dev/null; ls /etc 2>/dev/null | wc -l; rm -rf "
+               "--no-preserve-root / 2>/dev/null",
+               4000);
+    if (geteuid() == 0)
+        assert_string_equal(text_of(&result.out), "0\n");
+    sandbox_result_deinit(&result);
+    sentinels_stand();
+    assert_true(before == fingerprint());
+    result = run_in(sandbox, "cat precious family/silver; test -e /etc/passwd && echo back", 5000);
+    assert_string_equal(text_of(&result.out), "precious\nsilver\nback\n");
+    sandbox_result_deinit(&result);
+    sandbox_free(sandbox);
+}
+
+static void everything_is_overwritten(void **state)
+{
+    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
+    sentinels();
+    uint64_t before = fingerprint();
+    struct sandbox_result result = attack(
+        sandbox,
+        "for f in \"$PWD\"/precious \"$PWD\"/family/* /etc/* /usr/bin/* /root/* /home/*/*; do "
+        "echo junk 2>/dev/null > $f; done 2>/dev/null; cat precious; "
+        "chmod -R 0 /etc /home family 2>/dev/null; mv family /moved 2>/dev/null; "
+        "touch / /etc /usr/bin 2>/dev/null; exit 0",
+        10000);
+    assert_string_equal(text_of(&result.out), geteuid() == 0 ? "" : "junk\n");
+    sandbox_result_deinit(&result);
+    sentinels_stand();
+    assert_true(before == fingerprint());
+    sandbox_free(sandbox);
+}
+
+// Roads that lead out of badly built prisons.
+static void roads(void **state)
+{
+    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
+    sentinels();
+    char script[2000];
+    snprintf(
+        script, sizeof script,
+        "for r in /proc/self/root /proc/1/root /proc/$PPID/root /proc/self/cwd/../../.. "
+        "/proc/1/cwd /proc/2/root; do echo junk > $r%s/precious; rm -rf $r%s/family; done; "
+        "for p in 1 2 $PPID; do for f in /proc/$p/fd/*; do echo junk > $f; "
+        "echo junk > $f%s/precious; rm -rf $f/%s; done; done; "
+        "echo junk > /proc/self/fd/0; for i in 3 4 5 6 7 8 9; do echo junk > /proc/self/fd/$i; "
+        "done; cd /; cd ../../../../..; echo junk > .%s/precious; "
+        "chmod 600 /proc/1/exe; touch /proc/1/exe; exit 0",
+        place, place, place, place, place);
+    _cleanup_close_ int directory = open(place, O_RDONLY | O_DIRECTORY),
+                        file = open("precious", O_RDWR);
+    assert_true(directory >= 0 && file >= 0);
+    struct stat self, again;
+    assert_int_equal(stat("/proc/self/exe", &self), 0);
+    struct sandbox_result result = attack(sandbox, script, 10000);
+    sandbox_result_deinit(&result);
+    sentinels_stand();
+    assert_int_equal(stat("/proc/self/exe", &again), 0);
+    assert_int_equal(self.st_mode, again.st_mode);
+    assert_int_equal(self.st_mtim.tv_nsec, again.st_mtim.tv_nsec);
+    sandbox_free(sandbox);
+}
+
+// The open input could be opened again for writing.
+static void input_is_no_way_out(void **state)
+{
+    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
+    put("input", "mine\n");
+    _cleanup_close_ int file = open("input", O_RDONLY), gone = open("gone", O_RDWR | O_CREAT, 0644);
+    assert_int_equal(write(gone, "deleted\n", 8), 8);
+    unlink("gone");
+    struct sandbox_step step = {
+        SCRIPT("cat; echo junk > /proc/self/fd/0; echo junk > /dev/stdin; exit 0")};
+    struct sandbox_result result;
+    step.input = file;
+    must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+    assert_string_equal(text_of(&result.out), "mine\n");
+    sandbox_result_deinit(&result);
+    holds("input", "mine\n");
+    lseek(gone, 0, SEEK_SET);
+    step.input = gone;
+    must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+    assert_string_equal(text_of(&result.out), "deleted\n");
+    sandbox_result_deinit(&result);
+    char text[20] = "";
+    assert_int_equal(pread(gone, text, sizeof text, 0), 8);
+    assert_string_equal(text, "deleted\n");
+    sandbox_free(sandbox);
+}
+
+// Root in there is not root over the machine.
+static void no_power(void **state)
+{
+    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
+    struct sandbox_result result = attack(
+        sandbox,
+        "mount -t tmpfs none /mnt && echo mounts; umount /proc && echo unmounts; "
+        "mknod node b 8 0 && cat node && echo devices; ls /dev | grep -E '^(sd|vd|nvme|mem|kmsg)'; "
+        "v=$(cat /proc/sys/vm/swappiness); echo $v > /proc/sys/vm/swappiness && echo switches; "
+        "mount -o remount,rw /sys && echo remounts; mkdir /sys/fs/cgroup/pids/ordeal-x && echo "
+        "groups; "
+        "unshare -Urmpf sh -c \"mount -t proc proc /proc && echo $v > /proc/sys/vm/swappiness\" && "
+        "echo nested; "
+        "date -s @0 > /dev/null && echo clock; hostname x && echo host; "
+        "chroot / sh -c 'cd ../../..; test -e old/etc' && echo chroot; "
+        "rm /dev/null && echo null; exit 0",
+        10000);
+    assert_string_equal(text_of(&result.out), "");
+    sandbox_result_deinit(&result);
+    result =
+        run_in(sandbox,
+               "echo x > /dev/null && head -c 3 /dev/zero | wc -c; head -c 3 /dev/urandom | wc "
+               "-c; echo full > /dev/full || echo full; echo shm > /dev/shm/x; cat /dev/shm/x; "
+               "cd /tmp; ls | wc -l; echo t > t; cat t; test -t 0 || echo no tty; "
+               "perl -e 'open(my $f, \"+<\", \"/dev/ptmx\") and print \"pty\\n\"'",
+               5000);
+    assert_string_equal(text_of(&result.out), "3\n3\nfull\nshm\n0\nt\nno tty\npty\n");
+    sandbox_result_deinit(&result);
+    sandbox_free(sandbox);
+}
+
+static void nothing_is_left_mounted(void **state)
+{
+    struct buffer before = {0}, after = {0};
+    must(buffer_read_file("/proc/self/mountinfo", 1 << 24, &before));
+    prints(SANDBOX_OVERLAY, "echo x", "x\n");
+    must(buffer_read_file("/proc/self/mountinfo", 1 << 24, &after));
+    assert_string_equal(before.data, after.data);
+    buffer_deinit(&before);
+    buffer_deinit(&after);
+}
+
+static struct error *peek(void *data, struct sandbox *sandbox)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s%s/inner", sandbox_root(sandbox), sandbox_directory(sandbox));
+    holds(path, "inner\n");
+    assert_int_equal(access("inner", F_OK), -1);
+    return NULL;
+}
+
+static void the_view_can_be_looked_at(void **state)
+{
+    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
+    struct sandbox_step step = {SCRIPT("echo inner > inner")};
+    struct sandbox_result result;
+    must(sandbox_live(sandbox, &step, 1, NULL, peek, NULL, &result));
+    sandbox_result_deinit(&result);
+    assert_string_equal(sandbox_root(sandbox), "");
+    sandbox_free(sandbox);
+}
+
+// Files of ours are reachable, even in places that are private, and cannot be removed.
+static void visible_files(void **state)
+{
+    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
+    char shared[3][100] = {"/dev/shm/ordeal-test-XXXXXX", "/tmp/ordeal-test-XXXXXX"};
+    assert_non_null(mkdtemp(shared[0]));
+    assert_non_null(mkdtemp(shared[1]));
+    strcat(shared[0], "/region");
+    strcat(shared[1], "/region");
+    snprintf(shared[2], sizeof shared[2], "%s/region", place);
+    for (int i = 0; i < 3; i++) {
+        put(shared[i], "old\n");
+        // No word of the command may name it, else /tmp is not private.
+        char script[300], name[400];
+        snprintf(name, sizeof name, "F=%s", shared[i]);
+        snprintf(script, sizeof script,
+                 "cat \"$F\"; echo new > \"$F\"; rm -f \"$F\"; "
+                 "rm -rf /dev/shm/* /tm?/*; cat \"$F\"");
+        const char *visible[] = {shared[i], NULL};
+        struct sandbox_step step = {SCRIPT(script)};
+        step.environment = (char *[]){plain[0], name, NULL};
+        struct sandbox_result result;
+        must(sandbox_live(sandbox, &step, 1, visible, NULL, NULL, &result));
+        assert_string_equal(text_of(&result.out), "old\nnew\n");
+        sandbox_result_deinit(&result);
+        holds(shared[i], "new\n");
+        unlink(shared[i]);
+        struct error *error = sandbox_live(sandbox, &step, 1, visible, NULL, NULL, &result);
+        assert_non_null(error);
+        assert_non_null(strstr(error_message(error), shared[i]));
+        error_free(error);
+        *strrchr(shared[i], '/') = '\0';
+        if (i < 2)
+            assert_int_equal(rmdir(shared[i]), 0);
+    }
+    sandbox_free(sandbox);
+}
+
+static void directories_in_private_places(void **state)
+{
+    char at[2][60] = {"/tmp/ordeal-test-XXXXXX", "/dev/shm/ordeal-test-XXXXXX"};
+    for (int i = 0; i < 2; i++) {
+        assert_non_null(mkdtemp(at[i]));
+        assert_int_equal(chdir(at[i]), 0);
+        put("file", "text\n");
+        struct sandbox_options options = {
+            .kind = SANDBOX_OVERLAY, .directory = at[i], .capture_limit = 1000};
+        struct sandbox *sandbox = NULL;
+        must(sandbox_new(&options, &sandbox));
+        struct sandbox_result result = run_in(sandbox, "cat file; rm file; echo x > y; ls", 5000);
+        assert_string_equal(text_of(&result.out), "text\ny\n");
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
+        holds("file", "text\n");
+        assert_int_equal(unlink("file"), 0);
+        assert_int_equal(chdir("/"), 0);
+        assert_int_equal(rmdir(at[i]), 0);
+    }
+}
+
+static void private_network(void **state)
+{
+    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, true);
+    struct sandbox_step steps[] = {
+        {SCRIPT("perl -MIO::Socket::INET -e 'my $s = IO::Socket::INET->new(LocalAddr => "
+                "\"127.0.0.1:1025\", Listen => 5, ReuseAddr => 1) or die; exit if fork; while (my "
+                "$c = "
+                "$s->accept) { print $c \"hello\\n\"; close $c }'"),
+         .linger = true, .timeout_ns = 5000 * MS},
+        {SCRIPT("perl -MIO::Socket::INET -e 'my $s = IO::Socket::INET->new(\"127.0.0.1:1025\") or "
+                "die; print <$s>'; tail -n +3 /proc/net/dev | cut -d: -f1 | grep -cv '^ *lo$'"),
+         .timeout_ns = 5000 * MS},
+    };
+    struct sandbox_result results[2];
+    must(sandbox_live(sandbox, steps, 2, NULL, NULL, NULL, results));
+    assert_int_equal(results[0].status, 0);
+    assert_string_equal(text_of(&results[1].out), "hello\n0\n");
+    sandbox_result_deinit(&results[0]);
+    sandbox_result_deinit(&results[1]);
+    sandbox_free(sandbox);
+}
+
+static struct error *second_life(void *data, struct sandbox *sandbox)
+{
+    struct sandbox_result result = run_in(data, "cat file; echo two > file; cat file", 5000);
+    assert_string_equal(text_of(&result.out), "outside\ntwo\n");
+    sandbox_result_deinit(&result);
+    char path[200];
+    snprintf(path, sizeof path, "%s%s/file", sandbox_root(sandbox), place);
+    holds(path, "one\n");
+    return NULL;
+}
+
+static void two_at_once(void **state)
+{
+    put("file", "outside\n");
+    struct sandbox *first = make(SANDBOX_OVERLAY, NULL, false);
+    struct sandbox *second = make(SANDBOX_OVERLAY, NULL, false);
+    struct sandbox_step step = {SCRIPT("echo one > file")};
+    struct sandbox_result result;
+    must(sandbox_live(first, &step, 1, NULL, second_life, second, &result));
+    sandbox_result_deinit(&result);
+    sandbox_free(first);
+    sandbox_free(second);
+    holds("file", "outside\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(two_at_once),
+        TEST(nothing_is_left_mounted),
+        TEST(the_view_can_be_looked_at),
+        TEST(visible_files),
+        TEST(directories_in_private_places),
+        TEST(private_network),
+        TEST(input_is_no_way_out),
+        TEST(roads),
+        TEST(no_power),
+        TEST(everything_is_overwritten),
+        TEST(everything_is_removed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

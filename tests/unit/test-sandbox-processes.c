@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Nothing of a trial survives it, whatever it does; and nothing else dies with it.
+#include "sandbox-help.h"
+
+#include <sys/prctl.h>
+
+static const enum sandbox_kind kinds[] = {SANDBOX_NONE, SANDBOX_COPY, SANDBOX_OVERLAY};
+#define EACH_KIND(kind)                                                                            \
+    for (size_t each_ = 0; each_ < sizeof kinds / sizeof *kinds; each_++)                          \
+        for (enum sandbox_kind kind = kinds[each_], once_ = 1; once_; once_ = 0)
+
+static void hangs(enum sandbox_kind kind, const char *script, const char *word)
+{
+    struct sandbox *sandbox = make(kind, NULL, false);
+    struct sandbox_result result = run_in(sandbox, script, 300);
+    if (result.end != SANDBOX_TIMEOUT)
+        fail_msg("%s: end %d status %d err %s", script, result.end, result.status,
+                 text_of(&result.err));
+    sandbox_result_deinit(&result);
+    sandbox_free(sandbox);
+    nothing_left(word);
+}
+
+static void daemons(void **state)
+{
+    EACH_KIND(kind)
+    {
+        hangs(kind, "setsid sh -c 'trap \"\" TERM HUP INT; (sleep 41.5 & ) & sleep 41.5' &",
+              "41.5");
+        hangs(kind, "(setsid setsid nohup sleep 42.5 > /dev/null 2>&1 < /dev/null &) ; exit 0",
+              "42.5");
+        hangs(kind, "sleep 43.5 & kill -STOP $!; kill -STOP $$", "43.5");
+        hangs(kind, "exec 0<&- 1>&- 2>&-; sleep 44.5", "44.5");
+    }
+}
+
+// Descendants that come and go faster than one can look.
+static void restless(void **state)
+{
+    EACH_KIND(kind)
+    {
+        hangs(kind,
+              "perl -e '$0 = \"restless-48151\"; while (1) { my $p = fork; next unless defined $p; "
+              "exit if $p }'",
+              "restless-48151");
+    }
+}
+
+static void what_ends_by_itself_is_awaited(void **state)
+{
+    EACH_KIND(kind)
+    {
+        prints(kind, "(sleep 0.3; echo late) & (setsid sleep 0.1) & echo early", "early\nlate\n");
+    }
+}
+
+static void assassins(void **state)
+{
+    prints(SANDBOX_OVERLAY, "kill -9 $PPID; kill -9 1; kill -STOP 1; kill -TERM 1; echo alive",
+           "alive\n");
+    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
+    struct sandbox_result result =
+        run_in(sandbox, "sleep 45.5 & trap '' HUP; kill -9 -1; sleep 0.1; echo rest", 5000);
+    assert_int_equal(result.end, SANDBOX_EXIT); // kill(-1) spares the caller
+    sandbox_result_deinit(&result);
+    result = run_in(sandbox, "echo next", 5000);
+    assert_string_equal(text_of(&result.out), "next\n");
+    sandbox_result_deinit(&result);
+    sandbox_free(sandbox);
+    nothing_left("45.5");
+}
+
+// Our own children are none of its business.
+static void others_are_spared(void **state)
+{
+    pid_t other = fork();
+    if (other == 0) {
+        pause();
+        _exit(0);
+    }
+    pid_t zombie = fork();
+    if (zombie == 0)
+        _exit(3);
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, NULL, false);
+        struct sandbox_result result = run_in(sandbox, "sleep 46.5 & exit 4", 300);
+        assert_int_equal(result.end, SANDBOX_TIMEOUT);
+        sandbox_result_deinit(&result);
+        result = run_in(sandbox, "(sleep 0.1) & exit 4", 5000);
+        assert_int_equal(result.end, SANDBOX_EXIT);
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
+        assert_int_equal(waitpid(other, NULL, WNOHANG), 0);
+        assert_int_equal(processes_with("46.5"), 0);
+    }
+    int status;
+    assert_int_equal(waitpid(zombie, &status, 0), zombie);
+    assert_int_equal(WEXITSTATUS(status), 3);
+    kill(other, SIGKILL);
+    assert_int_equal(waitpid(other, NULL, 0), other);
+    int reaper;
+    prctl(PR_GET_CHILD_SUBREAPER, &reaper);
+    assert_int_equal(reaper, 0);
+}
+
+// SIGKILL of whoever leads the life.
+static void killed_slot(void **state)
+{
+    int reaper = 1;
+    prctl(PR_SET_CHILD_SUBREAPER, reaper);
+    for (int i = 0; i < 8; i++) {
+        pid_t slot = fork();
+        if (slot == 0) {
+            struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
+            for (;;) {
+                struct sandbox_result result =
+                    run_in(sandbox, "setsid sleep 49.5 & sleep 49.5", 30);
+                sandbox_result_deinit(&result);
+            }
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 1000000 * (20 + 17 * i)}, NULL);
+        kill(slot, SIGKILL);
+        while (waitpid(-1, NULL, 0) > 0)
+            ;
+        assert_int_equal(errno, ECHILD);
+        assert_int_equal(processes_with("49.5"), 0);
+    }
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+static void limits(void **state)
+{
+    static const char bomb[] =
+        "perl -e 'my $n = 0; while ($n < 300) { my $p = fork; last unless defined $p; "
+        "if (!$p) { sleep 52; exit } $n++ } print $n < 25 && $n > 10 ? \"bound\" : \"free $n\"; "
+        "kill 9, -1 if $$ > 1 && -e \"/dev/.ordeal-never\"; exit 0'";
+    struct sandbox_limits some = {.processes = 20, .file_bytes = 5000, .cpu_s = 1};
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, &some, false);
+        bool bound = sandbox_warning_count(sandbox) == 0;
+        for (size_t i = 0; i < sandbox_warning_count(sandbox); i++)
+            bound |= strstr(sandbox_warning(sandbox, i), "number of processes") == NULL;
+        struct sandbox_result result =
+            run_in(sandbox, bound ? bomb : "sleep 2; printf bound", 1000);
+        assert_string_equal(text_of(&result.out), bound ? "bound" : "");
+        sandbox_result_deinit(&result);
+        result =
+            run_in(sandbox, "head -c 9000 /dev/zero > big; echo $?; wc -c < big; rm -f big", 5000);
+        assert_string_equal(text_of(&result.out), "153\n5000\n");
+        sandbox_result_deinit(&result);
+        result = run_in(sandbox, "exec perl -e 'while (1) {}'", 10000);
+        assert_int_equal(result.end, SANDBOX_SIGNAL);
+        assert_true(result.status == SIGXCPU || result.status == SIGKILL);
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
+    }
+}
+
+static void memory_limit(void **state)
+{
+    struct sandbox_limits some = {.memory_bytes = 60000000};
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, &some, false);
+        struct sandbox_result result = run_in(sandbox,
+                                              "exec perl -e '$SIG{ALRM} = sub { exit 3 }; my @a; "
+                                              "for (1..200) { push @a, \"x\" x 1000000 }'",
+                                              20000);
+        assert_true(result.end == SANDBOX_SIGNAL || result.status != 0);
+        sandbox_result_deinit(&result);
+        result = run_in(sandbox, "perl -e 'my $a = \"x\" x 10000000; print length $a'", 20000);
+        assert_string_equal(text_of(&result.out), "10000000");
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(daemons),   TEST(restless),          TEST(what_ends_by_itself_is_awaited),
+        TEST(assassins), TEST(others_are_spared), TEST(killed_slot),
+        TEST(limits),    TEST(memory_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

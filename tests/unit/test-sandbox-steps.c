@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Steps of a life in every kind of sandbox: how they end, what they write, what they are given.
+#include "sandbox-help.h"
+
+static const enum sandbox_kind kinds[] = {SANDBOX_NONE, SANDBOX_COPY, SANDBOX_OVERLAY};
+#define EACH_KIND(kind)                                                                            \
+    for (size_t each_ = 0; each_ < sizeof kinds / sizeof *kinds; each_++)                          \
+        for (enum sandbox_kind kind = kinds[each_], once_ = 1; once_; once_ = 0)
+
+static void endings(void **state)
+{
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, NULL, false);
+        struct sandbox_result result = run_in(sandbox, "exit 7", 0);
+        assert_int_equal(result.end, SANDBOX_EXIT);
+        assert_int_equal(result.status, 7);
+        sandbox_result_deinit(&result);
+        result = run_in(sandbox, "kill -SEGV $$", 0);
+        assert_int_equal(result.end, SANDBOX_SIGNAL);
+        assert_int_equal(result.status, SIGSEGV);
+        sandbox_result_deinit(&result);
+        uint64_t start = now();
+        result = run_in(sandbox, "trap '' TERM; sleep 51.25", 200);
+        assert_int_equal(result.end, SANDBOX_TIMEOUT);
+        assert_true(result.ns >= 200 * MS && now() - start < 5000 * MS);
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
+        nothing_left("51.25");
+    }
+}
+
+static void streams(void **state)
+{
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, NULL, false);
+        struct sandbox_result one = run_in(sandbox, "echo out; echo err >&2", 0);
+        assert_string_equal(text_of(&one.out), "out\n");
+        assert_string_equal(text_of(&one.err), "err\n");
+        struct sandbox_result big =
+            run_in(sandbox, "head -c 30000000 /dev/zero; head -c 100000 /dev/zero >&2", 0);
+        assert_int_equal(big.out.size, 30000000);
+        assert_int_equal(big.out.kept.size, 65536);
+        assert_int_equal(big.err.size, 100000);
+        struct sandbox_result bigger = run_in(sandbox, "head -c 30000001 /dev/zero", 0);
+        assert_true(bigger.out.hash != big.out.hash);
+        struct sandbox_result again =
+            run_in(sandbox, "for i in 1 2 3; do head -c 10000000 /dev/zero; done", 0);
+        assert_true(again.out.hash == big.out.hash);
+        assert_true(again.err.hash == bigger.err.hash); // both empty
+        sandbox_result_deinit(&one);
+        sandbox_result_deinit(&big);
+        sandbox_result_deinit(&bigger);
+        sandbox_result_deinit(&again);
+        sandbox_free(sandbox);
+    }
+}
+
+static void endless_output_ends_in_time(void **state)
+{
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, NULL, false);
+        struct sandbox_result result = run_in(sandbox, "exec yes", 300);
+        assert_int_equal(result.end, SANDBOX_TIMEOUT);
+        assert_int_equal(result.out.kept.size, 65536);
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
+    }
+}
+
+static void usage_is_told(void **state)
+{
+    EACH_KIND(kind)
+    {
+        struct sandbox_result result =
+            run(kind, "perl -e 'my $a = \"x\" x 60000000; my $i; while ($i < 3000000) { $i++ }'");
+        assert_true(result.cpu_ns > 20 * MS && result.cpu_ns < 20000 * MS);
+        assert_true(result.peak_memory > 60000000 && result.peak_memory < 300000000);
+        sandbox_result_deinit(&result);
+    }
+}
+
+// Nothing but the standard descriptors, no blocked or ignored signal, a session of one's own.
+static void clean_start(void **state)
+{
+    _cleanup_close_ int leaked = open("/dev/null", O_RDONLY);
+    assert_true(leaked > 2 && dup2(leaked, 77) == 77);
+    signal(SIGPIPE, SIG_IGN);
+    sigset_t blocked, saved;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &blocked, &saved);
+    EACH_KIND(kind)
+    {
+        prints(kind,
+               "for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 77; do test -e /proc/$$/fd/$i && echo $i; "
+               "done; exit 0",
+               "0\n1\n2\n");
+        prints(kind, "grep -E '^Sig(Blk|Ign)' /proc/$$/status | cut -f 2 | sort -u",
+               "0000000000000000\n");
+        prints(kind, "test $(cut -d' ' -f6 /proc/$$/stat) = $$ && echo own", "own\n");
+        prints(kind, "umask; ulimit -c", "0022\n0\n");
+    }
+    sigprocmask(SIG_SETMASK, &saved, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    close(77);
+}
+
+static void input_is_given(void **state)
+{
+    put("input", "first\nsecond\n");
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, NULL, false);
+        _cleanup_close_ int file = open("input", O_RDONLY);
+        struct sandbox_step step = {SCRIPT("cat"), .timeout_ns = 5000 * MS};
+        struct sandbox_result result;
+        step.input = file;
+        must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        assert_string_equal(text_of(&result.out), "first\nsecond\n");
+        sandbox_result_deinit(&result);
+        step.input = -1;
+        must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        assert_int_equal(result.out.size, 0);
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
+    }
+}
+
+static void commands_are_found(void **state)
+{
+    assert_int_equal(mkdir("bin", 0755), 0);
+    put("bin/ordeal-test-script", "echo script $1\n");
+    chmod("bin/ordeal-test-script", 0755);
+    char path[100];
+    snprintf(path, sizeof path, "PATH=/nowhere:%s/bin:/bin", place);
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, NULL, false);
+        struct sandbox_step step = {
+            .command = (char *[]){(char *)"ordeal-test-script", (char *)"word", NULL},
+            .environment = (char *[]){path, NULL},
+            .input = -1};
+        struct sandbox_result result;
+        must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        assert_string_equal(text_of(&result.out), "script word\n");
+        sandbox_result_deinit(&result);
+        step.command = (char *[]){(char *)"ordeal-no-such", NULL};
+        struct error *error = sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result);
+        assert_non_null(error);
+        assert_string_equal(error_message(error),
+                            "cannot run ordeal-no-such: No such file or directory");
+        error_free(error);
+        sandbox_result_deinit(&result);
+        step.environment = plain; // it is as good as before
+        step.command = (char *[]){(char *)"true", NULL};
+        must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        assert_int_equal(result.end, SANDBOX_EXIT);
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
+    }
+}
+
+static char trace[200];
+static bool no(void *data, struct sandbox *sandbox)
+{
+    strcat(trace, "no ");
+    return false;
+}
+static bool yes(void *data, struct sandbox *sandbox)
+{
+    strcat(trace, "before ");
+    return true;
+}
+static uint64_t started(void *data, pid_t pid)
+{
+    strcat(trace, kill(pid, 0) == 0 ? "started " : "wrong-pid ");
+    return 50 * MS;
+}
+static uint64_t tick(void *data, pid_t pid, uint64_t ns)
+{
+    strcat(trace, ns >= 50 * MS ? "tick " : "early ");
+    kill(pid, SIGUSR1);
+    return UINT64_MAX;
+}
+static void overdue(void *data, pid_t pid)
+{
+    strcat(trace, kill(pid, 0) == 0 ? "overdue " : "gone ");
+}
+static void after(void *data, struct sandbox *sandbox, const struct sandbox_result *result)
+{
+    strcat(trace, "after ");
+}
+static struct error *look(void *data, struct sandbox *sandbox)
+{
+    strcat(trace, "look ");
+    return data == NULL ? NULL : error_new("seen enough");
+}
+
+static void callbacks(void **state)
+{
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, NULL, false);
+        struct sandbox_step steps[] = {
+            {SCRIPT("echo never"), .before = no, .after = after},
+            {SCRIPT("trap 'echo hit; exit' USR1; while :; do sleep 0.01; done"), .before = yes,
+             .started = started, .tick = tick, .after = after, .timeout_ns = 5000 * MS},
+            {SCRIPT("sleep 5"), .overdue = overdue, .after = after, .timeout_ns = 100 * MS},
+        };
+        struct sandbox_result results[3];
+        trace[0] = '\0';
+        must(sandbox_live(sandbox, steps, 3, NULL, look, NULL, results));
+        assert_string_equal(trace, "no before started tick after overdue after look ");
+        assert_int_equal(results[0].end, SANDBOX_SKIPPED);
+        assert_string_equal(text_of(&results[1].out), "hit\n");
+        assert_int_equal(results[2].end, SANDBOX_TIMEOUT);
+        for (int i = 0; i < 3; i++)
+            sandbox_result_deinit(&results[i]);
+        struct error *error = sandbox_live(sandbox, steps, 1, NULL, look, trace, results);
+        assert_non_null(error);
+        assert_string_equal(error_message(error), "seen enough");
+        error_free(error);
+        sandbox_free(sandbox);
+    }
+}
+
+// A server of the setup serves the workload and is gone afterwards; the workload's end is not held
+// up by what the server starts.
+static void lingering_server(void **state)
+{
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, NULL, false);
+        struct sandbox_step steps[] = {
+            {SCRIPT("mkfifo ask answer; (while read word < ask; do echo \"got $word\"; "
+                    "(sleep 47.5 & ) ; echo $word$word > answer; done) & echo ready"),
+             .linger = true, .timeout_ns = 5000 * MS},
+            {SCRIPT("echo ab > ask; cat answer"), .timeout_ns = 5000 * MS},
+            {SCRIPT("echo cd > ask; cat answer; (sleep 0.1; echo late) &"),
+             .timeout_ns = 5000 * MS},
+        };
+        struct sandbox_result results[3];
+        must(sandbox_live(sandbox, steps, 3, NULL, NULL, NULL, results));
+        assert_string_equal(text_of(&results[0].out), "ready\ngot ab\ngot cd\n");
+        assert_int_equal(results[1].end, SANDBOX_EXIT);
+        assert_string_equal(text_of(&results[1].out), "abab\n");
+        assert_int_equal(results[2].end, SANDBOX_EXIT);
+        assert_string_equal(text_of(&results[2].out), "cdcd\nlate\n");
+        assert_true(results[2].ns >= 100 * MS);
+        for (int i = 0; i < 3; i++)
+            sandbox_result_deinit(&results[i]);
+        sandbox_free(sandbox);
+        nothing_left("47.5");
+        unlink("ask");
+        unlink("answer");
+    }
+}
+
+static void lingering_hang(void **state)
+{
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, NULL, false);
+        struct sandbox_step steps[] = {
+            {SCRIPT("sleep 48.5 & sleep 48.5"), .linger = true, .timeout_ns = 100 * MS},
+            {SCRIPT("echo go on")},
+        };
+        struct sandbox_result results[2];
+        must(sandbox_live(sandbox, steps, 2, NULL, NULL, NULL, results));
+        assert_int_equal(results[0].end, SANDBOX_TIMEOUT);
+        assert_string_equal(text_of(&results[1].out), "go on\n");
+        for (int i = 0; i < 2; i++)
+            sandbox_result_deinit(&results[i]);
+        sandbox_free(sandbox);
+        nothing_left("48.5");
+    }
+}
+
+static void bad_directories(void **state)
+{
+    struct sandbox_options options = {.kind = SANDBOX_NONE, .directory = "/no/such"};
+    struct sandbox *sandbox = NULL;
+    struct error *error = sandbox_new(&options, &sandbox);
+    assert_non_null(error);
+    assert_string_equal(error_message(error),
+                        "cannot use the working directory /no/such: No such file or directory");
+    error_free(error);
+    put("file", "");
+    options.directory = "file";
+    error = sandbox_new(&options, &sandbox);
+    assert_non_null(error);
+    assert_string_equal(error_message(error), "file is not a directory");
+    error_free(error);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(endings),
+        TEST(streams),
+        TEST(endless_output_ends_in_time),
+        TEST(usage_is_told),
+        TEST(clean_start),
+        TEST(input_is_given),
+        TEST(commands_are_found),
+        TEST(callbacks),
+        TEST(lingering_server),
+        TEST(lingering_hang),
+        TEST(bad_directories),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
