@@ -25,14 +25,16 @@ def free_port():
 
 class Server:
     """A server run by itself or by `ordeal run`. The command must stay in the foreground and write
-    its process id to pid_file."""
+    its process id to pid_file. prefix: words before all of it."""
 
-    def __init__(self, name, directory, port, command, pid_file, ordeal=None, options=()):
+    def __init__(self, name, directory, port, command, pid_file, ordeal=None, options=(),
+                 prefix=()):
         self.port, self.pid_file = port, pid_file
         self.report = os.path.join(directory, f"report-{port}.json") if ordeal else None
         self.log_path = os.path.join(directory, f"log-{port}")
         if ordeal is not None:
             command = [ordeal, "run", "--json", "--report", self.report, *options, "--", *command]
+        command = [*prefix, *command]
         with open(self.log_path, "wb") as log:
             # A session of its own: Apache signals its whole process group when it stops.
             self.process = subprocess.Popen(command, stdout=log, stderr=log,
