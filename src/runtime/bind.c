@@ -292,7 +292,7 @@ void *bind_pointer(const char *name, void *real, bool with_rules)
     if (is_stub(real) || symbol_programs_plt(name) == real)
         return NULL;
     const struct hook *hook = hook_find(name);
-    if (hook != NULL && *hook->real != real)
+    if (hook != NULL && hook_real(hook->real, hook->name) != real)
         hook = NULL; // another function of that name
     struct slot *slot = with_rules && is_wanted(name) ? slot_of(name, real, hook) : NULL;
     if (slot != NULL)
@@ -333,10 +333,28 @@ bool bind_is_code(const void *address)
     return owner == NULL || (flags_at(owner, address) & PF_X) != 0;
 }
 
+// Pages that the loader sealed are opened with the first write, since most modules need none.
+static bool opened;
+
+static bool open_sealed(const struct module *module)
+{
+    size_t size = module->relro_high - module->relro_low;
+    if (!opened &&
+        system_failed(SYSTEM_3(__NR_mprotect, module->relro_low, size, PROT_READ | PROT_WRITE))) {
+        journal_note(WIRE_NOTE_DISARMED, module->path);
+        return false;
+    }
+    opened = true;
+    return true;
+}
+
 // Text relocations put addresses into pages that may not be written.
 static void write_place(const struct module *module, void **place, void *value)
 {
     uint32_t flags = flags_at(module, place);
+    if ((uintptr_t)place - module->relro_low < module->relro_high - module->relro_low &&
+        !open_sealed(module))
+        return;
     if ((flags & PF_W) != 0) {
         *place = value;
         return;
@@ -391,18 +409,14 @@ static void bind_list(struct module *module, const Elf64_Rela *list, size_t coun
 void bind_module(struct module *module)
 {
     module->unresolved = NULL;
-    size_t sealed = module->relro_high - module->relro_low;
     if (module->symbols == NULL || module->strings == NULL)
         return;
-    if (sealed != 0 &&
-        system_failed(SYSTEM_3(__NR_mprotect, module->relro_low, sealed, PROT_READ | PROT_WRITE))) {
-        journal_note(WIRE_NOTE_DISARMED, module->path);
-        return;
-    }
+    opened = false;
     bind_list(module, module->relocations, module->relocation_count);
     bind_list(module, module->plt_relocations, module->plt_relocation_count);
-    if (sealed != 0)
-        SYSTEM_3(__NR_mprotect, module->relro_low, sealed, PROT_READ);
+    if (opened)
+        SYSTEM_3(__NR_mprotect, module->relro_low, module->relro_high - module->relro_low,
+                 PROT_READ);
 }
 
 // Gates.

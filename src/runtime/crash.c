@@ -183,13 +183,14 @@ static handler *change_handler(signal_function *real, int number, handler *wante
     static void *real_##name;                                                                      \
     static int hook_##name(int number, const struct sigaction *action, struct sigaction *ret_old)  \
     {                                                                                              \
-        return change_action((sigaction_function *)real_##name, number, action, ret_old);          \
+        return change_action((sigaction_function *)hook_real(&real_##name, #name), number, action, \
+                             ret_old);                                                             \
     }
 #define SIGNAL_HOOK(name)                                                                          \
     static void *real_##name;                                                                      \
     static handler *hook_##name(int number, handler *wanted)                                       \
     {                                                                                              \
-        return change_handler((signal_function *)real_##name, number, wanted);                     \
+        return change_handler((signal_function *)hook_real(&real_##name, #name), number, wanted);  \
     }
 SIGACTION_HOOK(sigaction)
 SIGACTION_HOOK(__sigaction)

@@ -305,9 +305,8 @@ __attribute__((noinline)) static bool ask(const struct call *call, uint32_t rule
         *ret_value = runtime.process->number;
         return true;
     case WIRE_OP_PROCESS_NAME:
-        *ret_value =
-            text_matches(instruction->a, instruction->b, text_base(runtime.program_path)) ||
-            text_matches(instruction->a, instruction->b, runtime.invoked);
+        *ret_value = text_matches(instruction->a, instruction->b, text_base(program_path())) ||
+                     text_matches(instruction->a, instruction->b, runtime.invoked);
         return true;
     case WIRE_OP_TIME:
         *ret_value = (int64_t)(clock_now() - runtime.region->start_ns);

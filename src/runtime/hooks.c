@@ -22,12 +22,12 @@
 #define DECLARE_REAL(name) static void *real_##name;
 EACH_HOOK(DECLARE_REAL)
 EACH_MUTEX_HOOK(DECLARE_REAL)
-#define REAL(name) ((__typeof__(hook_##name) *)real_##name)
+#define REAL(name) ((__typeof__(hook_##name) *)hook_real(&real_##name, #name))
 
 // Look-ups.
 
 void *runtime_real_dlopen;
-static char *(*real_dlerror)(void);
+static void *real_dlerror;
 
 #define NEXT ((void *)-1l) // RTLD_NEXT; RTLD_DEFAULT is NULL
 
@@ -61,7 +61,8 @@ static void *hook_dlvsym(void *handle, const char *name, const char *version);
 
 static void *real_look_up(void *handle, struct symbol_query query)
 {
-    void *(*plain)(void *, const char *) = (void *(*)(void *, const char *))real_dlsym;
+    void *(*plain)(void *, const char *) =
+        (void *(*)(void *, const char *))hook_real(&real_dlsym, "dlsym");
     return query.version != NULL ? REAL(dlvsym)(handle, query.name, query.version)
                                  : plain(handle, query.name);
 }
@@ -82,7 +83,8 @@ static void *look_up(void *handle, struct symbol_query query, const void *caller
     void *found = symbol_find_after(from, query);
     if (found == NULL) // let the library say so, without finding an earlier one
         return REAL(dlvsym)(handle, query.name, "after the caller");
-    real_dlerror();
+    char *(*clear_error)(void) = (char *(*)(void))hook_real(&real_dlerror, "dlerror");
+    clear_error();
     // A library that defines a name and asks for the next one wraps it (sanitizers, allocators,
     // tracing libraries). The call was seen on its way in; its inner half is not another one.
     bool wraps = symbol_in(from, (struct symbol_query){query.name, NULL}) != NULL;
@@ -149,21 +151,31 @@ static int hook_pthread_create(void *thread, const void *attributes, void *(*sta
 
 extern char **environ __attribute__((weak, visibility("default")));
 
-static char preload_entry[4352] = "LD_PRELOAD=";
-static char region_entry[4352] = WIRE_ENVIRONMENT "=";
+static char preload_entry[4352], region_entry[4352];
 static char runtime_path[4096]; // first part of the preload list
 
-void environment_prepare(void)
+static void join(char *target, size_t room, const char *name, const char *value)
 {
+    size_t at = text_length(name);
+    text_copy(target, room, name);
+    text_copy(target + at, room - at, value);
+}
+
+// When a program is started, and not before: most never do. Several threads may do this at once,
+// since all write the same.
+static void environment_prepare(void)
+{
+    static uint32_t ready;
+    if (atomic_load(&ready) != 0)
+        return;
     const char *preload = region_at(runtime.region->preload);
-    size_t at = text_length(preload_entry);
-    text_copy(preload_entry + at, sizeof preload_entry - at, preload);
-    at = text_length(region_entry);
-    text_copy(region_entry + at, sizeof region_entry - at, region_at(runtime.region->file));
-    text_copy(runtime_path, sizeof runtime_path, preload);
-    for (char *c = runtime_path; *c != '\0'; c++)
-        if (*c == ':')
-            *c = '\0';
+    size_t size = 0;
+    while (preload[size] != ':' && preload[size] != '\0' && size + 1 < sizeof runtime_path)
+        size++;
+    memcpy(runtime_path, preload, size);
+    join(preload_entry, sizeof preload_entry, "LD_PRELOAD=", preload);
+    join(region_entry, sizeof region_entry, WIRE_ENVIRONMENT "=", region_at(runtime.region->file));
+    atomic_store(&ready, 1);
 }
 
 static bool same_variable(const char *entry, const char *wanted)
@@ -204,6 +216,7 @@ static void give_back(const void *memory)
 // list of the target's own is kept behind ours.
 static char *const *with_runtime(char *const *environment)
 {
+    environment_prepare();
     size_t count = 0;
     const char *preload = NULL;
     bool region = false;
@@ -466,12 +479,21 @@ static int hook_mtx_timedlock(void *mutex, const void *deadline)
 static const struct hook hooks[] = {EACH_HOOK(HOOK_ROW)};
 static const struct hook mutex_hooks[] = {EACH_MUTEX_HOOK(HOOK_ROW)};
 
-// Before glibc 2.34 some of them lived in libraries of their own.
-static void *library_function(const struct module *library, const char *name)
+// The hooks stand around the C library's functions; a wrapper of the same name is not one of them.
+// Looked up when they are first needed: most programs need few.
+void *hook_real(void **real, const char *name)
 {
+    if (atomic_load(real) != NULL)
+        return *real;
     struct symbol_query query = {name, NULL};
+    const struct module *library = module_at((uintptr_t)__errno_location);
     void *found = library != NULL ? symbol_in(library, query) : NULL;
-    return found != NULL ? found : symbol_find(runtime.self, query);
+    if (found == NULL) // before glibc 2.34 some of them lived in libraries of their own
+        found = symbol_find(runtime.self, query);
+    if (real == &real_dlopen)
+        runtime_real_dlopen = found;
+    atomic_store(real, found);
+    return found;
 }
 
 static const struct hook *find_in(const struct hook *table, size_t count, const char *name)
@@ -482,29 +504,30 @@ static const struct hook *find_in(const struct hook *table, size_t count, const 
     return NULL;
 }
 
-// The hooks stand around the C library's functions; a wrapper of the same name is not one of them.
+// Nearly every import passes by: one bit of 256 for each name that does not.
+static uint64_t name_filter[4];
+
+static void filter_add(const struct hook *table, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t hash = wire_hash(table[i].name);
+        name_filter[hash / 64 % 4] |= 1ull << hash % 64;
+    }
+}
+
 void hook_prepare(void)
 {
-    const struct module *library = module_at((uintptr_t)__errno_location);
-    for (size_t i = 0; i < sizeof hooks / sizeof hooks[0]; i++)
-        *hooks[i].real = library_function(library, hooks[i].name);
-    for (size_t i = 0; i < sizeof mutex_hooks / sizeof mutex_hooks[0]; i++)
-        *mutex_hooks[i].real = library_function(library, mutex_hooks[i].name);
+    filter_add(hooks, sizeof hooks / sizeof hooks[0]);
+    if ((runtime.plan->uses & WIRE_USE_MUTEX) != 0)
+        filter_add(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0]);
     if ((runtime.region->options & WIRE_CATCH_CRASHES) != 0)
-        for (size_t i = 0; i < CRASH_HOOKS; i++)
-            *crash_hooks[i].real = library_function(library, crash_hooks[i].name);
-    runtime_real_dlopen = real_dlopen;
-    real_dlerror = (char *(*)(void))library_function(library, "dlerror");
+        filter_add(crash_hooks, CRASH_HOOKS);
 }
 
 const struct hook *hook_find(const char *name)
 {
-    // Nearly every import fails this first test.
-    static const char initials[] = "_bcdefmpqs";
-    const char *initial = initials;
-    while (*initial != name[0] && *initial != '\0')
-        initial++;
-    if (*initial == '\0')
+    uint32_t hash = wire_hash(name);
+    if ((name_filter[hash / 64 % 4] >> hash % 64 & 1) == 0)
         return NULL;
     const struct hook *hook = find_in(hooks, sizeof hooks / sizeof hooks[0], name);
     if (hook == NULL && (runtime.plan->uses & WIRE_USE_MUTEX) != 0)

@@ -78,7 +78,7 @@ void process_start(void)
     runtime.process->number = process_number(pid, false);
     runtime.process->key = random_mix(pid);
     // A process that execs another program goes on with another sequence.
-    uint64_t program = wire_fingerprint(runtime.program_path, text_length(runtime.program_path));
+    uint64_t program = wire_fingerprint(runtime.invoked, text_length(runtime.invoked));
     runtime.lineage =
         random_mix(random_mix(runtime.plan->seed + runtime.process->number) ^ program);
 }

@@ -152,18 +152,23 @@ static int headers_of(struct dl_phdr_info *info, size_t size, void *context)
     return info->dlpi_addr == module->bias && has_dynamic(module);
 }
 
-// What the kernel says of the program; of the loader where that was started by name.
-static bool headers_from_kernel(struct module *module)
+// An entry of the vector that the kernel puts behind the environment, or 0.
+static uint64_t kernel_fact(uint64_t kind)
 {
     const uint64_t *word = (const uint64_t *)runtime.environment;
     while (*word++ != 0)
         ;
-    for (; word[0] != 0; word += 2) {
-        if (word[0] == 3 /* AT_PHDR */)
-            module->headers = (const Elf64_Phdr *)word[1];
-        if (word[0] == 5 /* AT_PHNUM */)
-            module->header_count = (uint32_t)word[1];
-    }
+    for (; word[0] != AT_NULL; word += 2)
+        if (word[0] == kind)
+            return word[1];
+    return 0;
+}
+
+// What the kernel says of the program; of the loader where that was started by name.
+static bool headers_from_kernel(struct module *module)
+{
+    module->headers = (const Elf64_Phdr *)kernel_fact(AT_PHDR);
+    module->header_count = (uint32_t)kernel_fact(AT_PHNUM);
     return module->headers != NULL && has_dynamic(module);
 }
 
@@ -173,6 +178,32 @@ static bool find_headers(struct module *module, bool program)
         return true;
     return headers_at(module, module->bias) ||
            (dl_iterate_phdr != NULL && dl_iterate_phdr(headers_of, module) != 0);
+}
+
+// The first look below /proc costs a new process more than all else it does to start, so the
+// program's file is asked for when it is needed. Where the loader was started by name, it is what
+// the loader was given. Several threads may do this at once: all write the same.
+const char *program_path(void)
+{
+    static uint32_t known;
+    char path[WIRE_MODULE_PATH];
+    if (atomic_load(&known) != 0)
+        return runtime.program_path;
+    long size = SYSTEM_3(__NR_readlink, "/proc/self/exe", path, sizeof path - 1);
+    path[system_failed(size) ? 0 : size] = '\0';
+    if (path[0] == '\0')
+        text_copy(path, sizeof path,
+                  kernel_fact(AT_EXECFN) != 0 ? (char *)kernel_fact(AT_EXECFN) : "");
+    if (runtime.arguments[0] != NULL && text_starts(text_base(path), "ld-linux"))
+        text_copy(path, sizeof path, runtime.arguments[0]);
+    memcpy(runtime.program_path, path, text_length(path) + 1);
+    atomic_store(&known, 1);
+    return runtime.program_path;
+}
+
+static const char *module_path(const struct module *module)
+{
+    return module->path == runtime.program_path ? program_path() : module->path;
 }
 
 static struct module *module_read(struct link_map *map, bool program)
@@ -187,7 +218,7 @@ static struct module *module_read(struct link_map *map, bool program)
     module->region_index = WIRE_FRAME_UNKNOWN;
     if (!find_headers(module, program) || !read_headers(module) || module->dynamic == NULL)
         return NULL;
-    module->path = keep_text(program ? runtime.program_path : map->l_name);
+    module->path = program ? runtime.program_path : keep_text(map->l_name);
     if (module->path == NULL)
         return NULL;
     module->fingerprint =
@@ -329,7 +360,7 @@ void module_scan(bool startup)
 
 bool module_is_named(const struct module *module, const char *pattern)
 {
-    const char *names[] = {text_base(module->path), module->soname};
+    const char *names[] = {text_base(module_path(module)), module->soname};
     for (size_t i = 0; i < 2; i++) {
         const char *name = names[i];
         if (name == NULL)
@@ -347,7 +378,7 @@ bool module_is_named(const struct module *module, const char *pattern)
         if (text_glob(pattern, stem))
             return true;
     }
-    return text_glob(pattern, module->path);
+    return text_glob(pattern, module_path(module));
 }
 
 // The region's table.
@@ -392,7 +423,7 @@ uint32_t module_index(struct module *module)
 {
     if (module->region_index == WIRE_FRAME_UNKNOWN) {
         char path[WIRE_MODULE_PATH];
-        path_absolute(module->path, path, sizeof path);
+        path_absolute(module_path(module), path, sizeof path);
         module->region_index = module_register(path, module->fingerprint);
     }
     return module->region_index;

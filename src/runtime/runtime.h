@@ -157,15 +157,15 @@ struct runtime {
     struct process *process;
     uint64_t lineage; // of the process
     uint32_t forks, threads;
-    uint64_t stack_top; // of the main thread
-    char **environment; // of the process at start
+    uint64_t stack_top;              // of the main thread
+    char **arguments, **environment; // of the process at start
     const struct module_set *modules;
     const struct module *self;
     long (*clock)(int, void *); // the vDSO's clock_gettime
     bool armed;
-    struct wire_calls *calls; // NULL: calls are not recorded
-    char invoked[64];         // file name it was started under
-    char program_path[WIRE_MODULE_PATH];
+    struct wire_calls *calls;            // NULL: calls are not recorded
+    char invoked[64];                    // file name it was started under
+    char program_path[WIRE_MODULE_PATH]; // read through program_path()
 };
 extern struct runtime runtime;
 extern struct slot runtime_slots[RUNTIME_SLOTS];
@@ -231,6 +231,7 @@ struct module *module_of(const struct link_map *map);
 void module_scan(bool startup);               // brings the set up to date with the loader's list
 void module_bind_all(void);                   // binds and resolves what is not yet
 uint32_t module_index(struct module *module); // in the region; WIRE_FRAME_UNKNOWN if it is full
+const char *program_path(void);               // the program's file
 // A path relative to the directory the process is in now; a name without a slash stays as it is.
 void path_absolute(const char *path, char *target, size_t room);
 bool module_is_named(const struct module *module, const char *pattern);
@@ -273,9 +274,9 @@ struct hook {
     void *replacement;
     void **real;
 };
-const struct hook *hook_find(const char *name);
 void hook_prepare(void);
-void environment_prepare(void);
+const struct hook *hook_find(const char *name);
+void *hook_real(void **real, const char *name); // what a hook stands for
 
 // crash.c
 #define CRASH_HOOKS 7

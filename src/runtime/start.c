@@ -7,7 +7,6 @@
 
 #include <linux/fcntl.h>
 #include <linux/mman.h>
-#include <linux/stat.h>
 
 struct runtime runtime;
 struct slot runtime_slots[RUNTIME_SLOTS];
@@ -25,16 +24,14 @@ static const char *environment_value(char **environment, const char *name)
 
 static void *map_file(const char *path, uint64_t *ret_size)
 {
-    struct statx status;
     long file = SYSTEM_3(__NR_open, path, O_RDWR | O_CLOEXEC, 0);
     if (system_failed(file))
         return NULL;
-    long memory = -1;
-    if (!system_failed(SYSTEM_6(__NR_statx, file, "", AT_EMPTY_PATH, STATX_SIZE, &status, 0)) &&
-        status.stx_size >= sizeof(struct wire_region)) {
-        *ret_size = status.stx_size;
-        memory =
-            SYSTEM_6(__NR_mmap, 0, status.stx_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    const int from_end = 2;
+    long memory = -1, size = SYSTEM_3(__NR_lseek, file, 0, from_end);
+    if (!system_failed(size) && (uint64_t)size >= sizeof(struct wire_region)) {
+        *ret_size = (uint64_t)size;
+        memory = SYSTEM_6(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     }
     SYSTEM_1(__NR_close, file);
     return system_failed(memory) ? NULL : (void *)memory;
@@ -67,22 +64,15 @@ static bool region_is_sound(const struct wire_region *region, uint64_t size)
     return true;
 }
 
-// Known by the name it was started under ("sh" where the file is dash) and by its file. Where the
-// loader was started by name, the file is what the loader was given.
+// Known by the name it was started under ("sh" where the file is dash) and by its file.
 static void find_program(int argc, char **argv)
 {
-    long size = SYSTEM_3(__NR_readlink, "/proc/self/exe", runtime.program_path,
-                         sizeof runtime.program_path - 1);
-    if (system_failed(size))
-        size = 0;
-    runtime.program_path[size] = '\0';
-    if (argc > 0 && text_starts(text_base(runtime.program_path), "ld-linux"))
-        text_copy(runtime.program_path, sizeof runtime.program_path, argv[0]);
+    runtime.arguments = argv;
     const char *name = argc > 0 ? text_base(argv[0]) : "";
     if (name[0] == '-') // a login shell
         name++;
     if (name[0] == '\0')
-        name = text_base(runtime.program_path);
+        name = text_base(program_path());
     text_copy(runtime.invoked, sizeof runtime.invoked, name);
 }
 
@@ -131,7 +121,6 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
         runtime_single_threaded = &__libc_single_threaded;
     for (const struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next)
         system_peek_by_copy |= text_starts(text_base(map->l_name), "vgpreload_");
-    environment_prepare();
     plugin_prepare();
     evaluate_prepare();
     record_prepare();

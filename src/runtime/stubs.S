@@ -15,7 +15,7 @@
         .hidden runtime_slots, runtime_single_threaded, runtime_decide, runtime_site_filter
         .hidden runtime_late_initialise, runtime_save_size, runtime_save_mask
 
-        .text
+        .section .stubs, "ax", @progbits
         .globl runtime_stubs, runtime_stub_end
         .hidden runtime_stubs, runtime_stub_end
         .p2align 6
@@ -51,6 +51,8 @@ runtime_stubs:
 runtime_stub_end:
         .cfi_endproc
         .size runtime_stubs, . - runtime_stubs
+
+        .text
 
 # Gates. On the stack: slot number, return address, the call's own stack arguments; in r11 the
 # slot's earlier count.

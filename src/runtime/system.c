@@ -229,8 +229,9 @@ void system_wake(uint32_t *word)
 
 void *arena_new(size_t size)
 {
-    static char *chunk;
-    static size_t left;
+    static char first_chunk[64 * 1024] __attribute__((aligned(16)));
+    static char *chunk = first_chunk;
+    static size_t left = sizeof first_chunk;
     const size_t chunk_size = 256 * 1024;
     size = (size + 15) & ~(size_t)15;
     if (size > left) {

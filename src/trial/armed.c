@@ -24,6 +24,7 @@ struct armed {
     struct buffer plan;
     const struct scenario *scenario;
     const char *coordinator, *node;
+    bool ended, shared; // the last trial is over; somebody still maps its region
 };
 
 struct error *armed_new(struct armed **ret_armed)
@@ -90,7 +91,8 @@ static struct error *prepare_region(struct armed *armed, const struct armed_opti
     };
     bool renewable = armed->owner == getpid() && armed->region.map != NULL &&
                      options->journal_path == NULL && armed->region.directory != NULL &&
-                     !region_is_shared(&armed->region);
+                     !(armed->ended ? armed->shared : region_is_shared(&armed->region));
+    armed->ended = false;
     struct error *error = renewable ? region_renew(&armed->region, &place) : NULL;
     if (renewable && error == NULL)
         return NULL;
@@ -159,7 +161,9 @@ struct error *armed_end(struct armed *armed, struct wire_view *ret_view)
 {
     struct region *region = &armed->region;
     resolver_stop(armed->resolver);
-    if (region_is_shared(region)) {
+    armed->shared = region_is_shared(region);
+    armed->ended = true;
+    if (armed->shared) {
         TRY(region_copy_take(region, &armed->copy));
         *ret_view = armed->copy.view;
         return NULL;
