@@ -42,8 +42,8 @@ struct campaign {
     struct ledger ledger;
     struct schedule *schedule;
     struct pool *pool;
-    struct flight *flights;
-    unsigned jobs;
+    struct flight *flights; // one more than slots: the result that is being stored
+    unsigned flight_count;
     uint64_t progress_at_ns;
     uint64_t trials_before; // in earlier sessions
     uint64_t next_look;
@@ -109,7 +109,7 @@ static bool interval_reached(struct campaign *campaign)
 static unsigned trials_running(const struct campaign *campaign)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < campaign->jobs; i++)
+    for (unsigned i = 0; i < campaign->flight_count; i++)
         count += campaign->flights[i].used && !campaign->flights[i].confirmation;
     return count;
 }
@@ -213,6 +213,25 @@ static struct error *take_result(struct campaign *campaign, struct pool_result *
     return error;
 }
 
+// The slot gets its next job before the result is stored, so that it does not wait for the store.
+// Not in a sweep: there the result decides what is next.
+static struct error *wait_for_result(struct campaign *campaign)
+{
+    bool got;
+    struct pool_result result;
+    TRY(pool_wait(campaign->pool, ledger_wait(&campaign->ledger, WAIT_MS), &got, &result));
+    if (!got)
+        return NULL;
+    struct error *error = NULL;
+    if (campaign->definition->selection.kind != SELECT_SWEEP && interrupts(campaign) == 0)
+        error = fill_slots(campaign);
+    if (error != NULL) {
+        pool_result_deinit(&result);
+        return error;
+    }
+    return take_result(campaign, &result);
+}
+
 static struct error *loop(struct campaign *campaign)
 {
     for (;;) {
@@ -225,11 +244,7 @@ static struct error *loop(struct campaign *campaign)
         TRY(fill_slots(campaign));
         if (pool_busy(campaign->pool) == 0)
             break;
-        bool got;
-        struct pool_result result;
-        TRY(pool_wait(campaign->pool, ledger_wait(&campaign->ledger, WAIT_MS), &got, &result));
-        if (got)
-            TRY(take_result(campaign, &result));
+        TRY(wait_for_result(campaign));
         TRY(ledger_flush(&campaign->ledger, false));
         tell_progress(campaign, false);
     }
@@ -268,11 +283,12 @@ static struct error *run_trials(struct campaign *campaign)
         .campaign = campaign->row.id,
     };
     TRY(schedule_load(&options, &campaign->schedule));
-    campaign->jobs = job_count(campaign);
-    campaign->flights = calloc(campaign->jobs, sizeof *campaign->flights);
+    unsigned jobs = job_count(campaign);
+    campaign->flight_count = jobs + 1;
+    campaign->flights = calloc(campaign->flight_count, sizeof *campaign->flights);
     if (campaign->flights == NULL)
         return error_no_memory();
-    TRY(pool_new(campaign->definition, campaign->injector, campaign->reference, campaign->jobs,
+    TRY(pool_new(campaign->definition, campaign->injector, campaign->reference, jobs,
                  &campaign->pool));
     uint64_t known = campaign->longest_reference_ns;
     pool_set_patience(campaign->pool,
@@ -305,7 +321,7 @@ static struct error *prepare(struct campaign *campaign)
 static void campaign_deinit(struct campaign *campaign)
 {
     pool_free(campaign->pool);
-    for (unsigned i = 0; campaign->flights != NULL && i < campaign->jobs; i++)
+    for (unsigned i = 0; campaign->flights != NULL && i < campaign->flight_count; i++)
         if (campaign->flights[i].used)
             trial_job_deinit(&campaign->flights[i].job);
     free(campaign->flights);

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What findings are called, and which trial stands for them; what has become of a program.
+#include "campaign/finding.h"
+#include "campaign/subject.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void ok(struct error *error)
+{
+    if (error != NULL)
+        fail_msg("%s", error_message(error));
+}
+
+static struct error *reproduce(void *self, const char *spec, uint64_t seed,
+                               const struct definition *definition, char **ret_command)
+{
+    *ret_command = strdup("ordeal run");
+    return NULL;
+}
+
+static const struct injector plain = {.name = "plain"};
+static const struct injector reproducing = {.name = "reproducing", .reproduce = reproduce};
+
+struct example {
+    struct definition definition;
+    struct pool_result result;
+    struct injection injection;
+    char *words[2];
+};
+
+static void example_start(struct example *example, enum verdict verdict)
+{
+    *example = (struct example){.words = {(char *)"/usr/bin/cp", (char *)"in"}};
+    example->definition.command.items = example->words;
+    example->definition.command.count = 2;
+    example->result.judgement.verdict = verdict;
+    example->result.observation.injections.items = &example->injection;
+    example->result.observation.injections.count = 1;
+    example->injection.fault = (char *)"read=-1/EIO";
+}
+
+static void title_is(const struct example *example, const char *expected)
+{
+    const struct finding_options options = {&example->definition, &plain, NULL};
+    struct finding_text text;
+    ok(finding_describe(&options, &example->result, "spec", 1, 17, &text));
+    assert_string_equal(text.title, expected);
+    assert_string_equal(text.command, "ordeal replay 17");
+    finding_text_deinit(&text);
+}
+
+static void test_titles(void **state)
+{
+    struct example example;
+    example_start(&example, VERDICT_CRASH);
+    example.result.observation.crash = (char *)"SIGSEGV at 0x0 in cp";
+    example.result.stack = (char *)"copy_reg at copy.c:99 (cp)\nmain (cp)";
+    example.injection.file = (char *)"src/copy.c";
+    example.injection.line = 123;
+    title_is(&example, "cp crashes (SIGSEGV in copy_reg) when read fails with EIO at copy.c:123");
+
+    example.result.observation.crash = (char *)"SIGABRT";
+    example.result.stack =
+        (char *)"libc.so.6+0x1234\nraise (libc.so.6)\nabort (libc.so.6)\nfinish (cp)";
+    example.injection.file = NULL;
+    example.injection.symbol = (char *)"copy";
+    title_is(&example, "cp crashes (SIGABRT in finish) when read fails with EIO in copy");
+    example.result.stack = (char *)"abort (libc.so.6)";
+    title_is(&example, "cp crashes (SIGABRT in abort) when read fails with EIO in copy");
+    example.result.stack = (char *)"cp+0x10\n0x1234";
+    title_is(&example, "cp crashes (SIGABRT) when read fails with EIO in copy");
+
+    example_start(&example, VERDICT_HANG);
+    example.injection.fault = (char *)"malloc=NULL";
+    example.injection.module = (char *)"/usr/lib/libx.so";
+    example.injection.offset = 0x1f;
+    title_is(&example, "cp hangs when malloc returns NULL in libx.so at 0x1f");
+    example_start(&example, VERDICT_SILENT);
+    example.injection.fault = (char *)"SIGTERM at 0.01s";
+    title_is(&example, "cp gives a wrong result without a word when SIGTERM arrives");
+    example.result.observation.injections.count = 0;
+    title_is(&example, "cp gives a wrong result without a word when spec is injected");
+}
+
+static void test_site_and_command(void **state)
+{
+    struct example example;
+    example_start(&example, VERDICT_CRASH);
+    example.injection.function = (char *)"read";
+    example.injection.symbol = (char *)"copy_reg";
+    example.injection.file = (char *)"src/copy.c";
+    example.injection.line = 123;
+    const struct finding_options options = {&example.definition, &reproducing, NULL};
+    struct finding_text text;
+    ok(finding_describe(&options, &example.result, "spec", 1, 17, &text));
+    assert_string_equal(text.site, "read called in copy_reg at src/copy.c:123");
+    assert_string_equal(text.file, "src/copy.c");
+    assert_int_equal(text.line, 123);
+    assert_string_equal(text.command, "ordeal run");
+    finding_text_deinit(&text);
+    // What a posttest sees, no command of its own shows.
+    example.definition.posttest = example.definition.command;
+    ok(finding_describe(&options, &example.result, "spec", 1, 17, &text));
+    assert_string_equal(text.command, "ordeal replay 17");
+    finding_text_deinit(&text);
+}
+
+static void test_simpler(void **state)
+{
+    const struct finding_group group = {.activations = 5, .seconds = 1};
+    struct pool_result result = {.seconds = 10};
+    result.observation.activations = 1;
+    assert_true(finding_is_simpler(&group, &result));
+    result.observation.activations = 6;
+    assert_false(finding_is_simpler(&group, &result));
+    result.observation.activations = 5;
+    assert_false(finding_is_simpler(&group, &result));
+    result.seconds = 0.9;
+    assert_false(finding_is_simpler(&group, &result));
+    result.seconds = 0.4;
+    assert_true(finding_is_simpler(&group, &result));
+}
+
+static void changed_is(const char *then, const char *now, const char *expected)
+{
+    char *sentence;
+    ok(subject_program_changed(then, now, &sentence));
+    if (expected == NULL)
+        assert_null(sentence);
+    else
+        assert_string_equal(sentence, expected);
+    free(sentence);
+}
+
+static void test_program(void **state)
+{
+    changed_is(NULL, "1 2 ab /bin/x y", NULL);
+    changed_is("1 2 ab /bin/x y", "1 2 ab /bin/x y", NULL);
+    changed_is("1 2 ab /bin/x y", "1 3 ab /bin/x y", NULL); // the same bytes, copied
+    changed_is("1 2 ab /bin/x y", "1 2 cd /bin/x y",
+               "/bin/x y has been built anew since (its build ID differs)");
+    changed_is("1 2 - /bin/x", "1 3 - /bin/x",
+               "/bin/x has changed since (its size or time differs)");
+    changed_is("1 2 ab /bin/x", "2 2 ab /bin/x",
+               "/bin/x has changed since (its size or time differs)");
+    changed_is("1 2 ab /bin/x", NULL, "/bin/x can no longer be found");
+    changed_is("1 2 ab /bin/x", "1 2 ab /bin/y", "the command runs /bin/y now, not /bin/x");
+    changed_is("rubbish", "1 2 ab /bin/y", NULL);
+}
+
+static void test_texts(void **state)
+{
+    struct example example;
+    example_start(&example, VERDICT_PASS);
+    example.words[1] = (char *)"a b'c";
+    char *text;
+    ok(subject_command(&example.definition, &text));
+    assert_string_equal(text, "/usr/bin/cp 'a b'\\''c'");
+    free(text);
+    example.definition.environment = example.definition.command;
+    example.words[1] = (char *)"A=\"\\\n\x7f";
+    ok(subject_environment(&example.definition, &text));
+    assert_string_equal(text, "[\"/usr/bin/cp\",\"A=\\\"\\\\\\u000a\\u007f\"]");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_titles),  cmocka_unit_test(test_site_and_command),
+        cmocka_unit_test(test_simpler), cmocka_unit_test(test_program),
+        cmocka_unit_test(test_texts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
