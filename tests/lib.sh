@@ -11,6 +11,8 @@
 #   expect JQ-EXPRESSION       must be true of ./report
 #   expect_status N, expect_out TEXT, expect_err TEXT     TEXT is a part of the output, literally
 #   expect_lines FILE TEXT     the file holds exactly that
+#   expect_verdicts LINES      verdicts of the trials in ./ordeal.db, with counts: "2 crash"
+#   expect_reason TEXT         a part of the reason of one of them
 #   skip WHY, fail WHY
 #
 # Lines `# timeout: SECONDS`, `# slow`, `# unsanitized`, `# runtime only` at the top of a test are for
@@ -157,6 +159,17 @@ expect_out() {
 }
 expect_err() {
     expect_in err "$1"
+}
+expect_verdicts() {
+    local found
+    found=$(sqlite3 -separator ' ' ordeal.db "SELECT count(*), verdict FROM trial
+        WHERE confirmation = 0 GROUP BY verdict ORDER BY verdict")
+    [ "$found" = "$1" ] || fail "verdicts: $found, expected $1: $(sqlite3 ordeal.db \
+        'SELECT verdict, reason FROM trial')"
+}
+expect_reason() {
+    sqlite3 ordeal.db 'SELECT reason FROM trial' >reasons
+    grep -qF -- "$1" reasons || fail "\"$1\" is not among the reasons: $(cat reasons)"
 }
 expect_lines() {
     printf '%s\n' "$2" | cmp -s - "$1" ||

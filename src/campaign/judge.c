@@ -148,12 +148,15 @@ static struct error *ask_hang(struct hearing *hearing)
     if (run->workload.end != SANDBOX_TIMEOUT && !limit)
         return NULL;
     hearing->verdict = VERDICT_HANG;
+    // How long it really took includes looking at its stack.
+    uint64_t allowed = reference_timeout_ns(hearing->reference);
     if (limit)
         TRY(buffer_printf(&hearing->reason, "used up its processor time (SIGXCPU)"));
     else
-        TRY(outcome_put_end(&hearing->reason, &run->workload));
+        TRY(buffer_printf(&hearing->reason, "not done after %.3g s",
+                          (double)(allowed != 0 ? allowed : run->workload.ns) / 1e9));
     if (run->hang_key == NULL)
-        return put_cause_site(hearing, "");
+        return put_cause_site(hearing, "somewhere");
     TRY(buffer_printf(&hearing->reason, ", in "));
     TRY(put_frames(&hearing->reason, run->hang_key));
     TRY(buffer_printf(&hearing->cause, "in "));

@@ -3,6 +3,7 @@
 #include "campaign/shooting.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "campaign/complaint.h"
 #include "campaign/evidence.h"
 #include "campaign/hang.h"
@@ -64,16 +65,36 @@ void *shooting_injector(struct shooting *shooting)
     return shooting->self;
 }
 
+static struct error *add_word(words *list, char *word)
+{
+    char **slot = ARRAY_ADD(list);
+    if (slot == NULL)
+        return error_no_memory();
+    *slot = word;
+    return NULL;
+}
+
 // Copies a list, with one more word if `more` is not NULL, and ends it.
 static struct error *copy_words(const definition_words *from, char *more, words *to)
 {
-    for (size_t i = 0; i <= from->count + (more != NULL); i++) {
-        char **word = ARRAY_ADD(to);
-        if (word == NULL)
-            return error_no_memory();
-        *word = i < from->count ? from->items[i] : i == from->count ? more : NULL;
-    }
-    return NULL;
+    for (size_t i = 0; i < from->count; i++)
+        TRY(add_word(to, from->items[i]));
+    if (more != NULL)
+        TRY(add_word(to, more));
+    return add_word(to, NULL);
+}
+
+// The oracle command with the trial directory. What follows `sh -c COMMAND` is $0 first: a word is
+// put before the directory, so that it is $1 there, too.
+static struct error *copy_oracle(const definition_words *from, char *directory, words *to)
+{
+    bool shell = from->count == 3 && strcmp(file_base_name(from->items[0]), "sh") == 0 &&
+                 strcmp(from->items[1], "-c") == 0;
+    TRY(copy_words(from, shell ? from->items[0] : directory, to));
+    if (!shell)
+        return NULL;
+    to->items[to->count - 1] = directory;
+    return add_word(to, NULL);
 }
 
 static struct error *take_commands(struct shooting *shooting)
@@ -92,13 +113,12 @@ static struct error *take_commands(struct shooting *shooting)
             return error_no_memory();
         }
     }
-    for (int i = 0; i < STEPS; i++) {
-        char *more = i == ORACLE && shooting->evidence != NULL
-                         ? shooting->oracle_variable + strlen("ORDEAL_TRIAL=")
-                         : NULL;
-        if (commands[i]->count != 0)
-            TRY(copy_words(commands[i], more, &shooting->commands[i]));
-    }
+    for (int i = 0; i < STEPS; i++)
+        if (commands[i]->count != 0 && i != ORACLE)
+            TRY(copy_words(commands[i], NULL, &shooting->commands[i]));
+    if (shooting->evidence != NULL)
+        TRY(copy_oracle(commands[ORACLE], shooting->oracle_variable + strlen("ORDEAL_TRIAL="),
+                        &shooting->commands[ORACLE]));
     TRY(copy_words(&definition->environment, shooting->oracle_variable,
                    &shooting->oracle_environment));
     return copy_words(&definition->environment, NULL, &shooting->environment);
@@ -342,23 +362,14 @@ static void add_steps(struct life *life, uint64_t timeout_ns)
             life->steps[i].after = after_workload;
 }
 
-static struct error *add_visible(struct life *life, const char *path)
-{
-    char **slot = ARRAY_ADD(&life->visible);
-    if (slot == NULL)
-        return error_no_memory();
-    *slot = (char *)path;
-    return NULL;
-}
-
 static struct error *collect_visible(struct life *life)
 {
     const char *const *visible = life->shot.visible;
     for (size_t i = 0; visible != NULL && visible[i] != NULL; i++)
-        TRY(add_visible(life, visible[i]));
+        TRY(add_word(&life->visible, (char *)visible[i]));
     for (unsigned i = 0; life->shooting->evidence != NULL && i < EVIDENCE_FILES; i++)
-        TRY(add_visible(life, evidence_file(life->shooting->evidence, i)));
-    return add_visible(life, NULL);
+        TRY(add_word(&life->visible, (char *)evidence_file(life->shooting->evidence, i)));
+    return add_word(&life->visible, NULL);
 }
 
 static struct error *open_input(struct life *life)
