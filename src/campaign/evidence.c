@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "campaign/quote.h"
+#include "sandbox/copy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,14 +25,12 @@ void evidence_free(struct evidence *evidence)
 {
     if (evidence == NULL)
         return;
-    for (unsigned i = 0; i < EVIDENCE_FILES; i++) {
+    for (unsigned i = 0; i < EVIDENCE_FILES; i++)
         if (evidence->files[i] >= 0)
             close(evidence->files[i]);
-        if (evidence->owner == getpid())
-            unlink(evidence->paths[i]);
-    }
+    // The oracle may have left something of its own there.
     if (evidence->owner == getpid() && evidence->directory[0] != '\0')
-        rmdir(evidence->directory);
+        error_free(remove_tree(evidence->directory));
     free(evidence);
 }
 
