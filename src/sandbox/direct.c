@@ -265,7 +265,7 @@ static struct error *report_entry(const struct report *report, const struct list
         change.size = entry->size;
         change.hash = entry->hash;
         change.mode = entry->mode & 07777;
-        change.open = S_ISREG(entry->mode) ? open.data : NULL;
+        change.open = S_ISREG(entry->mode) && access(open.data, R_OK) == 0 ? open.data : NULL;
     }
     return report->change(report->data, &change);
 }

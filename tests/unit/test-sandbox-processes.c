@@ -133,15 +133,14 @@ static void limits(void **state)
 {
     static const char bomb[] =
         "perl -e 'my $n = 0; while ($n < 300) { my $p = fork; last unless defined $p; "
-        "if (!$p) { sleep 52; exit } $n++ } print $n < 25 && $n > 10 ? \"bound\" : \"free $n\"; "
-        "kill 9, -1 if $$ > 1 && -e \"/dev/.ordeal-never\"; exit 0'";
+        "if (!$p) { sleep 52; exit } $n++ } print $n < 25 && $n > 10 ? \"bound\" : \"free $n\"'";
     struct sandbox_limits some = {.processes = 20, .file_bytes = 5000, .cpu_s = 1};
     EACH_KIND(kind)
     {
         struct sandbox *sandbox = make(kind, &some, false);
-        bool bound = sandbox_warning_count(sandbox) == 0;
+        bool bound = true;
         for (size_t i = 0; i < sandbox_warning_count(sandbox); i++)
-            bound |= strstr(sandbox_warning(sandbox, i), "number of processes") == NULL;
+            bound &= strstr(sandbox_warning(sandbox, i), "number of processes") == NULL;
         struct sandbox_result result =
             run_in(sandbox, bound ? bomb : "sleep 2; printf bound", 1000);
         assert_string_equal(text_of(&result.out), bound ? "bound" : "");
