@@ -55,7 +55,7 @@ static struct error *add_bind(struct planning *planning, const char *path,
 {
     struct view *view = planning->view;
     _cleanup_(buffer_deinit) struct buffer from = {0}, to = {0};
-    struct view_part *part;
+    struct view_part *part = NULL;
     TRY(add_part(view, VIEW_BIND, path, status, &part));
     part->number = view->binds++;
     TRY(outside(path, &from));
@@ -73,7 +73,7 @@ static struct error *add_overlay(struct planning *planning, const char *path,
                                  const struct stat *status, unsigned long flags, bool *ret_works)
 {
     struct view *view = planning->view;
-    struct view_part *part;
+    struct view_part *part = NULL;
     TRY(add_part(view, VIEW_OVERLAY, path, status, &part));
     part->number = (unsigned)view->layers.count;
     part->flags = flags;
@@ -128,7 +128,7 @@ static struct error *add_link(struct planning *planning, const char *path, const
     if (size < 0)
         return error_from_errno(errno, "cannot read the link %s", path);
     target[size] = '\0';
-    struct view_part *part;
+    struct view_part *part = NULL;
     TRY(add_part(planning->view, VIEW_LINK, path, status, &part));
     part->target = strdup(target);
     return part->target == NULL ? error_no_memory() : NULL;
@@ -144,7 +144,7 @@ static struct error *add_entry(struct planning *planning, const char *path)
     if (S_ISLNK(status.st_mode))
         return add_link(planning, path, full.data, &status);
     if (S_ISDIR(status.st_mode) && is_special(path)) {
-        struct view_part *part;
+        struct view_part *part = NULL;
         return add_part(planning->view, VIEW_DIRECTORY, path, &status, &part);
     }
     if (S_ISDIR(status.st_mode))
@@ -170,7 +170,7 @@ static struct error *add_pieces(struct planning *planning, const char *path,
         if (error == NULL)
             error = add_bind(planning, path, status, true);
     } else {
-        struct view_part *part;
+        struct view_part *part = NULL;
         error = add_part(planning->view, VIEW_DIRECTORY, path, status, &part);
     }
     for (int i = 0; i < count; i++) {
@@ -193,7 +193,7 @@ static struct error *add_tree(struct planning *planning, const char *path)
     if (stat(full.data, &status) < 0)
         return NULL;
     if (planning->view->own_users && access(full.data, X_OK) < 0) {
-        struct view_part *part; // closed to us: a closed directory is as good
+        struct view_part *part = NULL; // closed to us: a closed directory is as good
         return add_part(planning->view, VIEW_DIRECTORY, path, &status, &part);
     }
     if (mounts_below(&planning->mounts, path))
