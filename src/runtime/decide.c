@@ -206,6 +206,7 @@ static enum decision act(const struct call *call, uint32_t number)
         bind_publish_function(call->function);
     atomic_add(&runtime.rule_states[number].fired, 1);
     journal_injection(call, number, shortened);
+    ordeal_injection(call->function->name, call->occurrence, number);
     if ((rule->actions & WIRE_DELAY) != 0)
         delay(rule->delay_ns);
     if ((rule->actions & WIRE_SIGNAL) != 0)

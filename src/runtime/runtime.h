@@ -354,6 +354,9 @@ void plugin_prepare(void);
 // remote.c
 bool remote_ask(const struct call *call, uint32_t rule, uint32_t name);
 
+// stop.c
+void ordeal_injection(const char *function, uint64_t occurrence, uint32_t rule);
+
 // decide.c
 enum decision runtime_decide(struct call_frame *frame);
 

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See debug.h. gdb itself must not carry the runtime, and neither may the shell it starts programs
+// with: that would be the trial's first process. So the environment is set by env(1), between that
+// shell and the command.
+#include "trial/debug.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "elf/object.h"
+#include "wire/region.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+struct words {
+    ARRAY(char *) list;
+};
+
+void debug_list_free(char ***list)
+{
+    for (char **word = *list; word != NULL && *word != NULL; word++)
+        free(*word);
+    free(*list);
+    *list = NULL;
+}
+
+static void words_deinit(struct words *words)
+{
+    for (size_t i = 0; i < words->list.count; i++)
+        free(words->list.items[i]);
+    ARRAY_DEINIT(&words->list);
+}
+
+__attribute__((format(printf, 2, 3))) static struct error *add(struct words *words,
+                                                               const char *format, ...)
+{
+    va_list arguments;
+    char **slot = ARRAY_ADD(&words->list);
+    if (slot == NULL)
+        return error_no_memory();
+    va_start(arguments, format);
+    int size = vasprintf(slot, format, arguments);
+    va_end(arguments);
+    if (size < 0) {
+        *slot = NULL;
+        return error_no_memory();
+    }
+    return NULL;
+}
+
+// The words, ended by NULL.
+static struct error *take(struct words *words, char ***ret_list)
+{
+    if (ARRAY_ADD(&words->list) == NULL)
+        return error_no_memory();
+    *ret_list = words->list.items;
+    words->list.items = NULL;
+    words->list.count = words->list.room = 0;
+    return NULL;
+}
+
+static bool is_ours(const char *variable)
+{
+    static const char *const names[] = {"LD_PRELOAD=", WIRE_ENVIRONMENT "=", "ASAN_OPTIONS="};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(variable, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+// In quotes of the shell and, around them, of nobody else: gdb passes the wrapper on as it is.
+static struct error *put_quoted(struct buffer *text, const char *word)
+{
+    TRY(buffer_append(text, " '", 2));
+    for (; *word != '\0'; word++) {
+        if (*word == '\n')
+            return error_new("gdb cannot be given a value with a line break: %s", word);
+        TRY(*word == '\'' ? buffer_append(text, "'\\''", 4) : buffer_append(text, word, 1));
+    }
+    return buffer_append(text, "'", 1);
+}
+
+static struct error *put_wrapper(const struct armed *armed, struct buffer *text)
+{
+    bool lines = false, columns = false;
+    TRY(buffer_printf(text, "set exec-wrapper env"));
+    for (char *const *entry = armed_environment(armed); *entry != NULL; entry++) {
+        lines |= strncmp(*entry, "LINES=", strlen("LINES=")) == 0;
+        columns |= strncmp(*entry, "COLUMNS=", strlen("COLUMNS=")) == 0;
+    }
+    // gdb sets these in every program.
+    TRY(buffer_printf(text, "%s%s", lines ? "" : " -u LINES", columns ? "" : " -u COLUMNS"));
+    for (char *const *entry = armed_environment(armed); *entry != NULL; entry++)
+        if (is_ours(*entry))
+            TRY(put_quoted(text, *entry));
+    return NULL;
+}
+
+static struct error *add_commands(const struct armed *armed, bool batch, struct words *words)
+{
+    // Faults may be meant for a child: all processes are kept, and all run.
+    static const char *const always[] = {
+        "set debuginfod enabled off",
+        "set breakpoint pending on",
+        "set detach-on-fork off",
+        "set schedule-multiple on",
+        "set print thread-events off",
+        "set print inferior-events off",
+        "handle SIGCHLD SIGPIPE SIGALRM nostop noprint pass",
+        "break ordeal_injection",
+        "run",
+        "backtrace",
+    };
+    _cleanup_(buffer_deinit) struct buffer wrapper = {0};
+    TRY(put_wrapper(armed, &wrapper));
+    TRY(add(words, "-ex"));
+    TRY(add(words, "%s", wrapper.data));
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
+        TRY(add(words, "-ex"));
+        TRY(add(words, "%s", always[i]));
+    }
+    if (batch) {
+        TRY(add(words, "-ex"));
+        TRY(add(words, "delete"));
+        TRY(add(words, "-ex"));
+        TRY(add(words, "continue"));
+    }
+    return NULL;
+}
+
+struct error *debug_words(const struct armed *armed, const struct debug_options *options,
+                          char ***ret_arguments, char ***ret_environment)
+{
+    _cleanup_(words_deinit) struct words words = {0}, environment = {0};
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    _cleanup_(debug_list_free) char **arguments = NULL;
+    TRY(elf_find_program(options->command[0], &program));
+    TRY(add(&words, "gdb"));
+    TRY(add(&words, "-quiet"));
+    if (options->batch) {
+        TRY(add(&words, "-batch"));
+        TRY(add(&words, "-nx"));
+    }
+    TRY(add_commands(armed, options->batch, &words));
+    TRY(add(&words, "--args"));
+    // A script is run by what its first line names.
+    if (program.script)
+        TRY(add(&words, "%s", program.path));
+    for (char *const *word = options->command; *word != NULL; word++)
+        TRY(add(&words, "%s", *word));
+    for (char *const *entry = armed_environment(armed); *entry != NULL; entry++)
+        if (!is_ours(*entry) && strncmp(*entry, "SHELL=", strlen("SHELL=")) != 0)
+            TRY(add(&environment, "%s", *entry));
+    TRY(add(&environment, "SHELL=/bin/sh"));
+    TRY(take(&words, &arguments));
+    TRY(take(&environment, ret_environment));
+    *ret_arguments = TAKE(arguments);
+    return NULL;
+}
+
+static struct error *wait_for(pid_t pid, int *ret_status)
+{
+    // The terminal's signals are gdb's and the command's.
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
+    sigaction(SIGINT, &ignore, &interrupt);
+    sigaction(SIGQUIT, &ignore, &quit);
+    int status = 0, code = 0;
+    while (waitpid(pid, &status, 0) < 0 && code == 0)
+        code = errno == EINTR ? 0 : errno;
+    sigaction(SIGINT, &interrupt, NULL);
+    sigaction(SIGQUIT, &quit, NULL);
+    if (code != 0)
+        return error_from_errno(code, "cannot wait for gdb");
+    *ret_status = status;
+    return NULL;
+}
+
+struct error *debug_run(struct armed *armed, const struct debug_options *options, int *ret_status)
+{
+    _cleanup_(debug_list_free) char **arguments = NULL;
+    _cleanup_(debug_list_free) char **environment = NULL;
+    TRY(debug_words(armed, options, &arguments, &environment));
+    TRY(armed_begin(armed, options->root != NULL ? options->root : ""));
+    pid_t pid;
+    int code = posix_spawnp(&pid, arguments[0], NULL, NULL, arguments, environment);
+    if (code == ENOENT)
+        return error_new("gdb is not installed, or not in PATH");
+    if (code != 0)
+        return error_from_errno(code, "cannot start gdb");
+    return wait_for(pid, ret_status);
+}

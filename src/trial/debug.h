@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A trial under gdb: the command runs until a fault is about to be injected, and stops there.
+#ifndef ORDEAL_TRIAL_DEBUG_H
+#define ORDEAL_TRIAL_DEBUG_H
+
+#include "base/error.h"
+#include "trial/armed.h"
+
+#include <stdbool.h>
+
+struct debug_options {
+    char *const *command; // ends with NULL
+    const char *root;     // as for armed_begin(); NULL is ""
+    bool batch;           // print the stack at the injection, let the command go on to its end
+};
+
+// Runs gdb between armed_prepare() and armed_end(), with our terminal, and waits for it.
+// *ret_status is gdb's wait status. An error if there is no gdb.
+struct error *debug_run(struct armed *armed, const struct debug_options *options, int *ret_status);
+
+// What debug_run() would start, for callers that start it themselves (armed_begin() is theirs,
+// too): argument list and environment, each to be freed with debug_list_free().
+struct error *debug_words(const struct armed *armed, const struct debug_options *options,
+                          char ***ret_arguments, char ***ret_environment);
+void debug_list_free(char ***list);
+
+#endif
