@@ -69,17 +69,27 @@ struct error *buffer_append(struct buffer *buffer, const void *data, size_t size
     return NULL;
 }
 
+// Not with vasprintf(): glibc's may claim more than it has when memory was short in the middle.
 struct error *buffer_printf(struct buffer *buffer, const char *format, ...)
 {
-    va_list args;
+    va_list args, again;
     va_start(args, format);
-    char *text;
-    int size = vasprintf(&text, format, args);
+    va_copy(again, args);
+    size_t room = buffer->room - buffer->size;
+    int size = vsnprintf(room != 0 ? buffer->data + buffer->size : NULL, room, format, args);
     va_end(args);
-    if (size < 0)
-        return error_no_memory();
-    struct error *error = buffer_append(buffer, text, (size_t)size);
-    free(text);
+    struct error *error = size < 0 ? error_no_memory() : NULL;
+    if (error == NULL && (size_t)size >= room) {
+        error = buffer_reserve(buffer, (size_t)size);
+        if (error == NULL &&
+            vsnprintf(buffer->data + buffer->size, (size_t)size + 1, format, again) != size)
+            error = error_no_memory();
+    }
+    va_end(again);
+    if (error == NULL)
+        buffer->size += (size_t)size;
+    else if (buffer->room != 0)
+        buffer->data[buffer->size] = '\0';
     return error;
 }
 
