@@ -3,6 +3,7 @@
 #include "report/campaign-html.h"
 #include "report/campaign-page.h" // made from campaign-page.css and campaign-page.js
 #include "report/escape.h"
+#include "report/text.h"
 
 #include <string.h>
 
@@ -64,6 +65,12 @@ struct error *html_close(struct html_page *page)
 struct error *html_number(struct html_page *page, uint64_t number)
 {
     return campaign_put_number(number, page->text);
+}
+
+struct error *html_seconds(struct html_page *page, double seconds)
+{
+    bool sane = seconds >= 0 && seconds < 1e9;
+    return text_put_duration(page->text, sane ? (uint64_t)(seconds * 1e9) : 0);
 }
 
 static int digits_of(const struct campaign_share *share)

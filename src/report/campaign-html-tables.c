@@ -64,16 +64,20 @@ struct error *html_timeline(struct html_page *page, const struct campaign_trials
          trials->columns * 10, (unsigned long long)tallest);
     for (size_t i = 0; i < trials->columns; i++)
         TRY(put_column(page, i, trials->width_s, &trials->timeline[i], tallest));
-    HTML(page, "</svg><div class=\"axis\"><span>0 s</span><span>%.3g s</span></div>",
-         (double)trials->columns * trials->width_s);
+    HTML(page, "</svg><div class=\"axis\"><span>0 s</span><span>");
+    TRY(html_seconds(page, (double)trials->columns * trials->width_s));
+    HTML(page, "</span></div>");
     TRY(put_legend(page));
-    HTML(page,
-         "<figcaption class=\"note\">Trials by the time they were started, %.3g s per "
-         "column, at most %llu of them.",
-         trials->width_s, (unsigned long long)tallest);
-    if (trials->seconds.n > 1)
-        HTML(page, " A counted trial took %.3g &plusmn; %.3g s.", trials->seconds.mean,
-             trials->seconds.deviation);
+    HTML(page, "<figcaption class=\"note\">Trials by the time they were started, ");
+    TRY(html_seconds(page, trials->width_s));
+    HTML(page, " per column, at most %llu of them.", (unsigned long long)tallest);
+    if (trials->seconds.n > 1) {
+        HTML(page, " A counted trial took ");
+        TRY(html_seconds(page, trials->seconds.mean));
+        HTML(page, " &plusmn; ");
+        TRY(html_seconds(page, trials->seconds.deviation));
+        HTML(page, ".");
+    }
     HTML(page, "</figcaption></figure></section>\n");
     return NULL;
 }

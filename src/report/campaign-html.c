@@ -2,7 +2,6 @@
 // A campaign as a page for browsers: summary, what limits it, verdicts; the other sections are in
 // campaign-html-*.c.
 #include "report/campaign-html.h"
-#include "report/text.h"
 
 #include <string.h>
 
@@ -12,12 +11,6 @@ static struct error *put_title(const struct campaign_facts *facts, struct buffer
     if (campaign->name != NULL && *campaign->name != '\0')
         return buffer_printf(text, "%s", campaign->name);
     return buffer_printf(text, "Campaign %lld", (long long)campaign->id);
-}
-
-static struct error *put_seconds(struct html_page *page, double seconds)
-{
-    bool sane = seconds >= 0 && seconds < 1e9;
-    return text_put_duration(page->text, sane ? (uint64_t)(seconds * 1e9) : 0);
 }
 
 static struct error *put_fact(struct html_page *page, const char *label)
@@ -35,10 +28,10 @@ static struct error *put_references(struct html_page *page)
     HTML(page, " &times; ");
     TRY(html_text(page, references->ending));
     HTML(page, ", ");
-    TRY(put_seconds(page, references->seconds.mean));
+    TRY(html_seconds(page, references->seconds.mean));
     if (references->count > 1) {
         HTML(page, " &plusmn; ");
-        TRY(put_seconds(page, references->seconds.deviation));
+        TRY(html_seconds(page, references->seconds.deviation));
     }
     return NULL;
 }
@@ -62,7 +55,7 @@ static struct error *put_header(struct html_page *page)
     TRY(campaign_put_date(campaign->created_s, page->text));
     HTML(page, "</dd></div>");
     TRY(put_fact(page, "Took"));
-    TRY(put_seconds(page, campaign->elapsed_s));
+    TRY(html_seconds(page, campaign->elapsed_s));
     HTML(page, "</dd></div>");
     TRY(put_fact(page, "Seed"));
     HTML(page, "%llu</dd></div>", (unsigned long long)campaign->seed);

@@ -24,6 +24,8 @@ struct error *html_open(struct html_page *page, const char *title);
 struct error *html_close(struct html_page *page);
 
 struct error *html_number(struct html_page *page, uint64_t number);
+// "1.9 ms"
+struct error *html_seconds(struct html_page *page, double seconds);
 // "3.6 %" and "2.2–6.0 %"
 struct error *html_percent(struct html_page *page, const struct campaign_share *share);
 struct error *html_interval(struct html_page *page, const struct campaign_share *share);

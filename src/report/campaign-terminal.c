@@ -51,7 +51,12 @@ struct error *terminal_cell(struct terminal *terminal, const char *text, size_t 
 
 struct error *terminal_wrap(struct terminal *terminal, const char *words, size_t indent)
 {
-    size_t column = indent;
+    return terminal_wrap_from(terminal, words, indent, indent);
+}
+
+struct error *terminal_wrap_from(struct terminal *terminal, const char *words, size_t indent,
+                                 size_t column)
+{
     for (const char *word = words + strspn(words, " "); *word != '\0';) {
         size_t size = strcspn(word, " "), used;
         _cleanup_free_ char *one = strndup(word, size);

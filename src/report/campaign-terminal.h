@@ -35,6 +35,9 @@ enum terminal_colour terminal_verdict(enum verdict verdict);
 struct error *terminal_cell(struct terminal *terminal, const char *text, size_t columns);
 // Words from column `indent` on, where the cursor is, in as many lines as it takes.
 struct error *terminal_wrap(struct terminal *terminal, const char *words, size_t indent);
+// Likewise with the cursor at `column`.
+struct error *terminal_wrap_from(struct terminal *terminal, const char *words, size_t indent,
+                                 size_t column);
 // A shell command from column `indent` on: whole, or in several lines that end with a backslash.
 // *ret_fits is false, and nothing is written, if it cannot be shown like that.
 struct error *terminal_command(struct terminal *terminal, const char *command, size_t indent,

@@ -11,6 +11,9 @@
 #define SHOWN_GROUPS   12
 #define LABEL          14 // columns of the labels on top
 #define BAR            16
+#define COMMAND        8  // column of commands
+#define TITLE          26 // column of titles
+#define LONGEST_TITLE  160
 
 struct page {
     struct terminal terminal;
@@ -160,18 +163,20 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     char name[64];
     int size = snprintf(name, sizeof name, "F%lld %llux%s", (long long)finding->id,
                         (unsigned long long)finding->trials,
-                        finding->confirmed == STORE_FLAKY ? " not repeated" : "");
-    PUT(&page->terminal, "%-10s  ", name);
-    size_t used = 15 + (size > 10 ? (size_t)size : 10) + 2;
-    TRY(text_put_fit(page->terminal.text, finding->title, TERMINAL_WIDTH - used, NULL));
-    PUT(&page->terminal, "\n        ");
+                        finding->confirmed == STORE_FLAKY ? " (not repeated)" : "");
+    PUT(&page->terminal, "%-10s ", name);
+    _cleanup_(buffer_deinit) struct buffer title = {0};
+    TRY(text_put_fit(&title, finding->title, LONGEST_TITLE, NULL));
+    TRY(terminal_wrap_from(&page->terminal, title.data != NULL ? title.data : "", TITLE,
+                           size > 10 ? (size_t)size + 16 : TITLE));
+    PUT(&page->terminal, "%*s", COMMAND, "");
     bool fits;
-    TRY(terminal_command(&page->terminal, finding->command, 8, &fits));
+    TRY(terminal_command(&page->terminal, finding->command, COMMAND, &fits));
     if (fits)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer replay = {0};
     TRY(campaign_put_replay(&page->facts, finding->trial, &replay));
-    TRY(terminal_command(&page->terminal, replay.data, 8, &fits));
+    TRY(terminal_command(&page->terminal, replay.data, COMMAND, &fits));
     if (!fits)
         PUT(&page->terminal, "ordeal replay %lld\n", (long long)finding->trial);
     return NULL;

@@ -313,10 +313,14 @@ static void a_command_shows_it_again(void **state)
                                    &bench.definition, &command));
     char wanted[PATH_MAX + 200];
     snprintf(wanted, sizeof wanted,
-             "cd %s && ADDED='it'\\''s' ordeal run --seed 7 --inject 'getppid=-1/EIO when "
-             "process(1) and count == 1' -- ./caller 'a b' </dev/null",
+             "cd %s && ADDED='it'\\''s' ordeal run --inject 'getppid=-1/EIO when process(1) and "
+             "count == 1' -- ./caller 'a b' </dev/null",
              directory);
     assert_string_equal(command, wanted);
+    free(command);
+    must(bench.injector->reproduce(shooting_injector(bench.shooting), "getppid=1 when random(0.5)",
+                                   7, &bench.definition, &command));
+    assert_non_null(strstr(command, " ordeal run --seed 7 --inject 'getppid=1 when random(0.5)'"));
     free(command);
     bench_deinit(&bench);
 }

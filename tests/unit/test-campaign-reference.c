@@ -188,6 +188,26 @@ static void test_unsteady_files(void **state)
     reference_free(reference);
 }
 
+// Names of files are bytes; the store knows text only.
+static void test_odd_names(void **state)
+{
+    struct reference *reference = begin();
+    for (int i = 0; i < 2; i++) {
+        struct outcome_run run = run_new(0, "", "");
+        run_file(&run, "/w/\xff\xfe", "content\n");
+        run_file(&run, "/w/\xc3\xa4\\xff\\\\x\\", "content\n");
+        run_file_bytes(&run, "/w/old", "file", "\xff\xfe\n", 3);
+        refer(reference, run);
+    }
+    good(reference_settle(reference));
+    struct outcome_run run = run_new(0, "", "");
+    run_file(&run, "/w/\xff\xfe", "content\n");
+    run_file(&run, "/w/\xc3\xa4\\xff\\\\x\\", "content\n");
+    run_file_bytes(&run, "/w/old", "file", "\xff\xfe\n", 3);
+    differs(reference, run, "", NULL);
+    reference_free(reference);
+}
+
 static void test_flaky_text(void **state)
 {
     struct reference *reference = begin();
@@ -416,6 +436,7 @@ int main(void)
         cmocka_unit_test(test_binary),         cmocka_unit_test(test_switches),
         cmocka_unit_test(test_refused),        cmocka_unit_test(test_failing_workload),
         cmocka_unit_test(test_timeout),        cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_odd_names),
     };
     return cmocka_run_group_tests(tests, victim_setup, victim_teardown);
 }

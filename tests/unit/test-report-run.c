@@ -392,9 +392,47 @@ static void nonsense_records_do_no_harm(void **state)
     region_close(&fixture.region);
 }
 
+static void crashes_are_told(void **state)
+{
+    struct fixture fixture;
+    fixture_start(&fixture);
+    struct wire_record *record = add_record(&fixture, WIRE_RECORD_CRASH);
+    record->error = SIGBUS;
+    record->actions = WIRE_CRASH_FAULT;
+    record->value[0] = 0xdead0000;
+    record->frames[0] = WIRE_FRAME(0, 0x1234);
+    record->frames[1] = WIRE_FRAME(WIRE_FRAME_UNKNOWN, 0x99);
+    record->frame_count = 2;
+    for (int i = 0; i < 6; i++) {
+        record = add_record(&fixture, WIRE_RECORD_CRASH);
+        record->error = SIGABRT;
+        record->actions = WIRE_CRASH_SENT;
+        record->value[1] = i == 0 ? record->pid : 4711;
+        record->frame_count = UINT16_MAX; // nonsense
+    }
+    char *text = report(&fixture, false, (struct report_run){0});
+    has(text, "crashed: SIGBUS at address 0xdead0000, pid 100");
+    has(text, "#0  /nonexistent/victim+0x1234\n");
+    has(text, "#1  0x99\n");
+    has(text, "crashed: SIGABRT, raised by itself");
+    has(text, "crashed: SIGABRT, sent by pid 4711");
+    has(text, "... and 2 more processes crashed");
+    free(text);
+    text = report(&fixture, false, (struct report_run){.all = true});
+    has_not(text, "more processes crashed");
+    free(text);
+    text = report(&fixture, true, (struct report_run){0});
+    has(text, "\"signal\": \"SIGBUS\"");
+    has(text, "\"address\": \"0xdead0000\"");
+    has(text, "\"sender\": 4711");
+    free(text);
+    region_close(&fixture.region);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(crashes_are_told),
         cmocka_unit_test(the_text_tells_everything),
         cmocka_unit_test(colours_only_when_asked),
         cmocka_unit_test(other_actions_are_shown),

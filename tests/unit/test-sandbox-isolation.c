@@ -50,7 +50,7 @@ static uint64_t fingerprint(void)
 {
     char command[300];
     snprintf(command, sizeof command,
-             "ls -laR --time-style=full-iso %s; ls -la --time-style=full-iso /etc/passwd "
+             "ls -lAR --time-style=full-iso %s; ls -la --time-style=full-iso /etc/passwd "
              "/etc/hosts /etc/fstab /bin/sh /bin/rm /usr/bin/env; ls / /home /opt /srv /boot; "
              "cat /etc/passwd /bin/rm",
              place);
