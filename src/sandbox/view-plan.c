@@ -98,11 +98,30 @@ static struct error *add_overlay(struct planning *planning, const char *path,
 
 static struct error *add_tree(struct planning *planning, const char *path);
 
+// A directory of others with nothing in it that we could change, and no directories: an overlay
+// would cost each life time for nothing.
+static bool is_barren(const struct view *view, const char *path)
+{
+    DIR *stream = view->own_users && access(path, W_OK) < 0 ? opendir(path) : NULL;
+    if (stream == NULL)
+        return false;
+    bool barren = true;
+    for (struct dirent *entry; barren && (entry = readdir(stream)) != NULL;)
+        barren = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+                 (entry->d_type == DT_REG && faccessat(dirfd(stream), entry->d_name, W_OK, 0) < 0);
+    closedir(stream);
+    return barren;
+}
+
 // A mount of its own, or a directory without mounts below.
 static struct error *add_whole(struct planning *planning, const char *path,
                                const struct stat *status, const struct mount_entry *entry)
 {
     if (entry != NULL && (entry->readonly || mount_is_virtual(entry)))
+        return add_bind(planning, path, status, true);
+    _cleanup_(buffer_deinit) struct buffer full = {0};
+    TRY(outside(path, &full));
+    if (is_barren(planning->view, full.data))
         return add_bind(planning, path, status, true);
     int code = ENOTDIR;
     if (S_ISDIR(status->st_mode)) {
@@ -112,8 +131,6 @@ static struct error *add_whole(struct planning *planning, const char *path,
             return NULL;
         code = errno;
     }
-    _cleanup_(buffer_deinit) struct buffer full = {0};
-    TRY(outside(path, &full));
     if (code != ENOTDIR || access(full.data, W_OK) == 0)
         TRY(view_warn(planning->view, "%s is read-only in trials: it cannot be overlaid (%s)",
                       path[0] == '\0' ? "/" : path, strerror(code)));

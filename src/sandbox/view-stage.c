@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/xattr.h>
 
 struct error *view_warn(struct view *view, const char *format, ...)
 {
@@ -167,11 +168,32 @@ static struct error *prepare_switches(void)
     return NULL;
 }
 
+// What a user namespace with one user and one group in it cannot do.
+static struct error *warn_of_gaps(struct view *view, const char *directory)
+{
+    char path[4096];
+    struct stat status;
+    if (!view->own_users)
+        return NULL;
+    // Directories that replace others are marked by an attribute that tmpfs has from Linux 6.6 on.
+    if (setxattr("/layer", "user.ordeal", "y", 1, 0) < 0 && errno == EOPNOTSUPP)
+        TRY(view_warn(view, "with this kernel and without root, a trial cannot make a directory "
+                            "where it removed one"));
+    if ((size_t)snprintf(path, sizeof path, "/old%s", directory) < sizeof path &&
+        stat(path, &status) == 0 && status.st_gid != view->gid)
+        TRY(view_warn(view,
+                      "%s belongs to another group than yours: trials cannot change what is "
+                      "there, unless it has your group",
+                      directory));
+    return NULL;
+}
+
 struct error *view_prepare(struct view *view, const char *directory)
 {
     TRY(enter_namespaces(view));
     TRY(enter_stage());
     TRY(prepare_devices(view));
     TRY(prepare_switches());
+    TRY(warn_of_gaps(view, directory));
     return view_plan(view, directory);
 }
