@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool is_printable(uint32_t character)
 {
@@ -193,17 +194,78 @@ static struct error *put_key(struct buffer *text, const char *key, const char *b
     }
 }
 
-struct error *definition_write(const struct definition *definition, struct buffer *text)
+static bool has(char *const *variables, size_t count, const char *wanted, size_t size)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(variables[i], wanted, size) == 0)
+            return true;
+    return false;
+}
+
+static size_t own_count(void)
+{
+    size_t count = 0;
+    while (environ != NULL && environ[count] != NULL)
+        count++;
+    return count;
+}
+
+// Whether all of this process's own variables are there, if with other values: then the rest can be
+// said as an addition.
+static bool is_addition(const definition_words *environment)
+{
+    for (size_t i = 0; i < own_count(); i++)
+        if (!has(environment->items, environment->count, environ[i], strcspn(environ[i], "=") + 1))
+            return false;
+    return true;
+}
+
+static struct error *put_added(struct buffer *text, const definition_words *environment)
+{
+    const char *comma = "";
+    TRY(buffer_append(text, "{", 1));
+    for (size_t i = 0; i < environment->count; i++) {
+        const char *variable = environment->items[i];
+        size_t size = strcspn(variable, "=");
+        if (variable[size] == '\0' || has(environ, own_count(), variable, strlen(variable) + 1))
+            continue;
+        _cleanup_free_ char *name = strndup(variable, size);
+        if (name == NULL)
+            return error_no_memory();
+        TRY(buffer_append(text, comma, strlen(comma)));
+        TRY(put_text(text, name));
+        TRY(buffer_append(text, ": ", 2));
+        TRY(put_text(text, variable + size + 1));
+        comma = ", ";
+    }
+    return buffer_append(text, "}", 1);
+}
+
+static struct error *write_all(const struct definition *definition, bool brief, struct buffer *text)
 {
     const char *before = "";
+    brief = brief && is_addition(&definition->environment);
     for (const struct schema_field *field = schema_fields; field->key != NULL; field++) {
         if (is_absent(definition, field))
             continue;
         TRY(put_key(text, field->key, before));
         TRY(buffer_append(text, " ", field->kind == SCHEMA_INJECTOR ? 0 : 1));
-        TRY(put_value(text, definition, field));
+        if (brief && field->kind == SCHEMA_ENVIRONMENT)
+            TRY(put_added(text, &definition->environment));
+        else
+            TRY(put_value(text, definition, field));
         TRY(buffer_append(text, "\n", 1));
         before = field->key;
     }
     return NULL;
+}
+
+struct error *definition_write(const struct definition *definition, struct buffer *text)
+{
+    return write_all(definition, false, text);
+}
+
+struct error *definition_write_brief(const struct definition *definition, struct buffer *text)
+{
+    return write_all(definition, true, text);
 }

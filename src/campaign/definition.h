@@ -81,6 +81,8 @@ struct error *definition_parse(struct definition *definition, const char *name, 
                                size_t size);
 // As YAML that definition_parse() reads back to the same.
 struct error *definition_write(const struct definition *definition, struct buffer *text);
+// Likewise for people: of the environment only what differs from this process's own.
+struct error *definition_write_brief(const struct definition *definition, struct buffer *text);
 // What can be found wrong before anything runs.
 struct error *definition_check(const struct definition *definition);
 

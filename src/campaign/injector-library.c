@@ -243,7 +243,10 @@ static struct error *reproduce(void *self, const char *spec, uint64_t seed,
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(reproduce_put_place(&text, definition));
-    TRY(buffer_printf(&text, "ordeal run --seed %llu", (unsigned long long)seed));
+    TRY(buffer_printf(&text, "ordeal run"));
+    if (strstr(spec, "random") != NULL ||
+        strstr(spec, "plugin") != NULL) // nothing else asks for it
+        TRY(buffer_printf(&text, " --seed %llu", (unsigned long long)seed));
     const struct definition_parameter *plugins = parameters_find(definition, "plugins");
     for (size_t i = 0; plugins != NULL && i < plugins->values.count; i++) {
         _cleanup_(buffer_deinit) struct buffer path = {0};

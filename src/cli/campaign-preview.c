@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_TYPES 20
+#define SHOWN_TYPES          20
+#define REFERENCE_TIMEOUT_NS 300000000000u
 
 struct gathering {
     ARRAY(struct candidate) items;
@@ -40,9 +41,11 @@ static struct error *gather(void *data, struct candidate *candidate)
 static struct error *run_references(const struct definition *definition, struct shooting *shooting,
                                     struct reference *reference)
 {
+    uint64_t floor_ns = definition->oracle.timeout_floor_ns * 10;
+    uint64_t timeout_ns = floor_ns > REFERENCE_TIMEOUT_NS ? floor_ns : REFERENCE_TIMEOUT_NS;
     for (uint32_t i = 0; i < definition->oracle.references; i++) {
         _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
-        TRY(shooting_run(shooting, NULL, definition->seed, 0, &run));
+        TRY(shooting_run(shooting, NULL, definition->seed, timeout_ns, &run));
         TRY(reference_add(reference, &run));
     }
     return reference_settle(reference);
@@ -112,7 +115,7 @@ struct error *campaign_preview(const struct definition *definition)
     _cleanup_(free_reference) struct reference *reference = NULL;
     _cleanup_(gathering_deinit) struct gathering gathering = {0};
     const struct injector *injector = injector_find(definition->injector);
-    TRY(definition_write(definition, &text));
+    TRY(definition_write_brief(definition, &text));
     TRY(output_print(&text));
     TRY(shooting_new(definition, injector, &shooting));
     TRY(reference_new(&definition->oracle, &reference));

@@ -201,14 +201,16 @@ static struct error *resume(const struct campaign_words *words, struct store *st
     return error;
 }
 
-static struct error *start(const struct campaign_words *words, struct store *store,
-                           struct campaign_control *control, struct campaign_end *ret_end)
+// Everything that can be wrong is said before a store is made.
+static struct error *define(const struct campaign_words *words, struct definition *ret_definition)
 {
     _cleanup_(definition_deinit) struct definition definition = {0};
     bool seeded;
     TRY(campaign_define(words, &definition, &seeded));
     TRY(definition_check(&definition));
-    return campaign_start(&definition, store, control, ret_end);
+    *ret_definition = definition;
+    definition = (struct definition){0};
+    return NULL;
 }
 
 static struct error *carry_out(const struct settings *settings, const struct campaign_words *words,
@@ -216,8 +218,11 @@ static struct error *carry_out(const struct settings *settings, const struct cam
 {
     const char *path = settings->store != NULL ? settings->store : DEFAULT_STORE;
     bool failing[VERDICTS];
+    _cleanup_(definition_deinit) struct definition definition = {0};
     TRY(parse_fail_on(settings->fail_on, failing));
-    if (settings->resume && access(path, F_OK) < 0)
+    if (!settings->resume)
+        TRY(define(words, &definition));
+    else if (access(path, F_OK) < 0)
         return error_from_errno(errno, "there is nothing to resume: %s", path);
     // A limit on the size of files is to be an error of the store, not our death.
     signal(SIGXFSZ, SIG_IGN);
@@ -227,8 +232,8 @@ static struct error *carry_out(const struct settings *settings, const struct cam
     struct progress *progress = NULL;
     TRY(progress_new(settings->quiet, &progress));
     struct campaign_control *control = progress_control(progress);
-    struct error *error =
-        settings->resume ? resume(words, store, control, &end) : start(words, store, control, &end);
+    struct error *error = settings->resume ? resume(words, store, control, &end)
+                                           : campaign_start(&definition, store, control, &end);
     progress_free(progress);
     if (error != NULL)
         return error;
@@ -249,9 +254,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     if (!settings->dry_run)
         return carry_out(settings, &words, ret_status);
     _cleanup_(definition_deinit) struct definition definition = {0};
-    bool seeded;
-    TRY(campaign_define(&words, &definition, &seeded));
-    TRY(definition_check(&definition));
+    TRY(define(&words, &definition));
     return campaign_preview(&definition);
 }
 
