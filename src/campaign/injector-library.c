@@ -12,10 +12,13 @@
 #include "campaign/reproduce.h"
 #include "campaign/witness.h"
 #include "trial/armed.h"
+#include "trial/debug.h"
 #include "trial/program.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const struct injector_parameter parameters[] = {
     {"faults", "SPEC...",
@@ -262,6 +265,21 @@ static struct error *reproduce(void *self, const char *spec, uint64_t seed,
     return NULL;
 }
 
+// Without a terminal nobody can talk to gdb: it then shows the stack and goes on.
+static struct error *debug(void *self, const struct shot *shot, int *ret_status)
+{
+    struct library *library = self;
+    struct shot own = *shot;
+    struct wire_view view;
+    int status = 0;
+    TRY(prepare(library, &own));
+    const struct debug_options options = {.command = shot->command, .batch = !isatty(STDIN_FILENO)};
+    TRY(debug_run(library->armed, &options, &status));
+    TRY(armed_end(library->armed, &view));
+    *ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return NULL;
+}
+
 const struct injector injector_library = {
     .name = "library",
     .summary = "makes calls of library functions fail",
@@ -274,4 +292,5 @@ const struct injector injector_library = {
     .candidates = candidates,
     .next = next,
     .reproduce = reproduce,
+    .debug = debug,
 };
