@@ -22,7 +22,7 @@ struct span {
 static struct span span_after(struct span line, const char *word)
 {
     size_t size = strlen(word);
-    const char *found = memmem(line.at, line.size, word, size);
+    const char *found = line.size != 0 ? memmem(line.at, line.size, word, size) : NULL;
     if (found == NULL)
         return (struct span){0};
     return (struct span){found + size, line.size - (size_t)(found + size - line.at)};

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See quote.h. Bytes beyond ASCII stay: whoever shows or stores the sentence knows what its medium
-// makes of them. C1 controls are the exception, as terminals obey them.
+// See quote.h.
 #include "campaign/quote.h"
 
 #include "base/cleanup.h"
+#include "base/utf8.h"
 
-#include <stdbool.h>
 #include <string.h>
-
-static bool is_control(const unsigned char *at, size_t left)
-{
-    return at[0] < 0x20 || at[0] == 0x7f ||
-           (at[0] == 0xc2 && left > 1 && at[1] >= 0x80 && at[1] < 0xa0);
-}
 
 static struct error *put_escaped(struct buffer *buffer, unsigned char byte)
 {
@@ -23,31 +16,22 @@ static struct error *put_escaped(struct buffer *buffer, unsigned char byte)
     return buffer_printf(buffer, "\\x%02x", byte);
 }
 
-// Where to cut so that no character is cut in two.
-static size_t boundary(const char *bytes, size_t most)
-{
-    size_t at = most;
-    while (at > 0 && most - at < 4 && ((unsigned char)bytes[at] & 0xc0) == 0x80)
-        at--;
-    return most - at < 4 ? at : most;
-}
-
 struct error *quote_put(struct buffer *buffer, const char *bytes, size_t size, size_t most)
 {
-    bool cut = size > most;
-    if (cut)
-        size = boundary(bytes, most);
-    const unsigned char *at = (const unsigned char *)bytes;
-    for (size_t i = 0; i < size; i++) {
-        if (!is_control(at + i, size - i)) {
-            TRY(buffer_append(buffer, at + i, 1));
-            continue;
-        }
-        TRY(put_escaped(buffer, at[i]));
-        if (at[i] == 0xc2)
-            TRY(put_escaped(buffer, at[++i]));
+    for (size_t at = 0; at < size;) {
+        uint32_t character = 0;
+        unsigned length = utf8_decode(bytes + at, size - at, &character);
+        size_t taken = length != 0 ? length : 1;
+        if (at + taken > most)
+            return buffer_append(buffer, "...", 3);
+        bool control = character < 0x20 || (character >= 0x7f && character < 0xa0);
+        for (size_t i = 0; (length == 0 || control) && i < taken; i++)
+            TRY(put_escaped(buffer, (unsigned char)bytes[at + i]));
+        if (length != 0 && !control)
+            TRY(buffer_append(buffer, bytes + at, taken));
+        at += taken;
     }
-    return cut ? buffer_append(buffer, "...", 3) : NULL;
+    return NULL;
 }
 
 struct error *quote_put_word(struct buffer *buffer, const char *bytes, size_t size)

@@ -10,7 +10,8 @@
 
 #define QUOTE_MOST 160 // bytes of a text that a sentence quotes
 
-// Appends at most `most` bytes, "..." standing for the rest; control characters as \n, \t, \xNN.
+// Appends at most `most` bytes, "..." standing for the rest; control characters and bytes that are
+// no UTF-8 as \n, \t, \xNN.
 struct error *quote_put(struct buffer *buffer, const char *bytes, size_t size, size_t most);
 // 'bytes', at most QUOTE_MOST of them.
 struct error *quote_put_word(struct buffer *buffer, const char *bytes, size_t size);

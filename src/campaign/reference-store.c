@@ -2,6 +2,7 @@
 // See reference.h: reference runs in the store. What a reference run itself complained about is
 // kept as two more artifacts, so that it condemns no trial after a resumption either.
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "campaign/reference-model.h"
 
 #include <string.h>
@@ -22,6 +23,43 @@ static struct error *save_text(struct store *store, int64_t reference, const cha
     return store_add_artifact(store, reference, &row);
 }
 
+// Paths are bytes and the store keeps text: \xNN stands for a byte that is no UTF-8, \\ for a
+// backslash.
+static struct error *put_path(struct buffer *text, const char *path)
+{
+    for (size_t left = strlen(path); left > 0;) {
+        uint32_t character;
+        unsigned length = utf8_decode(path, left, &character);
+        if (length == 0)
+            TRY(buffer_printf(text, "\\x%02x", (unsigned char)*path));
+        else if (*path == '\\')
+            TRY(buffer_append(text, "\\\\", 2));
+        else
+            TRY(buffer_append(text, path, length));
+        path += length != 0 ? length : 1;
+        left -= length != 0 ? length : 1;
+    }
+    return NULL;
+}
+
+static char *take_path(const char *text)
+{
+    char *path = strdup(text), *to = path;
+    for (; path != NULL && *text != '\0'; text++) {
+        unsigned byte;
+        if (text[0] == '\\' && sscanf(text, "\\x%2x", &byte) == 1) {
+            *to++ = (char)byte;
+            text += 3;
+        } else {
+            text += text[0] == '\\' && text[1] != '\0';
+            *to++ = *text;
+        }
+    }
+    if (path != NULL)
+        *to = '\0';
+    return path;
+}
+
 static struct error *save_run(struct store *store, int64_t campaign, uint32_t number,
                               const struct reference_run *run)
 {
@@ -33,7 +71,9 @@ static struct error *save_run(struct store *store, int64_t campaign, uint32_t nu
     TRY(store_add_reference(store, &row));
     for (size_t i = 0; i < run->artifacts.count; i++) {
         const struct artifact *artifact = &run->artifacts.items[i];
-        struct store_artifact kept = {.path = artifact->path,
+        _cleanup_(buffer_deinit) struct buffer path = {0};
+        TRY(put_path(&path, artifact->path));
+        struct store_artifact kept = {.path = path.data,
                                       .kind = artifact->kind,
                                       .size = artifact->size,
                                       .hash = artifact->hash,
@@ -111,7 +151,7 @@ static struct error *load_artifact(void *data, const struct store_artifact *row)
     artifact->kind = kind_of(row->kind);
     artifact->size = row->size;
     artifact->hash = row->hash;
-    if ((artifact->path = strdup(row->path)) == NULL) {
+    if ((artifact->path = take_path(row->path)) == NULL) {
         run->artifacts.count--;
         return error_no_memory();
     }
