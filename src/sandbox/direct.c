@@ -377,7 +377,7 @@ struct error *direct_open(struct sandbox *sandbox)
 void direct_close(struct sandbox *sandbox)
 {
     struct direct *direct = &sandbox->direct;
-    if (direct->copies != NULL)
+    if (direct->copies != NULL && sandbox->owner == getpid())
         error_free(remove_tree(direct->copies));
     free(direct->copies);
     free(direct->copy);

@@ -216,7 +216,7 @@ struct error *groups_new(const struct sandbox_limits *limits, uint64_t extra, bo
     if (error == NULL && limits->memory_bytes != 0)
         error = make_group(groups, &memory, &made[1]);
     if (error != NULL) {
-        groups_free(groups);
+        groups_free(groups, true);
         return error;
     }
     groups->descriptors[groups->count] = -1;
@@ -229,14 +229,14 @@ struct error *groups_new(const struct sandbox_limits *limits, uint64_t extra, bo
     return NULL;
 }
 
-void groups_free(struct groups *groups)
+void groups_free(struct groups *groups, bool removing)
 {
     if (groups == NULL)
         return;
     for (size_t i = 0; i < groups->count; i++) {
         close(groups->descriptors[i]);
         // The last process has been waited for, but may not have left yet.
-        for (int j = 0; rmdir(groups->paths[i]) < 0 && errno == EBUSY && j < 200; j++)
+        for (int j = 0; removing && rmdir(groups->paths[i]) < 0 && errno == EBUSY && j < 200; j++)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         free(groups->paths[i]);
     }

@@ -12,7 +12,7 @@ struct groups;
 // are in the groups as well. Groups that dead processes left behind are removed.
 struct error *groups_new(const struct sandbox_limits *limits, uint64_t extra, bool *ret_processes,
                          bool *ret_memory, struct groups **ret_groups);
-void groups_free(struct groups *groups); // everybody must be gone
+void groups_free(struct groups *groups, bool removing); // removing: everybody must be gone
 // Descriptors of the files to write one's pid to; ends with -1. NULL for NULL.
 const int *groups_descriptors(const struct groups *groups);
 

@@ -54,6 +54,7 @@ struct overlay;
 struct groups;
 
 struct sandbox {
+    pid_t owner; // a forked copy in another process owns nothing
     enum sandbox_kind kind;
     const struct backend *backend;
     char *directory; // absolute, without links
@@ -78,6 +79,7 @@ bool overlay_owns_users(const struct overlay *overlay); // it lives in a user na
 // Makes sandbox->overlay, adding warnings; an error says why it cannot be had here.
 struct error *overlay_new(struct sandbox *sandbox);
 void overlay_free(struct overlay *overlay);
+void overlay_disown(struct overlay *overlay); // its processes are another process's
 
 struct error *direct_open(struct sandbox *sandbox);
 void direct_close(struct sandbox *sandbox);

@@ -58,6 +58,11 @@ void overlay_free(struct overlay *overlay)
     free(overlay);
 }
 
+void overlay_disown(struct overlay *overlay)
+{
+    overlay->zygote = overlay->init = 0;
+}
+
 static struct error *take_ready(struct sandbox *sandbox, const struct incoming *answer, bool again)
 {
     struct overlay *overlay = sandbox->overlay;

@@ -159,6 +159,7 @@ struct error *sandbox_new(const struct sandbox_options *options, struct sandbox 
     struct sandbox *sandbox = calloc(1, sizeof *sandbox);
     if (sandbox == NULL)
         return error_no_memory();
+    sandbox->owner = getpid();
     sandbox->network = options->network;
     sandbox->limits = options->limits;
     sandbox->capture_limit = options->capture_limit;
@@ -177,9 +178,11 @@ void sandbox_free(struct sandbox *sandbox)
 {
     if (sandbox == NULL)
         return;
+    if (sandbox->overlay != NULL && sandbox->owner != getpid())
+        overlay_disown(sandbox->overlay);
     overlay_free(sandbox->overlay);
     direct_close(sandbox);
-    groups_free(sandbox->groups);
+    groups_free(sandbox->groups, sandbox->owner == getpid());
     for (size_t i = 0; i < sandbox->warnings.count; i++)
         free(sandbox->warnings.items[i]);
     ARRAY_DEINIT(&sandbox->warnings);

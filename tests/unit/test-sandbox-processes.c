@@ -2,6 +2,8 @@
 // Nothing of a trial survives it, whatever it does; and nothing else dies with it.
 #include "sandbox-help.h"
 
+#include "base/processes.h"
+
 #include <sys/prctl.h>
 
 static const enum sandbox_kind kinds[] = {SANDBOX_NONE, SANDBOX_COPY, SANDBOX_OVERLAY};
@@ -129,6 +131,47 @@ static void killed_slot(void **state)
     prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
+// The process that begets the lives may be killed, say for want of memory.
+static void killed_zygote(void **state)
+{
+    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
+    for (int i = 0; i < 2; i++) {
+        struct sandbox_result result = run_in(sandbox, "echo alive", 5000);
+        assert_string_equal(text_of(&result.out), "alive\n");
+        sandbox_result_deinit(&result);
+        pid_list children = {0};
+        must(processes_children(&children));
+        assert_int_equal(children.count, 1);
+        kill(children.items[0], SIGKILL);
+        siginfo_t info;
+        assert_int_equal(waitid(P_PID, (id_t)children.items[0], &info, WEXITED | WNOWAIT), 0);
+        ARRAY_DEINIT(&children);
+    }
+    sandbox_free(sandbox);
+}
+
+// Whoever forks has no sandbox; it stays its parent's.
+static void forked_copies(void **state)
+{
+    struct sandbox_limits some = {.processes = 100};
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, &some, false);
+        pid_t child = fork();
+        if (child == 0) {
+            sandbox_free(sandbox);
+            _exit(0);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        struct sandbox_result result = run_in(sandbox, "echo mine", 5000);
+        assert_string_equal(text_of(&result.out), "mine\n");
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
+    }
+}
+
 static void limits(void **state)
 {
     static const char bomb[] =
@@ -179,9 +222,10 @@ static void memory_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(daemons),   TEST(restless),          TEST(what_ends_by_itself_is_awaited),
-        TEST(assassins), TEST(others_are_spared), TEST(killed_slot),
-        TEST(limits),    TEST(memory_limit),
+        TEST(daemons),       TEST(restless),          TEST(what_ends_by_itself_is_awaited),
+        TEST(assassins),     TEST(others_are_spared), TEST(killed_slot),
+        TEST(forked_copies), TEST(killed_zygote),     TEST(limits),
+        TEST(memory_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
