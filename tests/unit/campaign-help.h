@@ -25,6 +25,10 @@ static inline void must_work(struct error *error)
     "\xe2\x80\xae"                                                                                 \
     "evil \xef\xbf\xbe \r\n\t =1+1"
 
+// A word that fits into no line.
+#define LONG_50   "abcdefghijklmnopqrstuvwxyz-0123456789-ABCDEFGHIJKL"
+#define LONG_WORD LONG_50 LONG_50 LONG_50 LONG_50
+
 struct maker {
     struct store *store;
     int64_t campaign;
@@ -266,11 +270,13 @@ static inline void make_nasty(struct maker *maker, const char *path)
         struct made_trial trial = {
             .candidate = candidate,
             .verdict = i < 2 ? VERDICT_CRASH : VERDICT_SILENT,
-            .type = i == 3 ? "@SUM(1)" : NASTY,
+            .type = i == 3   ? "@SUM(1)"
+                    : i == 2 ? LONG_WORD
+                             : NASTY,
             .reason = i == 3 ? "-2+3" : NASTY,
             .cause = i == 0 ? NASTY : "other " NASTY,
             .title = i == 0 ? NASTY : "\xe6\xbc\xa2\xe5\xad\x97" NASTY NASTY,
-            .site = NASTY,
+            .site = i == 0 ? LONG_WORD : NASTY,
             .file = i == 0 ? NASTY : "../../a b/%41:<x>.c",
             .line = 4000000000u,
             .stack = NASTY "\n" NASTY,
