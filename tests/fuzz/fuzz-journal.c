@@ -3,6 +3,7 @@
 // An input is either a whole file, or patches to a sound journal: a 4-byte offset and 8 bytes each.
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "campaign/witness.h"
 #include "report/run.h"
 #include "scenario/scenario.h"
 #include "trial/region.h"
@@ -19,6 +20,21 @@ static void must(struct error *error)
         abort();
 }
 
+// As campaigns read it.
+static void observe(const struct wire_view *view)
+{
+    struct witness *witness = NULL;
+    struct scenario *scenario = NULL;
+    struct observation observation = {0};
+    must(witness_new(&witness));
+    must(scenario_new(&scenario));
+    must(witness_begin(witness, "/nonexistent"));
+    must(witness_observe(witness, view, scenario, &observation));
+    observation_deinit(&observation);
+    scenario_free(scenario);
+    witness_free(witness);
+}
+
 static void check(const void *bytes, uint64_t size)
 {
     struct wire_view view;
@@ -30,6 +46,7 @@ static void check(const void *bytes, uint64_t size)
         must(report_run_json(&run, &json));
         buffer_deinit(&text);
         buffer_deinit(&json);
+        observe(&view);
     }
     error_free(error);
 }
