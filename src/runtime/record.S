@@ -20,17 +20,15 @@ runtime_gate_record:
         .cfi_adjust_cfa_offset 8
         .endr
         mov     32(%rsp), %rax          # return address
-        movabs  $0x9e3779b97f4a7c15, %r11
-        imul    %rax, %r11
-        shr     $50, %r11
-        shl     $4, %r11
+        mov     %eax, %r11d
+        and     $0xfffc0, %r11d         # a line of the cache for 64 bytes of code
         add     runtime_record_cache(%rip), %r11
         mov     24(%rsp), %r10          # slot number
         shl     $48, %r10
         or      %rax, %r10
         cmp     %r10, (%r11)
-        jne     3f
-        mov     8(%r11), %r11
+        jne     4f
+5:      mov     8(%r11), %r11
         mov     runtime_single_threaded(%rip), %r10
         cmpb    $0, (%r10)
         je      2f
@@ -50,7 +48,12 @@ runtime_gate_record:
         .cfi_restore_state
 2:      lock incq (%r11)
         jmp     1b
-3:      .irp register, rax, r10, r11
+4:      .rept   3                       # the other entries of the line
+        add     $16, %r11
+        cmp     %r10, (%r11)
+        je      5b
+        .endr
+        .irp register, rax, r10, r11
         pop     %\register
         .cfi_adjust_cfa_offset -8
         .endr

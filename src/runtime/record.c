@@ -7,9 +7,10 @@
 
 #include <linux/mman.h>
 
-#define CACHE_SIZE 16384
-#define PROBES     256
-#define NO_ROOM    0xffffffffu
+#define CACHE_LINES 16384
+#define CACHE_WAYS  4 // of a line of 64 bytes
+#define PROBES      256
+#define NO_ROOM     0xffffffffu
 
 // The assembly of record.S knows this layout. An entry is never replaced by another, so that its
 // count belongs to its key; record_forget() may make them differ by one call.
@@ -18,13 +19,13 @@ struct cached {
     uint64_t *count;
 };
 #define BUSY 1
-struct cached *runtime_record_cache __attribute__((visibility("hidden")));
+struct cached (*runtime_record_cache)[CACHE_WAYS] __attribute__((visibility("hidden")));
 
 void record_prepare(void)
 {
     if ((runtime.region->options & WIRE_RECORD_CALLS) == 0 || runtime.region->calls == 0)
         return;
-    const size_t size = CACHE_SIZE * sizeof(struct cached);
+    const size_t size = CACHE_LINES * sizeof(struct cached[CACHE_WAYS]);
     long memory = SYSTEM_6(__NR_mmap, 0, size, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     // Without this a child would go on counting for its parent.
     if (system_failed(memory) ||
@@ -32,7 +33,7 @@ void record_prepare(void)
         journal_note(WIRE_NOTE_MEMORY, "the cache of recorded calls");
         return;
     }
-    runtime_record_cache = (struct cached *)memory;
+    runtime_record_cache = (struct cached(*)[CACHE_WAYS])memory;
     runtime.calls = region_at(runtime.region->calls);
 }
 
@@ -40,8 +41,10 @@ void record_forget(void)
 {
     if (runtime_record_cache == NULL)
         return;
-    for (uint32_t i = 0; i < CACHE_SIZE; i++)
-        atomic_store(&runtime_record_cache[i].key, 0);
+    for (uint32_t i = 0; i < CACHE_LINES; i++)
+        for (uint32_t way = 0; way < CACHE_WAYS; way++)
+            if (runtime_record_cache[i][way].key != 0)
+                atomic_store(&runtime_record_cache[i][way].key, 0);
 }
 
 bool record_is_all(const struct function *function)
@@ -100,7 +103,10 @@ static uint32_t function_row(struct function *function)
 static struct wire_call *row_of(uint32_t process, uint32_t function, uint64_t site, uint64_t stack,
                                 uint64_t occurrence)
 {
-    uint64_t hash = random_mix(random_mix(site ^ stack) + ((uint64_t)process << 32 | function));
+    // Not spread evenly: rows of sites close together stand on the same page.
+    uint64_t hash = process * 1021ull + WIRE_FRAME_MODULE(site) * 97ull +
+                    (WIRE_FRAME_OFFSET(site) >> 7) +
+                    (random_mix(stack) & (stack != 0 ? 0xffff : 0));
     for (uint32_t i = 0; i < PROBES; i++) {
         struct wire_call *row = &runtime.calls->rows[(hash + i) % WIRE_CALLS];
         if (atomic_swap_if(&row->state, WIRE_RECORD_EMPTY, WIRE_RECORD_OPEN)) {
@@ -119,19 +125,32 @@ static struct wire_call *row_of(uint32_t process, uint32_t function, uint64_t si
     return NULL;
 }
 
-static struct cached *cached_at(uint64_t key)
+// A line for 64 bytes of code: few pages for a process that runs little of it.
+static struct cached *cache_line(uint64_t key)
 {
-    return &runtime_record_cache[(key & 0xffffffffffff) * 0x9e3779b97f4a7c15ull >> 50];
+    return runtime_record_cache[(key >> 6) % CACHE_LINES];
+}
+
+static struct cached *cache_find(uint64_t key)
+{
+    struct cached *line = cache_line(key);
+    for (uint32_t i = 0; i < CACHE_WAYS; i++)
+        if (atomic_load(&line[i].key) == key)
+            return &line[i];
+    return NULL;
 }
 
 // Nobody waits: not a signal handler for the thread it interrupted.
 static void cache_put(uint64_t key, uint64_t *count)
 {
-    struct cached *entry = cached_at(key);
-    if (!atomic_swap_if(&entry->key, 0, BUSY))
+    struct cached *line = cache_line(key);
+    for (uint32_t i = 0; i < CACHE_WAYS; i++) {
+        if (!atomic_swap_if(&line[i].key, 0, BUSY))
+            continue;
+        line[i].count = count;
+        atomic_store(&line[i].key, key);
         return;
-    entry->count = count;
-    atomic_store(&entry->key, key);
+    }
 }
 
 void record_call(const struct call *call)
@@ -146,8 +165,8 @@ void record_call(const struct call *call)
             key = random_mix(key ^ pcs[i]);
         key |= 1;
     }
-    struct cached *entry = cached_at(key);
-    if (atomic_load(&entry->key) == key) {
+    struct cached *entry = cache_find(key);
+    if (entry != NULL) {
         atomic_add(entry->count, 1);
         return;
     }
