@@ -270,8 +270,13 @@ static struct error *run_trials(struct campaign *campaign)
     campaign->ledger.control = campaign->control;
     campaign->ledger.campaign = &campaign->row;
     campaign->ledger.confirm = campaign->definition->confirm;
-    campaign->ledger.options = (struct finding_options){campaign->definition, campaign->injector,
-                                                        shooting_injector(campaign->shooting)};
+    campaign->ledger.options = (struct finding_options){
+        .definition = campaign->definition,
+        .injector = campaign->injector,
+        .injector_self = shooting_injector(campaign->shooting),
+    };
+    TRY(preparation_harmless(campaign->store, campaign->row.id, campaign->definition,
+                             &campaign->ledger.options.harmless));
     TRY(ledger_init(&campaign->ledger));
     campaign->trials_before = campaign->ledger.trials;
     campaign->next_look = FIRST_LOOK;

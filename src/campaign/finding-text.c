@@ -180,17 +180,20 @@ static struct error *make_site(const struct injection *injection, struct finding
 }
 
 // A command of its own shows a verdict only if nothing but the command is needed for that.
-static bool stands_alone(const struct definition *definition)
+// And it is given away only if it does no harm to the user's files.
+static bool stands_alone(const struct finding_options *options)
 {
-    return definition->setup.count == 0 && definition->pretest.count == 0 &&
-           definition->posttest.count == 0 && definition->oracle.command.count == 0;
+    const struct definition *definition = options->definition;
+    return options->harmless && definition->input == NULL && definition->setup.count == 0 &&
+           definition->pretest.count == 0 && definition->posttest.count == 0 &&
+           definition->oracle.command.count == 0;
 }
 
 static struct error *make_command(const struct finding_options *options, const char *spec,
                                   uint64_t seed, int64_t trial, char **ret_command)
 {
     char *command = NULL;
-    if (stands_alone(options->definition) && options->injector->reproduce != NULL)
+    if (stands_alone(options) && options->injector->reproduce != NULL)
         TRY(options->injector->reproduce(options->injector_self, spec, seed, options->definition,
                                          &command));
     struct buffer text = {0};

@@ -26,6 +26,7 @@ struct finding_options {
     const struct definition *definition;
     const struct injector *injector;
     void *injector_self;
+    bool harmless; // the workload changes no files: it may be run outside a sandbox
 };
 struct error *finding_describe(const struct finding_options *options,
                                const struct pool_result *result, const char *spec, uint64_t seed,

@@ -25,7 +25,7 @@ void trial_job_deinit(struct trial_job *job)
 uint64_t trial_seed(uint64_t campaign_seed, uint64_t number)
 {
     struct stats_random random = stats_random_start(campaign_seed, number);
-    return stats_random_next(&random);
+    return stats_random_next(&random) & UINT32_MAX; // short enough to be typed again
 }
 
 struct error *schedule_load(const struct schedule_options *options, struct schedule **ret_schedule)

@@ -46,7 +46,7 @@ static void example_start(struct example *example, enum verdict verdict)
 
 static void title_is(const struct example *example, const char *expected)
 {
-    const struct finding_options options = {&example->definition, &plain, NULL};
+    const struct finding_options options = {.definition = &example->definition, .injector = &plain};
     struct finding_text text;
     ok(finding_describe(&options, &example->result, "spec", 1, 17, &text));
     assert_string_equal(text.title, expected);
@@ -95,7 +95,8 @@ static void test_site_and_command(void **state)
     example.injection.symbol = (char *)"copy_reg";
     example.injection.file = (char *)"src/copy.c";
     example.injection.line = 123;
-    const struct finding_options options = {&example.definition, &reproducing, NULL};
+    struct finding_options options = {
+        .definition = &example.definition, .injector = &reproducing, .harmless = true};
     struct finding_text text;
     ok(finding_describe(&options, &example.result, "spec", 1, 17, &text));
     assert_string_equal(text.site, "read called in copy_reg at src/copy.c:123");
@@ -103,6 +104,12 @@ static void test_site_and_command(void **state)
     assert_int_equal(text.line, 123);
     assert_string_equal(text.command, "ordeal run");
     finding_text_deinit(&text);
+    // What changes files is not to be run on the real ones.
+    options.harmless = false;
+    ok(finding_describe(&options, &example.result, "spec", 1, 17, &text));
+    assert_string_equal(text.command, "ordeal replay 17");
+    finding_text_deinit(&text);
+    options.harmless = true;
     // What a posttest sees, no command of its own shows.
     example.definition.posttest = example.definition.command;
     ok(finding_describe(&options, &example.result, "spec", 1, 17, &text));

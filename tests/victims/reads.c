@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Usage: reads N [hang]. Reads N bytes one by one. What a failing read leads to depends on which it
-// is: in turn an error message, a null pointer, a missing line, another try; the last but one of all
-// hangs if asked to.
+// is: in turn an error message, a null pointer, a missing line, another try; the last but one of
+// all hangs if asked to.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
