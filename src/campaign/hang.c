@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "campaign/quote.h"
 #include "dwarf/live.h"
 
 #include <ctype.h>
@@ -122,6 +123,61 @@ static pid_t find_thread(pid_t pid)
             return thread.pid;
     }
     return pid;
+}
+
+#define NAMES 5
+
+// Whether a process is below this one.
+static bool is_ours(struct process process)
+{
+    pid_t self = getpid();
+    for (int depth = 0; depth < DEPTH && process.parent > 1; depth++) {
+        if (process.parent == self)
+            return true;
+        if (!read_process(process.parent, &process))
+            return false;
+    }
+    return false;
+}
+
+// What leads the sandbox is this very program.
+static bool is_another_program(pid_t pid)
+{
+    char path[64], own[512], other[512];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    ssize_t own_size = readlink("/proc/self/exe", own, sizeof own);
+    ssize_t size = readlink(path, other, sizeof other);
+    return size > 0 && (size != own_size || memcmp(own, other, (size_t)size) != 0);
+}
+
+static struct error *put_name(struct buffer *names, pid_t pid)
+{
+    char path[64], name[64];
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    if (!read_line(path, name, sizeof name))
+        return NULL;
+    name[strcspn(name, "\n")] = '\0';
+    TRY(buffer_printf(names, "%s", names->size != 0 ? ", " : ""));
+    return quote_put(names, name, strlen(name), sizeof name);
+}
+
+char *hang_names(void)
+{
+    _cleanup_(cleanup_closedir) DIR *processes = opendir("/proc");
+    _cleanup_(buffer_deinit) struct buffer names = {0};
+    const struct dirent *entry;
+    for (int count = 0;
+         processes != NULL && count < NAMES && (entry = readdir(processes)) != NULL;) {
+        struct process process;
+        if (!isdigit((unsigned char)entry->d_name[0]) ||
+            !read_process(atoi(entry->d_name), &process) || process.state == 'Z' ||
+            !is_ours(process) || !is_another_program(process.pid))
+            continue;
+        struct error *error = put_name(&names, process.pid);
+        error_free(error);
+        count++;
+    }
+    return names.size != 0 ? TAKE(names.data) : NULL;
 }
 
 // As the injectors' stacks; `brief` without what may vary.

@@ -13,4 +13,8 @@
 //   *ret_key    the same without lines, for grouping: "f (x)"
 void hang_look(pid_t pid, const char *root, char **ret_stack, char **ret_key);
 
+// Names of the processes below this one that run something else, "sshd, sleep"; NULL if there is
+// none. To be freed.
+char *hang_names(void);
+
 #endif

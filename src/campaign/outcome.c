@@ -27,6 +27,7 @@ void outcome_run_deinit(struct outcome_run *run)
         artifact_deinit(&run->artifacts.items[i]);
     ARRAY_DEINIT(&run->artifacts);
     observation_deinit(&run->observation);
+    free(run->remaining);
     free(run->hang_stack);
     free(run->hang_key);
     free(run->sanitizer);

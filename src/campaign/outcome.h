@@ -30,6 +30,7 @@ struct outcome_run {
     bool setup_failed;
     ARRAY(struct artifact) artifacts; // sorted by path; streams first
     struct observation observation;
+    char *remaining;             // processes that still ran then, "sshd, sleep", or NULL
     char *hang_stack, *hang_key; // as the crash's, of a run that was overdue; or NULL
     char *sanitizer; // "AddressSanitizer: heap-use-after-free ...", one complaint per line, or NULL
     char *trouble;   // why the run could not be led to its end by no fault of the target

@@ -93,6 +93,19 @@ static struct error *put_oracle_failure(struct buffer *why, const struct outcome
                           out->kept.size != 0 ? strcspn(out->kept.data, "\n") : 0);
 }
 
+static struct error *put_timeout(struct buffer *why, const struct outcome_run *run)
+{
+    TRY(buffer_printf(why, "the workload or a process it left behind did not end within %.3g s",
+                      (double)run->workload.ns / 1e9));
+    if (run->remaining != NULL)
+        TRY(buffer_printf(why, " (still running: %s)", run->remaining));
+    TRY(quote_put_last_line(why, "; stderr: ", run->workload.err.kept.data,
+                            run->workload.err.kept.size));
+    return buffer_printf(why,
+                         "; what the workload starts it must end, too, a server may be started "
+                         "by setup, and a longer timeout is a longer wait");
+}
+
 // Why a fault-free run cannot serve as a reference; nothing if it can.
 static struct error *put_failure(struct buffer *why, const struct outcome_run *run)
 {
@@ -102,14 +115,8 @@ static struct error *put_failure(struct buffer *why, const struct outcome_run *r
         return put_step_failure(why, "setup", &run->setup);
     if (outcome_failed(&run->pretest))
         return put_step_failure(why, "pretest", &run->pretest);
-    if (run->workload.end == SANDBOX_TIMEOUT) {
-        TRY(buffer_printf(why,
-                          "the workload or a process it left behind did not end within "
-                          "%.3g s",
-                          (double)run->workload.ns / 1e9));
-        return quote_put_last_line(why, "; stderr: ", run->workload.err.kept.data,
-                                   run->workload.err.kept.size);
-    }
+    if (run->workload.end == SANDBOX_TIMEOUT)
+        return put_timeout(why, run);
     if (run->workload.end != SANDBOX_EXIT)
         return put_step_failure(why, "workload's", &run->workload);
     if (outcome_failed(&run->posttest))

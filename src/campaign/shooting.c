@@ -267,6 +267,7 @@ static uint64_t workload_tick(void *data, pid_t pid, uint64_t ns)
 static void workload_overdue(void *data, pid_t pid)
 {
     struct life *life = data;
+    life->run->remaining = hang_names();
     hang_look(pid, sandbox_root(life->shooting->sandbox), &life->run->hang_stack,
               &life->run->hang_key);
 }

@@ -192,12 +192,23 @@ static void test_overdue(void **state)
     shell(&made.definition.teardown, "echo teardown");
     struct outcome_run run = shoot(&made, "spec", 200);
     assert_int_equal(run.workload.end, SANDBOX_TIMEOUT);
+    assert_string_equal(run.remaining, "sleep");
     assert_non_null(run.hang_stack);
     assert_non_null(strstr(run.hang_key, "nanosleep"));
     assert_int_equal(run.posttest.end, SANDBOX_SKIPPED);
     assert_int_equal(run.oracle.end, SANDBOX_SKIPPED);
     assert_int_equal(run.teardown.end, SANDBOX_EXIT);
     assert_int_equal(access(victim_path("ran"), F_OK), -1);
+    done(&made, &run);
+}
+
+// The command is gone; what it left behind keeps the trial waiting.
+static void test_left_behind(void **state)
+{
+    struct bench made = bench("sleep 100 & exit 0");
+    struct outcome_run run = shoot(&made, NULL, 200);
+    assert_int_equal(run.workload.end, SANDBOX_TIMEOUT);
+    assert_string_equal(run.remaining, "sleep");
     done(&made, &run);
 }
 
@@ -323,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_failing_preparation),
         cmocka_unit_test(test_overdue),
         cmocka_unit_test(test_input),
+        cmocka_unit_test(test_left_behind),
         cmocka_unit_test(test_trial_directory),
         cmocka_unit_test(test_failing_injector),
         cmocka_unit_test(test_complaints),
