@@ -14,6 +14,7 @@
 #define COMMAND        8  // column of commands
 #define TITLE          26 // column of titles
 #define LONGEST_TITLE  160
+#define LONGEST_REASON 300
 
 struct page {
     struct terminal terminal;
@@ -154,6 +155,24 @@ static struct error *put_verdicts(struct page *page)
     return put_uncounted(page);
 }
 
+// What happened in the trial that stands for a finding.
+static struct error *put_reason(struct page *page, int64_t trial)
+{
+    struct campaign_detail detail = {0};
+    TRY(campaign_detail_load(page->facts.store, trial, &detail));
+    struct error *error = NULL;
+    if (detail.found && detail.trial.reason != NULL && *detail.trial.reason != '\0') {
+        _cleanup_(buffer_deinit) struct buffer reason = {0};
+        error = text_put_fit(&reason, detail.trial.reason, LONGEST_REASON, NULL);
+        if (error == NULL)
+            error = buffer_printf(page->terminal.text, "%*s", COMMAND, "");
+        if (error == NULL)
+            error = terminal_wrap(&page->terminal, reason.data, COMMAND);
+    }
+    campaign_detail_deinit(&detail);
+    return error;
+}
+
 static struct error *put_finding(struct page *page, const struct campaign_finding *finding)
 {
     TRY(terminal_paint(&page->terminal, terminal_verdict(finding->verdict)));
@@ -169,6 +188,7 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     TRY(text_put_fit(&title, finding->title, LONGEST_TITLE, NULL));
     TRY(terminal_wrap_from(&page->terminal, title.data != NULL ? title.data : "", TITLE,
                            size > 10 ? (size_t)size + 16 : TITLE));
+    TRY(put_reason(page, finding->trial));
     PUT(&page->terminal, "%*s", COMMAND, "");
     bool fits;
     TRY(terminal_command(&page->terminal, finding->command, COMMAND, &fits));
@@ -230,7 +250,7 @@ static struct error *put_grouping(struct page *page, const struct campaign_group
         PUT(&page->terminal, "  ... and %zu more; --all shows them\n", count - shown);
     if (grouping->test.method != STATS_NOTHING) {
         PUT(&page->terminal,
-            "  all groups alike? %s, p = ", stats_method_name(grouping->test.method));
+            "  all groups alike? %s, p: ", stats_method_name(grouping->test.method));
         TRY(terminal_test(&page->terminal, &grouping->test));
         PUT(&page->terminal, "\n");
     }
