@@ -7,6 +7,7 @@
 #include "campaign/ledger.h"
 #include "campaign/selection.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,6 +179,9 @@ struct error *preparation_run(struct preparation *preparation, struct reference 
         store_rollback(preparation->store);
         return error;
     }
+    // Candidates were many small pieces: without this the controller and every slot that is forked
+    // from it would carry the room they took to the end.
+    malloc_trim(0);
     *ret_reference = TAKE(reference);
     return NULL;
 }

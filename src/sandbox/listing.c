@@ -2,6 +2,7 @@
 #include "sandbox/listing.h"
 
 #include "base/cleanup.h"
+#include "base/guard.h"
 #include "sandbox/digest.h"
 
 #include <dirent.h>
@@ -96,7 +97,8 @@ static struct error *add_entry(struct walk *walk, int directory, const char *nam
     entry->inode = status->st_ino;
     entry->modified_ns = ns_of(&status->st_mtim);
     entry->changed_ns = ns_of(&status->st_ctim);
-    hash_content(walk, directory, name, entry);
+    if (!guard_has(status))
+        hash_content(walk, directory, name, entry);
     return NULL;
 }
 

@@ -2,10 +2,12 @@
 // Opening a file of campaigns: is it one, may we, and is it of our time?
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/guard.h"
 #include "store/internal.h"
 #include "store/schema.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -170,6 +172,18 @@ static struct error *open_to_write(struct store *store)
     return version < schema_version ? migrate(store, version) : NULL;
 }
 
+// The files of a database by their endings; its locks are on all but the log.
+static void each_file(const struct store *store, void (*file)(const char *path))
+{
+    static const char *const endings[] = {"", "-wal", "-shm", "-lock"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char name[PATH_MAX];
+        int size = snprintf(name, sizeof name, "%s%s", store->path, endings[i]);
+        if (size > 0 && (size_t)size < sizeof name)
+            file(name);
+    }
+}
+
 struct error *store_open(const char *path, enum store_mode mode, struct store **ret_store)
 {
     TRY(check_path(path, mode));
@@ -182,6 +196,7 @@ struct error *store_open(const char *path, enum store_mode mode, struct store **
     if (store->path == NULL)
         return error_no_memory();
     TRY(mode == STORE_READ ? open_to_read(store) : open_to_write(store));
+    each_file(store, guard_add);
     *ret_store = TAKE(store);
     return NULL;
 }
@@ -193,6 +208,8 @@ void store_close(struct store *store)
     // A forked child that tidied up the connection would do so under its parent's hands.
     if (store->owner != getpid())
         return;
+    if (store->path != NULL)
+        each_file(store, guard_remove);
     store_rollback(store);
     for (unsigned i = 0; i < QUERIES; i++)
         sqlite3_finalize(store->idle[i]);
