@@ -353,7 +353,7 @@ static struct error *set_text(const struct schema_field *field, struct value val
 static struct error *set_count32(const struct schema_field *field, struct value value,
                                  uint32_t *ret)
 {
-    uint64_t number;
+    uint64_t number = 0;
     TRY(read_count(field, value, &number));
     *ret = (uint32_t)number;
     return NULL;
@@ -410,7 +410,7 @@ struct error *value_set(struct definition *definition, const struct schema_field
     case SCHEMA_NS:
         return read_duration(field, value, at);
     case SCHEMA_S: {
-        uint64_t ns;
+        uint64_t ns = 0;
         TRY(read_duration(field, value, &ns));
         *(uint64_t *)at = (ns + 999999999u) / 1000000000u;
         return NULL;

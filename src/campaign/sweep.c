@@ -165,7 +165,7 @@ static struct error *load_candidate(void *data, const struct store_candidate *ro
         return error_new("the store's first candidate has the number %llu",
                          (unsigned long long)row->number);
     }
-    struct step *step;
+    struct step *step = NULL;
     TRY(step_add(sweep, series, &step));
     step->row = row->id;
     step->number = row->number;
@@ -250,7 +250,7 @@ static struct error *advance(struct sweep *sweep, struct series *series, bool *r
     TRY(sweep->options.injector->next(sweep->options.injector_self, &last->candidate, &candidate));
     if (candidate.spec == NULL)
         return NULL;
-    struct step *step;
+    struct step *step = NULL;
     TRY(step_add(sweep, series, &step));
     step->candidate = candidate;
     candidate = (struct candidate){0};

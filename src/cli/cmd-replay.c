@@ -183,7 +183,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     const struct settings *settings = data;
     const char *path = settings->store != NULL ? settings->store : "ordeal.db";
     _cleanup_(store_closep) struct store *store = NULL;
-    int64_t trial;
+    int64_t trial = 0;
     TRY(store_open(path, STORE_READ, &store));
     TRY(find_trial(store, operands[0], &trial));
     if (settings->gdb)
