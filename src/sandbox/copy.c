@@ -9,11 +9,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 struct copying {
     const char *name; // of the whole, for errors
@@ -168,29 +171,45 @@ struct error *copy_tree(const char *from, const char *to)
     return NULL;
 }
 
-static struct error *remove_entries(int directory, dev_t device);
+static struct error *remove_entries(int directory);
 
-static struct error *remove_directory(int directory, const char *name, dev_t device)
+// A directory in the same mount: what the files of a trial's bind mount belong to must stay, and
+// device numbers do not tell.
+static int open_below(int directory, const char *name)
 {
-    int below = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    struct stat status;
+    struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+                           .resolve = directory == AT_FDCWD ? 0 : RESOLVE_NO_XDEV};
+    return (int)syscall(SYS_openat2, directory, name, &how, sizeof how);
+}
+
+static bool unmount(int directory, const char *name)
+{
+    char path[NAME_MAX + 32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d/%s", directory, name);
+    return directory != AT_FDCWD && umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0;
+}
+
+static struct error *remove_directory(int directory, const char *name)
+{
+    int below = open_below(directory, name);
+    while (below < 0 && errno == EXDEV) {
+        if (!unmount(directory, name))
+            return error_new("something is mounted on %s", name);
+        below = open_below(directory, name);
+    }
     if (below < 0 && errno == EACCES && fchmodat(directory, name, 0700, 0) == 0)
-        below = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        below = open_below(directory, name);
     if (below < 0)
         return error_from_errno(errno, "cannot open %s to remove it", name);
-    if (fstat(below, &status) < 0 || status.st_dev != device) {
-        close(below);
-        return error_new("something is mounted on %s", name);
-    }
     fchmod(below, 0700);
-    TRY(remove_entries(below, device));
+    TRY(remove_entries(below));
     if (unlinkat(directory, name, AT_REMOVEDIR) < 0)
         return error_from_errno(errno, "cannot remove %s", name);
     return NULL;
 }
 
 // Takes the descriptor.
-static struct error *remove_entries(int directory, dev_t device)
+static struct error *remove_entries(int directory)
 {
     DIR *stream = fdopendir(directory);
     if (stream == NULL) {
@@ -203,10 +222,14 @@ static struct error *remove_entries(int directory, dev_t device)
         const char *name = entry->d_name;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             continue;
-        if (unlinkat(dirfd(stream), name, 0) == 0 || errno == ENOENT)
+        int result;
+        do
+            result = unlinkat(dirfd(stream), name, 0);
+        while (result < 0 && errno == EBUSY && unmount(dirfd(stream), name));
+        if (result == 0 || errno == ENOENT)
             continue;
         if (errno == EISDIR || errno == EPERM)
-            error = remove_directory(dirfd(stream), name, device);
+            error = remove_directory(dirfd(stream), name);
         else
             error = error_from_errno(errno, "cannot remove %s", name);
     }
@@ -220,7 +243,7 @@ struct error *remove_tree(const char *path)
     if (lstat(path, &status) < 0)
         return errno == ENOENT ? NULL : error_from_errno(errno, "cannot remove %s", path);
     if (S_ISDIR(status.st_mode))
-        return remove_directory(AT_FDCWD, path, status.st_dev);
+        return remove_directory(AT_FDCWD, path);
     if (unlink(path) < 0)
         return error_from_errno(errno, "cannot remove %s", path);
     return NULL;

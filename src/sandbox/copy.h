@@ -14,8 +14,8 @@
 // modes, owners if allowed, times. What lies in other file systems is left out. More than the
 // limits above are an error that says so.
 struct error *copy_tree(const char *from, const char *to);
-// Removes a tree, whatever modes its directories have. It never follows a link, and stays in the
-// file system of `path`. What is not there is no error.
+// Removes a tree, whatever modes its directories have. It never follows a link; what is mounted
+// below is unmounted, and an error if it cannot be. What is not there is no error.
 struct error *remove_tree(const char *path);
 
 #endif

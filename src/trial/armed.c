@@ -91,6 +91,7 @@ static struct error *prepare_region(struct armed *armed, const struct armed_opti
     };
     bool renewable = armed->owner == getpid() && armed->region.map != NULL &&
                      options->journal_path == NULL && armed->region.directory != NULL &&
+                     !armed->region.cut &&
                      !(armed->ended ? armed->shared : region_is_shared(&armed->region));
     armed->ended = false;
     struct error *error = renewable ? region_renew(&armed->region, &place) : NULL;
@@ -163,6 +164,10 @@ struct error *armed_end(struct armed *armed, struct wire_view *ret_view)
     resolver_stop(armed->resolver);
     armed->shared = region_is_shared(region);
     armed->ended = true;
+    region_mend(region);
+    if (region->cut)
+        return error_new("the target cut %s short, in which it is noted what happens to it",
+                         region->path);
     if (armed->shared) {
         TRY(region_copy_take(region, &armed->copy));
         *ret_view = armed->copy.view;

@@ -296,11 +296,25 @@ void region_restore(const struct region *region, struct wire_region *bytes)
     *bytes = header;
 }
 
+void region_mend(struct region *region)
+{
+    struct stat facts;
+    if (fstat(region->file, &facts) == 0 && (uint64_t)facts.st_size >= region->size)
+        return;
+    region->cut = true;
+    region->reserved = 0;
+    // If even that fails, nothing is better than what lies beyond the end.
+    if (ftruncate(region->file, (off_t)region->size) < 0)
+        mmap(region->map, region->size, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
 void region_conclude(struct region *region, enum wire_outcome outcome, int status, uint64_t ns)
 {
     region->layout.outcome = outcome;
     region->layout.outcome_status = status;
     region->layout.outcome_ns = ns;
+    region_mend(region);
     region_restore(region, region->map);
 }
 

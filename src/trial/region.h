@@ -25,6 +25,7 @@ struct region {
     uint64_t reserved;  // bytes at the start of the file that have storage
     uint64_t allocated; // end of the part of the arena that has storage
     uint64_t arena_used;
+    bool cut; // a target has cut the file short: what it held is lost
 };
 
 struct region_options {
@@ -61,6 +62,9 @@ static inline const struct wire_plan *region_plan(const struct region *region)
 
 // Notes when the trial began.
 void region_start(struct region *region, uint64_t now);
+// Before the mapping is read when targets have run: gives a file that one of them has cut short its
+// size back, for what is mapped beyond the end would kill us, and notes that.
+void region_mend(struct region *region);
 // Notes how it ended, and undoes what a stray write of a target did to anything that is not a
 // counter, a state or a record.
 void region_conclude(struct region *region, enum wire_outcome outcome, int status, uint64_t ns);
