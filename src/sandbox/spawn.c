@@ -31,17 +31,18 @@ struct start {
 static bool limit_resources(const struct sandbox_limits *limits)
 {
     // One byte rather than none: a handler of core files that is a program is not asked for a limit
-    // of 0, but it is for 1.
+    // of 0, but it is for 1. Processor time has a second of grace: at the hard limit the kernel
+    // kills by SIGKILL, which does not tell why.
     struct {
         int resource;
         bool wanted;
-        uint64_t value;
+        uint64_t value, grace;
     } table[] = {
-        {RLIMIT_CORE, !limits->core, 1},
-        {RLIMIT_CPU, limits->cpu_s != 0, limits->cpu_s},
-        {RLIMIT_FSIZE, limits->file_bytes != 0, limits->file_bytes},
-        {RLIMIT_NPROC, limits->processes != 0, limits->processes},
-        {RLIMIT_DATA, limits->memory_bytes != 0, limits->memory_bytes},
+        {RLIMIT_CORE, !limits->core, 1, 0},
+        {RLIMIT_CPU, limits->cpu_s != 0, limits->cpu_s, 1},
+        {RLIMIT_FSIZE, limits->file_bytes != 0, limits->file_bytes, 0},
+        {RLIMIT_NPROC, limits->processes != 0, limits->processes, 0},
+        {RLIMIT_DATA, limits->memory_bytes != 0, limits->memory_bytes, 0},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct rlimit limit;
@@ -49,9 +50,9 @@ static bool limit_resources(const struct sandbox_limits *limits)
             continue;
         if (getrlimit(table[i].resource, &limit) < 0)
             return false;
-        if (limit.rlim_max > table[i].value)
-            limit.rlim_max = table[i].value;
-        limit.rlim_cur = limit.rlim_max;
+        if (limit.rlim_max > table[i].value + table[i].grace)
+            limit.rlim_max = table[i].value + table[i].grace;
+        limit.rlim_cur = limit.rlim_max < table[i].value ? limit.rlim_max : table[i].value;
         if (setrlimit(table[i].resource, &limit) < 0)
             return false;
     }
