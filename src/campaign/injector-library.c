@@ -207,6 +207,26 @@ static struct error *begin(void *self, const char *root)
     return armed_begin(library->armed, root);
 }
 
+// A candidate that is not known is one that nobody misses in the report.
+static struct error *note_lost(const struct recording *recording, uint64_t lost_before,
+                               struct observation *observation)
+{
+    if (recording->lost == lost_before || observation->note != NULL)
+        return NULL;
+    observation->note = strdup("a reference run makes more different calls than can be recorded: "
+                               "not all that could fail are candidates");
+    return observation->note != NULL ? NULL : error_no_memory();
+}
+
+static struct error *record(struct library *library, const struct wire_view *view,
+                            struct observation *observation)
+{
+    uint64_t lost = library->plan.recording.lost;
+    observation->activations = 0; // watching is not injecting
+    TRY(recording_add(&library->plan.recording, view, library->witness));
+    return note_lost(&library->plan.recording, lost, observation);
+}
+
 static struct error *observe(void *self, const char *root, struct observation *ret_observation)
 {
     struct library *library = self;
@@ -217,10 +237,8 @@ static struct error *observe(void *self, const char *root, struct observation *r
     struct error *error =
         witness_observe(library->witness, &view,
                         library->is_reference ? library->watching : library->current, &observation);
-    if (error == NULL && library->is_reference) {
-        observation.activations = 0; // watching is not injecting
-        error = recording_add(&library->plan.recording, &view, library->witness);
-    }
+    if (error == NULL && library->is_reference)
+        error = record(library, &view, &observation);
     if (error != NULL)
         observation_deinit(&observation);
     else

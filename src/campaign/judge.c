@@ -137,7 +137,12 @@ static struct error *ask_activated(struct hearing *hearing)
         return NULL;
     hearing->verdict = VERDICT_NOT_ACTIVATED;
     TRY(buffer_printf(&hearing->reason, "the fault was never hit; "));
-    return outcome_put_end(&hearing->reason, &hearing->run->workload);
+    TRY(outcome_put_end(&hearing->reason, &hearing->run->workload));
+    const char *note = hearing->run->observation.note;
+    if (note == NULL)
+        return NULL;
+    TRY(buffer_printf(&hearing->reason, "; "));
+    return quote_put(&hearing->reason, note, strlen(note), 400);
 }
 
 // Whoever runs into the limit on processor time never ended by itself either.

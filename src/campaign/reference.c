@@ -148,6 +148,29 @@ static struct error *copy_artifact(struct reference_run *kept, const struct arti
     return buffer_append(&copy->content, artifact->content.data, artifact->content.size);
 }
 
+struct error *reference_warn(struct reference *reference, struct buffer *sentence)
+{
+    char **slot = ARRAY_ADD(&reference->warnings);
+    if (slot == NULL)
+        return error_no_memory();
+    *slot = TAKE(sentence->data);
+    *sentence = (struct buffer){0};
+    return NULL;
+}
+
+// What the injector has to say of its own troubles, once.
+static struct error *pass_note_on(struct reference *reference, const char *note)
+{
+    _cleanup_(buffer_deinit) struct buffer sentence = {0};
+    if (note == NULL)
+        return NULL;
+    TRY(quote_put(&sentence, note, strlen(note), 400));
+    for (size_t i = 0; sentence.data != NULL && i < reference->warnings.count; i++)
+        if (strcmp(reference->warnings.items[i], sentence.data) == 0)
+            return NULL;
+    return sentence.data != NULL ? reference_warn(reference, &sentence) : NULL;
+}
+
 struct error *reference_add(struct reference *reference, const struct outcome_run *run)
 {
     struct reference_run *kept = reference_run_add(reference);
@@ -166,19 +189,10 @@ struct error *reference_add(struct reference *reference, const struct outcome_ru
         qsort(kept->artifacts.items, kept->artifacts.count, sizeof *kept->artifacts.items,
               reference_by_path);
     TRY(copy_text(run->sanitizer, &kept->sanitizer));
+    TRY(pass_note_on(reference, run->observation.note));
     return copy_text(run->observation.crash_key != NULL ? run->observation.crash_key
                                                         : run->observation.crash,
                      &kept->crash);
-}
-
-struct error *reference_warn(struct reference *reference, struct buffer *sentence)
-{
-    char **slot = ARRAY_ADD(&reference->warnings);
-    if (slot == NULL)
-        return error_no_memory();
-    *slot = TAKE(sentence->data);
-    *sentence = (struct buffer){0};
-    return NULL;
 }
 
 static struct error *check_ends(const struct reference *reference)

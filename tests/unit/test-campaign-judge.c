@@ -84,6 +84,12 @@ static void test_not_activated(void **state)
     struct outcome_run run = usual(7, "", "");
     run.observation.activations = 0;
     judged(run, VERDICT_NOT_ACTIVATED, "the fault was never hit; exit status 7", "not-activated");
+    run = usual(7, "", "");
+    run.observation.activations = 0;
+    run.observation.note = strdup("x ran without the plug-in p.so");
+    judged(run, VERDICT_NOT_ACTIVATED,
+           "the fault was never hit; exit status 7; x ran without the plug-in p.so",
+           "not-activated");
 }
 
 static void test_hang(void **state)

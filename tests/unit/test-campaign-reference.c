@@ -427,6 +427,22 @@ static void test_complaints(void **state)
     reference_free(reference);
 }
 
+static void test_notes(void **state)
+{
+    struct reference *reference = begin();
+    static const char *const notes[] = {"x could not allocate y\n", "x could not allocate y\n",
+                                        NULL};
+    for (int i = 0; i < 3; i++) {
+        struct outcome_run run = run_new(0, "", "");
+        run.observation.note = notes[i] != NULL ? strdup(notes[i]) : NULL;
+        refer(reference, run);
+    }
+    good(reference_settle(reference));
+    assert_int_equal(reference_warning_count(reference), 1);
+    assert_string_equal(reference_warning(reference, 0), "x could not allocate y\\n");
+    reference_free(reference);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,7 +452,7 @@ int main(void)
         cmocka_unit_test(test_binary),         cmocka_unit_test(test_switches),
         cmocka_unit_test(test_refused),        cmocka_unit_test(test_failing_workload),
         cmocka_unit_test(test_timeout),        cmocka_unit_test(test_complaints),
-        cmocka_unit_test(test_odd_names),
+        cmocka_unit_test(test_odd_names),      cmocka_unit_test(test_notes),
     };
     return cmocka_run_group_tests(tests, victim_setup, victim_teardown);
 }
