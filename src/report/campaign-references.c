@@ -89,8 +89,8 @@ static struct error *add_output(void *data, const struct store_artifact *row)
     const char *path = row->path != NULL ? row->path : "";
     uint64_t hash = hash_bytes(path, strlen(path));
     size_t place = place_of(reader, hash, path);
-    struct output_seen *seen = &reader->outputs.items[place];
-    if (place < reader->outputs.count && seen->path_hash == hash && strcmp(seen->path, path) == 0) {
+    struct output_seen *seen = place < reader->outputs.count ? &reader->outputs.items[place] : NULL;
+    if (seen != NULL && seen->path_hash == hash && strcmp(seen->path, path) == 0) {
         seen->differs |= seen->hash != row->hash || seen->size != row->size;
         seen->runs++;
         return NULL;

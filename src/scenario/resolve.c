@@ -156,7 +156,7 @@ static struct error *add_variable(struct work *work, const struct scenario_varia
 static void link_selectors(struct work *work)
 {
     size_t at = 0;
-    for (size_t i = 0; i < work->variables.count; i++) {
+    for (size_t i = 0; work->selectors.count != 0 && i < work->variables.count; i++) {
         work->variables.items[i].selectors = work->selectors.items + at;
         at += work->variables.items[i].selector_count;
     }
