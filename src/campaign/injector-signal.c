@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define USUAL_TIMES 100
 #define MOST_TIMES  100000000u
@@ -49,6 +51,7 @@ struct signals {
     // This shot's.
     char *spec;
     int number;
+    int handle; // pidfd of the workload's process, or -1: its number may be another's by now
     uint64_t due_ns, sent_ns; // sent_ns 0: not sent
     char program[32];
 };
@@ -129,11 +132,19 @@ static struct error *read_window(struct signals *self)
     return NULL;
 }
 
+static void forget_process(struct signals *self)
+{
+    if (self->handle >= 0)
+        close(self->handle);
+    self->handle = -1;
+}
+
 static void close_signals(void *data)
 {
     struct signals *self = data;
     if (self == NULL)
         return;
+    forget_process(self);
     armed_free(self->armed);
     scenario_free(self->nothing);
     witness_free(self->witness);
@@ -157,6 +168,7 @@ static struct error *open_signals(const struct definition *definition, void **re
     if (self == NULL)
         return error_no_memory();
     self->definition = definition;
+    self->handle = -1;
     struct error *error = fill(self);
     if (error != NULL) {
         close_signals(self);
@@ -212,6 +224,7 @@ static struct error *prepare(void *data, struct shot *shot)
     self->is_reference = shot->spec == NULL;
     self->last_ns = self->sent_ns = 0;
     self->program[0] = '\0';
+    forget_process(self);
     free(TAKE(self->spec));
     if (shot->spec != NULL) {
         TRY(parse_spec(shot->spec, &self->number, &self->due_ns));
@@ -267,7 +280,7 @@ static uint64_t tick(void *data, pid_t pid, uint64_t ns)
     char state = process_state(self, pid);
     // What is dead already does not feel it.
     if (self->sent_ns == 0 && state != '\0' && state != 'Z' && state != 'X' &&
-        kill(pid, self->number) == 0)
+        syscall(SYS_pidfd_send_signal, self->handle, self->number, NULL, 0) == 0)
         self->sent_ns = ns != 0 ? ns : 1;
     return UINT64_MAX;
 }
@@ -275,6 +288,7 @@ static uint64_t tick(void *data, pid_t pid, uint64_t ns)
 static uint64_t started(void *data, pid_t pid)
 {
     struct signals *self = data;
+    self->handle = (int)syscall(SYS_pidfd_open, pid, 0);
     return self->is_reference || self->due_ns == 0 ? tick(self, pid, 0) : self->due_ns;
 }
 

@@ -173,6 +173,9 @@ static struct error *ask_hang(struct hearing *hearing)
 static bool was_sent(const struct hearing *hearing, const char *name)
 {
     const struct observation *observation = &hearing->run->observation;
+    static const char nameless[] = "signal "; // and its number
+    if (strncmp(name, nameless, strlen(nameless)) == 0)
+        name += strlen(nameless);
     size_t size = strcspn(name, " ");
     for (size_t i = 0; i < observation->injections.count; i++) {
         const char *fault = observation->injections.items[i].fault;

@@ -24,6 +24,7 @@ struct init {
     int socket, signals;
     pid_list keepers;
     int keeper;               // socket of the keeper whose command has not ended yet, or -1
+    pid_t keeping;            // that keeper
     pid_t command;            // 0: none runs
     bool running;             // a step is not over yet
     struct progress progress; // since the last message
@@ -131,6 +132,7 @@ static struct error *start_command(struct init *init, const struct spawn *spawn,
             return error_no_memory();
         *place = -1;
         TRY(keeper_start(spawn, place, &init->keeper, &pid));
+        init->keeping = *place;
     }
     init->running = true;
     init->progress = (struct progress){0};
@@ -163,8 +165,7 @@ static struct error *end_processes(struct init *init, bool all)
     if (init->keeper >= 0) { // its command is the step
         close(init->keeper);
         init->keeper = -1;
-        if (init->keepers.count != 0)
-            init->keepers.count--;
+        forget_keeper(init, init->keeping);
     }
     if (all)
         init->keepers.count = 0;

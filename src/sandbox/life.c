@@ -120,8 +120,9 @@ static struct error *watch_step(struct running *running)
         uint64_t now = sandbox_now() - running->start;
         if (now >= running->deadline)
             return end_overdue(running);
+        bool wanted = step->tick != NULL && !running->progress.command_gone;
         if (now >= running->tick)
-            running->tick = step->tick == NULL ? NEVER : step->tick(step->data, running->pid, now);
+            running->tick = wanted ? step->tick(step->data, running->pid, now) : NEVER;
         TRY(wait_news(running));
     }
 }

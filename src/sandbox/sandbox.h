@@ -70,7 +70,8 @@ struct sandbox_step {
     // before it starts; false skips it.
     bool (*before)(void *data, struct sandbox *sandbox);
     // once it runs; `pid` as this process sees it. Returns when tick() is wanted (ns after the
-    // start), UINT64_MAX = never.
+    // start), UINT64_MAX = never. No tick() comes when the command is known to have ended, whatever
+    // it left behind: its number may be another's.
     uint64_t (*started)(void *data, pid_t pid);
     uint64_t (*tick)(void *data, pid_t pid, uint64_t ns);
     // it is over its time; its processes still live (to look at their stacks).

@@ -227,6 +227,53 @@ static void callbacks(void **state)
     }
 }
 
+static uint64_t soon(void *data, pid_t pid)
+{
+    return 150 * MS;
+}
+
+// The number of a process that has ended may be another's.
+static void no_tick_for_the_dead(void **state)
+{
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, NULL, false);
+        struct sandbox_step step = {SCRIPT("sleep 0.4 & exit 0"), .started = soon, .tick = tick,
+                                    .timeout_ns = 5000 * MS};
+        struct sandbox_result result;
+        trace[0] = '\0';
+        must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        assert_string_equal(trace, "");
+        assert_int_equal(result.end, SANDBOX_EXIT);
+        assert_true(result.ns > 350 * MS);
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
+    }
+}
+
+// The first one's processes end, the second one's stay, the third one is late.
+static void several_servers(void **state)
+{
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, NULL, false);
+        struct sandbox_step steps[] = {
+            {SCRIPT("sleep 0.1 & exit 0"), .linger = true, .timeout_ns = 5000 * MS},
+            {SCRIPT("sleep 48.25 & echo $! > pid"), .linger = true, .timeout_ns = 5000 * MS},
+            {SCRIPT("exec sleep 48.26"), .linger = true, .timeout_ns = 400 * MS},
+            {SCRIPT("kill -0 $(cat pid) && echo kept; pgrep -f '^sleep 48.26'; rm pid"),
+             .timeout_ns = 5000 * MS},
+        };
+        struct sandbox_result results[4];
+        must(sandbox_live(sandbox, steps, 4, NULL, NULL, NULL, results));
+        assert_int_equal(results[2].end, SANDBOX_TIMEOUT);
+        assert_string_equal(text_of(&results[3].out), "kept\n");
+        for (int i = 0; i < 4; i++)
+            sandbox_result_deinit(&results[i]);
+        sandbox_free(sandbox);
+    }
+}
+
 // A server of the setup serves the workload and is gone afterwards; the workload's end is not held
 // up by what the server starts.
 static void lingering_server(void **state)
@@ -307,6 +354,8 @@ int main(void)
         TEST(input_is_given),
         TEST(commands_are_found),
         TEST(callbacks),
+        TEST(no_tick_for_the_dead),
+        TEST(several_servers),
         TEST(lingering_server),
         TEST(lingering_hang),
         TEST(bad_directories),
