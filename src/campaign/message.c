@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define NO_TEXT    UINT32_MAX
-#define INJECTIONS 100 // of one result, at most
+#define INJECTIONS 100                // of one result, at most
+#define ENOUGH     (MESSAGE_SIZE / 2) // stacks of C++ have long names: no more injections after this
 
 enum message_kind { MESSAGE_JOB = 1, MESSAGE_RESULT, MESSAGE_REFUSAL };
 
@@ -87,11 +88,12 @@ static struct error *put_observation(struct buffer *out, const struct observatio
     TRY(put_text(out, observation->crash_stack));
     TRY(put_text(out, observation->crash_key));
     TRY(put_text(out, observation->note));
-    size_t count = observation->injections.count;
-    count = count < INJECTIONS ? count : INJECTIONS;
-    TRY(put_u32(out, (uint32_t)count));
-    for (size_t i = 0; i < count; i++)
-        TRY(put_injection(out, &observation->injections.items[i]));
+    size_t most = observation->injections.count, place = out->size;
+    uint32_t count = 0; // known in the end
+    TRY(put_u32(out, count));
+    while (count < most && count < INJECTIONS && out->size < ENOUGH)
+        TRY(put_injection(out, &observation->injections.items[count++]));
+    memcpy(out->data + place, &count, sizeof count);
     return NULL;
 }
 

@@ -154,12 +154,33 @@ static void test_sizes(void **state)
     error_free(error);
 }
 
+// A trial whose stacks are too long is not the end of the campaign.
+static void test_long_stacks(void **state)
+{
+    struct buffer text = {0};
+    struct pool_result result = example(), got;
+    size_t size = MESSAGE_SIZE / 10;
+    for (int i = 0; i < 20; i++) {
+        struct injection *injection = ARRAY_ADD(&result.observation.injections);
+        injection->stack = calloc(1, size + 1);
+        memset(injection->stack, 'x', size);
+    }
+    bool refused;
+    ok(message_put_result(&text, &result));
+    ok(message_get_result(text.data, text.size, &got, &refused));
+    assert_int_equal(got.observation.injections.count, 2 + 5);
+    assert_int_equal(got.observation.activations, 1000);
+    pool_result_deinit(&got);
+    pool_result_deinit(&result);
+    buffer_deinit(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_job),     cmocka_unit_test(test_result),
-        cmocka_unit_test(test_refusal), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_job),         cmocka_unit_test(test_result),
+        cmocka_unit_test(test_long_stacks), cmocka_unit_test(test_refusal),
+        cmocka_unit_test(test_damage),      cmocka_unit_test(test_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
