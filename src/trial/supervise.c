@@ -4,7 +4,7 @@
 #include "trial/supervise.h"
 
 #include "base/cleanup.h"
-#include "trial/tree.h"
+#include "base/processes.h"
 
 #include <errno.h>
 #include <string.h>
@@ -126,7 +126,7 @@ size_t supervise_kill(void)
     uint64_t deadline = supervise_now() + KILL_PATIENCE;
     for (;;) {
         size_t count = 0, refused = 0;
-        error_free(tree_signal(SIGKILL, &count, &refused));
+        error_free(processes_signal(SIGKILL, NULL, &count, &refused));
         for (;;) {
             pid_t pid = waitpid(-1, NULL, WNOHANG);
             if (pid < 0 && errno == ECHILD)
@@ -150,7 +150,8 @@ static void pass_on(struct watch *watch, const siginfo_t *signal)
         return;
     }
     size_t count, refused;
-    error_free(tree_signal(watch->interrupts++ == 0 ? SIGTERM : SIGKILL, &count, &refused));
+    error_free(
+        processes_signal(watch->interrupts++ == 0 ? SIGTERM : SIGKILL, NULL, &count, &refused));
 }
 
 // One signal, or the end of time; false when the deadline has passed.

@@ -3,7 +3,6 @@
 #include "trial-help.h"
 
 #include "trial/supervise.h"
-#include "trial/tree.h"
 
 #include <errno.h>
 #include <signal.h>
