@@ -29,10 +29,14 @@ static inline unsigned utf8_decode(const void *bytes, size_t size, uint32_t *ret
     return length;
 }
 
-// Whether a terminal takes it for a command: C0, DEL, C1.
+// Characters a terminal acts upon instead of showing them: C0, DEL, C1, and those that take no room
+// or turn the direction of the text around.
 static inline bool utf8_is_control(uint32_t character)
 {
-    return character < 0x20 || (character >= 0x7f && character < 0xa0);
+    return character < 0x20 || (character >= 0x7f && character < 0xa0) ||
+           (character >= 0x200b && character <= 0x200f) ||
+           (character >= 0x2028 && character <= 0x202e) ||
+           (character >= 0x2066 && character <= 0x2069) || character == 0xfeff;
 }
 
 #endif

@@ -3,35 +3,13 @@
 #include "campaign/quote.h"
 
 #include "base/cleanup.h"
-#include "base/utf8.h"
+#include "base/escape.h"
 
 #include <string.h>
 
-static struct error *put_escaped(struct buffer *buffer, unsigned char byte)
-{
-    if (byte == '\n')
-        return buffer_append(buffer, "\\n", 2);
-    if (byte == '\t')
-        return buffer_append(buffer, "\\t", 2);
-    return buffer_printf(buffer, "\\x%02x", byte);
-}
-
 struct error *quote_put(struct buffer *buffer, const char *bytes, size_t size, size_t most)
 {
-    for (size_t at = 0; at < size;) {
-        uint32_t character = 0;
-        unsigned length = utf8_decode(bytes + at, size - at, &character);
-        size_t taken = length != 0 ? length : 1;
-        if (at + taken > most)
-            return buffer_append(buffer, "...", 3);
-        bool control = character < 0x20 || (character >= 0x7f && character < 0xa0);
-        for (size_t i = 0; (length == 0 || control) && i < taken; i++)
-            TRY(put_escaped(buffer, (unsigned char)bytes[at + i]));
-        if (length != 0 && !control)
-            TRY(buffer_append(buffer, bytes + at, taken));
-        at += taken;
-    }
-    return NULL;
+    return escape_put(buffer, bytes, size, most, 0);
 }
 
 struct error *quote_put_word(struct buffer *buffer, const char *bytes, size_t size)

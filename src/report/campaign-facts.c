@@ -4,6 +4,8 @@
 #include "report/campaign-facts.h"
 
 #include "base/cleanup.h"
+#include "base/shell.h"
+#include "base/utf8.h"
 #include "report/text.h"
 
 #include <stdlib.h>
@@ -87,8 +89,8 @@ static bool is_presentable(const char *command)
     size_t size = strlen(command), length;
     for (size_t at = 0; at < size; at += length) {
         uint32_t point = 0;
-        length = text_sequence(command + at, size - at, &point);
-        if (length == 0 || point == 0xfffd || text_is_control(point))
+        length = utf8_decode(command + at, size - at, &point);
+        if (length == 0 || point == 0xfffd || utf8_is_control(point))
             return false;
     }
     return size != 0;
@@ -183,7 +185,7 @@ struct error *campaign_put_replay(const struct campaign_facts *facts, int64_t tr
     if (database == NULL || strcmp(database, "ordeal.db") == 0)
         return NULL;
     TRY(buffer_printf(text, " --db "));
-    return text_put_word(text, database);
+    return shell_put_word(text, database);
 }
 
 struct error *campaign_put_date(int64_t seconds, struct buffer *text)

@@ -2,9 +2,9 @@
 // The JSON lines of trials. There may be hundreds of thousands of them: written as they are read,
 // without a tree in between.
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "report/campaign-json.h"
 #include "report/campaign-trials.h"
-#include "report/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static struct error *put_string(struct buffer *text, const char *value)
         if (at == size)
             break;
         uint32_t point = 0xfffd;
-        size_t length = text_sequence(value + at, size - at, &point);
+        size_t length = utf8_decode(value + at, size - at, &point);
         if (value[at] == '"' || value[at] == '\\')
             TRY(buffer_printf(text, "\\%c", value[at]));
         else

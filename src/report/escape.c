@@ -3,7 +3,7 @@
 #include "report/escape.h"
 
 #include "base/cleanup.h"
-#include "report/text.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -12,10 +12,10 @@ static struct error *next_character(struct buffer *buffer, const char *text, siz
                                     size_t *ret_length, bool *ret_done)
 {
     uint32_t point = 0;
-    size_t length = text_sequence(text, size, &point);
+    size_t length = utf8_decode(text, size, &point);
     // U+FFFE and its like are not allowed in XML, and mean nothing anywhere.
     bool plain = length != 0 && (point & 0xfffe) != 0xfffe &&
-                 (!text_is_control(point) || point == '\n' || point == '\t');
+                 (!utf8_is_control(point) || point == '\n' || point == '\t');
     *ret_length = length != 0 ? length : 1;
     *ret_done = !plain;
     for (size_t i = 0; !plain && i < *ret_length; i++)

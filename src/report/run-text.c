@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/shell.h"
 #include "report/facts.h"
 #include "report/text.h"
 
@@ -60,7 +61,7 @@ static struct error *put_command(struct page *page)
             PUT(page, "...");
             return NULL;
         }
-        TRY(text_put_word(&page->text, word));
+        TRY(shell_put_word(&page->text, word));
         word += strlen(word) + 1;
     }
     return NULL;

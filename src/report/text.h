@@ -10,12 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Length of the UTF-8 sequence at `bytes`, or 0 if there is none; its code point in *ret_point.
-size_t text_sequence(const char *bytes, size_t size, uint32_t *ret_point);
-// Characters a terminal acts upon instead of showing them, among them those that turn the
-// direction of the text around.
-bool text_is_control(uint32_t point);
-
 // Appends at most `size` bytes, up to a NUL. Control characters, and bytes that are not UTF-8, are
 // written \n, \t or \xNN; `quote` is escaped too unless it is 0.
 struct error *text_put(struct buffer *buffer, const char *bytes, size_t size, char quote);
@@ -30,9 +24,6 @@ struct error *text_put_lines(struct buffer *buffer, const char *text);
 
 // Same as valid UTF-8 for JSON: control characters stay, broken bytes become U+FFFD.
 struct error *text_put_utf8(struct buffer *buffer, const char *bytes, size_t size);
-
-// A word of a command, quoted for the shell where it needs it.
-struct error *text_put_word(struct buffer *buffer, const char *word);
 
 // "870 us", "1.9 ms", "12.3 s".
 struct error *text_put_duration(struct buffer *buffer, uint64_t ns);

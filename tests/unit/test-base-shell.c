@@ -23,7 +23,9 @@ static void plain_words_stay_plain(void **state)
         {"\x1b[2J", "$'\\033[2J'"},
         {"h\xc3\xbc", "'h\xc3\xbc'"},
         {"\xff", "$'\\377'"},
-        {"\xc2\x9b", "$'\\302\\233'"}, // CSI
+        {"\xc2\x9b", "$'\\302\\233'"},          // CSI
+        {"\xe2\x80\xae", "$'\\342\\200\\256'"}, // turns the rest of the line around
+        {"''", "''\\'''\\'''"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct buffer text = {0};

@@ -68,20 +68,6 @@ static void json_text_is_valid_utf8(void **state)
     buffer_deinit(&text);
 }
 
-static void words_can_be_pasted_into_a_shell(void **state)
-{
-    static const char *const words[][2] = {
-        {"plain-1.2/x", "plain-1.2/x"}, {"", "''"},           {"a b", "'a b'"},
-        {"it's", "'it'\\''s'"},         {"$HOME", "'$HOME'"}, {"''", "''\\'''\\'''"},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        struct buffer text = {0};
-        must(text_put_word(&text, words[i][0]));
-        assert_string_equal(text.data, words[i][1]);
-        buffer_deinit(&text);
-    }
-}
-
 static void durations_are_short(void **state)
 {
     static const struct {
@@ -109,7 +95,6 @@ int main(void)
         cmocka_unit_test(quotes_are_escaped_when_quoting),
         cmocka_unit_test(the_size_is_kept),
         cmocka_unit_test(json_text_is_valid_utf8),
-        cmocka_unit_test(words_can_be_pasted_into_a_shell),
         cmocka_unit_test(durations_are_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
