@@ -74,10 +74,17 @@ static struct error *on_selection(struct campaign_facts *facts)
                 NUMBER(campaign->planned)));
     if (campaign->candidates == 0)
         return NULL;
+    uint64_t times = facts->selected != 0 ? campaign->planned / facts->selected : 0;
+    if (times > 1)
+        TRY(say(facts,
+                "Run %llu times each, trials of one candidate are much alike: the intervals are "
+                "narrower than they should be.",
+                NUMBER(times)));
     if (facts->selected < campaign->candidates)
         return say(facts,
-                   "A sample: %llu of %llu candidates were chosen. The intervals say how far the "
-                   "shares may be from those of all candidates.",
+                   "A sample: %llu of %llu candidates were chosen. Where all were as likely to be "
+                   "(no weights, no number per group), the intervals say how far the shares may be "
+                   "from those of all candidates.",
                    NUMBER(facts->selected), NUMBER(campaign->candidates));
     if (campaign->planned != 0 && all >= campaign->planned && facts->n != 0)
         return say(facts,
