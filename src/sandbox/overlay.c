@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -249,6 +250,21 @@ static struct error *copy_input(int input, off_t size, int *ret_input)
     return NULL;
 }
 
+// By the path of the outside, as the inside has it: -1 if that is no file any more. An earlier step
+// may have put links on the way that lead out when they are followed from here, or a FIFO that
+// waits for ever.
+static int open_inside(const struct overlay *overlay, const char *path)
+{
+    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
+                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    int inner = (int)syscall(SYS_openat2, overlay->root, path, &how, sizeof how);
+    struct stat status;
+    if (inner >= 0 &&
+        (fstat(inner, &status) < 0 || !S_ISREG(status.st_mode) || fcntl(inner, F_SETFL, 0) < 0))
+        close_one(&inner);
+    return inner;
+}
+
 // An open file of the outside is a way out: /proc/self/fd/0 may be opened again for writing. The
 // trial gets the file as its own view has it.
 static struct error *inner_input(struct overlay *overlay, int input, int *ret_input)
@@ -265,7 +281,7 @@ static struct error *inner_input(struct overlay *overlay, int input, int *ret_in
         path[size] = '\0';
         if (stat(path, &named) == 0 && named.st_dev == status.st_dev &&
             named.st_ino == status.st_ino)
-            inner = openat(overlay->root, path + 1, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+            inner = open_inside(overlay, path);
     }
     if (inner < 0)
         TRY(copy_input(input, status.st_size, &inner));

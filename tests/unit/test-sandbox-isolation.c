@@ -178,6 +178,33 @@ static void input_is_no_way_out(void **state)
     sandbox_free(sandbox);
 }
 
+// Nor what an earlier step has put in its place.
+static void replaced_input_is_no_way_out(void **state)
+{
+    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
+    assert_int_equal(mkdir("place", 0755), 0);
+    assert_int_equal(mkdir("other", 0755), 0);
+    put("place/input", "mine\n");
+    put("other/input", "not mine\n");
+    _cleanup_close_ int file = open("place/input", O_RDONLY);
+    struct sandbox_step steps[] = {
+        {SCRIPT("mv place old && ln -s \"$PWD/other\" place")},
+        {SCRIPT("cat; echo junk > /proc/self/fd/0; exit 0"), .timeout_ns = 5000 * MS},
+        {SCRIPT("rm other/input && mkfifo other/input")},
+        {SCRIPT("cat"), .timeout_ns = 5000 * MS},
+    };
+    struct sandbox_result results[4];
+    steps[1].input = steps[3].input = file;
+    must(sandbox_live(sandbox, steps, 4, NULL, NULL, NULL, results));
+    assert_string_equal(text_of(&results[1].out), "not mine\n");
+    assert_string_equal(text_of(&results[3].out), "mine\n");
+    for (int i = 0; i < 4; i++)
+        sandbox_result_deinit(&results[i]);
+    holds("other/input", "not mine\n");
+    holds("place/input", "mine\n");
+    sandbox_free(sandbox);
+}
+
 // Root in there is not root over the machine.
 static void no_power(void **state)
 {
@@ -357,6 +384,7 @@ int main(void)
         TEST(directories_in_private_places),
         TEST(private_network),
         TEST(input_is_no_way_out),
+        TEST(replaced_input_is_no_way_out),
         TEST(roads),
         TEST(no_power),
         TEST(everything_is_overwritten),
