@@ -5,12 +5,18 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/stale.h"
 #include "campaign/quote.h"
 #include "sandbox/copy.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define PLACE  "/tmp"
+#define PREFIX "ordeal-trial-"
 
 static const char *const names[EVIDENCE_FILES] = {"stdout", "stderr", "status", "changes"};
 
@@ -42,12 +48,14 @@ static void evidence_freep(struct evidence **evidence)
 struct error *evidence_new(struct evidence **ret_evidence)
 {
     _cleanup_(evidence_freep) struct evidence *evidence = calloc(1, sizeof *evidence);
-    char directory[] = "/tmp/ordeal-trial-XXXXXX";
+    char directory[sizeof evidence->directory];
     if (evidence == NULL)
         return error_no_memory();
     evidence->owner = getpid();
     for (unsigned i = 0; i < EVIDENCE_FILES; i++)
         evidence->files[i] = -1;
+    stale_each(PLACE, PREFIX, remove_stale);
+    snprintf(directory, sizeof directory, PLACE "/" PREFIX "%ld-XXXXXX", (long)getpid());
     if (mkdtemp(directory) == NULL)
         return error_from_errno(errno, "cannot make a directory in /tmp for the oracle command");
     strcpy(evidence->directory, directory);

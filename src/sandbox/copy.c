@@ -248,3 +248,11 @@ struct error *remove_tree(const char *path)
         return error_from_errno(errno, "cannot remove %s", path);
     return NULL;
 }
+
+void remove_stale(int parent, const char *name)
+{
+    struct stat status;
+    if (fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode) &&
+        status.st_uid == geteuid())
+        error_free(remove_directory(parent, name));
+}

@@ -8,8 +8,8 @@
 #include "sandbox/keeper.h"
 
 #include "base/cleanup.h"
+#include "base/stale.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -325,35 +325,12 @@ static const char *place_of_copies(void)
     return place != NULL && place[0] == '/' ? place : "/tmp";
 }
 
-// Copies of processes that were killed.
-static void sweep_copies(void)
-{
-    DIR *stream = opendir(place_of_copies());
-    if (stream == NULL)
-        return;
-    for (struct dirent *entry; (entry = readdir(stream)) != NULL;) {
-        struct stat status;
-        char *end;
-        if (strncmp(entry->d_name, COPIES, strlen(COPIES)) != 0)
-            continue;
-        long pid = strtol(entry->d_name + strlen(COPIES), &end, 10);
-        if (pid <= 0 || *end != '-' || kill((pid_t)pid, 0) == 0 || errno != ESRCH ||
-            fstatat(dirfd(stream), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
-            !S_ISDIR(status.st_mode) || status.st_uid != geteuid())
-            continue;
-        _cleanup_free_ char *path = NULL;
-        if (asprintf(&path, "%s/%s", place_of_copies(), entry->d_name) >= 0)
-            error_free(remove_tree(path));
-    }
-    closedir(stream);
-}
-
 struct error *direct_open(struct sandbox *sandbox)
 {
     struct direct *direct = &sandbox->direct;
     if (sandbox->kind != SANDBOX_COPY)
         return NULL;
-    sweep_copies();
+    stale_each(place_of_copies(), COPIES, remove_stale);
     if (asprintf(&direct->copies, "%s/" COPIES "%ld-XXXXXX", place_of_copies(), (long)getpid()) <
         0) {
         direct->copies = NULL;

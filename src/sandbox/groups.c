@@ -4,13 +4,12 @@
 #include "sandbox/groups.h"
 
 #include "base/cleanup.h"
+#include "base/stale.h"
 #include "sandbox/changes.h"
 #include "sandbox/mounts.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -105,21 +104,10 @@ static bool write_text(const char *directory, const char *file, const char *text
     return descriptor >= 0 && write(descriptor, text, strlen(text)) == (ssize_t)strlen(text);
 }
 
-// Groups of controllers that are dead. A group with processes in it cannot be removed.
-static void sweep(const char *directory)
+// A group with processes in it cannot be removed.
+static void remove_group(int parent, const char *name)
 {
-    DIR *stream = opendir(directory);
-    if (stream == NULL)
-        return;
-    for (struct dirent *entry; (entry = readdir(stream)) != NULL;) {
-        char *end;
-        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
-            continue;
-        long pid = strtol(entry->d_name + strlen(PREFIX), &end, 10);
-        if (pid > 0 && *end == '-' && kill((pid_t)pid, 0) < 0 && errno == ESRCH)
-            unlinkat(dirfd(stream), entry->d_name, AT_REMOVEDIR);
-    }
-    closedir(stream);
+    unlinkat(parent, name, AT_REMOVEDIR);
 }
 
 // Whether a process may really go there.
@@ -184,7 +172,7 @@ static struct error *make_group(struct groups *groups, const struct controller *
         _cleanup_(buffer_deinit) struct buffer parent = {0}, path = {0};
         TRY(buffer_printf(&parent, "%s%s", hierarchy.mount, hierarchy.own));
         TRY(buffer_printf(&path, "%s/" PREFIX "%ld-%u", parent.data, (long)getpid(), ++number));
-        sweep(parent.data);
+        stale_each(parent.data, PREFIX, remove_group);
         int descriptor = try_group(path.data, parent.data, controller, hierarchy.unified);
         if (descriptor >= 0) {
             groups->paths[groups->count] = TAKE(path.data);

@@ -5,14 +5,12 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/stale.h"
 #include "trial/region.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -80,17 +78,6 @@ struct error *place_shared(int *ret_file, char **ret_path, char **ret_directory)
     return first;
 }
 
-// The controller's pid in the name of a directory, or 0.
-static long owner_of(const char *name)
-{
-    if (strncmp(name, PREFIX, strlen(PREFIX)) != 0 || !isdigit((unsigned char)name[strlen(PREFIX)]))
-        return 0;
-    char *end;
-    errno = 0;
-    long pid = strtol(name + strlen(PREFIX), &end, 10);
-    return errno == 0 && *end == '-' && pid <= INT_MAX ? pid : 0;
-}
-
 // Held by a controller, maybe one in another process name space.
 static bool is_locked(int directory, const char *name)
 {
@@ -122,15 +109,7 @@ static void remove_stale(int parent, const char *name)
 
 void region_sweep(const char *parent)
 {
-    DIR *stream = opendir(parent);
-    if (stream == NULL)
-        return;
-    for (struct dirent *entry; (entry = readdir(stream)) != NULL;) {
-        long pid = owner_of(entry->d_name);
-        if (pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH)
-            remove_stale(dirfd(stream), entry->d_name);
-    }
-    closedir(stream);
+    stale_each(parent, PREFIX, remove_stale);
 }
 
 // Directory part of a path, resolved; and the last part.
