@@ -48,16 +48,18 @@ static struct error *put_quoted(struct buffer *text, const char *word)
     return buffer_append(text, "'", 1);
 }
 
+// No \' either: a shell that does not know $'...' would take it for the end, and what follows for
+// commands.
 static struct error *put_escaped(struct buffer *text, const char *word)
 {
     TRY(buffer_append(text, "$'", 2));
     for (const char *at = word; *at != '\0'; at++) {
         unsigned char byte = (unsigned char)*at;
-        if (byte == '\'' || byte == '\\')
-            TRY(buffer_printf(text, "\\%c", byte));
+        if (byte == '\\')
+            TRY(buffer_append(text, "\\\\", 2));
         else if (byte == '\n')
             TRY(buffer_append(text, "\\n", 2));
-        else if (byte < ' ' || byte > '~')
+        else if (byte < ' ' || byte > '~' || byte == '\'')
             TRY(buffer_printf(text, "\\%03o", byte));
         else
             TRY(buffer_append(text, at, 1));

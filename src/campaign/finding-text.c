@@ -180,20 +180,21 @@ static struct error *make_site(const struct injection *injection, struct finding
 }
 
 // A command of its own shows a verdict only if nothing but the command is needed for that.
-// And it is given away only if it does no harm to the user's files.
-static bool stands_alone(const struct finding_options *options)
+// And it is given away only if it does no harm to the user's files, with the fault or without.
+static bool stands_alone(const struct finding_options *options, const struct pool_result *result)
 {
     const struct definition *definition = options->definition;
-    return options->harmless && definition->input == NULL && definition->setup.count == 0 &&
-           definition->pretest.count == 0 && definition->posttest.count == 0 &&
-           definition->oracle.command.count == 0;
+    return options->harmless && !result->changed && definition->input == NULL &&
+           definition->setup.count == 0 && definition->pretest.count == 0 &&
+           definition->posttest.count == 0 && definition->oracle.command.count == 0;
 }
 
-static struct error *make_command(const struct finding_options *options, const char *spec,
-                                  uint64_t seed, int64_t trial, char **ret_command)
+static struct error *make_command(const struct finding_options *options,
+                                  const struct pool_result *result, const char *spec, uint64_t seed,
+                                  int64_t trial, char **ret_command)
 {
     char *command = NULL;
-    if (stands_alone(options) && options->injector->reproduce != NULL)
+    if (stands_alone(options, result) && options->injector->reproduce != NULL)
         TRY(options->injector->reproduce(options->injector_self, spec, seed, options->definition,
                                          &command));
     struct buffer text = {0};
@@ -220,7 +221,7 @@ struct error *finding_describe(const struct finding_options *options,
     text.title = TAKE(title.data);
     if (result->observation.injections.count > 0)
         TRY(make_site(&result->observation.injections.items[0], &text));
-    TRY(make_command(options, spec, seed, trial, &text.command));
+    TRY(make_command(options, result, spec, seed, trial, &text.command));
     *ret_text = text;
     text = (struct finding_text){0};
     return NULL;

@@ -109,6 +109,7 @@ struct error *message_put_result(struct buffer *out, const struct pool_result *r
     TRY(put_text(out, result->judgement.cause));
     TRY(put_u32(out, result->end));
     TRY(put_u32(out, (uint32_t)result->status));
+    TRY(put_u32(out, result->changed));
     TRY(put_double(out, result->seconds));
     TRY(put_text(out, result->stack));
     TRY(put_text(out, result->output));
@@ -252,6 +253,7 @@ struct error *message_get_result(const void *bytes, size_t size, struct pool_res
     result.judgement.cause = get_text(&cursor);
     uint32_t ending = cursor_u32(&cursor);
     result.status = (int)cursor_u32(&cursor);
+    result.changed = cursor_u32(&cursor) != 0;
     result.seconds = get_double(&cursor);
     result.stack = get_text(&cursor);
     result.output = get_text(&cursor);

@@ -23,6 +23,7 @@ struct pool_result {
     struct observation observation;
     enum sandbox_end end;
     int status;
+    bool changed; // files, as far as that was looked at
     double seconds;
     char *stack;  // of the crash or hang, or NULL
     char *output; // end of stderr, or NULL

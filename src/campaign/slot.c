@@ -85,6 +85,8 @@ static struct error *fill_result(const struct slot *slot, struct outcome_run *ru
     result->end = run->workload.end;
     result->status = run->workload.status;
     result->seconds = (double)run->workload.ns / 1e9;
+    for (size_t i = 0; i < run->artifacts.count; i++)
+        result->changed |= strcmp(run->artifacts.items[i].kind, "stream") != 0;
     TRY(end_of(&run->workload.err.kept, &result->output));
     if (run->hang_stack != NULL)
         result->stack = TAKE(run->hang_stack);

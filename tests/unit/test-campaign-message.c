@@ -22,6 +22,7 @@ static struct pool_result example(void)
         .judgement = {.verdict = VERDICT_HANG, .reason = strdup("why"), .cause = strdup("")},
         .end = SANDBOX_TIMEOUT,
         .status = -1,
+        .changed = true,
         .seconds = 0.25,
         .stack = strdup("f at a.c:1 (a)\nmain"),
     };
@@ -74,6 +75,7 @@ static void test_result(void **state)
     assert_string_equal(got.judgement.cause, "");
     assert_int_equal(got.end, SANDBOX_TIMEOUT);
     assert_int_equal(got.status, -1);
+    assert_true(got.changed);
     assert_true(got.seconds == 0.25);
     assert_string_equal(got.stack, result.stack);
     assert_null(got.output);
