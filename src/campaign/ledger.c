@@ -95,20 +95,6 @@ int ledger_wait(const struct ledger *ledger, int most)
     return ms < (uint64_t)most ? (int)ms : most;
 }
 
-static const char *outcome_name(enum sandbox_end end)
-{
-    switch (end) {
-    case SANDBOX_EXIT:
-        return "exit";
-    case SANDBOX_SIGNAL:
-        return "signal";
-    case SANDBOX_TIMEOUT:
-        return "timeout";
-    default:
-        return "none";
-    }
-}
-
 static struct error *add_candidate(struct ledger *ledger, struct trial_job *job,
                                    const struct candidate *candidate)
 {
@@ -172,7 +158,7 @@ static struct error *add_trial(struct ledger *ledger, const struct trial_job *jo
         .spec = job->spec,
         .verdict = result->judgement.verdict,
         .reason = result->judgement.reason != NULL ? result->judgement.reason : "",
-        .outcome = outcome_name(result->end),
+        .outcome = outcome_word(result->end),
         .status = result->status,
         .seconds = result->seconds,
         .started_s = started > 0 ? started : 0,
@@ -229,23 +215,32 @@ static struct error *store_changed(struct ledger *ledger, struct store_finding *
     return store_update_finding(ledger->store, row);
 }
 
-static struct error *new_finding(struct ledger *ledger, const struct trial_job *job,
-                                 const struct pool_result *result, int64_t trial)
+// The trial that shows the finding from now on. Whether another repeated says nothing of this one.
+static struct error *take_example(struct ledger *ledger, struct finding_group *group,
+                                  const struct trial_job *job, const struct pool_result *result,
+                                  int64_t trial)
 {
-    struct finding_group *group;
-    TRY(finding_group_add(&ledger->groups, finding_cause(result), &group));
-    group->verdict = result->judgement.verdict;
     group->trial = trial;
     group->activations = result->observation.activations;
     group->seconds = result->seconds;
     group->seed = job->seed;
     group->number = job->number;
     group->candidate = job->candidate;
-    if (ledger->confirm) {
-        group->spec = strdup(job->spec);
-        if (group->spec == NULL)
-            return error_no_memory();
-    }
+    if (!ledger->confirm)
+        return NULL;
+    group->confirmed = STORE_NOT_CONFIRMED;
+    free(group->spec);
+    group->spec = strdup(job->spec);
+    return group->spec != NULL ? NULL : error_no_memory();
+}
+
+static struct error *new_finding(struct ledger *ledger, const struct trial_job *job,
+                                 const struct pool_result *result, int64_t trial)
+{
+    struct finding_group *group;
+    TRY(finding_group_add(&ledger->groups, finding_cause(result), &group));
+    group->verdict = result->judgement.verdict;
+    TRY(take_example(ledger, group, job, result, trial));
     TRY(with_row(ledger, group, job, result, store_new));
     return store_set_trial_finding(ledger->store, trial, group->id);
 }
@@ -267,9 +262,7 @@ static struct error *another_of(struct ledger *ledger, struct finding_group *gro
     TRY(store_add_finding(ledger->store, &row));
     if (!finding_is_simpler(group, result))
         return NULL;
-    group->trial = trial;
-    group->activations = result->observation.activations;
-    group->seconds = result->seconds;
+    TRY(take_example(ledger, group, job, result, trial));
     return with_row(ledger, group, job, result, store_changed);
 }
 
@@ -311,14 +304,17 @@ struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct t
                              struct pool_result *result)
 {
     struct finding_group *group = &ledger->groups.items.items[index];
-    free(group->spec);
-    group->spec = NULL;
+    bool outdated = job->number != group->number; // there is a simpler one meanwhile
+    if (!outdated)
+        free(TAKE(group->spec));
     group->confirming = false;
     if (result->judgement.verdict == VERDICT_INVALID)
         return NULL; // says nothing; a resumed campaign may try again
     TRY(open_transaction(ledger));
     int64_t trial;
     TRY(add_trial(ledger, job, result, group->id, true, &trial));
+    if (outdated)
+        return NULL;
     bool repeated = result->judgement.verdict == group->verdict &&
                     strcmp(finding_cause(result), group->cause) == 0;
     group->confirmed = repeated ? STORE_CONFIRMED : STORE_FLAKY;

@@ -170,7 +170,7 @@ struct error *
 store_each_open_candidate(struct store *store, int64_t campaign, uint64_t after, uint64_t limit,
                           struct error *(*row)(void *, const struct store_candidate *), void *data);
 
-// Whether the trial that first showed a finding showed it again when it was run once more.
+// Whether the trial that stands for a finding showed it again when it was run once more.
 enum store_confirmed { STORE_NOT_CONFIRMED, STORE_CONFIRMED, STORE_FLAKY };
 
 struct store_finding {

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is known of a finding is known of the trial that stands for it.
+#include "campaign/ledger.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void ok(struct error *error)
+{
+    if (error != NULL)
+        fail_msg("%s", error_message(error));
+}
+
+struct bench {
+    char directory[32], path[64];
+    struct definition definition;
+    struct store_campaign campaign;
+    struct store_candidate candidate;
+    struct campaign_control control;
+    struct ledger ledger;
+};
+
+static void bench_start(struct bench *bench)
+{
+    static const struct injector injector = {.name = "none"};
+    *bench = (struct bench){.directory = "/tmp/ordeal-unit-XXXXXX"};
+    assert_non_null(mkdtemp(bench->directory));
+    snprintf(bench->path, sizeof bench->path, "%s/x.db", bench->directory);
+    ok(definition_new(&bench->definition));
+    struct ledger *ledger = &bench->ledger;
+    ok(store_open(bench->path, STORE_WRITE, &ledger->store));
+    bench->campaign = (struct store_campaign){.name = "x",
+                                              .injector = "none",
+                                              .definition = "",
+                                              .command = "x",
+                                              .directory = "/",
+                                              .environment = "[]",
+                                              .version = "0",
+                                              .machine = ""};
+    ok(store_add_campaign(ledger->store, &bench->campaign));
+    bench->candidate = (struct store_candidate){
+        .campaign = bench->campaign.id, .number = 1, .spec = "f=1", .type = "f=1", .weight = 1};
+    ok(store_add_candidate(ledger->store, &bench->candidate));
+    ledger->campaign = &bench->campaign;
+    ledger->control = &bench->control;
+    ledger->confirm = true;
+    ledger->options =
+        (struct finding_options){.definition = &bench->definition, .injector = &injector};
+    ok(ledger_init(ledger));
+}
+
+static void bench_end(struct bench *bench)
+{
+    ledger_deinit(&bench->ledger);
+    store_close(bench->ledger.store);
+    definition_deinit(&bench->definition);
+    unlink(bench->path);
+    assert_int_equal(rmdir(bench->directory), 0);
+}
+
+static struct pool_result result_of(enum verdict verdict, uint64_t activations)
+{
+    struct pool_result result = {.end = SANDBOX_EXIT, .seconds = 1};
+    result.judgement.verdict = verdict;
+    result.judgement.reason = strdup("why");
+    result.judgement.cause = strdup(verdict == VERDICT_CRASH ? "crash in f" : "pass");
+    result.observation.activations = activations;
+    return result;
+}
+
+static struct trial_job job_of(const struct bench *bench, uint64_t number)
+{
+    return (struct trial_job){
+        .candidate = bench->candidate.id, .number = number, .seed = number, .spec = strdup("f=1")};
+}
+
+static void keep(struct bench *bench, uint64_t number, uint64_t activations)
+{
+    struct trial_job job = job_of(bench, number);
+    struct pool_result result = result_of(VERDICT_CRASH, activations);
+    ok(ledger_keep(&bench->ledger, &job, NULL, &result));
+    trial_job_deinit(&job);
+    pool_result_deinit(&result);
+}
+
+static void confirm(struct bench *bench, size_t index, uint64_t number, enum verdict verdict)
+{
+    struct trial_job job = job_of(bench, number);
+    struct pool_result result = result_of(verdict, 1);
+    ok(ledger_confirm(&bench->ledger, index, &job, &result));
+    trial_job_deinit(&job);
+    pool_result_deinit(&result);
+}
+
+static struct error *note_finding(void *data, const struct store_finding *row)
+{
+    struct store_finding *finding = data;
+    assert_int_equal(finding->id, 0);
+    finding->id = row->id;
+    finding->trials = row->trials;
+    finding->confirmed = row->confirmed;
+    return NULL;
+}
+
+static void finding_is(struct bench *bench, uint64_t trials, enum store_confirmed confirmed)
+{
+    struct store_finding finding = {0};
+    ok(store_each_finding(bench->ledger.store, bench->campaign.id, note_finding, &finding));
+    assert_int_equal(finding.trials, trials);
+    assert_int_equal(finding.confirmed, confirmed);
+}
+
+static void test_confirmation(void **state)
+{
+    struct bench bench;
+    size_t index;
+    bench_start(&bench);
+    keep(&bench, 1, 5);
+    struct finding_group *group = ledger_unconfirmed(&bench.ledger, &index);
+    assert_int_equal(group->number, 1);
+    assert_null(ledger_unconfirmed(&bench.ledger, &index));
+    confirm(&bench, index, 1, VERDICT_CRASH);
+    finding_is(&bench, 1, STORE_CONFIRMED);
+    keep(&bench, 2, 5);
+    finding_is(&bench, 2, STORE_CONFIRMED);
+    assert_null(ledger_unconfirmed(&bench.ledger, &index));
+    // A simpler one has not been confirmed yet.
+    keep(&bench, 3, 1);
+    finding_is(&bench, 3, STORE_NOT_CONFIRMED);
+    group = ledger_unconfirmed(&bench.ledger, &index);
+    assert_int_equal(group->number, 3);
+    confirm(&bench, index, 3, VERDICT_PASS);
+    finding_is(&bench, 3, STORE_FLAKY);
+    bench_end(&bench);
+}
+
+static void test_overtaken_confirmation(void **state)
+{
+    struct bench bench;
+    size_t index;
+    bench_start(&bench);
+    keep(&bench, 1, 5);
+    assert_non_null(ledger_unconfirmed(&bench.ledger, &index));
+    keep(&bench, 2, 1); // while the first is run again
+    confirm(&bench, index, 1, VERDICT_CRASH);
+    finding_is(&bench, 2, STORE_NOT_CONFIRMED);
+    struct finding_group *group = ledger_unconfirmed(&bench.ledger, &index);
+    assert_non_null(group);
+    assert_int_equal(group->number, 2);
+    confirm(&bench, index, 2, VERDICT_CRASH);
+    finding_is(&bench, 2, STORE_CONFIRMED);
+    assert_null(ledger_unconfirmed(&bench.ledger, &index));
+    bench_end(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_confirmation),
+        cmocka_unit_test(test_overtaken_confirmation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
