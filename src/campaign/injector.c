@@ -23,6 +23,26 @@ void candidate_deinit(struct candidate *candidate)
     *candidate = (struct candidate){0};
 }
 
+struct store_candidate candidate_row(const struct candidate *candidate, int64_t campaign,
+                                     uint64_t number, bool selected)
+{
+    return (struct store_candidate){
+        .campaign = campaign,
+        .number = number,
+        .spec = candidate->spec,
+        .type = candidate->type,
+        .function = candidate->function,
+        .module = candidate->module,
+        .file = candidate->file,
+        .line = candidate->line,
+        .component = candidate->component,
+        .series = candidate->series,
+        .position = candidate->position,
+        .weight = candidate->weight,
+        .selected = selected,
+    };
+}
+
 static void injection_deinit(struct injection *injection)
 {
     char *const texts[] = {injection->fault, injection->function, injection->module,

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "campaign/definition.h"
+#include "store/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +31,9 @@ struct candidate {
     double weight; // 1 unless the injector knows better
 };
 void candidate_deinit(struct candidate *candidate);
+// As it is stored; the strings stay the candidate's.
+struct store_candidate candidate_row(const struct candidate *candidate, int64_t campaign,
+                                     uint64_t number, bool selected);
 
 // One shot: one run of the workload, with a fault (spec) or without (spec NULL: a reference run, of
 // which the injector may record what it needs to know).

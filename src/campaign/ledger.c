@@ -98,21 +98,8 @@ int ledger_wait(const struct ledger *ledger, int most)
 static struct error *add_candidate(struct ledger *ledger, struct trial_job *job,
                                    const struct candidate *candidate)
 {
-    struct store_candidate row = {
-        .campaign = ledger->campaign->id,
-        .number = job->candidate_number,
-        .spec = candidate->spec,
-        .type = candidate->type,
-        .function = candidate->function,
-        .module = candidate->module,
-        .file = candidate->file,
-        .line = candidate->line,
-        .component = candidate->component,
-        .series = candidate->series,
-        .position = candidate->position,
-        .weight = candidate->weight,
-        .selected = true,
-    };
+    struct store_candidate row =
+        candidate_row(candidate, ledger->campaign->id, job->candidate_number, true);
     TRY(store_add_candidate(ledger->store, &row));
     job->candidate = row.id;
     ledger->campaign->candidates++;

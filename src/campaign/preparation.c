@@ -101,21 +101,7 @@ static struct error *store_candidates(struct preparation *preparation,
         const struct candidate *candidate = &gathering->items.items[i];
         if (sweep && !chosen[i])
             continue;
-        struct store_candidate row = {
-            .campaign = campaign->id,
-            .number = ++number,
-            .spec = candidate->spec,
-            .type = candidate->type,
-            .function = candidate->function,
-            .module = candidate->module,
-            .file = candidate->file,
-            .line = candidate->line,
-            .component = candidate->component,
-            .series = candidate->series,
-            .position = candidate->position,
-            .weight = candidate->weight,
-            .selected = chosen[i],
-        };
+        struct store_candidate row = candidate_row(candidate, campaign->id, ++number, chosen[i]);
         TRY(store_add_candidate(preparation->store, &row));
         selected += chosen[i];
     }
