@@ -66,6 +66,8 @@ static struct error *run_reference(struct preparation *preparation, uint32_t num
     return reference_add(reference, &run);
 }
 
+#define CANDIDATES_MOST 1000000u // they take nearly a GiB, and a minute to store
+
 struct gathering {
     ARRAY(struct candidate) items;
 };
@@ -73,6 +75,13 @@ struct gathering {
 static struct error *gather(void *data, struct candidate *candidate)
 {
     struct gathering *gathering = data;
+    if (gathering->items.count == CANDIDATES_MOST) {
+        candidate_deinit(candidate);
+        return error_new("there are more than %u candidates; choose faults of fewer functions, or "
+                         "make places of calls the candidates instead of single calls (at: site, "
+                         "at: stack), or sweep",
+                         CANDIDATES_MOST);
+    }
     struct candidate *item = ARRAY_ADD(&gathering->items);
     if (item == NULL) {
         candidate_deinit(candidate);
