@@ -73,6 +73,8 @@ static struct error *check_programs(const struct definition *definition)
 static struct error *check_files(const struct definition *definition)
 {
     struct stat facts;
+    if (definition->directory == NULL)
+        return error_new("directory: its name is empty");
     if (stat(definition->directory, &facts) < 0)
         return error_from_errno(errno, "directory: %s", definition->directory);
     if (!S_ISDIR(facts.st_mode))
@@ -80,6 +82,10 @@ static struct error *check_files(const struct definition *definition)
     if (definition->input != NULL && definition->setup.count == 0 &&
         access(definition->input, R_OK) < 0)
         return error_from_errno(errno, "input: cannot read %s", definition->input);
+    // To open a pipe may take for ever, and it can be read once.
+    if (definition->input != NULL && stat(definition->input, &facts) == 0 &&
+        !S_ISREG(facts.st_mode) && !S_ISCHR(facts.st_mode))
+        return error_new("input: %s is not a file", definition->input);
     return NULL;
 }
 

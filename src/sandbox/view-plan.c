@@ -252,7 +252,7 @@ static struct error *add_shared_memory(struct planning *planning)
     return add_overlay(planning, "/dev/shm", &status, 0, &works);
 }
 
-// The directories of others on the way to `path`.
+// The directories of others on the way to `path`, and ours that lead to them.
 static struct error *open_way(struct view *view, const char *path)
 {
     const struct view_part *inner = NULL;
@@ -264,22 +264,24 @@ static struct error *open_way(struct view *view, const char *path)
     }
     if (inner == NULL)
         return NULL;
-    size_t start = strlen(inner->path);
+    size_t start = strlen(inner->path), needed = view->paths.count;
     for (size_t end = start; path[end] != '\0';) {
         end += 1 + strcspn(path + end + 1, "/");
         _cleanup_(buffer_deinit) struct buffer full = {0};
         struct stat status;
         TRY(buffer_printf(&full, "/old%.*s", (int)end, path));
         if (lstat(full.data, &status) < 0 || !S_ISDIR(status.st_mode))
-            return NULL;
-        if (view_owns(view, full.data))
-            continue;
+            break;
         struct view_path *way = ARRAY_ADD(&view->paths);
         if (way == NULL || (way->path = strndup(path + start, end - start)) == NULL)
             return error_no_memory();
         way->layer = inner->number;
         way->mode = view_mode(view, full.data, status.st_mode);
+        if (!view_owns(view, full.data))
+            needed = view->paths.count;
     }
+    while (view->paths.count > needed)
+        free(view->paths.items[--view->paths.count].path);
     return NULL;
 }
 
