@@ -114,7 +114,7 @@ static void tell(const struct campaign_control *control, const struct replay_end
                  uint64_t times)
 {
     struct campaign_progress progress = {
-        .phase = "trials", .done = end->times, .planned = times, .left_s = -1};
+        .phase = "runs", .done = end->times, .planned = times, .left_s = -1};
     memcpy(progress.verdicts, end->verdicts, sizeof progress.verdicts);
     if (control->progress != NULL)
         control->progress(control->data, &progress);
@@ -137,6 +137,7 @@ static struct error *replay_run(const struct replay *replay, struct store *store
     TRY(compare_circumstances(replay, end));
     TRY(reference_load(&replay->definition.oracle, store, replay->campaign.id, &reference));
     TRY(shooting_new(&replay->definition, replay->injector, &shooting));
+    tell(control, end, times);
     while (end->times < times && (control->interrupts == NULL || *control->interrupts == 0)) {
         TRY(run_once(replay, shooting, reference, end));
         tell(control, end, times);

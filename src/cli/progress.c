@@ -26,11 +26,11 @@ struct progress {
     uint64_t next_ns;
     struct campaign_control control;
     struct buffer text;
-    struct sigaction before[4];
+    struct sigaction before[3]; // of `caught`
 };
 
 static volatile int interrupts;
-static volatile sig_atomic_t in_reference;
+static volatile sig_atomic_t leading; // a run, in this very process
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 #define CAUGHT (sizeof caught / sizeof *caught)
@@ -38,8 +38,8 @@ static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 static void count_interrupt(int number)
 {
     interrupts++;
-    // A reference run is led by this very process, which hears of nothing else until it is over.
-    if (interrupts < (in_reference ? 2 : 3))
+    // Who leads a run hears of nothing else until it is over.
+    if (interrupts < (leading ? 2 : 3))
         return;
     signal(number, SIG_DFL);
     raise(number);
@@ -172,7 +172,7 @@ static struct error *log_line(struct progress *progress, const struct campaign_p
 static void on_progress(void *data, const struct campaign_progress *now)
 {
     struct progress *progress = data;
-    in_reference = strcmp(now->phase, "reference") == 0;
+    leading = strcmp(now->phase, "reference") == 0 || strcmp(now->phase, "runs") == 0;
     uint64_t time = now_ns();
     if (progress->quiet || time < progress->next_ns)
         return;
@@ -244,7 +244,7 @@ struct error *progress_new(bool quiet, struct progress **ret_progress)
         .interrupts = &interrupts,
     };
     interrupts = 0;
-    in_reference = 0;
+    leading = 0;
     struct sigaction action = {.sa_handler = count_interrupt};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < CAUGHT; i++) {
@@ -252,9 +252,6 @@ struct error *progress_new(bool quiet, struct progress **ret_progress)
         if (progress->before[i].sa_handler != SIG_IGN) // nohup
             sigaction(caught[i], &action, NULL);
     }
-    // A limit on the size of files shall be an error of the store and no death.
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
-    sigaction(SIGXFSZ, &ignore, &progress->before[CAUGHT]);
     *ret_progress = progress;
     return NULL;
 }
@@ -266,7 +263,6 @@ void progress_free(struct progress *progress)
     wipe(progress);
     for (size_t i = 0; i < CAUGHT; i++)
         sigaction(caught[i], &progress->before[i], NULL);
-    sigaction(SIGXFSZ, &progress->before[CAUGHT], NULL);
     buffer_deinit(&progress->text);
     free(progress);
 }
