@@ -38,9 +38,34 @@ static struct error *ranges_add(struct ranges *ranges, struct range range)
     return NULL;
 }
 
+struct framing {
+    const struct flow_image *image;
+    struct ranges *ranges;
+};
+
+// The table of stubs for lazy binding has an entry like a function's: it begins with a push of
+// memory and a jump through memory. Calls through it are known by its slots.
+static bool is_linkage_table(const struct flow_image *image, uint64_t address)
+{
+    size_t size;
+    const unsigned char *code = elf_object_code(image->object, address, 32, &size);
+    struct isa_decoder decoder;
+    struct isa_fact push, jump;
+    isa_decoder_init(&decoder);
+    return code != NULL && isa_decode(&decoder, code, size, address, &push) &&
+           push.kind == ISA_PUSH && (push.flags & ISA_MEMORY) != 0 &&
+           isa_decode(&decoder, code + push.length, size - push.length, address + push.length,
+                      &jump) &&
+           jump.kind == ISA_JUMP_INDIRECT && jump.base == ISA_PC;
+}
+
 static struct error *add_frame(void *data, const struct elf_frame *frame)
 {
-    return ranges_add(data, (struct range){frame->start, frame->end, NULL, 0, frame->part});
+    struct framing *framing = data;
+    if (frame->part && is_linkage_table(framing->image, frame->start))
+        return NULL;
+    return ranges_add(framing->ranges,
+                      (struct range){frame->start, frame->end, NULL, 0, frame->part});
 }
 
 static bool is_cold(const struct elf_symbol *symbol)
@@ -202,7 +227,8 @@ struct error *flow_load_functions(struct flow_image *image)
         return error_new("%s: its segments are more than 4 GiB apart",
                          elf_object_path(image->object));
     _cleanup_(ranges_deinit) struct ranges ranges = {0};
-    TRY(elf_each_frame(image->object, add_frame, &ranges));
+    struct framing framing = {image, &ranges};
+    TRY(elf_each_frame(image->object, add_frame, &framing));
     TRY(add_symbols(image->object, &ranges));
     ranges_settle(&ranges);
     for (size_t first = 0; ranges.items.count != 0;) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Jump tables of switch statements, as gcc and clang write them:
 //   lea B, [table]; movsxd R, dword [B + I*4]; add R, B; jmp R     position independent
+//   … mov eax, [B + I4]; cdqe; add …                               the same, unoptimised
 //   jmp [I*8 + table]  or  mov R, [I*8 + table]; jmp R             fixed addresses
 // The table's length is in a comparison before; where that is not found, the table ends with the
 // first entry that does not lead into the function.
@@ -73,6 +74,22 @@ static bool absolute_table(const struct isa_fact *fact, uint32_t at, struct tabl
     return true;
 }
 
+// The load of an entry into a register: of four bytes, sign-extended at once or by a cdqe after it.
+static const struct isa_fact *entry_load(const struct search *search, uint32_t *at, uint8_t reg)
+{
+    const struct isa_fact *made = definition(search, at, reg);
+    bool extended = made != NULL && made->kind == ISA_COPY && made->from == 4 && made->width == 8 &&
+                    (made->flags & ISA_SIGNED) != 0;
+    if (extended)
+        made = definition(search, at, made->src);
+    if (made == NULL || made->kind != ISA_LOAD || made->from != 4 || made->index == ISA_NONE ||
+        made->base >= ISA_REGISTERS || (!extended && (made->flags & ISA_SIGNED) == 0))
+        return NULL;
+    // Unoptimised code scales the index beforehand.
+    bool scaled = (made->flags & ISA_SCALE) == 2;
+    return scaled || (extended && (made->flags & ISA_SCALE) == 0) ? made : NULL;
+}
+
 static bool relative_table(const struct search *search, uint32_t at, const struct isa_fact *sum,
                            struct table *ret_table)
 {
@@ -80,11 +97,9 @@ static bool relative_table(const struct search *search, uint32_t at, const struc
     for (int i = 0; i < 2; i++) {
         uint8_t loaded = i == 0 ? sum->dst : sum->src, base = i == 0 ? sum->src : sum->dst;
         uint32_t where = at;
-        const struct isa_fact *load = definition(search, &where, loaded);
         uint64_t address;
-        if (load == NULL || load->kind != ISA_LOAD || (load->flags & ISA_SIGNED) == 0 ||
-            load->from != 4 || load->index == ISA_NONE || load->base >= ISA_REGISTERS ||
-            (load->flags & ISA_SCALE) != 2 || !fixed_address(search, at, base, &address))
+        if (entry_load(search, &where, loaded) == NULL ||
+            !fixed_address(search, at, base, &address))
             continue;
         *ret_table =
             (struct table){.address = address, .entry = 4, .relative = true, .before = where};

@@ -595,7 +595,6 @@ static struct error *step_fact(struct search *search, struct story *story, uint3
 {
     const struct isa_fact *fact = &search->image->facts.items[at];
     *ret_ended = false;
-    step_pending(story, at);
     if (fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT)
         return step_call(search, story, at, ret_ended);
     if (fact->kind == ISA_SYSCALL)
@@ -610,6 +609,8 @@ static struct error *step_fact(struct search *search, struct story *story, uint3
     if (story->error.state == TRACKED_PLACE)
         TRY(step_tracked(search, story, &story->error, at));
     note_result(search, story, at);
+    step_pending(story,
+                 at); // last: the bounds hold before the instruction, which may change the place
     return NULL;
 }
 
