@@ -102,6 +102,12 @@ void campaign_grouping_deinit(struct campaign_grouping *grouping);
 // Fills facts->limits from the rest.
 struct error *campaign_limits_find(struct campaign_facts *facts);
 
+// The definition without the environment, which may hold secrets.
+struct error *campaign_put_definition(const char *definition, struct buffer *text);
+// The value of a key of a section, as it is written there; NULL if it has none.
+const char *campaign_definition_value(const char *definition, const char *section, const char *key,
+                                      size_t *ret_size);
+
 // The command that shows a finding's trial again, from this store.
 struct error *campaign_put_replay(const struct campaign_facts *facts, int64_t trial,
                                   struct buffer *text);

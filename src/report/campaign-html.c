@@ -171,7 +171,9 @@ static struct error *put_footer(struct html_page *page)
     if (campaign->definition != NULL && *campaign->definition != '\0') {
         HTML(page, "<details><summary>Definition of the campaign</summary>"
                    "<pre class=\"block\" tabindex=\"0\">");
-        TRY(html_begin(page, campaign->definition, 20000));
+        _cleanup_(buffer_deinit) struct buffer definition = {0};
+        TRY(campaign_put_definition(campaign->definition, &definition));
+        TRY(html_begin(page, definition.data != NULL ? definition.data : "", 20000));
         HTML(page, "</pre></details>");
     }
     HTML(page, "<p>Ordeal ");

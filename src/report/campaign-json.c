@@ -80,6 +80,9 @@ static void add_references(struct json_maker *maker, json_t *line,
 static struct error *put_campaign(const struct campaign_facts *facts, struct report_sink *sink)
 {
     const struct store_campaign *campaign = &facts->campaign;
+    _cleanup_(buffer_deinit) struct buffer definition = {0};
+    if (campaign->definition != NULL)
+        TRY(campaign_put_definition(campaign->definition, &definition));
     struct json_maker maker;
     _cleanup_(json_release) json_t *line = campaign_json_start(&maker, "campaign");
     json_add_integer(&maker, line, "format", 1);
@@ -90,7 +93,7 @@ static struct error *put_campaign(const struct campaign_facts *facts, struct rep
     add_optional(&maker, line, "directory", campaign->directory);
     add_optional(&maker, line, "version", campaign->version);
     add_optional(&maker, line, "machine", campaign->machine);
-    add_optional(&maker, line, "definition", campaign->definition);
+    add_optional(&maker, line, "definition", definition.data);
     json_add_string(&maker, line, "state", campaign_state_name(campaign->state));
     add_large(&maker, line, "seed", campaign->seed);
     json_add_signed(&maker, line, "created", campaign->created_s);

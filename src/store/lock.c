@@ -84,7 +84,7 @@ static struct error *try_take(const char *path, int *ret_descriptor, struct stat
                          (int)(strlen(path) - strlen("-lock")), path);
     for (;;) {
         _cleanup_close_ int descriptor =
-            open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+            open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
         if (descriptor < 0)
             return error_from_errno(errno, "%s: cannot be made, so that two could write at once",
                                     path);

@@ -7,6 +7,7 @@
 #include "store/schema.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -153,9 +154,21 @@ static struct error *use_log(struct store *store)
     return error;
 }
 
+// The file holds the environment of the workload and what it printed: nobody else's business. The
+// files beside it get its mode from SQLite. Closing it drops no lock: there is none on a new file.
+static struct error *make_private(const char *path)
+{
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+    if (descriptor < 0)
+        return errno == EEXIST ? NULL : error_from_errno(errno, "%s: cannot be made", path);
+    close(descriptor);
+    return NULL;
+}
+
 static struct error *open_to_write(struct store *store)
 {
     int64_t version;
+    TRY(make_private(store->path));
     TRY(connect(store, ""));
     if (sqlite3_db_readonly(store->database, "main") != 0)
         return error_new("%s: cannot be written", store->path);

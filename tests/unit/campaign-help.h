@@ -45,7 +45,8 @@ static inline void maker_start(struct maker *maker, const char *path, const char
     struct store_campaign campaign = {
         .name = name,
         .injector = "library",
-        .definition = "name: made-up\ncommand: [cp, in, out]\n",
+        .definition = "campaign: made-up\ncommand: [cp, in, out]\n"
+                      "environment: [\"TOKEN=s3cr3t\"]\nselection:\n  kind: all\n",
         .command = "cp in out",
         .directory = directory != NULL ? directory : "/nowhere",
         .environment = "[]",

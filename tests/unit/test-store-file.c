@@ -351,10 +351,12 @@ static void leave_unfinished(void)
 
 static void read_only_places(void **state)
 {
+    // A file that its owner lets others read: SQLite gives the files beside it the same mode.
+    store_close(open_store(STORE_WRITE));
+    assert_int_equal(chmod(help_path, 0644), 0);
     struct store *store = open_store(STORE_WRITE);
     fill(store, 5);
     assert_int_equal(chmod(help_directory, 0755), 0);
-    assert_int_equal(chmod(help_path, 0644), 0);
     in_child(read_beside_the_writer);
     store_close(store);
     assert_int_equal(chmod(help_path, 0444), 0);
@@ -372,6 +374,30 @@ static void read_only_places(void **state)
     assert_int_equal(chmod(help_directory, 0555), 0);
     in_child(read_unfinished_as_nobody);
     assert_int_equal(chmod(help_directory, 0755), 0);
+}
+
+// What is in it, the environment for one, is its owner's, whatever the mask; a mode that was given
+// to it later stays.
+static void for_the_owner_only(void **state)
+{
+    static const char *const endings[] = {"", "-wal", "-shm", "-lock"};
+    mode_t mask = umask(0);
+    struct store *store = open_store(STORE_WRITE);
+    fill(store, 1);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char name[160];
+        struct stat facts;
+        snprintf(name, sizeof name, "%s%s", help_path, endings[i]);
+        assert_int_equal(stat(name, &facts), 0);
+        assert_int_equal(facts.st_mode & 0777, 0600);
+    }
+    store_close(store);
+    assert_int_equal(chmod(help_path, 0640), 0);
+    store_close(open_store(STORE_WRITE));
+    struct stat facts;
+    assert_int_equal(stat(help_path, &facts), 0);
+    assert_int_equal(facts.st_mode & 0777, 0640);
+    umask(mask);
 }
 
 // Names that mean something to SQLite.
@@ -401,6 +427,7 @@ int main(void)
         STORE_TEST(file_size_limits),
         STORE_TEST(full_disks),
         STORE_TEST(read_only_places),
+        STORE_TEST(for_the_owner_only),
         STORE_TEST(odd_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
