@@ -103,7 +103,10 @@ static bool interval_reached(struct campaign *campaign)
         return false;
     campaign->next_look = n + (n / 10 > 10 ? n / 10 : 10);
     struct stats_interval interval = stats_wilson(campaign->ledger.failures, n, CONFIDENCE);
-    return (interval.high - interval.low) / 2 <= campaign->limits->until_interval;
+    // The interval lies around the share unevenly: what counts is its longer side.
+    double share = (double)campaign->ledger.failures / (double)n;
+    double up = interval.high - share, down = share - interval.low;
+    return (up > down ? up : down) <= campaign->limits->until_interval;
 }
 
 static unsigned trials_running(const struct campaign *campaign)
@@ -129,7 +132,7 @@ static const char *reason_to_stop(struct campaign *campaign)
     if (ledger->invalid_in_row >= INVALID_MOST)
         return "invalid trials";
     if (limits->max_trials != 0 && ledger->trials >= limits->max_trials)
-        return "number of trials";
+        return "max trials";
     return NULL;
 }
 
@@ -143,7 +146,7 @@ static bool enough_started(const struct campaign *campaign)
 static bool may_confirm(const struct campaign *campaign)
 {
     return campaign->stopped_by == NULL || strcmp(campaign->stopped_by, "interval") == 0 ||
-           strcmp(campaign->stopped_by, "number of trials") == 0;
+           strcmp(campaign->stopped_by, "max trials") == 0;
 }
 
 static struct error *take_confirmation(struct campaign *campaign, struct flight *flight,
@@ -346,6 +349,13 @@ static enum store_state end_state(const struct campaign *campaign)
     return go_on ? STORE_INTERRUPTED : STORE_FINISHED;
 }
 
+// A limit that is reached with the last trial there is stopped nothing.
+static bool all_was_run(const struct campaign *campaign)
+{
+    uint64_t all = campaign->schedule != NULL ? schedule_planned(campaign->schedule) : 0;
+    return all != 0 && campaign->ledger.trials >= all && interrupts(campaign) == 0;
+}
+
 static struct error *run_campaign(struct campaign *campaign, struct campaign_end *ret_end)
 {
     campaign->ledger.started_ns = monotonic_ns();
@@ -356,7 +366,10 @@ static struct error *run_campaign(struct campaign *campaign, struct campaign_end
         campaign->stopped_by = "interrupt";
     else
         TRY(run_trials(campaign));
+    if (all_was_run(campaign))
+        campaign->stopped_by = NULL;
     campaign->row.state = end_state(campaign);
+    campaign->row.stopped_by = campaign->stopped_by;
     campaign->row.elapsed_s = ledger_elapsed(&campaign->ledger);
     TRY(store_update_campaign(campaign->store, &campaign->row));
     *ret_end = (struct campaign_end){
@@ -419,22 +432,45 @@ struct error *campaign_start(const struct definition *definition, struct store *
 }
 
 struct search {
-    int64_t id;
+    int64_t id, limited; // limited: ended by a limit, which another one can take the place of
+    const char *limit;
 };
+
+static const char *known_limit(const char *stopped_by)
+{
+    static const char *const limits[] = {"time budget", "max trials", "interval"};
+    for (size_t i = 0; stopped_by != NULL && i < sizeof limits / sizeof *limits; i++)
+        if (strcmp(stopped_by, limits[i]) == 0)
+            return limits[i];
+    return NULL;
+}
 
 static struct error *note_unfinished(void *data, const struct store_campaign *row)
 {
     struct search *search = data;
+    const char *limit = known_limit(row->stopped_by);
     if (row->state != STORE_FINISHED && row->id > search->id)
         search->id = row->id;
+    if (row->state == STORE_FINISHED && limit != NULL && row->id > search->limited) {
+        search->limited = row->id;
+        search->limit = limit;
+    }
     return NULL;
 }
 
-struct error *campaign_find_unfinished(struct store *store, int64_t id, int64_t *ret_id)
+struct error *campaign_find_unfinished(struct store *store, int64_t id, bool new_limits,
+                                       int64_t *ret_id)
 {
-    struct search search = {id};
+    struct search search = {.id = id};
     if (id == 0)
         TRY(store_each_campaign(store, note_unfinished, &search));
+    if (new_limits && search.limited > search.id)
+        search.id = search.limited;
+    if (search.id == 0 && search.limited != 0)
+        return error_new("there is no unfinished campaign to go on with; campaign %lld ended by "
+                         "its %s: say how long it may go on with --time-budget, --max-trials or "
+                         "--until-interval",
+                         (long long)search.limited, search.limit);
     if (search.id == 0)
         return error_new("there is no unfinished campaign to go on with");
     *ret_id = search.id;
@@ -442,11 +478,12 @@ struct error *campaign_find_unfinished(struct store *store, int64_t id, int64_t 
 }
 
 // The row of the campaign that is to go on, and its definition.
-static struct error *find_campaign(struct store *store, int64_t id, struct store_campaign *ret_row,
+static struct error *find_campaign(struct store *store, int64_t id, bool new_limits,
+                                   struct store_campaign *ret_row,
                                    struct definition *ret_definition)
 {
     struct store_campaign row;
-    TRY(campaign_find_unfinished(store, id, &id));
+    TRY(campaign_find_unfinished(store, id, new_limits, &id));
     TRY(store_find_campaign(store, id, &row));
     struct error *error = subject_definition(row.definition, store_path(store), ret_definition);
     if (error != NULL) {
@@ -462,7 +499,7 @@ struct error *campaign_resume(struct store *store, int64_t id,
 {
     _cleanup_(definition_deinit) struct definition definition = {0};
     _cleanup_(store_campaign_deinit) struct store_campaign row = {0};
-    TRY(find_campaign(store, id, &row, &definition));
+    TRY(find_campaign(store, id, control->limits != NULL, &row, &definition));
     _cleanup_(campaign_deinit) struct campaign campaign = {
         .definition = &definition,
         .limits = control->limits != NULL ? control->limits : &definition,
@@ -471,6 +508,7 @@ struct error *campaign_resume(struct store *store, int64_t id,
         .row = row,
     };
     campaign.row.state = STORE_RUNNING;
+    campaign.row.stopped_by = NULL; // its text is `row`'s
     TRY(find_injector(definition.injector, &campaign.injector));
     TRY(store_update_campaign(store, &campaign.row));
     return run_campaign(&campaign, ret_end);

@@ -32,7 +32,7 @@ struct campaign_control {
 struct campaign_end {
     int64_t id;
     enum store_state state;
-    const char *stopped_by; // "time budget", "interval", "interrupt", …; NULL: all was run
+    const char *stopped_by; // as in store_campaign
     uint64_t verdicts[VERDICTS];
     uint64_t findings;
 };
@@ -43,12 +43,14 @@ struct error *campaign_start(const struct definition *definition, struct store *
 struct error *campaign_resume(struct store *store, int64_t id,
                               const struct campaign_control *control, struct campaign_end *ret_end);
 
-// Which one that is; an error if there is none.
-struct error *campaign_find_unfinished(struct store *store, int64_t id, int64_t *ret_id);
+// Which one that is; an error if there is none. With new limits, one that ended by its time budget,
+// number of trials or interval is meant, too.
+struct error *campaign_find_unfinished(struct store *store, int64_t id, bool new_limits,
+                                       int64_t *ret_id);
 
 // Whether the campaign that campaign_resume() would go on with has this definition. If not, an
-// error that says what differs. What only says how long and how many at once may differ, and so may
-// the environment: a resumed campaign runs in the one it began with.
+// error that says what differs. (`id` is not 0.) What only says how long and how many at once may
+// differ, and so may the environment: a resumed campaign runs in the one it began with.
 struct error *campaign_compare(struct store *store, int64_t id,
                                const struct definition *definition);
 

@@ -54,7 +54,6 @@ static struct error *tell_difference(int64_t id, const char *then, const char *n
 struct error *campaign_compare(struct store *store, int64_t id, const struct definition *definition)
 {
     _cleanup_(store_campaign_deinit) struct store_campaign row = {0};
-    TRY(campaign_find_unfinished(store, id, &id));
     TRY(store_find_campaign(store, id, &row));
     _cleanup_(buffer_deinit) struct buffer then = {0}, given = {0}, now = {0};
     TRY(normal_text(row.definition, strlen(row.definition), &then));

@@ -153,6 +153,13 @@ struct error *parameters_error(const struct definition_parameter *parameter, con
     return error_prefix(error, "%s", parameter->name);
 }
 
+void parameters_forget(struct definition *definition, const char *name)
+{
+    for (size_t i = 0; i < definition->parameters.count; i++)
+        if (strcmp(definition->parameters.items[i].name, name) == 0)
+            words_clear(&definition->parameters.items[i].values);
+}
+
 void parameters_clear(struct definition *definition)
 {
     for (size_t i = 0; i < definition->parameters.count; i++) {

@@ -26,6 +26,8 @@ struct error *parameters_check(const struct definition *definition);
 // An error about the place where a parameter stands.
 __attribute__((format(printf, 2, 3), warn_unused_result)) struct error *
 parameters_error(const struct definition_parameter *parameter, const char *format, ...);
+// Of one parameter.
+void parameters_forget(struct definition *definition, const char *name);
 void parameters_clear(struct definition *definition);
 
 #endif

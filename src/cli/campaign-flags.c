@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "campaign/definition-parameter.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -152,6 +153,17 @@ struct error *campaign_define(const struct campaign_words *words, struct definit
     *ret_definition = definition;
     definition = (struct definition){0};
     return NULL;
+}
+
+struct error *campaign_redefine(const struct campaign_words *words, struct definition *definition)
+{
+    // Lists that are given take the place of those that are there.
+    for (size_t i = 0; i < words->flags->entries.count; i++) {
+        const struct campaign_flag *flag = flag_of(&words->flags->entries.items[i]);
+        if (flag != NULL && flag->injector != NULL)
+            parameters_forget(definition, flag->key);
+    }
+    return apply_words(words, definition);
 }
 
 bool campaign_is_defined(const struct campaign_words *words)

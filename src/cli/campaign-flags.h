@@ -28,6 +28,8 @@ extern const struct campaign_flag campaign_flags[]; // ends with a NULL option
 // File first, flags over it. *ret_seeded: the seed was given.
 struct error *campaign_define(const struct campaign_words *words, struct definition *ret_definition,
                               bool *ret_seeded);
+// Flags over a definition that is there already.
+struct error *campaign_redefine(const struct campaign_words *words, struct definition *definition);
 // Whether anything but limits is given.
 bool campaign_is_defined(const struct campaign_words *words);
 // The limits among the flags.

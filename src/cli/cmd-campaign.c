@@ -85,7 +85,8 @@ static const struct option options[] = {
     {"set", 0, OPTION_LIST, "KEY=VALUE", "any key of ordeal-campaign(5); may be given again",
      FIELD(flags)},
     {"db", 0, OPTION_FILE, "FILE", "where results are kept (ordeal.db)", FIELD(store)},
-    {"resume", 0, OPTION_FLAG, NULL, "go on with the campaign that was interrupted", FIELD(resume)},
+    {"resume", 0, OPTION_FLAG, NULL,
+     "go on with the campaign that was interrupted or reached a limit", FIELD(resume)},
     {"fail-on", 0, OPTION_TEXT, "LIST",
      "verdicts that make the exit status 1: crash,hang,... (all failures)", FIELD(fail_on)},
     {"dry-run", 0, OPTION_FLAG, NULL,
@@ -168,35 +169,43 @@ static struct error *report(struct store *store, const char *path, const struct 
     return output_print(&text);
 }
 
-// A definition that is given must be the stored one's; a seed that is not given is the stored
-// one's.
-static struct error *check_resumed(const struct campaign_words *words, struct store *store)
+// A definition that is given must be the stored one's. What is not given is the stored one's, too:
+// the seed, and everything else where there is neither a file nor a command.
+static struct error *check_resumed(const struct campaign_words *words, struct store *store,
+                                   int64_t id)
 {
     if (!campaign_is_defined(words))
         return NULL;
     _cleanup_(definition_deinit) struct definition definition = {0};
     _cleanup_(store_campaign_deinit) struct store_campaign row = {0};
-    bool seeded;
-    int64_t id;
-    TRY(campaign_define(words, &definition, &seeded));
-    TRY(campaign_find_unfinished(store, 0, &id));
+    bool seeded = true;
     TRY(store_find_campaign(store, id, &row));
+    if (words->file == NULL && words->command == NULL) {
+        TRY(definition_new(&definition));
+        TRY(definition_parse(&definition, "definition", row.definition, strlen(row.definition)));
+        TRY(campaign_redefine(words, &definition));
+    } else {
+        TRY(campaign_define(words, &definition, &seeded));
+    }
     if (!seeded)
         definition.seed = row.seed;
-    return campaign_compare(store, 0, &definition);
+    return campaign_compare(store, id, &definition);
 }
 
 static struct error *resume(const struct campaign_words *words, struct store *store,
                             struct campaign_control *control, struct campaign_end *ret_end)
 {
-    TRY(check_resumed(words, store));
     _cleanup_(definition_deinit) struct definition limits = {0};
+    int64_t id;
     TRY(definition_new(&limits));
     TRY(campaign_set_limits(words, &limits));
     control->jobs = limits.jobs;
-    if (limits.time_budget_ns != 0 || limits.max_trials != 0 || limits.until_interval > 0)
-        control->limits = &limits;
-    struct error *error = campaign_resume(store, 0, control, ret_end);
+    bool limited =
+        limits.time_budget_ns != 0 || limits.max_trials != 0 || limits.until_interval > 0;
+    TRY(campaign_find_unfinished(store, 0, limited, &id));
+    TRY(check_resumed(words, store, id));
+    control->limits = limited ? &limits : NULL;
+    struct error *error = campaign_resume(store, id, control, ret_end);
     control->limits = NULL;
     return error;
 }

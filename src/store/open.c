@@ -85,6 +85,8 @@ static struct error *check_schema(struct store *store, int64_t *ret_version)
         return error_new("%s: the file is damaged: schema %ld does not exist", store->path,
                          version);
     *ret_version = version;
+    if (store->mode == STORE_READ && version < SCHEMA_REASONS)
+        return store_execute(store, schema_without_reasons);
     return NULL;
 }
 

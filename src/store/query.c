@@ -43,7 +43,7 @@ static const struct description queries[QUERIES] = {
     [FIND_FINDING] = {"SELECT id, trials, trial FROM finding WHERE campaign = ?1 AND cause = ?2",
                       NULL, NULL},
     [UPDATE_CAMPAIGN] = {"UPDATE campaign SET state = ?2, elapsed_s = ?3, candidates = ?4,"
-                         " planned = ?5, warnings = ?6 WHERE id = ?1",
+                         " planned = ?5, warnings = ?6, stopped_by = ?7 WHERE id = ?1",
                          NULL, NULL},
     [UPDATE_FINDING] = {"UPDATE finding SET title = ?5, site = ?6, file = ?7, line = ?8,"
                         " stack = ?9, trial = ?10, command = ?12, confirmed = ?13 WHERE id = ?1",

@@ -27,6 +27,7 @@ static const struct column update_columns[] = {
     {"candidates", KIND_COUNT, offsetof(struct store_campaign, candidates)},
     {"planned", KIND_SOME_COUNT, offsetof(struct store_campaign, planned)},
     {"warnings", KIND_SOME_TEXT, offsetof(struct store_campaign, warnings)},
+    {"stopped_by", KIND_SOME_TEXT, offsetof(struct store_campaign, stopped_by)},
 };
 static const struct table update_table = {"campaign", update_columns,
                                           sizeof update_columns / sizeof *update_columns};

@@ -182,5 +182,11 @@ static const char views[] =
     "  GROUP BY trial.campaign, injection.module, offset, fault\n"
     "  ORDER BY trial.campaign, failures DESC, trials DESC;\n";
 
-const char *const schema_steps[] = {tables, views};
+static const char stopped_by[] = "ALTER TABLE campaign ADD COLUMN stopped_by TEXT;\n";
+
+const char *const schema_steps[] = {tables, views, stopped_by};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;
+
+// Temporary, so that it hides the file's own table and the file stays as it is.
+const char schema_without_reasons[] =
+    "CREATE TEMP VIEW campaign AS SELECT *, NULL AS stopped_by FROM main.campaign";

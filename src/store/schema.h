@@ -15,4 +15,9 @@
 extern const char *const schema_steps[];
 extern const int schema_version;
 
+// Files of versions before this one do not know why a campaign ended; readers of them execute the
+// statement below.
+#define SCHEMA_REASONS 3
+extern const char schema_without_reasons[];
+
 #endif

@@ -54,10 +54,12 @@ struct store_campaign {
     double elapsed_s;             // running time so far, over all resumptions
     uint64_t candidates, planned; // planned: trials that are to be run; 0 while not known (sweep)
     enum store_state state;
+    const char *stopped_by; // "time budget", "max trials", "interval", "interrupt", "invalid
+                            // trials"; NULL: all was run, or it runs
 };
 // Sets row->id.
 struct error *store_add_campaign(struct store *store, struct store_campaign *row);
-// state, elapsed_s, candidates, planned, warnings of the campaign with row->id.
+// state, stopped_by, elapsed_s, candidates, planned, warnings of the campaign with row->id.
 struct error *store_update_campaign(struct store *store, const struct store_campaign *row);
 // id 0: the newest. An error if there is none. The text lives until store_campaign_deinit().
 struct error *store_find_campaign(struct store *store, int64_t id,

@@ -30,6 +30,7 @@ static const struct column campaign_columns[] = {
     COLUMN(store_campaign, candidates, KIND_COUNT),
     COLUMN(store_campaign, planned, KIND_SOME_COUNT),
     COLUMN(store_campaign, state, KIND_STATE),
+    COLUMN(store_campaign, stopped_by, KIND_SOME_TEXT),
 };
 TABLE(campaign);
 

@@ -23,6 +23,7 @@ static void campaigns(void **state)
     second.candidates = 7;
     second.planned = 5;
     second.warnings = "output differs\nbetween runs";
+    second.stopped_by = "time budget";
     must(store_update_campaign(store, &second));
 
     must(store_find_campaign(store, 0, &found));
@@ -36,6 +37,7 @@ static void campaigns(void **state)
     assert_string_equal(found.version, first.version);
     assert_string_equal(found.machine, first.machine);
     assert_string_equal(found.warnings, second.warnings);
+    assert_string_equal(found.stopped_by, "time budget");
     assert_true(found.seed == 0xfedcba9876543210 && found.created_s == 1700000000);
     assert_true(found.elapsed_s == 1.5 && found.candidates == 7 && found.planned == 5);
     assert_int_equal(found.state, STORE_INTERRUPTED);

@@ -71,6 +71,11 @@ static void older_files_are_migrated(void **state)
         assert_string_equal(trial.stack, "copy\nmain");
         store_trial_deinit(&trial);
         store_candidate_deinit(&candidate);
+        struct store_campaign campaign;
+        must(store_find_campaign(store, 1, &campaign));
+        assert_string_equal(campaign.name, "copy");
+        assert_null(campaign.stopped_by);
+        store_campaign_deinit(&campaign);
         assert_int_equal(query_number(store, "PRAGMA user_version"), version);
         store_close(store);
 
