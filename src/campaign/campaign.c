@@ -305,10 +305,32 @@ static struct error *run_trials(struct campaign *campaign)
     return loop(campaign);
 }
 
+// Trials of two programs in one campaign: whoever reads the report must know.
+static struct error *compare_program(struct campaign *campaign)
+{
+    _cleanup_free_ char *program = NULL, *changed = NULL;
+    TRY(subject_program(campaign->definition, &program));
+    TRY(subject_program_changed(campaign->row.program, program, &changed));
+    const char *old = campaign->row.warnings;
+    if (changed == NULL || (old != NULL && strstr(old, changed) != NULL))
+        return NULL;
+    struct buffer text = {0};
+    size_t before = old != NULL ? strlen(old) + 1 : 0;
+    TRY(buffer_printf(&text, "%s%s%s: trials from before and after are in one campaign",
+                      old != NULL ? old : "", old != NULL ? "\n" : "", changed));
+    free(campaign->warnings);
+    campaign->row.warnings = campaign->warnings = text.data;
+    if (campaign->control->warn != NULL)
+        campaign->control->warn(campaign->control->data, text.data + before);
+    return NULL;
+}
+
 static struct error *prepare(struct campaign *campaign)
 {
     bool done;
     TRY(preparation_done(campaign->store, campaign->row.id, &done));
+    if (done)
+        TRY(compare_program(campaign));
     if (done)
         return reference_load(&campaign->definition->oracle, campaign->store, campaign->row.id,
                               &campaign->reference);
