@@ -23,8 +23,11 @@ static const struct {
     uint32_t bit;
     const char *name;
 } actions[] = {
-    {WIRE_RETURN, "return"}, {WIRE_ERRNO, "errno"}, {WIRE_DELAY, "delay"},
-    {WIRE_SIGNAL, "signal"}, {WIRE_SHORT, "short"}, {WIRE_OUT, "out"},
+    {WIRE_RETURN, "return"},         {WIRE_ERRNO, "errno"},
+    {WIRE_DELAY, "delay"},           {WIRE_SIGNAL, "signal"},
+    {WIRE_SHORT, "short"},           {WIRE_OUT, "out"},
+    {WIRE_PERFORMED, "performed"},   {WIRE_STREAM_ERROR, "stream-error"},
+    {WIRE_STREAM_END, "stream-end"},
 };
 
 static void add_signal(struct page *page, json_t *object, int number)

@@ -180,6 +180,12 @@ static struct error *put_actions(struct page *page, const struct wire_record *re
         PUT(page, ", shortened to %llu", (unsigned long long)record->value[0]);
     if (record->actions & WIRE_OUT && rule != NULL)
         TRY(put_outs(page, rule));
+    if (record->actions & WIRE_PERFORMED)
+        PUT(page, ", but performed");
+    if (record->actions & WIRE_STREAM_ERROR)
+        PUT(page, ", stream marked as in error");
+    if (record->actions & WIRE_STREAM_END)
+        PUT(page, ", stream marked as at its end");
     return paint(page, PLAIN);
 }
 

@@ -207,6 +207,7 @@ static struct function *function_new(const char *name, const struct module *libr
         sort(rules, all.count, by_number);
     function->name = copy;
     function->library = library;
+    function->habit = wire_habit_find(name);
     function->rules = rules;
     function->rule_count = all.count;
     function->pattern = all.pattern;

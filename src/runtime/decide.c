@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What to do with one intercepted call: which rules to look at, whether one fires, and then what.
+// What to do with one intercepted call: which rules to look at, and whether one fires.
 #include "runtime/sites.h"
-
-#include <time.h>
 
 static bool count_open(const struct wire_rule *rule, uint64_t n)
 {
@@ -163,73 +161,6 @@ static uint32_t choose(const struct call *call)
         }
         if (fires)
             return other;
-    }
-}
-
-// Doing it.
-
-static uint64_t short_count(const struct wire_rule *rule, uint64_t asked)
-{
-    if (rule->short_limit != 0)
-        return asked < rule->short_limit ? asked : rule->short_limit;
-    return asked / 2 != 0 ? asked / 2 : asked;
-}
-
-static void store_outputs(const struct call *call, const struct wire_rule *rule)
-{
-    const struct wire_out *outs = (const struct wire_out *)plan_array(runtime.plan->outs);
-    for (uint32_t i = 0; i < rule->outs.count; i++) {
-        const struct wire_out *out = &outs[rule->outs.offset + i];
-        uint64_t pointer = call->frame->arguments[out->argument] + out->offset;
-        if (!system_poke((void *)pointer, &out->value, out->width))
-            journal_note(WIRE_NOTE_OUT_FAULT, call->function->name);
-    }
-}
-
-static void delay(uint64_t nanoseconds)
-{
-    struct {
-        long seconds, nanoseconds;
-    } left = {(long)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
-    const long interrupted = -4;
-    while (SYSTEM_4(__NR_clock_nanosleep, CLOCK_MONOTONIC, 0, &left, &left) == interrupted)
-        ;
-}
-
-static enum decision act(const struct call *call, uint32_t number)
-{
-    const struct wire_rule *rule = &runtime.rules[number];
-    uint64_t *arguments = call->frame->arguments;
-    uint64_t shortened = short_count(rule, arguments[rule->short_argument]);
-    // The process may not live to tell how many calls there were.
-    if (call->function->rule_count <= 64)
-        bind_publish_function(call->function);
-    atomic_add(&runtime.rule_states[number].fired, 1);
-    journal_injection(call, number, shortened);
-    ordeal_injection(call->function->name, call->occurrence, number);
-    if ((rule->actions & WIRE_DELAY) != 0)
-        delay(rule->delay_ns);
-    if ((rule->actions & WIRE_SIGNAL) != 0)
-        SYSTEM_3(__NR_tgkill, system_pid(), system_tid(), rule->signal);
-    if ((rule->actions & WIRE_OUT) != 0)
-        store_outputs(call, rule);
-    if ((rule->actions & WIRE_ERRNO) != 0 && __errno_location != NULL)
-        *__errno_location() = rule->error;
-    if ((rule->actions & WIRE_SHORT) != 0)
-        arguments[rule->short_argument] = shortened;
-    if ((rule->actions & WIRE_RETURN) == 0)
-        return DECIDE_PASS;
-    arguments[0] = rule->value[0];
-    arguments[1] = rule->value[1];
-    switch (rule->value_kind) {
-    case WIRE_VALUE_FLOAT:
-    case WIRE_VALUE_DOUBLE:
-        return DECIDE_FLOATING;
-    case WIRE_VALUE_LONG_DOUBLE:
-        return DECIDE_LONG_DOUBLE;
-    default:
-        arguments[1] = (uint64_t)((int64_t)rule->value[0] >> 63);
-        return DECIDE_INTEGER;
     }
 }
 

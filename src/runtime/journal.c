@@ -69,7 +69,8 @@ static void capture_strings(struct wire_record *record, const struct call *call)
                              WIRE_CAPTURED_SIZE);
 }
 
-void journal_injection(const struct call *call, uint32_t rule, uint64_t short_value)
+void journal_injection(const struct call *call, uint32_t rule, uint32_t actions,
+                       uint64_t short_value)
 {
     const struct wire_rule *r = &runtime.rules[rule];
     struct wire_record *record = journal_open(WIRE_RECORD_INJECTION);
@@ -77,7 +78,7 @@ void journal_injection(const struct call *call, uint32_t rule, uint64_t short_va
         return;
     record->rule = rule;
     record->thread_number = call->thread->number;
-    record->actions = r->actions;
+    record->actions = actions;
     record->error = r->error;
     record->value[0] = (r->actions & WIRE_SHORT) != 0 ? short_value : r->value[0];
     record->value[1] = r->value[1];

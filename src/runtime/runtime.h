@@ -9,6 +9,7 @@
 #define ORDEAL_RUNTIME_RUNTIME_H
 
 #include "runtime/system.h"
+#include "wire/habits.h"
 #include "wire/region.h"
 
 #include <elf.h>
@@ -33,7 +34,8 @@ struct call_frame {
     uint64_t arguments[6]; // rdi rsi rdx rcx r8 r9
     uint64_t rax, r10;
     uint64_t target; // in: earlier count of the slot; out: where to go on
-    uint64_t slot;   // number
+    // number; out, for DECIDE_PERFORM: words of the stack to hand on << 16, rule << 32
+    uint64_t slot;
     uint64_t return_address;
     uint64_t stack[];
 };
@@ -44,6 +46,7 @@ enum decision {
     DECIDE_INTEGER,     // return arguments[0] in rax, arguments[1] in rdx
     DECIDE_FLOATING,    // return arguments[0] in xmm0
     DECIDE_LONG_DOUBLE, // return arguments[0..1] in st(0)
+    DECIDE_PERFORM,     // call frame->target, then ask runtime_performed what to return
 };
 
 // A function with rules: one per name and defining module, however many slots lead to it.
@@ -67,6 +70,7 @@ struct function {
     uint64_t pending;      // lowest occurrence that must be looked at and has not been
     uint64_t published;    // calls already added to the region's `reached`
     uint32_t recorded;     // 1 + its number in the region's table of calls; 0: not yet known
+    const struct wire_habit *habit; // or NULL
 };
 
 // A loaded object. Pointers go into its own mapping.
@@ -330,7 +334,9 @@ bool evaluate(const struct call *call, uint32_t rule, struct wire_span code);
 bool stack_set_add(uint64_t hash);
 
 // journal.c
-void journal_injection(const struct call *call, uint32_t rule, uint64_t short_value);
+// `actions`: those that are really done.
+void journal_injection(const struct call *call, uint32_t rule, uint32_t actions,
+                       uint64_t short_value);
 void journal_note(enum wire_note note, const char *text);
 void journal_exec(const char *path);
 void journal_crash(const struct crash *crash);
@@ -356,6 +362,10 @@ bool remote_ask(const struct call *call, uint32_t rule, uint32_t name);
 
 // stop.c
 void ordeal_injection(const char *function, uint64_t occurrence, uint32_t rule);
+
+// act.c: what a rule that fires does to the call
+enum decision act(const struct call *call, uint32_t rule);
+enum decision runtime_performed(struct call_frame *frame);
 
 // decide.c
 enum decision runtime_decide(struct call_frame *frame);

@@ -12,7 +12,8 @@
         .set STUB_SIZE, 96
         .set LATE_INITS, 256
 
-        .hidden runtime_slots, runtime_single_threaded, runtime_decide, runtime_site_filter
+        .hidden runtime_slots, runtime_single_threaded, runtime_decide, runtime_performed
+        .hidden runtime_site_filter
         .hidden runtime_late_initialise, runtime_save_size, runtime_save_mask
 
         .section .stubs, "ax", @progbits
@@ -117,7 +118,9 @@ runtime_gate_rest:
         sub     $8, %rsp
         .cfi_adjust_cfa_offset 8
         call    runtime_decide
-        add     $56, %rsp               # the callee-saved ones are as they were
+        cmp     $4, %eax
+        je      5f
+6:      add     $56, %rsp               # the callee-saved ones are as they were
         .cfi_adjust_cfa_offset -56
         cmp     $1, %eax
         jae     1f
@@ -143,6 +146,40 @@ runtime_gate_rest:
         add     $80, %rsp
         .cfi_adjust_cfa_offset -80
         ret
+# The original, as its caller called it, with a copy of the stack's words above the return address;
+# rbp - 8 is where the frame ends. Nothing is kept elsewhere: signals, exceptions and longjmp() may
+# pass.
+5:      .cfi_def_cfa_offset 144
+        mov     %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        .cfi_offset %rbp, -104
+        movzwl  130(%rbp), %ecx
+        lea     (, %rcx, 8), %rax
+        sub     %rax, %rsp
+7:      sub     $1, %ecx
+        js      8f
+        mov     144(%rbp, %rcx, 8), %rax
+        mov     %rax, (%rsp, %rcx, 8)
+        jmp     7b
+8:      mov     56(%rbp), %rdi
+        mov     64(%rbp), %rsi
+        mov     72(%rbp), %rdx
+        mov     80(%rbp), %rcx
+        mov     88(%rbp), %r8
+        mov     96(%rbp), %r9
+        mov     104(%rbp), %rax
+        mov     112(%rbp), %r10
+        mov     120(%rbp), %r11
+        call    *%r11
+        emms                            # forgets a long double that it may have returned
+        mov     %rbp, %rsp
+        lea     8(%rbp), %rdi
+        call    runtime_performed
+        mov     %rbp, %rsp
+        mov     40(%rbp), %rbp
+        .cfi_restore %rbp
+        .cfi_def_cfa %rsp, 144
+        jmp     6b
         .cfi_endproc
         .size runtime_gate_full, . - runtime_gate_full
 

@@ -3,6 +3,7 @@
 #include "scenario/action.h"
 
 #include "base/cleanup.h"
+#include "wire/habits.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -323,6 +324,18 @@ static struct error *parse_errno_action(struct parser *parser, struct actions *a
     return action_parse_errno(parser, actions);
 }
 
+// performed, skipped: whether the function is called all the same
+static struct error *parse_fate(struct parser *parser, struct actions *actions)
+{
+    bool performed = lexer_is_name(&parser->lexer, "performed");
+    if (actions->set & (WIRE_PERFORMED | WIRE_SKIPPED))
+        return parser_error(parser, parser->lexer.token.start,
+                            "'performed' or 'skipped' can be said once");
+    actions->fate_start = parser->lexer.token.start;
+    actions->set |= performed ? WIRE_PERFORMED : WIRE_SKIPPED;
+    return lexer_next(&parser->lexer);
+}
+
 struct error *action_parse(struct parser *parser, struct actions *actions)
 {
     struct lexer *lexer = &parser->lexer;
@@ -340,6 +353,8 @@ struct error *action_parse(struct parser *parser, struct actions *actions)
         return parse_errno_action(parser, actions);
     if (lexer_is_name(lexer, "out"))
         return parse_out(parser, actions);
+    if (lexer_is_name(lexer, "performed") || lexer_is_name(lexer, "skipped"))
+        return parse_fate(parser, actions);
     if (lexer_is_name(lexer, "watch")) {
         actions->watch = true;
         return lexer_next(lexer);
@@ -362,6 +377,30 @@ static struct error *check_errno_value(const struct actions *actions, const stru
                         failure, function, failure, value);
 }
 
+static struct error *check_fate(const struct actions *actions, const struct source *source,
+                                const struct pattern *pattern)
+{
+    const char *function = pattern->name.chars;
+    bool performed = actions->set & WIRE_PERFORMED;
+    if (!(actions->set & (WIRE_PERFORMED | WIRE_SKIPPED)))
+        return NULL;
+    if (!(actions->set & WIRE_RETURN))
+        return source_error(source, actions->fate_start,
+                            performed
+                                ? "'performed' calls the function and then reports something else; "
+                                  "say what: %s=-1/EIO, performed"
+                                : "'skipped' does not call the function; say what it is to return: "
+                                  "%s=-1/EIO, skipped",
+                            function);
+    const struct wire_habit *habit = wire_habit_find(function);
+    if (performed && habit != NULL && habit->flags & WIRE_HABIT_DIRECT)
+        return source_error(source, actions->fate_start,
+                            "%s returns twice or never, or looks at its caller: it cannot be "
+                            "'performed'",
+                            function);
+    return NULL;
+}
+
 struct error *action_check(struct actions *actions, const struct source *source, size_t offset,
                            const struct pattern *pattern)
 {
@@ -377,6 +416,7 @@ struct error *action_check(struct actions *actions, const struct source *source,
                             "with 'errno only' the call goes through, so it has no return value; "
                             "write VALUE/ERRNO for both");
     TRY(check_errno_value(actions, source, pattern));
+    TRY(check_fate(actions, source, pattern));
     if (!(actions->set & WIRE_SHORT))
         return NULL;
     if (actions->set & WIRE_RETURN)
@@ -465,5 +505,8 @@ struct error *action_print(const struct actions *actions, struct buffer *buffer)
         TRY(print_out(&actions->outs[i], buffer));
         comma = ", ";
     }
+    if (actions->set & (WIRE_PERFORMED | WIRE_SKIPPED))
+        return buffer_printf(buffer, ", %s",
+                             actions->set & WIRE_PERFORMED ? "performed" : "skipped");
     return NULL;
 }

@@ -214,6 +214,16 @@ static struct error *read_watch(struct yaml_rule *rule, const struct yaml_node *
     return NULL;
 }
 
+// true: the function is called as well; false: it is not, whatever is usual
+static struct error *read_performed(struct yaml_rule *rule, const struct yaml_node *node)
+{
+    bool yes = is_text(node, "true") || is_text(node, "yes");
+    if (!yes && !is_text(node, "false") && !is_text(node, "no"))
+        return node_error(rule->reader, node, "'performed' is true or false");
+    rule->draft.actions.set |= yes ? WIRE_PERFORMED : WIRE_SKIPPED;
+    return NULL;
+}
+
 static struct error *read_name(struct yaml_rule *rule, const struct yaml_node *node)
 {
     return scalar_text(rule->reader, node, &rule->draft.name);
@@ -226,7 +236,7 @@ static const struct {
     {"function", read_function}, {"library", read_library}, {"return", read_return},
     {"errno", read_errno},       {"delay", read_delay},     {"signal", read_signal},
     {"short", read_short},       {"out", read_out},         {"when", read_when},
-    {"watch", read_watch},       {"name", read_name},
+    {"watch", read_watch},       {"name", read_name},       {"performed", read_performed},
 };
 #define RULE_KEYS (sizeof rule_keys / sizeof *rule_keys)
 

@@ -241,8 +241,9 @@ static inline int wire_check_code(const struct wire_checked *checked, struct wir
 
 static inline int wire_check_rule(const struct wire_plan *plan, const struct wire_rule *rule)
 {
-    const uint32_t known =
-        WIRE_RETURN | WIRE_ERRNO | WIRE_DELAY | WIRE_SIGNAL | WIRE_SHORT | WIRE_OUT;
+    const uint32_t known = WIRE_RETURN | WIRE_ERRNO | WIRE_DELAY | WIRE_SIGNAL | WIRE_SHORT |
+                           WIRE_OUT | WIRE_PERFORMED | WIRE_SKIPPED;
+    const uint32_t returning = WIRE_PERFORMED | WIRE_SKIPPED;
     if (rule->text >= plan->strings.count || rule->condition >= plan->strings.count ||
         (rule->actions & ~known) != 0 || rule->value_kind > WIRE_VALUE_LONG_DOUBLE ||
         rule->error < 0 || rule->error > WIRE_CHECK_ERRNO || rule->signal < 0 ||
@@ -251,6 +252,9 @@ static inline int wire_check_rule(const struct wire_plan *plan, const struct wir
     if ((rule->actions & WIRE_SIGNAL) != 0 && rule->signal == 0)
         return 0;
     if ((rule->actions & WIRE_SHORT) != 0 && (rule->actions & WIRE_RETURN) != 0)
+        return 0;
+    if ((rule->actions & returning) == returning ||
+        ((rule->actions & returning) != 0 && (rule->actions & WIRE_RETURN) == 0))
         return 0;
     if (rule->site != WIRE_NONE && rule->site >= plan->query_count)
         return 0;

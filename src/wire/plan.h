@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define WIRE_PLAN_MAGIC  0x4c50524fu // "ORPL"
-#define WIRE_VERSION     2u
+#define WIRE_VERSION     3u
 #define WIRE_NONE        0xffffffffu
 #define WIRE_STACK_DEPTH 32 // values an expression may hold at once; the compiler checks
 #define WIRE_AFTER_MAX   32 // after() instances in one plan
@@ -69,12 +69,19 @@ struct wire_pattern {
 };
 
 enum wire_action {
-    WIRE_RETURN = 1 << 0, // do not call the original; return value
+    WIRE_RETURN = 1 << 0, // return value, and do not call the original
     WIRE_ERRNO = 1 << 1,  // set errno (without WIRE_RETURN: before calling through)
     WIRE_DELAY = 1 << 2,  // sleep delay_ns first
     WIRE_SIGNAL = 1 << 3, // raise a signal in the calling thread first
     WIRE_SHORT = 1 << 4,  // call through with argument short_argument reduced
     WIRE_OUT = 1 << 5,    // store output parameters
+    // With WIRE_RETURN. Functions that release even when they fail are performed without being
+    // told, see habits.h; a record has PERFORMED set if the original was called.
+    WIRE_PERFORMED = 1 << 6, // call the original, and then return value all the same
+    WIRE_SKIPPED = 1 << 7,   // do not, whatever the function's habits are
+    // In records only: what was done to the FILE.
+    WIRE_STREAM_ERROR = 1 << 8, // its error indicator was set
+    WIRE_STREAM_END = 1 << 9,   // its end-of-file indicator was set
 };
 
 enum wire_value {

@@ -129,7 +129,9 @@ static void test_rules(void **state)
 {
     BREAK(rules[0].text = plan->strings.count, WIRE_CHECK_BAD_RULE);
     BREAK(rules[0].condition = plan->strings.count, WIRE_CHECK_BAD_RULE);
-    BREAK(rules[0].actions |= 64, WIRE_CHECK_BAD_RULE);
+    BREAK(rules[0].actions |= WIRE_STREAM_ERROR, WIRE_CHECK_BAD_RULE);
+    BREAK(rules[0].actions |= WIRE_PERFORMED | WIRE_SKIPPED, WIRE_CHECK_BAD_RULE);
+    BREAK(rules[0].actions = WIRE_ERRNO | WIRE_PERFORMED, WIRE_CHECK_BAD_RULE);
     BREAK(rules[0].actions |= WIRE_SHORT, WIRE_CHECK_BAD_RULE);
     BREAK(rules[0].actions |= WIRE_SIGNAL, WIRE_CHECK_BAD_RULE);
     BREAK(rules[0].value_kind = 4, WIRE_CHECK_BAD_RULE);

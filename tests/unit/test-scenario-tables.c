@@ -3,6 +3,7 @@
 #include "scenario-help.h"
 #include "scenario/tables.h"
 #include "scenario/trigger.h"
+#include "wire/habits.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -136,6 +137,30 @@ static void test_failures(void **state)
     assert_int_equal(prototype_failure_value(found, 11), 11);
 }
 
+// How functions fail beside their value: in order, of functions that exist, and agreeing with what
+// the other table says of their arguments.
+static void test_habits(void **state)
+{
+    for (size_t i = 0; i < WIRE_HABITS; i++) {
+        const struct wire_habit *habit = &wire_habits[i];
+        const struct prototype *prototype = prototype_find(habit->name);
+        if (i > 0)
+            assert_true(strcmp(wire_habits[i - 1].name, habit->name) < 0);
+        assert_ptr_equal(wire_habit_find(habit->name), habit);
+        assert_true(habit->stream <= WIRE_ARGUMENTS);
+        assert_true(habit->stream != 0 || habit->flags != 0);
+        if (habit->flags & (WIRE_HABIT_ENDS_0 | WIRE_HABIT_ENDS_EOF))
+            assert_int_not_equal(habit->stream, 0);
+        if (habit->flags & WIRE_HABIT_RELEASES)
+            assert_int_equal(habit->flags & WIRE_HABIT_DIRECT, 0);
+        if (habit->stream != 0 && prototype != NULL)
+            assert_int_equal(prototype_argument(prototype, habit->stream), PROTOTYPE_POINTER);
+    }
+    assert_null(wire_habit_find("clos"));
+    assert_null(wire_habit_find("closed"));
+    assert_null(wire_habit_find(""));
+}
+
 // Every trigger documents itself, and its example compiles and uses it.
 static void test_triggers(void **state)
 {
@@ -171,7 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_constants),  cmocka_unit_test(test_errnos_and_signals),
         cmocka_unit_test(test_prototypes), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_triggers),
+        cmocka_unit_test(test_triggers),   cmocka_unit_test(test_habits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a rule that fires does to the call. What the target is to see is done last: after the
+// original, where that is performed.
+#include "runtime/runtime.h"
+
+#include <time.h>
+
+// glibc's FILE begins with a word of flags.
+#define STREAM_MAGIC 0xfbad0000u
+#define STREAM_END   0x10u
+#define STREAM_ERROR 0x20u
+
+static uint64_t short_count(const struct wire_rule *rule, uint64_t asked)
+{
+    if (rule->short_limit != 0)
+        return asked < rule->short_limit ? asked : rule->short_limit;
+    return asked / 2 != 0 ? asked / 2 : asked;
+}
+
+static void store_outputs(const struct call_frame *frame, const struct wire_rule *rule,
+                          const char *function)
+{
+    const struct wire_out *outs = (const struct wire_out *)plan_array(runtime.plan->outs);
+    for (uint32_t i = 0; i < rule->outs.count; i++) {
+        const struct wire_out *out = &outs[rule->outs.offset + i];
+        uint64_t pointer = frame->arguments[out->argument] + out->offset;
+        if (!system_poke((void *)pointer, &out->value, out->width))
+            journal_note(WIRE_NOTE_OUT_FAULT, function);
+    }
+}
+
+static void delay(uint64_t nanoseconds)
+{
+    struct {
+        long seconds, nanoseconds;
+    } left = {(long)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
+    const long interrupted = -4;
+    while (SYSTEM_4(__NR_clock_nanosleep, CLOCK_MONOTONIC, 0, &left, &left) == interrupted)
+        ;
+}
+
+// Whether the original is called although the rule says what is returned. A close that fails has
+// closed; one that "succeeds" without doing anything is a fault that somebody asked for.
+static bool is_performed(const struct function *function, const struct wire_rule *rule)
+{
+    uint8_t habits = function->habit != NULL ? function->habit->flags : 0;
+    if ((rule->actions & WIRE_RETURN) == 0 || (habits & WIRE_HABIT_DIRECT) != 0)
+        return false;
+    if ((rule->actions & (WIRE_PERFORMED | WIRE_SKIPPED)) != 0)
+        return (rule->actions & WIRE_PERFORMED) != 0;
+    return (habits & WIRE_HABIT_RELEASES) != 0 && rule->value[0] != 0;
+}
+
+// What a real failure leaves behind in the stream: an errno is an error; a failure without one is,
+// of a function that reads, the end of the file.
+static uint32_t stream_action(const struct wire_habit *habit, const struct wire_rule *rule)
+{
+    const uint32_t end_of_file = UINT32_MAX; // EOF, WEOF and the ssize_t -1 agree in 32 bits
+    if (habit == NULL || habit->stream == 0 || (rule->actions & WIRE_RETURN) == 0)
+        return 0;
+    if ((rule->actions & WIRE_ERRNO) != 0)
+        return WIRE_STREAM_ERROR;
+    if ((habit->flags & WIRE_HABIT_ENDS_0) != 0 && rule->value[0] == 0)
+        return WIRE_STREAM_END;
+    if ((habit->flags & WIRE_HABIT_ENDS_EOF) != 0 && (uint32_t)rule->value[0] == end_of_file)
+        return WIRE_STREAM_END;
+    return 0;
+}
+
+static bool stream_flags(const struct call_frame *frame, const struct wire_habit *habit,
+                         uint32_t **ret_place, uint32_t *ret_flags)
+{
+    if (habit->stream > WIRE_ARGUMENTS)
+        return false;
+    *ret_place = (uint32_t *)frame->arguments[habit->stream - 1];
+    return *ret_place != NULL && system_peek(*ret_place, ret_flags, sizeof *ret_flags) &&
+           (*ret_flags & 0xffff0000u) == STREAM_MAGIC;
+}
+
+// Only what is sure to be a stream is touched; what else there is, is no glibc's.
+static void mark_stream(const struct call_frame *frame, const struct wire_habit *habit,
+                        uint32_t action)
+{
+    uint32_t *place, flags;
+    if (!stream_flags(frame, habit, &place, &flags))
+        return;
+    flags |= action == WIRE_STREAM_ERROR ? STREAM_ERROR : STREAM_END;
+    system_poke(place, &flags, 1);
+}
+
+// The actions as the journal is to show them.
+static uint32_t effective(const struct call *call, const struct wire_rule *rule)
+{
+    const struct wire_habit *habit = call->function->habit;
+    uint32_t actions = rule->actions & ~(uint32_t)(WIRE_PERFORMED | WIRE_SKIPPED), flags, *place;
+    if (is_performed(call->function, rule))
+        actions |= WIRE_PERFORMED;
+    uint32_t stream = stream_action(habit, rule);
+    if (stream != 0 && stream_flags(call->frame, habit, &place, &flags))
+        actions |= stream;
+    return actions;
+}
+
+// How many words above the return address may be arguments. Nobody knows; a stack ends somewhere.
+static uint64_t stack_words(const struct call_frame *frame)
+{
+    uint64_t words = 32;
+    while (words > 0 && !system_can_read(frame->stack, words * 8))
+        words = words > 2 ? words / 2 : 0;
+    return words;
+}
+
+static enum decision finish(struct call_frame *frame, const struct function *function,
+                            const struct wire_rule *rule)
+{
+    uint64_t *arguments = frame->arguments;
+    uint32_t stream = stream_action(function->habit, rule);
+    if (stream != 0)
+        mark_stream(frame, function->habit, stream);
+    if ((rule->actions & WIRE_OUT) != 0)
+        store_outputs(frame, rule, function->name);
+    if ((rule->actions & WIRE_ERRNO) != 0 && __errno_location != NULL)
+        *__errno_location() = rule->error;
+    if ((rule->actions & WIRE_RETURN) == 0)
+        return DECIDE_PASS;
+    arguments[0] = rule->value[0];
+    arguments[1] = rule->value[1];
+    switch (rule->value_kind) {
+    case WIRE_VALUE_FLOAT:
+    case WIRE_VALUE_DOUBLE:
+        return DECIDE_FLOATING;
+    case WIRE_VALUE_LONG_DOUBLE:
+        return DECIDE_LONG_DOUBLE;
+    default:
+        arguments[1] = (uint64_t)((int64_t)rule->value[0] >> 63);
+        return DECIDE_INTEGER;
+    }
+}
+
+enum decision runtime_performed(struct call_frame *frame)
+{
+    return finish(frame, runtime_slots[frame->slot & 0xffff].function,
+                  &runtime.rules[frame->slot >> 32]);
+}
+
+enum decision act(const struct call *call, uint32_t number)
+{
+    const struct wire_rule *rule = &runtime.rules[number];
+    struct call_frame *frame = call->frame;
+    uint64_t shortened = short_count(rule, frame->arguments[rule->short_argument]);
+    // The process may not live to tell how many calls there were.
+    if (call->function->rule_count <= 64)
+        bind_publish_function(call->function);
+    atomic_add(&runtime.rule_states[number].fired, 1);
+    journal_injection(call, number, effective(call, rule), shortened);
+    ordeal_injection(call->function->name, call->occurrence, number);
+    if ((rule->actions & WIRE_DELAY) != 0)
+        delay(rule->delay_ns);
+    if ((rule->actions & WIRE_SIGNAL) != 0)
+        SYSTEM_3(__NR_tgkill, system_pid(), system_tid(), rule->signal);
+    if ((rule->actions & WIRE_SHORT) != 0)
+        frame->arguments[rule->short_argument] = shortened;
+    if (!is_performed(call->function, rule))
+        return finish(frame, call->function, rule);
+    frame->slot |= stack_words(frame) << 16 | (uint64_t)number << 32;
+    return DECIDE_PERFORM;
+}

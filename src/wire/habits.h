@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How functions of the C library fail, beyond what they return: facts that make an injected failure
+// look like a real one. Both sides know them: the runtime, because a glob says only there which
+// functions it stands for, and the controller, to refuse and to explain.
+#ifndef ORDEAL_WIRE_HABITS_H
+#define ORDEAL_WIRE_HABITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum wire_habit_flag {
+    WIRE_HABIT_RELEASES = 1 << 0, // has given up what it was called for even when it fails
+    WIRE_HABIT_DIRECT = 1 << 1, // returns twice or never, or looks at its caller: cannot be called
+                                // on the caller's behalf
+    WIRE_HABIT_ENDS_0 = 1 << 2, // 0 without an errno is the end of the stream
+    WIRE_HABIT_ENDS_EOF = 1 << 3, // EOF without an errno is
+};
+
+struct wire_habit {
+    char name[24];
+    uint8_t stream; // which argument is the FILE, from 1; 0: none
+    uint8_t flags;  // enum wire_habit_flag
+};
+
+// Sorted by byte value.
+static const struct wire_habit wire_habits[] = {
+    {"_IO_fclose", 0, WIRE_HABIT_RELEASES},
+    {"_IO_getc", 1, WIRE_HABIT_ENDS_EOF},
+    {"_IO_putc", 2, 0},
+    {"__close", 0, WIRE_HABIT_RELEASES},
+    {"__fgets_chk", 4, WIRE_HABIT_ENDS_0},
+    {"__fgets_unlocked_chk", 4, WIRE_HABIT_ENDS_0},
+    {"__fgetws_chk", 4, WIRE_HABIT_ENDS_0},
+    {"__fprintf_chk", 1, 0},
+    {"__fread_chk", 5, WIRE_HABIT_ENDS_0},
+    {"__fread_unlocked_chk", 5, WIRE_HABIT_ENDS_0},
+    {"__fwprintf_chk", 1, 0},
+    {"__getdelim", 4, WIRE_HABIT_ENDS_EOF},
+    {"__isoc23_fscanf", 1, WIRE_HABIT_ENDS_EOF},
+    {"__isoc99_fscanf", 1, WIRE_HABIT_ENDS_EOF},
+    {"__overflow", 1, 0},
+    {"__sigsetjmp", 0, WIRE_HABIT_DIRECT},
+    {"__uflow", 1, WIRE_HABIT_ENDS_EOF},
+    {"__underflow", 1, WIRE_HABIT_ENDS_EOF},
+    {"__vfprintf_chk", 1, 0},
+    {"_exit", 0, WIRE_HABIT_DIRECT},
+    {"_setjmp", 0, WIRE_HABIT_DIRECT},
+    {"abort", 0, WIRE_HABIT_DIRECT},
+    {"clone", 0, WIRE_HABIT_DIRECT},
+    {"close", 0, WIRE_HABIT_RELEASES},
+    {"closedir", 0, WIRE_HABIT_RELEASES},
+    {"dlmopen", 0, WIRE_HABIT_DIRECT},
+    {"dlopen", 0, WIRE_HABIT_DIRECT},
+    {"dlsym", 0, WIRE_HABIT_DIRECT},
+    {"dlvsym", 0, WIRE_HABIT_DIRECT},
+    {"exit", 0, WIRE_HABIT_DIRECT},
+    {"fclose", 0, WIRE_HABIT_RELEASES},
+    {"fcloseall", 0, WIRE_HABIT_RELEASES},
+    {"fflush", 1, 0},
+    {"fflush_unlocked", 1, 0},
+    {"fgetc", 1, WIRE_HABIT_ENDS_EOF},
+    {"fgetc_unlocked", 1, WIRE_HABIT_ENDS_EOF},
+    {"fgets", 3, WIRE_HABIT_ENDS_0},
+    {"fgets_unlocked", 3, WIRE_HABIT_ENDS_0},
+    {"fgetwc", 1, WIRE_HABIT_ENDS_EOF},
+    {"fgetwc_unlocked", 1, WIRE_HABIT_ENDS_EOF},
+    {"fgetws", 3, WIRE_HABIT_ENDS_0},
+    {"fgetws_unlocked", 3, WIRE_HABIT_ENDS_0},
+    {"fork", 0, WIRE_HABIT_DIRECT},
+    {"fprintf", 1, 0},
+    {"fputc", 2, 0},
+    {"fputc_unlocked", 2, 0},
+    {"fputs", 2, 0},
+    {"fputs_unlocked", 2, 0},
+    {"fputwc", 2, 0},
+    {"fputwc_unlocked", 2, 0},
+    {"fputws", 2, 0},
+    {"fputws_unlocked", 2, 0},
+    {"fread", 4, WIRE_HABIT_ENDS_0},
+    {"fread_unlocked", 4, WIRE_HABIT_ENDS_0},
+    {"fscanf", 1, WIRE_HABIT_ENDS_EOF},
+    {"fwprintf", 1, 0},
+    {"fwrite", 4, 0},
+    {"fwrite_unlocked", 4, 0},
+    {"getc", 1, WIRE_HABIT_ENDS_EOF},
+    {"getc_unlocked", 1, WIRE_HABIT_ENDS_EOF},
+    {"getcontext", 0, WIRE_HABIT_DIRECT},
+    {"getdelim", 4, WIRE_HABIT_ENDS_EOF},
+    {"getline", 3, WIRE_HABIT_ENDS_EOF},
+    {"getw", 1, WIRE_HABIT_ENDS_EOF},
+    {"getwc", 1, WIRE_HABIT_ENDS_EOF},
+    {"getwc_unlocked", 1, WIRE_HABIT_ENDS_EOF},
+    {"gzclose", 0, WIRE_HABIT_RELEASES},
+    {"gzclose_r", 0, WIRE_HABIT_RELEASES},
+    {"gzclose_w", 0, WIRE_HABIT_RELEASES},
+    {"longjmp", 0, WIRE_HABIT_DIRECT},
+    {"pclose", 0, WIRE_HABIT_RELEASES},
+    {"pthread_exit", 0, WIRE_HABIT_DIRECT},
+    {"putc", 2, 0},
+    {"putc_unlocked", 2, 0},
+    {"putw", 2, 0},
+    {"putwc", 2, 0},
+    {"putwc_unlocked", 2, 0},
+    {"setjmp", 0, WIRE_HABIT_DIRECT},
+    {"siglongjmp", 0, WIRE_HABIT_DIRECT},
+    {"sigsetjmp", 0, WIRE_HABIT_DIRECT},
+    {"swapcontext", 0, WIRE_HABIT_DIRECT},
+    {"vfork", 0, WIRE_HABIT_DIRECT},
+    {"vfprintf", 1, 0},
+    {"vfscanf", 1, WIRE_HABIT_ENDS_EOF},
+    {"vfwprintf", 1, 0},
+};
+#define WIRE_HABITS (sizeof wire_habits / sizeof *wire_habits)
+
+// What is known of a function, or NULL.
+static inline const struct wire_habit *wire_habit_find(const char *name)
+{
+    for (size_t i = 0; i < WIRE_HABITS; i++) {
+        const char *a = wire_habits[i].name, *b = name;
+        while (*a != '\0' && *a == *b)
+            a++, b++;
+        if (*a == *b)
+            return &wire_habits[i];
+    }
+    return NULL;
+}
+
+#endif
