@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "campaign/quote.h"
+#include "campaign/witness.h"
 #include "dwarf/live.h"
 
 #include <ctype.h>
@@ -15,6 +16,7 @@
 
 #define TIMEOUT_NS 3000000000u
 #define DEPTH      32 // of processes that wait for each other
+#define SAMPLES    5  // of a busy thread
 
 struct process {
     pid_t pid, parent;
@@ -106,12 +108,13 @@ static pid_t find_hanging(pid_t pid)
     return pid;
 }
 
-static pid_t find_thread(pid_t pid)
+static pid_t find_thread(pid_t pid, bool *ret_busy)
 {
     char path[384];
     struct process thread;
     snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, (int)pid);
-    if (!read_stat(path, &thread) || thread.state == 'R')
+    *ret_busy = read_stat(path, &thread) && thread.state == 'R';
+    if (*ret_busy)
         return pid;
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     _cleanup_(cleanup_closedir) DIR *threads = opendir(path);
@@ -119,8 +122,10 @@ static pid_t find_thread(pid_t pid)
     while (threads != NULL && (entry = readdir(threads)) != NULL) {
         snprintf(path, sizeof path, "/proc/%d/task/%s/stat", (int)pid, entry->d_name);
         if (isdigit((unsigned char)entry->d_name[0]) && read_stat(path, &thread) &&
-            thread.state == 'R')
+            thread.state == 'R') {
+            *ret_busy = true;
             return thread.pid;
+        }
     }
     return pid;
 }
@@ -196,14 +201,21 @@ static struct error *put_frame(struct buffer *text, const struct dwarf_live_fram
     return buffer_printf(text, "%s at %s:%u (%s)", frame->symbol, frame->file, frame->line, module);
 }
 
+// Where in its loop a busy thread is met is chance: what several moments have in common is the
+// loop. Frames of Ordeal's own runtime are none of the program's.
 static struct error *look(pid_t pid, const char *root, struct buffer *stack, struct buffer *key)
 {
     _cleanup_(dwarf_live_stack_deinit) struct dwarf_live_stack found = {0};
     pid_t process = find_hanging(pid);
-    TRY(dwarf_live_stack(process, find_thread(process), root, TIMEOUT_NS, &found));
+    bool busy;
+    pid_t thread = find_thread(process, &busy);
+    TRY(dwarf_live_stack(process, thread, root, busy ? SAMPLES : 1, TIMEOUT_NS, &found));
     for (size_t i = 0; i < found.frames.count; i++) {
-        TRY(put_frame(stack, &found.frames.items[i], false));
-        TRY(put_frame(key, &found.frames.items[i], true));
+        const struct dwarf_live_frame *frame = &found.frames.items[i];
+        if (frame->module != NULL && witness_is_runtime(frame->module))
+            continue;
+        TRY(put_frame(stack, frame, false));
+        TRY(put_frame(key, frame, true));
     }
     return NULL;
 }

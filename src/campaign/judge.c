@@ -10,7 +10,8 @@
 #include <signal.h>
 #include <string.h>
 
-#define KEY_FRAMES 3 // by which crashes and hangs are told apart
+#define KEY_FRAMES  3  // by which crashes and hangs are told apart
+#define REPETITIONS 50 // of a fault at one place: a loop over it
 
 void judgement_deinit(struct judgement *judgement)
 {
@@ -145,27 +146,24 @@ static struct error *ask_activated(struct hearing *hearing)
     return quote_put(&hearing->reason, note, strlen(note), 400);
 }
 
-// Whoever runs into the limit on processor time never ended by itself either.
-static struct error *ask_hang(struct hearing *hearing)
+static bool same_site(const struct injection *a, const struct injection *b)
 {
-    const struct outcome_run *run = hearing->run;
-    bool limit = run->workload.end == SANDBOX_SIGNAL && run->workload.status == SIGXCPU;
-    if (run->workload.end != SANDBOX_TIMEOUT && !limit)
+    bool modules = a->module != NULL && b->module != NULL && strcmp(a->module, b->module) == 0;
+    return modules && a->offset == b->offset && a->process == b->process && a->thread == b->thread;
+}
+
+// The call that a program repeats for ever because it fails for ever, or NULL. Which function such
+// a loop was in when its time was up is chance, the call is not.
+static const struct injection *repeated_injection(const struct observation *observation)
+{
+    size_t count = observation->injections.count;
+    if (count < REPETITIONS)
         return NULL;
-    hearing->verdict = VERDICT_HANG;
-    // How long it really took includes looking at its stack.
-    uint64_t allowed = reference_timeout_ns(hearing->reference);
-    if (limit)
-        TRY(buffer_printf(&hearing->reason, "used up its processor time (SIGXCPU)"));
-    else
-        TRY(buffer_printf(&hearing->reason, "not done after %.3g s",
-                          (double)(allowed != 0 ? allowed : run->workload.ns) / 1e9));
-    if (run->hang_key == NULL)
-        return put_cause_site(hearing, "somewhere");
-    TRY(buffer_printf(&hearing->reason, ", in "));
-    TRY(put_frames(&hearing->reason, run->hang_key));
-    TRY(buffer_printf(&hearing->cause, "in "));
-    return put_frames(&hearing->cause, run->hang_key);
+    const struct injection *last = &observation->injections.items[count - 1];
+    for (size_t i = count - REPETITIONS; i < count - 1; i++)
+        if (!same_site(&observation->injections.items[i], last))
+            return NULL;
+    return last;
 }
 
 // Whether the injector itself sent this signal. Death by it is what the sender asked for, whichever
@@ -251,16 +249,73 @@ static struct error *ask_crash(struct hearing *hearing)
         TRY(ask_crash_record(hearing));
     if (hearing->verdict != VERDICTS)
         return NULL;
-    int number = result->end == SANDBOX_SIGNAL ? result->status : shell_signal(hearing);
+    int number = result->end == SANDBOX_SIGNAL    ? result->status
+                 : result->end == SANDBOX_TIMEOUT ? result->died
+                                                  : shell_signal(hearing);
     if (number == 0 || was_sent(hearing, outcome_signal_name(number)))
         return NULL;
     hearing->verdict = VERDICT_CRASH;
-    TRY(outcome_put_end(&hearing->reason, result));
+    if (result->end == SANDBOX_TIMEOUT)
+        TRY(buffer_printf(&hearing->reason, "killed by %s", outcome_signal_name(number)));
+    else
+        TRY(outcome_put_end(&hearing->reason, result));
     if (result->end == SANDBOX_EXIT)
         TRY(buffer_printf(&hearing->reason, ", by which shells report that a process died of %s",
                           outcome_signal_name(number)));
     TRY(put_stderr(hearing));
     return put_cause_site(hearing, outcome_signal_name(number));
+}
+
+// How long it really took includes looking at its stack.
+static double allowed_seconds(const struct hearing *hearing)
+{
+    uint64_t allowed = reference_timeout_ns(hearing->reference);
+    return (double)(allowed != 0 ? allowed : hearing->run->workload.ns) / 1e9;
+}
+
+// Something died, and what remained waited for it, or for nothing.
+static struct error *ask_late_crash(struct hearing *hearing)
+{
+    const struct outcome_run *run = hearing->run;
+    if (run->workload.end != SANDBOX_TIMEOUT)
+        return NULL;
+    TRY(ask_crash(hearing));
+    if (hearing->verdict == VERDICTS)
+        return NULL;
+    TRY(buffer_printf(&hearing->reason, "; and not done after %.3g s", allowed_seconds(hearing)));
+    if (run->remaining != NULL)
+        TRY(buffer_printf(&hearing->reason, ": there still ran %s", run->remaining));
+    return NULL;
+}
+
+// Whoever runs into the limit on processor time never ended by itself either.
+static struct error *ask_hang(struct hearing *hearing)
+{
+    const struct outcome_run *run = hearing->run;
+    bool limit = run->workload.end == SANDBOX_SIGNAL && run->workload.status == SIGXCPU;
+    if (run->workload.end != SANDBOX_TIMEOUT && !limit)
+        return NULL;
+    hearing->verdict = VERDICT_HANG;
+    if (limit)
+        TRY(buffer_printf(&hearing->reason, "used up its processor time (SIGXCPU)"));
+    else
+        TRY(buffer_printf(&hearing->reason, "not done after %.3g s", allowed_seconds(hearing)));
+    if (run->hang_key != NULL) {
+        TRY(buffer_printf(&hearing->reason, ", in "));
+        TRY(put_frames(&hearing->reason, run->hang_key));
+    }
+    const struct injection *repeated = repeated_injection(&run->observation);
+    if (repeated != NULL) {
+        TRY(buffer_printf(&hearing->reason, "; "));
+        TRY(put_site(&hearing->reason, repeated));
+        TRY(buffer_printf(&hearing->reason, " fails again and again"));
+        TRY(buffer_printf(&hearing->cause, "repeating "));
+        return put_site(&hearing->cause, repeated);
+    }
+    if (run->hang_key == NULL)
+        return put_cause_site(hearing, "somewhere");
+    TRY(buffer_printf(&hearing->cause, "in "));
+    return put_frames(&hearing->cause, run->hang_key);
 }
 
 static struct error *refuse_oracle(struct hearing *hearing)
@@ -376,8 +431,8 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
                     struct judgement *ret_judgement)
 {
     static struct error *(*const questions[])(struct hearing *) = {
-        ask_valid,  ask_activated, ask_hang,   compare,    ask_crash,
-        ask_oracle, ask_posttest,  ask_status, ask_output, ask_stderr,
+        ask_valid,  ask_activated, ask_late_crash, ask_hang,   compare,    ask_crash,
+        ask_oracle, ask_posttest,  ask_status,     ask_output, ask_stderr,
     };
     _cleanup_(hearing_deinit) struct hearing hearing = {
         .reference = reference, .run = run, .verdict = VERDICTS};

@@ -7,6 +7,7 @@
 #include "campaign/complaint.h"
 #include "campaign/evidence.h"
 #include "campaign/hang.h"
+#include "campaign/obituary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -411,6 +412,24 @@ static struct error *finish(const struct life *life)
     return outcome_move(run, life->copy, life->shooting->definition->directory);
 }
 
+// A process without the runtime leaves no record of its death; the sandbox may have seen it, if its
+// parent was gone, or the parent may have told.
+static struct error *add_obituary(struct outcome_run *run)
+{
+    const struct sandbox_result *workload = &run->workload;
+    int told = obituary_find(workload->err.kept.data, workload->err.kept.size);
+    if (run->observation.crash != NULL || (told == 0 && workload->orphan == 0))
+        return NULL;
+    struct buffer text = {0};
+    if (workload->orphan != 0)
+        TRY(buffer_printf(&text, "%s of a process in the background",
+                          outcome_signal_name(workload->orphan)));
+    else
+        TRY(buffer_printf(&text, "%s as stderr reports", outcome_signal_name(told)));
+    run->observation.crash = text.data;
+    return NULL;
+}
+
 static struct error *lead(struct life *life, uint64_t timeout_ns)
 {
     struct shooting *shooting = life->shooting;
@@ -423,6 +442,7 @@ static struct error *lead(struct life *life, uint64_t timeout_ns)
     if (life->error != NULL)
         return TAKE(life->error);
     hand_over(life);
+    TRY(add_obituary(life->run));
     return finish(life);
 }
 

@@ -88,7 +88,8 @@ static struct error *fill_result(const struct slot *slot, struct outcome_run *ru
     for (size_t i = 0; i < run->artifacts.count; i++)
         result->changed |= strcmp(run->artifacts.items[i].kind, "stream") != 0;
     TRY(end_of(&run->workload.err.kept, &result->output));
-    if (run->hang_stack != NULL)
+    bool crashed = result->judgement.verdict == VERDICT_CRASH;
+    if (run->hang_stack != NULL && (!crashed || run->observation.crash_stack == NULL))
         result->stack = TAKE(run->hang_stack);
     else if (run->observation.crash_stack != NULL) {
         result->stack = strdup(run->observation.crash_stack);

@@ -121,6 +121,11 @@ const char *witness_module(const struct wire_view *view, uint32_t index,
     return storage[0] != '\0' ? storage : NULL;
 }
 
+bool witness_is_runtime(const char *module)
+{
+    return strcmp(file_base_name(module), "ordeal-runtime.so") == 0;
+}
+
 struct error *witness_put_frame(struct witness *witness, const char *module, uint64_t offset,
                                 bool returns, bool brief, struct buffer *text)
 {
@@ -145,6 +150,8 @@ static struct error *put_stack(struct witness *witness, const struct wire_view *
         char storage[WIRE_MODULE_PATH + 1];
         const char *module = witness_module(view, WIRE_FRAME_MODULE(record->frames[i]), storage);
         bool returns = i > 0 || record->kind != WIRE_RECORD_CRASH;
+        if (module != NULL && witness_is_runtime(module))
+            continue;
         TRY(buffer_append(text, "\n", text->size == 0 ? 0 : 1));
         if (module == NULL && brief)
             TRY(buffer_append(text, "?", 1));

@@ -43,4 +43,7 @@ struct error *witness_put_frame(struct witness *witness, const char *module, uin
 const char *witness_module(const struct wire_view *view, uint32_t index,
                            char storage[WIRE_MODULE_PATH + 1]);
 
+// Whether this is the library of ours in the target. Its frames are no part of the target's stacks.
+bool witness_is_runtime(const char *module);
+
 #endif

@@ -18,15 +18,20 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define POLL_NS 1000000
+#define POLL_NS  1000000
+#define PAUSE_NS 3000000 // between samples
+
+static void frame_deinit(struct dwarf_live_frame *frame)
+{
+    free(frame->module);
+    free(frame->symbol);
+    free(frame->file);
+}
 
 void dwarf_live_stack_deinit(struct dwarf_live_stack *stack)
 {
-    for (size_t i = 0; i < stack->frames.count; i++) {
-        free(stack->frames.items[i].module);
-        free(stack->frames.items[i].symbol);
-        free(stack->frames.items[i].file);
-    }
+    for (size_t i = 0; i < stack->frames.count; i++)
+        frame_deinit(&stack->frames.items[i]);
     ARRAY_DEINIT(&stack->frames);
 }
 
@@ -36,6 +41,7 @@ struct work {
     pid_t process, thread;
     char *root;
     uint64_t timeout_ns;
+    unsigned samples;
     struct dwarf_live_stack stack;
     struct error *error;
     Dwfl *dwfl;
@@ -126,6 +132,55 @@ static struct error *wait_for_stop(const struct work *work)
                      (int)work->process);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool same_function(const struct dwarf_live_frame *a, const struct dwarf_live_frame *b)
+{
+    return same_text(a->module, b->module) && same_text(a->symbol, b->symbol) &&
+           (a->symbol != NULL || a->offset == b->offset);
+}
+
+// Takes away what is not in both: stacks are compared from their outermost frames on. Two that have
+// nothing in common, as one of them could not be followed, stay as they are.
+static void keep_common(struct dwarf_live_stack *stack, const struct dwarf_live_stack *other)
+{
+    size_t common = 0, count = stack->frames.count, others = other->frames.count;
+    while (common < count && common < others &&
+           same_function(&stack->frames.items[count - 1 - common],
+                         &other->frames.items[others - 1 - common]))
+        common++;
+    if (common == 0)
+        return;
+    for (size_t i = 0; i < count - common; i++)
+        frame_deinit(&stack->frames.items[i]);
+    memmove(stack->frames.items, stack->frames.items + (count - common),
+            common * sizeof *stack->frames.items);
+    stack->frames.count = common;
+}
+
+// Lets the thread go on for a moment; whether it could be looked at again.
+static bool sample_again(struct work *work)
+{
+    if (ptrace(PTRACE_CONT, work->thread, NULL, NULL) != 0)
+        return false;
+    nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+    if (ptrace(PTRACE_INTERRUPT, work->thread, NULL, NULL) != 0)
+        return false;
+    struct error *error = wait_for_stop(work);
+    if (error != NULL) {
+        error_free(error);
+        return false;
+    }
+    _cleanup_(dwarf_live_stack_deinit) struct dwarf_live_stack before = work->stack;
+    work->stack = (struct dwarf_live_stack){0};
+    dwfl_getthread_frames(work->dwfl, work->thread, add_frame, work);
+    keep_common(&work->stack, &before);
+    return true;
+}
+
 static struct error *unwind(struct work *work)
 {
     if (ptrace(PTRACE_SEIZE, work->thread, NULL, NULL) != 0)
@@ -135,6 +190,9 @@ static struct error *unwind(struct work *work)
     TRY(wait_for_stop(work));
     // What was found before it went wrong is the stack, as far as it can be told.
     dwfl_getthread_frames(work->dwfl, work->thread, add_frame, work);
+    for (unsigned i = 1; i < work->samples; i++)
+        if (!sample_again(work))
+            break;
     ptrace(PTRACE_DETACH, work->thread, NULL, NULL);
     if (work->stack.frames.count == 0)
         return error_new("cannot unwind the stack of process %d: %s", (int)work->process,
@@ -201,7 +259,7 @@ static void *run(void *data)
 }
 
 static struct error *make_work(pid_t process, pid_t thread, const char *root, uint64_t timeout_ns,
-                               struct work **ret_work)
+                               unsigned samples, struct work **ret_work)
 {
     struct work *work = calloc(1, sizeof *work);
     if (work == NULL)
@@ -210,6 +268,7 @@ static struct error *make_work(pid_t process, pid_t thread, const char *root, ui
     work->process = process;
     work->thread = thread;
     work->timeout_ns = timeout_ns;
+    work->samples = samples;
     if ((work->root = strdup(root)) == NULL) {
         work_release(work);
         return error_no_memory();
@@ -232,11 +291,11 @@ static int start(struct work *work, pthread_t *ret_thread)
     return code;
 }
 
-struct error *dwarf_live_stack(pid_t process, pid_t thread, const char *root, uint64_t timeout_ns,
-                               struct dwarf_live_stack *ret_stack)
+struct error *dwarf_live_stack(pid_t process, pid_t thread, const char *root, unsigned samples,
+                               uint64_t timeout_ns, struct dwarf_live_stack *ret_stack)
 {
     _cleanup_(work_releasep) struct work *work = NULL;
-    TRY(make_work(process, thread, root, timeout_ns, &work));
+    TRY(make_work(process, thread, root, timeout_ns, samples, &work));
     struct timespec deadline;
     clock_gettime(CLOCK_MONOTONIC, &deadline);
     deadline.tv_sec += (time_t)(timeout_ns / 1000000000u);

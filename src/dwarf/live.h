@@ -22,11 +22,13 @@ struct dwarf_live_stack {
     ARRAY(struct dwarf_live_frame) frames; // innermost first, at most DWARF_LIVE_FRAMES
 };
 
-// Stops the thread for the time it takes to unwind its stack and lets it go on. `root` is put
-// before the paths of its modules ("" if they are the same here). Returns after `timeout_ns` at the
-// latest: what is not known by then is an error. The process must be one that this one may trace.
-struct error *dwarf_live_stack(pid_t process, pid_t thread, const char *root, uint64_t timeout_ns,
-                               struct dwarf_live_stack *ret_stack);
+// Stops the thread for the time it takes to unwind its stack and lets it go on, so many times
+// (`samples`, 0 is 1), a few milliseconds apart; the result is the last one, without the innermost
+// functions that the others do not have. `root` is put before the paths of its modules ("" if they
+// are the same here). Returns after `timeout_ns` at the latest: what is not known by then is an
+// error. The process must be one that this one may trace.
+struct error *dwarf_live_stack(pid_t process, pid_t thread, const char *root, unsigned samples,
+                               uint64_t timeout_ns, struct dwarf_live_stack *ret_stack);
 void dwarf_live_stack_deinit(struct dwarf_live_stack *stack);
 
 #endif

@@ -147,6 +147,8 @@ static bool reap_one(struct direct *direct, pid_t pid, struct progress *progress
     if (got == direct->command) {
         progress->command_gone = true;
         progress->status = status;
+    } else {
+        progress_mourn(progress, status);
     }
     return true;
 }

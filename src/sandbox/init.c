@@ -50,7 +50,7 @@ static struct error *tell(struct init *init, enum message_kind kind, bool over)
     struct progress *progress = &init->progress;
     struct message head = {.kind = kind,
                            .values = {progress->status, (int64_t)progress->cpu_ns,
-                                      (int64_t)progress->peak_memory, over}};
+                                      (int64_t)progress->peak_memory, over, progress->orphan}};
     *progress = (struct progress){0};
     return message_send(init->socket, &head, NULL, NULL);
 }
@@ -92,6 +92,8 @@ static bool reap(struct init *init)
             command = true;
             init->progress.status = status;
             init->command = 0;
+        } else {
+            progress_mourn(&init->progress, status);
         }
     }
 }

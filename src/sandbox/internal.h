@@ -14,6 +14,7 @@ struct progress { // of a step
     bool command_gone;
     bool step_gone; // and everything it started
     int status;     // as of wait()
+    int orphan;     // as of sandbox_result
     uint64_t cpu_ns, peak_memory;
 };
 

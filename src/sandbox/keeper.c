@@ -26,6 +26,14 @@ void progress_count(struct progress *progress, const struct rusage *usage)
         progress->peak_memory = peak;
 }
 
+void progress_mourn(struct progress *progress, int status)
+{
+    static const int defects[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    for (size_t i = 0; i < sizeof defects / sizeof *defects; i++)
+        if (progress->orphan == 0 && WIFSIGNALED(status) && WTERMSIG(status) == defects[i])
+            progress->orphan = defects[i];
+}
+
 // Descriptors of other people's business, such as the ends of our caller's pipes, must not stay
 // open as long as a server runs.
 static void close_others(const struct spawn *spawn, int socket)

@@ -15,5 +15,7 @@ struct error *keeper_news(int socket, struct progress *progress);
 // What wait4() said about a process.
 struct rusage;
 void progress_count(struct progress *progress, const struct rusage *usage);
+// Of one that is not the command: sets `orphan`.
+void progress_mourn(struct progress *progress, int status);
 
 #endif

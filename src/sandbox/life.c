@@ -105,6 +105,8 @@ static struct error *end_overdue(struct running *running)
     if (running->step->overdue != NULL)
         running->step->overdue(running->step->data, running->pid);
     running->result->end = SANDBOX_TIMEOUT;
+    if (running->progress.command_gone && WIFSIGNALED(running->progress.status))
+        running->result->died = WTERMSIG(running->progress.status);
     return sandbox->backend->kill_step(sandbox, &running->progress);
 }
 
@@ -134,6 +136,7 @@ static void conclude(struct running *running)
     result->ns = sandbox_now() - running->start;
     result->cpu_ns = progress->cpu_ns;
     result->peak_memory = progress->peak_memory;
+    result->orphan = progress->orphan;
     if (result->end == SANDBOX_TIMEOUT)
         return;
     bool killed = WIFSIGNALED(progress->status);

@@ -27,12 +27,13 @@ enum message_kind {
     MESSAGE_QUIET, // all processes
     // From init.
     MESSAGE_STARTED, // values: pid
-    MESSAGE_COMMAND, // the command ended; values: status, CPU time in ns, peak memory, step is over
-    MESSAGE_STEP,    // all it started ended, too; values: -, CPU time, peak memory
+    MESSAGE_COMMAND, // the command ended; values: status, CPU time in ns, peak memory, step is
+                     // over, signal of an orphan
+    MESSAGE_STEP,    // all it started ended, too; values: -, CPU time, peak memory, -, signal
     MESSAGE_DONE,    // KILL or QUIET was done; values: as of STEP
 };
 
-#define MESSAGE_VALUES      4
+#define MESSAGE_VALUES      5
 #define MESSAGE_DESCRIPTORS 4
 struct message {
     uint32_t kind, size; // size of the payload

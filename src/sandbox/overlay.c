@@ -335,6 +335,8 @@ static void take_news(const struct message *head, struct progress *progress)
         progress->command_gone = true;
         progress->status = (int)head->values[0];
     }
+    if (progress->orphan == 0)
+        progress->orphan = (int)head->values[4];
     if (head->values[3] != 0)
         progress->step_gone = true;
 }

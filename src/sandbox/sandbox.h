@@ -54,6 +54,8 @@ enum sandbox_end { SANDBOX_SKIPPED, SANDBOX_EXIT, SANDBOX_SIGNAL, SANDBOX_TIMEOU
 struct sandbox_result {
     enum sandbox_end end;
     int status; // exit status or signal number
+    int died;   // TIMEOUT: the signal that had killed the command itself by then, or 0
+    int orphan; // signal that killed a process whose parent was gone, if it means a defect; or 0
     uint64_t ns, cpu_ns;
     uint64_t peak_memory; // bytes, of the largest process
     struct sandbox_stream out, err;

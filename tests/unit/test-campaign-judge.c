@@ -111,6 +111,48 @@ static void test_hang(void **state)
            "hang somewhere after read in fill at in.c:7");
 }
 
+// A loop over a failing call is known by the call, not by where it was met.
+static void test_repeated(void **state)
+{
+    static const char *const keys[] = {"f (x)\nmain (x)", "main (x)"};
+    for (int i = 0; i < 2; i++) {
+        struct outcome_run run = usual(0, "", "");
+        run.workload.end = SANDBOX_TIMEOUT;
+        run.workload.ns = 2000000000;
+        run.hang_key = strdup(keys[i]);
+        for (int j = 0; j < 60; j++) {
+            struct injection *injection = ARRAY_ADD(&run.observation.injections);
+            *injection = (struct injection){
+                .function = strdup("write"), .symbol = strdup("put"), .module = strdup("/x")};
+        }
+        judged(run, VERDICT_HANG,
+               i == 0 ? "not done after 2 s, in f (x) < main (x); write in put of /x fails again "
+                        "and again"
+                      : "not done after 2 s, in main (x); write in put of /x fails again and again",
+               "hang repeating write in put of /x");
+    }
+}
+
+// Somebody died, and somebody else did not end.
+static void test_late_crash(void **state)
+{
+    struct outcome_run run = usual(0, "", "");
+    run.workload.end = SANDBOX_TIMEOUT;
+    run.workload.ns = 2000000000;
+    run.workload.died = SIGSEGV;
+    run.remaining = strdup("srv");
+    judged(run, VERDICT_CRASH, "killed by SIGSEGV; and not done after 2 s: there still ran srv",
+           "crash SIGSEGV after read in fill at in.c:7");
+    run = usual(0, "", "");
+    run.workload.end = SANDBOX_TIMEOUT;
+    run.workload.ns = 2000000000;
+    run.observation.crash = strdup("SIGABRT at 0x7f in x");
+    run.observation.crash_key = strdup("abort (libc.so.6)\nf (x)\nmain (x)");
+    run.observation.crash_in_command = true;
+    judged(run, VERDICT_CRASH, "SIGABRT at 0x7f in x, in f (x) < main (x); and not done after 2 s",
+           "crash SIGABRT in f (x) < main (x)");
+}
+
 static void test_crash(void **state)
 {
     struct outcome_run run = usual(0, "", "bad\033[1m\n");
@@ -288,6 +330,8 @@ int main(void)
         cmocka_unit_test(test_invalid),
         cmocka_unit_test(test_not_activated),
         cmocka_unit_test(test_hang),
+        cmocka_unit_test(test_repeated),
+        cmocka_unit_test(test_late_crash),
         cmocka_unit_test(test_crash),
         cmocka_unit_test(test_sent_signal),
         cmocka_unit_test(test_graceful),

@@ -84,7 +84,7 @@ static void check(const char *how, const char *function, unsigned line, unsigned
     pid_t pid = start(how);
     for (int i = 0; i < 2; i++) { // it goes on afterwards, and can be asked again
         struct dwarf_live_stack stack = {0};
-        good(dwarf_live_stack(pid, pid, "", 5ull * SECOND, &stack));
+        good(dwarf_live_stack(pid, pid, "", 1, 5ull * SECOND, &stack));
         const struct dwarf_live_frame *frame = find(&stack, function);
         assert_int_equal(frame->line, line);
         assert_string_equal(frame->module, victim_path("live"));
@@ -107,6 +107,27 @@ static void test_blocked(void **state)
     check("block", "block", 9, 14);
 }
 
+// What differs from moment to moment is left out.
+static void test_samples(void **state)
+{
+    victim_build(victim_compiler(), "turns",
+                 "#include <unistd.h>\n"
+                 "volatile int x;\n"
+                 "#define BUSY(f) __attribute__((noinline)) void f(void) \\\n"
+                 "  { for (int i = 0; i < 1500000; i++) x++; }\n"
+                 "BUSY(ping) BUSY(pong)\n"
+                 "__attribute__((noinline)) void loop(void) { for (;;) ping(), pong(), x++; }\n"
+                 "int main(void) { if (write(1, \"!\", 1) == 1) loop(); return x; }\n",
+                 "-g -O1 -fno-optimize-sibling-calls");
+    pid_t pid = start_as("turns", "");
+    struct dwarf_live_stack stack = {0};
+    good(dwarf_live_stack(pid, pid, "", 30, 5ull * SECOND, &stack));
+    assert_string_equal(stack.frames.items[0].symbol, "loop");
+    find(&stack, "main");
+    dwarf_live_stack_deinit(&stack);
+    stop(pid);
+}
+
 // Somebody who is stopped already stays so.
 static void test_stopped(void **state)
 {
@@ -115,7 +136,7 @@ static void test_stopped(void **state)
     kill(pid, SIGSTOP);
     assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
     struct dwarf_live_stack stack = {0};
-    good(dwarf_live_stack(pid, pid, "", 5ull * SECOND, &stack));
+    good(dwarf_live_stack(pid, pid, "", 1, 5ull * SECOND, &stack));
     find(&stack, "spin");
     dwarf_live_stack_deinit(&stack);
     char path[64], line[512];
@@ -136,10 +157,10 @@ static void test_root(void **state)
                            victim_directory, victim_directory));
     pid_t pid = start_as("bare", "spin");
     struct dwarf_live_stack stack = {0};
-    good(dwarf_live_stack(pid, pid, "", 5ull * SECOND, &stack));
+    good(dwarf_live_stack(pid, pid, "", 1, 5ull * SECOND, &stack));
     assert_null(stack.frames.items[0].symbol);
     dwarf_live_stack_deinit(&stack);
-    struct error *error = dwarf_live_stack(pid, pid, root, 5ull * SECOND, &stack);
+    struct error *error = dwarf_live_stack(pid, pid, root, 1, 5ull * SECOND, &stack);
     good(error);
     assert_int_equal(find(&stack, "spin")->line, 5);
     dwarf_live_stack_deinit(&stack);
@@ -151,7 +172,7 @@ static void test_gone(void **state)
     pid_t pid = start("spin");
     stop(pid);
     struct dwarf_live_stack stack = {0};
-    struct error *error = dwarf_live_stack(pid, pid, "", SECOND, &stack);
+    struct error *error = dwarf_live_stack(pid, pid, "", 1, SECOND, &stack);
     assert_non_null(error);
     error_free(error);
 }
@@ -167,8 +188,9 @@ static int build(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_busy), cmocka_unit_test(test_blocked), cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_root), cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_busy),    cmocka_unit_test(test_blocked),
+        cmocka_unit_test(test_samples), cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_root),    cmocka_unit_test(test_gone),
     };
     return cmocka_run_group_tests(tests, build, victim_teardown);
 }
