@@ -224,7 +224,6 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     TRY(parse_confidence(settings->confidence, &chosen.confidence));
     _cleanup_(sources_close) struct source sources[2] = {{.store = NULL}};
     TRY(open_sources(settings, operands, sources));
-    chosen.database = sources[0].path;
     return write_all(settings, sources, &chosen);
 }
 

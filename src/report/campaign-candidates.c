@@ -59,6 +59,8 @@ static struct error *add_candidate(void *data, const struct store_candidate *row
     own->id = row->id;
     own->number = row->number;
     own->line = row->line;
+    own->selected = row->selected;
+    own->weight = row->weight;
     TRY(intern(&candidates->strings, row->type, &own->type));
     TRY(intern(&candidates->strings, row->function, &own->function));
     TRY(intern(&candidates->strings, row->module, &own->module));

@@ -27,7 +27,7 @@ static struct error *put_side(struct html_page *page, const struct campaign_shar
                               const char *class)
 {
     HTML(page, "<td class=\"mix\">");
-    if (share->n != 0)
+    if (campaign_has_share(share))
         TRY(html_bar(page, share, class));
     HTML(page, "</td><td class=\"n\">");
     TRY(html_percent(page, share));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define SHOWN_PAIRS 20
+#define PAIR_TITLE  7 // column of titles
 
 static struct error *put_subject(struct terminal *terminal, const char *label, const char *store,
                                  const struct campaign_facts *facts)
@@ -27,7 +28,7 @@ static struct error *put_subject(struct terminal *terminal, const char *label, c
 
 static struct error *put_side(struct terminal *terminal, const struct campaign_share *share)
 {
-    if (share->n == 0)
+    if (!campaign_has_share(share))
         return buffer_printf(terminal->text, "%23s", "-");
     return buffer_printf(terminal->text, " %6.1f%% %5.1f - %5.1f%%", campaign_percent(share),
                          100 * share->interval.low, 100 * share->interval.high);
@@ -78,15 +79,18 @@ static struct error *put_pair(struct terminal *terminal, const struct campaign_p
     PUT(terminal, "  %-5s", campaign_change_name(pair->change));
     TRY(terminal_paint(terminal, TERMINAL_PLAIN));
     PUT(terminal, "%-13s", verdict_facts[finding->verdict].name);
-    char times[64];
-    snprintf(times, sizeof times, "%llu/%llu",
-             (unsigned long long)(pair->before != NULL ? pair->before->trials : 0),
-             (unsigned long long)(pair->after != NULL ? pair->after->trials : 0));
-    PUT(terminal, "%9s  ", times);
-    size_t used = 20 + (strlen(times) > 9 ? strlen(times) : 9) + 2;
-    TRY(text_put_fit(terminal->text, finding->title, TERMINAL_WIDTH - used, NULL));
-    PUT(terminal, "\n");
-    return NULL;
+    char times[128];
+    int size = snprintf(times, sizeof times, "%llu/%llu ",
+                        (unsigned long long)(pair->before != NULL ? pair->before->trials : 0),
+                        (unsigned long long)(pair->after != NULL ? pair->after->trials : 0));
+    if (pair->before != NULL)
+        size += snprintf(times + size, sizeof times - (size_t)size, " A:F%lld",
+                         (long long)pair->before->id);
+    if (pair->after != NULL)
+        size += snprintf(times + size, sizeof times - (size_t)size, " B:F%lld",
+                         (long long)pair->after->id);
+    PUT(terminal, "%s\n%*s", times, PAIR_TITLE, "");
+    return terminal_wrap(terminal, finding->title, PAIR_TITLE);
 }
 
 static struct error *put_pairs(struct terminal *terminal,
@@ -118,7 +122,9 @@ static struct error *put_cautions(struct terminal *terminal,
     bool other_injector =
         strcmp(a->injector != NULL ? a->injector : "", b->injector != NULL ? b->injector : "") != 0;
     bool other_choice = comparison->before.selected != comparison->after.selected;
-    if (!other_command && !other_injector && !other_choice)
+    bool estimated = comparison->before.design.kind != CAMPAIGN_PLAIN ||
+                     comparison->after.design.kind != CAMPAIGN_PLAIN;
+    if (!other_command && !other_injector && !other_choice && !estimated)
         return NULL;
     TRY(terminal_heading(terminal, "What limits this comparison"));
     if (other_command)
@@ -128,6 +134,9 @@ static struct error *put_cautions(struct terminal *terminal,
     if (other_choice)
         PUT(terminal, "  - Different numbers of candidates were chosen: a finding may be new or "
                       "gone\n    only because its fault was not tried.\n");
+    if (estimated)
+        PUT(terminal, "  - Not all candidates were as likely to be chosen: shares are estimates "
+                      "where\n    they can be made, and are not tested.\n");
     return NULL;
 }
 

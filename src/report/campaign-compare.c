@@ -7,11 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct error *differ(struct campaign_difference *difference,
+static struct error *differ(struct campaign_difference *difference, bool plain,
                             const struct campaign_share *before, const struct campaign_share *after)
 {
     difference->before = *before;
     difference->after = *after;
+    // The tests are for trials that are worth the same.
+    difference->test = (struct stats_test){.method = STATS_NOTHING, .p = 1};
+    if (!plain)
+        return NULL;
     const uint64_t rows[2][2] = {{before->hits, before->n - before->hits},
                                  {after->hits, after->n - after->hits}};
     return stats_independence(rows, 2, &difference->test);
@@ -88,11 +92,14 @@ struct error *campaign_comparison_load(struct campaign_comparison *comparison,
     *comparison = (struct campaign_comparison){.names = {before->name, after->name}};
     TRY(campaign_facts_load(&comparison->before, before, options));
     TRY(campaign_facts_load(&comparison->after, after, options));
+    bool plain = comparison->before.design.kind == CAMPAIGN_PLAIN &&
+                 comparison->after.design.kind == CAMPAIGN_PLAIN;
     for (int i = 0; i < VERDICTS; i++)
         if (verdict_facts[i].counts)
-            TRY(differ(&comparison->verdicts[i], &comparison->before.shares[i],
+            TRY(differ(&comparison->verdicts[i], plain, &comparison->before.shares[i],
                        &comparison->after.shares[i]));
-    TRY(differ(&comparison->failures, &comparison->before.failures, &comparison->after.failures));
+    TRY(differ(&comparison->failures, plain, &comparison->before.failures,
+               &comparison->after.failures));
     return pair_findings(comparison);
 }
 

@@ -14,12 +14,20 @@
 
 struct campaign_share campaign_share(uint64_t hits, uint64_t n, double confidence)
 {
-    return (struct campaign_share){hits, n, stats_wilson(hits, n, confidence)};
+    return (struct campaign_share){.hits = hits,
+                                   .n = n,
+                                   .part = n != 0 ? (double)hits / (double)n : 0,
+                                   .interval = stats_wilson(hits, n, confidence)};
 }
 
 double campaign_percent(const struct campaign_share *share)
 {
-    return share->n != 0 ? 100.0 * (double)share->hits / (double)share->n : 0;
+    return 100 * share->part;
+}
+
+bool campaign_has_share(const struct campaign_share *share)
+{
+    return share->n != 0 && !share->unknown;
 }
 
 uint64_t campaign_counted(const struct campaign_counts *counts)
@@ -113,10 +121,8 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     TRY(copy(row->site, "", &finding->site));
     TRY(copy(row->file, NULL, &finding->file));
     TRY(copy(row->stack, NULL, &finding->stack));
-    if (row->command != NULL && is_presentable(row->command))
-        return copy(row->command, NULL, &finding->command);
     _cleanup_(buffer_deinit) struct buffer command = {0};
-    TRY(campaign_put_replay(facts, row->trial, &command));
+    TRY(campaign_put_command(facts, row->command, row->trial, &command));
     return copy(command.data, NULL, &finding->command);
 }
 
@@ -133,6 +139,7 @@ struct error *campaign_facts_load(struct campaign_facts *facts,
     TRY(load_counts(facts));
     TRY(store_each_candidate(facts->store, facts->campaign.id, 0, 0, add_selected,
                              &facts->selected));
+    TRY(campaign_design_find(facts));
     TRY(campaign_references_load(facts->store, facts->campaign.id, &facts->references));
     TRY(store_each_finding(facts->store, facts->campaign.id, add_finding, facts));
     return campaign_limits_find(facts);
@@ -177,15 +184,38 @@ void campaign_detail_deinit(struct campaign_detail *detail)
     *detail = (struct campaign_detail){0};
 }
 
-struct error *campaign_put_replay(const struct campaign_facts *facts, int64_t trial,
-                                  struct buffer *text)
+// The store, as an option: nothing for the one that commands take by themselves.
+static struct error *put_store(const struct campaign_facts *facts, struct buffer *text)
 {
     const char *database = facts->options->database;
-    TRY(buffer_printf(text, "ordeal replay %lld", (long long)trial));
-    if (database == NULL || strcmp(database, "ordeal.db") == 0)
+    if (database == NULL)
+        database = store_path(facts->store);
+    if (strcmp(database, "ordeal.db") == 0 || strcmp(database, "./ordeal.db") == 0)
         return NULL;
     TRY(buffer_printf(text, " --db "));
     return shell_put_word(text, database);
+}
+
+struct error *campaign_put_replay(const struct campaign_facts *facts, int64_t trial,
+                                  struct buffer *text)
+{
+    TRY(buffer_printf(text, "ordeal replay %lld", (long long)trial));
+    return put_store(facts, text);
+}
+
+struct error *campaign_put_resume(const struct campaign_facts *facts, struct buffer *text)
+{
+    TRY(buffer_printf(text, "ordeal campaign --resume"));
+    return put_store(facts, text);
+}
+
+// A stored command that replays does not name its store: that may be anywhere by now.
+struct error *campaign_put_command(const struct campaign_facts *facts, const char *stored,
+                                   int64_t trial, struct buffer *text)
+{
+    if (stored == NULL || !is_presentable(stored) || strncmp(stored, "ordeal replay ", 14) == 0)
+        return campaign_put_replay(facts, trial, text);
+    return buffer_append(text, stored, strlen(stored));
 }
 
 struct error *campaign_put_date(int64_t seconds, struct buffer *text)

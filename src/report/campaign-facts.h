@@ -14,11 +14,14 @@
 #include <stdint.h>
 
 struct campaign_share {
-    uint64_t hits, n;
+    uint64_t hits, n; // trials
+    double part;      // the share; not always hits / n, see campaign_design
+    bool unknown;     // it cannot be told, nor its interval
     struct stats_interval interval;
 };
 struct campaign_share campaign_share(uint64_t hits, uint64_t n, double confidence);
 double campaign_percent(const struct campaign_share *share); // 0 when n is 0
+bool campaign_has_share(const struct campaign_share *share); // there were trials, and it is known
 
 struct campaign_counts {
     uint64_t verdicts[VERDICTS];
@@ -73,6 +76,21 @@ struct error *campaign_references_load(struct store *store, int64_t campaign,
                                        struct campaign_references *references);
 void campaign_references_deinit(struct campaign_references *references);
 
+// Whether all candidates were as likely to be chosen. If not, the plain share of the trials says
+// little about the candidates; docs/ordeal-report.1 has the estimate that is used instead.
+enum campaign_design_kind {
+    CAMPAIGN_PLAIN,     // they were
+    CAMPAIGN_ESTIMATED, // trials stand for as many candidates as they were chosen from
+    CAMPAIGN_UNKNOWN,   // the weights are not known
+};
+struct campaign_design {
+    enum campaign_design_kind kind;
+    char per[24];     // what a number was chosen from each of, or ""
+    bool weighted;    // by weights
+    uint64_t outside; // candidates that could not be chosen, or of groups without a trial
+    double effective; // as many equal trials would have estimated the share as well
+};
+
 struct campaign_facts {
     struct store *store;
     const struct report_options *options;
@@ -82,6 +100,7 @@ struct campaign_facts {
     uint64_t n; // counted trials
     struct campaign_share shares[VERDICTS], failures;
     uint64_t selected; // candidates chosen to be run
+    struct campaign_design design;
     struct campaign_references references;
     ARRAY(struct campaign_finding) findings; // most severe first
     ARRAY(char *) limits;                    // sentences: what limits the claims
@@ -99,6 +118,8 @@ struct error *campaign_grouping_judge(const struct campaign_facts *facts,
                                       struct campaign_grouping *grouping);
 void campaign_grouping_deinit(struct campaign_grouping *grouping);
 
+// Fills facts->design, and the shares where they are not the plain ones.
+struct error *campaign_design_find(struct campaign_facts *facts);
 // Fills facts->limits from the rest.
 struct error *campaign_limits_find(struct campaign_facts *facts);
 
@@ -108,9 +129,14 @@ struct error *campaign_put_definition(const char *definition, struct buffer *tex
 const char *campaign_definition_value(const char *definition, const char *section, const char *key,
                                       size_t *ret_size);
 
-// The command that shows a finding's trial again, from this store.
+// Commands as they are printed everywhere: they name the store unless it is ./ordeal.db. The one
+// that reproduces a trial, from what the store has for it; the one that runs the trial again; the
+// one that goes on with the campaign.
+struct error *campaign_put_command(const struct campaign_facts *facts, const char *stored,
+                                   int64_t trial, struct buffer *text);
 struct error *campaign_put_replay(const struct campaign_facts *facts, int64_t trial,
                                   struct buffer *text);
+struct error *campaign_put_resume(const struct campaign_facts *facts, struct buffer *text);
 // "2026-11-15 20:14 UTC"
 struct error *campaign_put_date(int64_t seconds, struct buffer *text);
 // 1234567 as "1,234,567"

@@ -80,14 +80,14 @@ static int digits_of(const struct campaign_share *share)
 
 struct error *html_percent(struct html_page *page, const struct campaign_share *share)
 {
-    if (share->n == 0)
+    if (!campaign_has_share(share))
         return buffer_printf(page->text, "&ndash;");
     return buffer_printf(page->text, "%.*f&nbsp;%%", digits_of(share), campaign_percent(share));
 }
 
 struct error *html_interval(struct html_page *page, const struct campaign_share *share)
 {
-    if (share->n == 0)
+    if (!campaign_has_share(share))
         return buffer_printf(page->text, "&ndash;");
     return buffer_printf(page->text, "%.*f&ndash;%.*f&nbsp;%%", digits_of(share),
                          100 * share->interval.low, digits_of(share), 100 * share->interval.high);

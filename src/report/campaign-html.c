@@ -63,7 +63,14 @@ static struct error *put_header(struct html_page *page)
     TRY(html_number(page, page->facts->selected));
     HTML(page, " of ");
     TRY(html_number(page, campaign->candidates));
-    HTML(page, " chosen</dd></div>");
+    HTML(page, " chosen, ");
+    TRY(html_number(page, campaign_all(&page->facts->counts)));
+    HTML(page, " trials</dd></div>");
+    if (campaign->stopped_by != NULL) {
+        TRY(put_fact(page, "Stopped by"));
+        TRY(html_text(page, campaign->stopped_by));
+        HTML(page, "</dd></div>");
+    }
     TRY(put_fact(page, "References"));
     TRY(put_references(page));
     HTML(page, "</dd></div></dl></header>\n");
@@ -88,9 +95,13 @@ static struct error *put_summary(struct html_page *page)
                "<div class=\"tile lead\"><b>");
     if (facts->n == 0)
         HTML(page, "nothing tested</b><span>no trial reached its fault</span>");
+    else if (facts->failures.unknown)
+        HTML(page, "no share</b><span>the sample's weights are not known</span>");
     else {
         TRY(html_percent(page, &facts->failures));
-        HTML(page, "</b><span>of counted trials failed<br>%g&nbsp;%% interval ",
+        HTML(page, "</b><span>%s<br>%g&nbsp;%% interval ",
+             facts->design.kind == CAMPAIGN_PLAIN ? "of counted trials failed"
+                                                  : "of candidates fail, estimated",
              100 * facts->confidence);
         TRY(html_interval(page, &facts->failures));
         HTML(page, "</span>");
@@ -128,7 +139,7 @@ static struct error *put_verdict(struct html_page *page, enum verdict verdict)
          page->facts->counts.verdicts[verdict] == 0 ? " none" : "");
     TRY(html_badge(page, verdict));
     HTML(page, "<small>%s</small></th><td class=\"bars\">", verdict_facts[verdict].meaning);
-    if (counts && share->n != 0)
+    if (counts && campaign_has_share(share))
         TRY(html_bar(page, share, verdict_facts[verdict].name));
     HTML(page, "</td><td class=\"n\">");
     TRY(html_number(page, page->facts->counts.verdicts[verdict]));
@@ -156,7 +167,8 @@ static struct error *put_verdicts(struct html_page *page)
          100 * page->facts->confidence);
     for (int i = 0; i < VERDICTS; i++)
         TRY(put_verdict(page, (enum verdict)i));
-    HTML(page, "</tbody></table><p class=\"note\">Shares are of the ");
+    HTML(page, "</tbody></table><p class=\"note\">Shares are %s the ",
+         page->facts->design.kind == CAMPAIGN_PLAIN ? "of" : "estimated from");
     TRY(html_number(page, page->facts->n));
     HTML(page, " trials that tested the target. Thin lines are Wilson score intervals. Trials that "
                "never reached their fault, or could not be run, are not counted: they did not "

@@ -33,9 +33,9 @@ void campaign_json_share(struct json_maker *maker, json_t *parent,
                          const struct campaign_share *share)
 {
     json_add_integer(maker, parent, "n", share->n);
-    if (share->n == 0)
+    if (!campaign_has_share(share))
         return;
-    json_add_real(maker, parent, "share", campaign_percent(share) / 100);
+    json_add_real(maker, parent, "share", share->part);
     json_t *interval = json_add_array(maker, parent, "interval");
     json_add_real(maker, interval, NULL, share->interval.low);
     json_add_real(maker, interval, NULL, share->interval.high);
@@ -106,6 +106,11 @@ static struct error *put_campaign(const struct campaign_facts *facts, struct rep
     json_add_integer(&maker, line, "failures", facts->failures.hits);
     json_add_integer(&maker, line, "findings", facts->findings.count);
     json_add_real(&maker, line, "confidence", facts->confidence);
+    add_optional(&maker, line, "stopped_by", campaign->stopped_by);
+    static const char *const designs[] = {"plain", "estimated", "unknown"};
+    json_add_string(&maker, line, "shares", designs[facts->design.kind]);
+    if (facts->design.kind == CAMPAIGN_ESTIMATED)
+        json_add_real(&maker, line, "effective", facts->design.effective);
     add_references(&maker, line, &facts->references);
     json_t *limits = json_add_array(&maker, line, "limits");
     for (size_t i = 0; i < facts->limits.count; i++)

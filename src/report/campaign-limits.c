@@ -58,20 +58,126 @@ static struct error *on_trials(struct campaign_facts *facts)
     return NULL;
 }
 
+// Why it ended, and what that leaves out.
+static struct error *on_end(struct campaign_facts *facts)
+{
+    static const struct {
+        const char *stopped_by, *words;
+    } ends[] = {
+        {"interval", "Ended because the share of failures was known as well as was asked for"},
+        {"max trials", "Ended with the number of trials that was asked for"},
+        {"time budget", "Ended when its time was over"},
+        {"interrupt", "Interrupted"},
+        {"invalid trials", "Stopped because trials could not be run"},
+    };
+    const struct store_campaign *campaign = &facts->campaign;
+    uint64_t all = campaign_all(&facts->counts);
+    const char *words = campaign->state == STORE_RUNNING       ? "Still running, or killed"
+                        : campaign->state == STORE_INTERRUPTED ? "Interrupted"
+                        : campaign->planned > all ? "Ended before all planned trials were run"
+                                                  : NULL;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (campaign->stopped_by != NULL && strcmp(campaign->stopped_by, ends[i].stopped_by) == 0)
+            words = ends[i].words;
+    if (words == NULL)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer resume = {0}, counts = {0};
+    TRY(campaign_put_resume(facts, &resume));
+    if (campaign->planned > all)
+        TRY(buffer_printf(&counts, ": %llu of %llu planned trials are done", NUMBER(all),
+                          NUMBER(campaign->planned)));
+    bool reached = campaign->stopped_by != NULL && strcmp(campaign->stopped_by, "interval") == 0;
+    if (reached || (campaign->state == STORE_FINISHED && campaign->stopped_by == NULL))
+        return say(facts, "%s%s.", words, counts.data != NULL ? counts.data : "");
+    return say(facts, "%s%s; '%s' goes on.", words, counts.data != NULL ? counts.data : "",
+               resume.data);
+}
+
+// Not all candidates were as likely to be chosen.
+static struct error *on_design(struct campaign_facts *facts)
+{
+    const struct campaign_design *design = &facts->design;
+    char how[64];
+    snprintf(how, sizeof how, "%s%s%s%s", design->per[0] != '\0' ? "so many per " : "", design->per,
+             design->per[0] != '\0' && design->weighted ? ", " : "",
+             design->weighted ? "by weight" : "");
+    if (design->kind == CAMPAIGN_UNKNOWN)
+        return say(facts,
+                   "Candidates were chosen %s, and the weights are not in the store: what share of "
+                   "all candidates fails cannot be told.",
+                   how);
+    TRY(say(facts,
+            "Candidates were chosen %s: each trial stands for as many candidates as it was chosen "
+            "from, and the shares are estimates for all of them, worth %.1f equal trials. Shares "
+            "of groups are of the trials run.",
+            how, design->effective));
+    if (design->outside != 0)
+        TRY(say(facts,
+                "The estimates leave out %llu candidates that had weight 0 or of whose group "
+                "none was run.",
+                NUMBER(design->outside)));
+    return NULL;
+}
+
+static bool has_warning(const struct campaign_facts *facts, const char *beginning)
+{
+    for (const char *line = facts->campaign.warnings; line != NULL && *line != '\0';) {
+        if (strncmp(line, beginning, strlen(beginning)) == 0)
+            return true;
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    return false;
+}
+
+// All candidates were chosen, and all trials were run.
+static struct error *on_all(struct campaign_facts *facts)
+{
+    uint64_t missed =
+        facts->counts.verdicts[VERDICT_NOT_ACTIVATED] + facts->counts.verdicts[VERDICT_INVALID];
+    bool untested = has_warning(facts, "not tested: ");
+    if (missed == 0 && !untested)
+        return say(facts,
+                   "Exhaustive: every candidate was tried, so that for this workload the shares "
+                   "are exact; the intervals hold where it stands for others like it.");
+    if (missed != 0)
+        return say(
+            facts,
+            "All %llu candidates were tried, but %llu trial%s tested nothing: the shares are "
+            "those of the others.",
+            NUMBER(facts->selected), NUMBER(missed), plural(missed));
+    return say(facts,
+               "All %llu candidates were tried, but not all faults that were asked for have "
+               "candidates: see below.",
+               NUMBER(facts->selected));
+}
+
+static struct error *on_sample(struct campaign_facts *facts)
+{
+    uint64_t chosen = facts->selected, of = facts->campaign.candidates;
+    size_t size = 0;
+    const char *kind =
+        campaign_definition_value(facts->campaign.definition, "selection", "kind", &size);
+    if (kind != NULL && strncmp(kind, "sweep", size) == 0)
+        return say(facts,
+                   "A sweep: %llu of %llu candidates were tried, one occurrence after the other; "
+                   "the shares are theirs.",
+                   NUMBER(chosen), NUMBER(of));
+    if (facts->design.kind == CAMPAIGN_PLAIN)
+        return say(
+            facts,
+            "A sample: %llu of %llu candidates were chosen, all as likely as the others; the "
+            "intervals say how far the shares may be from those of all candidates.",
+            NUMBER(chosen), NUMBER(of));
+    TRY(say(facts, "A sample: %llu of %llu candidates were chosen.", NUMBER(chosen), NUMBER(of)));
+    return on_design(facts);
+}
+
 static struct error *on_selection(struct campaign_facts *facts)
 {
     const struct store_campaign *campaign = &facts->campaign;
     uint64_t all = campaign_all(&facts->counts);
-    if (campaign->state != STORE_FINISHED && campaign->planned > all)
-        TRY(say(facts,
-                "Stopped early or still running: %llu of %llu planned trials are done; "
-                "'ordeal campaign --resume' goes on.",
-                NUMBER(all), NUMBER(campaign->planned)));
-    else if (campaign->state != STORE_FINISHED)
-        TRY(say(facts, "Stopped early or still running: 'ordeal campaign --resume' goes on."));
-    else if (campaign->planned > all)
-        TRY(say(facts, "Ended before all planned trials were run: %llu of %llu.", NUMBER(all),
-                NUMBER(campaign->planned)));
+    TRY(on_end(facts));
     if (campaign->candidates == 0)
         return NULL;
     uint64_t times = facts->selected != 0 ? campaign->planned / facts->selected : 0;
@@ -81,15 +187,9 @@ static struct error *on_selection(struct campaign_facts *facts)
                 "narrower than they should be.",
                 NUMBER(times)));
     if (facts->selected < campaign->candidates)
-        return say(facts,
-                   "A sample: %llu of %llu candidates were chosen. Where all were as likely to be "
-                   "(no weights, no number per group), the intervals say how far the shares may be "
-                   "from those of all candidates.",
-                   NUMBER(facts->selected), NUMBER(campaign->candidates));
+        return on_sample(facts);
     if (campaign->planned != 0 && all >= campaign->planned && facts->n != 0)
-        return say(facts,
-                   "Exhaustive: every candidate was tried, so that for this workload the shares "
-                   "are exact; the intervals hold where it stands for others like it.");
+        return on_all(facts);
     return NULL;
 }
 

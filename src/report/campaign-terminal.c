@@ -131,7 +131,7 @@ struct error *terminal_command(struct terminal *terminal, const char *command, s
 
 struct error *terminal_share(struct terminal *terminal, const struct campaign_share *share)
 {
-    if (share->n == 0)
+    if (!campaign_has_share(share))
         return buffer_printf(terminal->text, "%7s%18s", "-", "");
     // More trials, more digits that mean something.
     int digits = share->n < 5000 ? 1 : 2;

@@ -100,10 +100,9 @@ static struct error *put_head(struct page *page)
 
 static struct error *put_bar(struct page *page, const struct campaign_share *share)
 {
-    if (share->n == 0 || share->hits == 0)
+    if (!campaign_has_share(share) || share->hits == 0)
         return NULL;
-    double part = (double)share->hits / (double)share->n;
-    int size = (int)ceil(part * BAR);
+    int size = (int)ceil(share->part * BAR);
     PUT(&page->terminal, "  %.*s", size < BAR ? size : BAR, "##################");
     return NULL;
 }
@@ -198,7 +197,8 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     TRY(campaign_put_replay(&page->facts, finding->trial, &replay));
     TRY(terminal_command(&page->terminal, replay.data, COMMAND, &fits));
     if (!fits)
-        PUT(&page->terminal, "ordeal replay %lld\n", (long long)finding->trial);
+        PUT(&page->terminal, "ordeal replay %lld --db FILE, where FILE is this store\n",
+            (long long)finding->trial);
     return NULL;
 }
 

@@ -12,6 +12,8 @@ struct campaign_candidate {
     uint64_t number;
     const char *type, *function, *module, *file, *component; // NULL: not known
     unsigned line;
+    bool selected;
+    double weight;
 };
 struct campaign_candidates {
     ARRAY(struct campaign_candidate) rows; // by id

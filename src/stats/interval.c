@@ -12,22 +12,25 @@ static double deviations(double error)
     return error <= 0 ? INFINITY : error >= 1 ? 0 : gsl_cdf_ugaussian_Qinv(error / 2);
 }
 
-struct stats_interval stats_wilson(uint64_t hits, uint64_t n, double confidence)
+struct stats_interval stats_wilson_share(double share, double n, double confidence)
 {
     double z = deviations(1 - confidence);
-    if (n == 0 || isinf(z))
+    if (!(n > 0) || isinf(z))
         return (struct stats_interval){0, 1};
-    if (hits > n)
-        hits = n;
-    double count = (double)n, share = (double)hits / count, square = z * z;
-    double middle = (share + square / (2 * count)) / (1 + square / count);
-    double width =
-        z / (1 + square / count) * sqrt(share * (1 - share) / count + square / (4 * count * count));
+    share = fmin(fmax(share, 0), 1);
+    double square = z * z;
+    double middle = (share + square / (2 * n)) / (1 + square / n);
+    double width = z / (1 + square / n) * sqrt(share * (1 - share) / n + square / (4 * n * n));
     // In exact arithmetic these two ends are 0 and 1, and reports must not say 1e-17.
     return (struct stats_interval){
-        .low = hits == 0 ? 0 : fmax(0, middle - width),
-        .high = hits == n ? 1 : fmin(1, middle + width),
+        .low = share <= 0 ? 0 : fmax(0, middle - width),
+        .high = share >= 1 ? 1 : fmin(1, middle + width),
     };
+}
+
+struct stats_interval stats_wilson(uint64_t hits, uint64_t n, double confidence)
+{
+    return stats_wilson_share(n != 0 ? (double)hits / (double)n : 0, (double)n, confidence);
 }
 
 // How far Wilson's interval reaches from `share` on its wider side, with n trials.

@@ -15,6 +15,8 @@ struct stats_interval {
 
 // Wilson's score interval of a proportion, e.g. confidence 0.95. All of [0, 1] when n is 0.
 struct stats_interval stats_wilson(uint64_t hits, uint64_t n, double confidence);
+// Likewise of a share that was estimated as well as n equal trials would have done.
+struct stats_interval stats_wilson_share(double share, double n, double confidence);
 
 // Two-sided test of independence in a 2-column table: rows[i] = {hits, misses}. Chi-square, or
 // Fisher's exact test (2x2), or a seeded Monte-Carlo version (larger tables) when an expected count

@@ -33,6 +33,8 @@ struct maker {
     struct store *store;
     int64_t campaign;
     uint64_t candidates, trials;
+    const char *definition; // NULL: a usual one
+    double weight;          // of candidates; 0: 1
 };
 
 static inline void maker_start(struct maker *maker, const char *path, const char *name,
@@ -45,8 +47,10 @@ static inline void maker_start(struct maker *maker, const char *path, const char
     struct store_campaign campaign = {
         .name = name,
         .injector = "library",
-        .definition = "campaign: made-up\ncommand: [cp, in, out]\n"
-                      "environment: [\"TOKEN=s3cr3t\"]\nselection:\n  kind: all\n",
+        .definition = maker->definition != NULL
+                          ? maker->definition
+                          : "campaign: made-up\ncommand: [cp, in, out]\n"
+                            "environment: [\"TOKEN=s3cr3t\"]\nselection:\n  kind: all\n",
         .command = "cp in out",
         .directory = directory != NULL ? directory : "/nowhere",
         .environment = "[]",
@@ -102,7 +106,7 @@ static inline int64_t maker_candidate(struct maker *maker, const char *type, con
         .line = line,
         .component = line % 2 != 0 ? "copying" : NULL,
         .position = maker->candidates,
-        .weight = 1,
+        .weight = maker->weight > 0 ? maker->weight : 1,
         .selected = selected,
     };
     must_work(store_add_candidate(maker->store, &candidate));

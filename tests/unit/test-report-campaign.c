@@ -6,6 +6,7 @@
 #include "report/campaign-compare.h"
 #include "report/campaign-trials.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -132,6 +133,151 @@ static void strange_commands_are_replaced(void **state)
     assert_true(says(&facts, "second warning"));
     campaign_facts_deinit(&facts);
     store_close(subject.store);
+}
+
+// Commands name their store, whatever is stored for them.
+static void commands_name_the_store(void **state)
+{
+    const struct report_options options = {0};
+    struct report_subject subject = {.store = open_made("plain", "12")};
+    struct campaign_facts facts;
+    must_work(campaign_facts_load(&facts, &subject, &options));
+    unsigned replays = 0;
+    for (size_t i = 0; i < facts.findings.count; i++) {
+        const struct campaign_finding *finding = &facts.findings.items[i];
+        char expected[128];
+        snprintf(expected, sizeof expected, "ordeal replay %lld --db %s", (long long)finding->trial,
+                 path);
+        replays += strcmp(finding->command, expected) == 0;
+    }
+    assert_int_equal(replays, 1);
+    campaign_facts_deinit(&facts);
+    const struct report_options here = {.database = "./ordeal.db"};
+    must_work(campaign_facts_load(&facts, &subject, &here));
+    struct buffer text = {0};
+    must_work(campaign_put_resume(&facts, &text));
+    assert_string_equal(text.data, "ordeal campaign --resume");
+    buffer_deinit(&text);
+    campaign_facts_deinit(&facts);
+    store_close(subject.store);
+}
+
+// `size` candidates of a type, of which the first `chosen` are run; all trials end the same way.
+static void add_stratum(struct maker *maker, const char *type, unsigned size, unsigned chosen,
+                        double weight, enum verdict verdict)
+{
+    for (unsigned i = 0; i < size; i++) {
+        maker->weight = weight;
+        int64_t id = maker_candidate(maker, type, type, NULL, 0, i < chosen);
+        if (i < chosen)
+            maker_trial(maker,
+                        &(struct made_trial){.candidate = id, .type = type, .verdict = verdict});
+    }
+}
+
+static struct campaign_facts load_sample(const char *name, const char *definition, double weight,
+                                         struct store **ret_store)
+{
+    static const struct report_options options = {0};
+    struct maker maker = {.definition = definition};
+    fresh(name);
+    maker_start(&maker, path, name, 211, 10);
+    add_stratum(&maker, "malloc", 206, 5, 1, VERDICT_PASS);
+    add_stratum(&maker, "strdup", 5, 5, weight, VERDICT_CRASH);
+    maker_end(&maker);
+    store_close(maker.store);
+    must_work(store_open(path, STORE_READ, ret_store));
+    const struct report_subject subject = {.store = *ret_store};
+    struct campaign_facts facts;
+    must_work(campaign_facts_load(&facts, &subject, &options));
+    return facts;
+}
+
+static void groups_are_weighted_by_their_size(void **state)
+{
+    struct store *store;
+    struct campaign_facts facts = load_sample(
+        "strata", "selection:\n  sample: 5\n  kind: sample\n  per: function\n", 1, &store);
+    assert_int_equal(facts.design.kind, CAMPAIGN_ESTIMATED);
+    assert_int_equal(facts.failures.hits, 5);
+    assert_int_equal(facts.failures.n, 10);
+    assert_true(fabs(facts.failures.part - 5.0 / 211) < 1e-9);
+    // (206 + 5)² / (5 × 41.2² + 5 × 1²) equal trials.
+    assert_true(fabs(facts.design.effective - 211.0 * 211 / (5 * 41.2 * 41.2 + 5)) < 1e-6);
+    struct stats_interval interval = stats_wilson_share(5.0 / 211, facts.design.effective, 0.95);
+    assert_true(facts.failures.interval.high == interval.high && interval.high < 0.5);
+    assert_true(says(&facts, "so many per function"));
+    assert_false(says(&facts, "the intervals say how far"));
+    campaign_facts_deinit(&facts);
+    store_close(store);
+}
+
+static void weights_are_made_up_for(void **state)
+{
+    static const char definition[] =
+        "selection:\n  sample: 10\n  kind: sample\n  weights: /nowhere/w\n";
+    struct store *store;
+    struct campaign_facts facts = load_sample("weighted", definition, 1000, &store);
+    assert_int_equal(facts.design.kind, CAMPAIGN_ESTIMATED);
+    // The heavy ones were chosen for sure; each of the five others stands for 41.2.
+    assert_true(fabs(facts.failures.part - 5.0 / 211) < 1e-6);
+    assert_true(says(&facts, "by weight"));
+    campaign_facts_deinit(&facts);
+    store_close(store);
+    // Weights that nobody knows: no share is better than a wrong one.
+    facts = load_sample("unknown", definition, 1, &store);
+    assert_int_equal(facts.design.kind, CAMPAIGN_UNKNOWN);
+    assert_false(campaign_has_share(&facts.failures));
+    assert_int_equal(facts.failures.hits, 5);
+    assert_true(says(&facts, "cannot be told"));
+    campaign_facts_deinit(&facts);
+    store_close(store);
+}
+
+// All candidates are chosen and run; the last trial ends with `last`.
+static bool is_exhaustive(const char *name, enum verdict last, const char *warnings,
+                          const char *stopped_by, const char *words)
+{
+    static const struct report_options options = {0};
+    struct maker maker = {0};
+    fresh(name);
+    maker_start(&maker, path, name, 2, 2);
+    add_stratum(&maker, "malloc", 1, 1, 1, VERDICT_PASS);
+    add_stratum(&maker, "strdup", 1, 1, 1, last);
+    const struct store_campaign campaign = {.id = maker.campaign,
+                                            .state = STORE_FINISHED,
+                                            .candidates = 2,
+                                            .planned = stopped_by != NULL ? 9 : 2,
+                                            .stopped_by = stopped_by,
+                                            .warnings = warnings};
+    must_work(store_update_campaign(maker.store, &campaign));
+    maker_end(&maker);
+    store_close(maker.store);
+    struct report_subject subject = {0};
+    must_work(store_open(path, STORE_READ, &subject.store));
+    struct campaign_facts facts;
+    must_work(campaign_facts_load(&facts, &subject, &options));
+    bool exhaustive = says(&facts, "Exhaustive");
+    if (words != NULL && !says(&facts, words))
+        fail_msg("%s does not say: %s", name, words);
+    campaign_facts_deinit(&facts);
+    store_close(subject.store);
+    return exhaustive;
+}
+
+static void exhaustive_means_all(void **state)
+{
+    assert_true(is_exhaustive("all", VERDICT_CRASH, NULL, NULL, NULL));
+    assert_false(
+        is_exhaustive("missed", VERDICT_NOT_ACTIVATED, NULL, NULL, "1 trial tested nothing"));
+    assert_false(is_exhaustive("untested", VERDICT_PASS, "x\nnot tested: wirte=-1/EIO: no such",
+                               NULL, "not all faults that were asked for"));
+    assert_false(is_exhaustive("reached", VERDICT_PASS, NULL, "interval",
+                               "known as well as was asked for: 2 of 9 planned trials"));
+    assert_false(
+        is_exhaustive("late", VERDICT_PASS, NULL, "time budget",
+                      "its time was over: 2 of 9 planned trials are done; 'ordeal campaign "
+                      "--resume --db"));
 }
 
 // Columns of a line of UTF-8: wide characters are in the tests' stores, but no combining ones.
@@ -291,11 +437,19 @@ int main(int count, char **arguments)
     if (count > 2)
         return make_store(arguments[1], arguments[2], count > 3 ? arguments[3] : NULL);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_and_shares),      cmocka_unit_test(groups_against_the_rest),
-        cmocka_unit_test(nothing_tested_is_said), cmocka_unit_test(strange_commands_are_replaced),
-        cmocka_unit_test(text_fits_and_is_inert), cmocka_unit_test(colours_when_asked),
-        cmocka_unit_test(one_pass_keeps_little),  cmocka_unit_test(comparison_pairs_causes),
+        cmocka_unit_test(counts_and_shares),
+        cmocka_unit_test(groups_against_the_rest),
+        cmocka_unit_test(nothing_tested_is_said),
+        cmocka_unit_test(strange_commands_are_replaced),
+        cmocka_unit_test(text_fits_and_is_inert),
+        cmocka_unit_test(colours_when_asked),
+        cmocka_unit_test(one_pass_keeps_little),
+        cmocka_unit_test(comparison_pairs_causes),
         cmocka_unit_test(formats_pass_on_errors),
+        cmocka_unit_test(commands_name_the_store),
+        cmocka_unit_test(groups_are_weighted_by_their_size),
+        cmocka_unit_test(weights_are_made_up_for),
+        cmocka_unit_test(exhaustive_means_all),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
