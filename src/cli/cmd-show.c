@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "report/run.h"
-#include "trial/diagnose.h"
+#include "trial/doubts.h"
 #include "trial/region.h"
 
 #include <unistd.h>
@@ -27,6 +27,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     TRY(region_copy_open(operands[0], &copy));
     _cleanup_(diagnosis_deinit) struct diagnosis diagnosis = {0};
     TRY(diagnosis_make(&copy.view, &diagnosis));
+    TRY(doubts_warn(&copy.view, &diagnosis));
     const struct report_run run = {
         .view = &copy.view,
         .warnings = diagnosis.warnings.items,

@@ -412,6 +412,29 @@ bool prototype_failure(const char *pattern, const char **ret_failure)
     return true;
 }
 
+// What is compared is the kind of value: a pointer, a size, an errno. A number of the right kind is
+// the user's business: read=0 is the end of a file.
+const char *prototype_misfit(const char *function, uint64_t value)
+{
+    const struct prototype *prototype = prototype_find(function);
+    const char *failure = prototype != NULL ? prototype->failure : NULL;
+    int64_t number = (int64_t)value;
+    bool misfits = false;
+    if (failure == NULL)
+        return NULL;
+    if (failure == PROTOTYPE_ERRNO)
+        misfits = number < 0;
+    else if (strcmp(failure, "NULL") == 0)
+        misfits = number != 0 && number >= -4096 && number < 4096; // no address
+    else if (strcmp(failure, "MAP_FAILED") == 0)
+        misfits = number == 0;
+    else if (strcmp(failure, "0") == 0)
+        misfits = number < 0;
+    if (!misfits)
+        return NULL;
+    return failure == PROTOTYPE_ERRNO ? "an errno" : failure;
+}
+
 char prototype_argument(const struct prototype *prototype, unsigned number)
 {
     if (prototype == NULL || number == 0 || number > strlen(prototype->arguments))

@@ -171,6 +171,15 @@ bool scenario_rule_covers(const struct scenario *scenario, size_t index, const c
            (pattern->library.size == 0 || library_covers(pattern->library.chars, library_file));
 }
 
+const char *scenario_rule_misfit(const struct scenario *scenario, size_t index,
+                                 const char *function)
+{
+    const struct wire_rule *rule = &scenario->rules.items[index].wire;
+    if (!(rule->actions & WIRE_RETURN) || rule->value_kind != WIRE_VALUE_INTEGER)
+        return NULL;
+    return prototype_misfit(function, rule->value[0]);
+}
+
 bool scenario_seed(const struct scenario *scenario, uint64_t *ret_seed)
 {
     if (scenario->has_seed)

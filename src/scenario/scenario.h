@@ -39,6 +39,10 @@ struct scenario_rule_view scenario_rule(const struct scenario *scenario, size_t 
 // Whether pattern `library:function` of a rule covers a function defined by a library file.
 bool scenario_rule_covers(const struct scenario *scenario, size_t index, const char *library_file,
                           const char *function);
+// What `function` returns when it fails ("NULL", …) if what the rule has it return is surely
+// nothing that it ever returns; else NULL.
+const char *scenario_rule_misfit(const struct scenario *scenario, size_t index,
+                                 const char *function);
 
 // The seed a scenario file asks for; false if none does.
 bool scenario_seed(const struct scenario *scenario, uint64_t *ret_seed);

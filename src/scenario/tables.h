@@ -50,6 +50,9 @@ const struct prototype *prototype_find(const char *name);
 bool prototype_failure(const char *pattern, const char **ret_failure);
 // The number that a failure stands for when the errno is `error`.
 int64_t prototype_failure_value(const char *failure, int error);
+// What a function fails with if the value is surely nothing that it returns: "NULL", "an errno", …;
+// NULL if the value is possible or nothing is known.
+const char *prototype_misfit(const char *function, uint64_t value);
 // The kind of argument `number` (1-based), or 0 when unknown.
 char prototype_argument(const struct prototype *prototype, unsigned number);
 // "a size", "a descriptor", …

@@ -137,6 +137,45 @@ static void test_failures(void **state)
     assert_int_equal(prototype_failure_value(found, 11), 11);
 }
 
+static void test_misfits(void **state)
+{
+    static const struct {
+        const char *function, *expected;
+        int64_t value;
+    } cases[] = {
+        {"opendir", "NULL", -1},
+        {"malloc", "NULL", -1},
+        {"malloc", "NULL", 8},
+        {"malloc", NULL, 0},
+        {"malloc", NULL, 0x7f0012345678},
+        {"mmap", "MAP_FAILED", 0},
+        {"mmap", NULL, -1},
+        {"fread", "0", -1},
+        {"fread", NULL, 3},
+        {"pthread_create", "an errno", -1},
+        {"pthread_create", NULL, 11},
+        {"read", NULL, 0},
+        {"read", NULL, -1},
+        {"free", NULL, -1},
+        {"no_such_function", NULL, -1},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const char *found = prototype_misfit(cases[i].function, (uint64_t)cases[i].value);
+        if (cases[i].expected == NULL)
+            assert_null(found);
+        else
+            assert_string_equal(found, cases[i].expected);
+    }
+    // What the table says is a failure never is a misfit.
+    for (size_t i = 0; i < prototype_count(); i++) {
+        const struct prototype *prototype = prototype_at(i);
+        if (prototype->failure == NULL)
+            continue;
+        int64_t value = prototype_failure_value(prototype->failure, 5);
+        assert_null(prototype_misfit(prototype->name, (uint64_t)value));
+    }
+}
+
 // How functions fail beside their value: in order, of functions that exist, and agreeing with what
 // the other table says of their arguments.
 static void test_habits(void **state)
@@ -197,6 +236,7 @@ int main(void)
         cmocka_unit_test(test_constants),  cmocka_unit_test(test_errnos_and_signals),
         cmocka_unit_test(test_prototypes), cmocka_unit_test(test_failures),
         cmocka_unit_test(test_triggers),   cmocka_unit_test(test_habits),
+        cmocka_unit_test(test_misfits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
