@@ -7,6 +7,7 @@
 #include "campaign/ledger.h"
 #include "campaign/preparation.h"
 #include "campaign/schedule.h"
+#include "campaign/shooting.h"
 #include "campaign/subject.h"
 #include "stats/stats.h"
 
@@ -267,6 +268,16 @@ static unsigned job_count(const struct campaign *campaign)
     return jobs < 1024 ? jobs : 1024;
 }
 
+// After which a slot is stuck. Whatever time its steps use up first is a verdict: a posttest that
+// hangs is a finding, and must not be lost in a trial that could not be run.
+static uint64_t patience_ns(const struct campaign *campaign)
+{
+    uint64_t known = campaign->longest_reference_ns;
+    uint64_t steps = SHOOTING_OTHER_STEPS * SHOOTING_STEP_TIMEOUT_S * 1000000000ull;
+    return (known != 0 ? known * 10 + PATIENCE_NS : PATIENCE_UNKNOWN_NS) + steps +
+           5 * reference_timeout_ns(campaign->reference);
+}
+
 static struct error *run_trials(struct campaign *campaign)
 {
     campaign->ledger.store = campaign->store;
@@ -298,10 +309,7 @@ static struct error *run_trials(struct campaign *campaign)
         return error_no_memory();
     TRY(pool_new(campaign->definition, campaign->injector, campaign->reference, jobs,
                  &campaign->pool));
-    uint64_t known = campaign->longest_reference_ns;
-    pool_set_patience(campaign->pool,
-                      (known != 0 ? known * 10 + PATIENCE_NS : PATIENCE_UNKNOWN_NS) +
-                          5 * reference_timeout_ns(campaign->reference));
+    pool_set_patience(campaign->pool, patience_ns(campaign));
     return loop(campaign);
 }
 

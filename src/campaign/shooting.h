@@ -10,6 +10,7 @@
 #include "campaign/outcome.h"
 
 #define SHOOTING_STEP_TIMEOUT_S 60         // of every step but the workload
+#define SHOOTING_OTHER_STEPS    5          // setup, pretest, posttest, oracle, teardown
 #define SHOOTING_CAPTURE        (1u << 20) // bytes kept of each stream of each step
 
 // The definition must outlive it. Setup, pretest, posttest, oracle and teardown get the workload's
