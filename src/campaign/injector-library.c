@@ -8,12 +8,14 @@
 #include "campaign/definition-parameter.h"
 #include "campaign/injectors.h"
 #include "campaign/library-candidates.h"
+#include "campaign/library-gaps.h"
 #include "campaign/library-spec.h"
 #include "campaign/reproduce.h"
 #include "campaign/witness.h"
 #include "trial/armed.h"
 #include "trial/debug.h"
 #include "trial/program.h"
+#include "trial/resolver.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +38,7 @@ static const struct injector_parameter parameters[] = {
 struct library {
     const struct definition *definition;
     struct library_plan plan;
+    struct gaps gaps;
     struct scenario *watching; // the faults' functions, without faults
     struct scenario *current;  // of this shot, if it is not a reference run
     struct armed *armed;       // made for the first shot
@@ -55,6 +58,8 @@ static void close_library(void *self)
     scenario_free(library->watching);
     scenario_free(library->plan.faults);
     recording_deinit(&library->plan.recording);
+    free(library->plan.made);
+    gaps_deinit(&library->gaps);
     free(library);
 }
 
@@ -207,6 +212,23 @@ static struct error *begin(void *self, const char *root)
     return armed_begin(library->armed, root);
 }
 
+// A condition that nothing answers to never holds: misspelt, most likely.
+static struct error *note_unknown_place(const struct library *library,
+                                        struct observation *observation)
+{
+    const struct resolver *resolver = armed_resolver(library->armed);
+    if (resolver == NULL || observation->note != NULL)
+        return NULL;
+    for (size_t i = 0; i < scenario_query_count(library->current); i++)
+        if (!resolver_found_query(resolver, i))
+            return asprintf(&observation->note,
+                            "caller() or stack(): no module of any process has '%s'",
+                            scenario_query(library->current, i)->text) < 0
+                       ? error_no_memory()
+                       : NULL;
+    return NULL;
+}
+
 // A candidate that is not known is one that nobody misses in the report.
 static struct error *note_lost(const struct recording *recording, uint64_t lost_before,
                                struct observation *observation)
@@ -224,6 +246,8 @@ static struct error *record(struct library *library, const struct wire_view *vie
     uint64_t lost = library->plan.recording.lost;
     observation->activations = 0; // watching is not injecting
     TRY(recording_add(&library->plan.recording, view, library->witness));
+    if (library->plan.recording.runs == 1)
+        TRY(gaps_look(&library->gaps, &library->plan, view));
     return note_lost(&library->plan.recording, lost, observation);
 }
 
@@ -239,6 +263,8 @@ static struct error *observe(void *self, const char *root, struct observation *r
                         library->is_reference ? library->watching : library->current, &observation);
     if (error == NULL && library->is_reference)
         error = record(library, &view, &observation);
+    else if (error == NULL)
+        error = note_unknown_place(library, &observation);
     if (error != NULL)
         observation_deinit(&observation);
     else
@@ -251,6 +277,13 @@ candidates(void *self, struct error *(*add)(void *data, struct candidate *candid
 {
     struct library *library = self;
     return library_candidates(&library->plan, add, data);
+}
+
+static struct error *remarks(void *self, struct error *(*say)(void *data, const char *sentence),
+                             void *data)
+{
+    struct library *library = self;
+    return gaps_tell(&library->gaps, &library->plan, library->definition, say, data);
 }
 
 static struct error *next(void *self, const struct candidate *last, struct candidate *ret_next)
@@ -308,6 +341,7 @@ const struct injector injector_library = {
     .begin = begin,
     .observe = observe,
     .candidates = candidates,
+    .remarks = remarks,
     .next = next,
     .reproduce = reproduce,
     .debug = debug,

@@ -88,6 +88,9 @@ struct injector {
     struct error *(*candidates)(void *self,
                                 struct error *(*add)(void *data, struct candidate *candidate),
                                 void *data);
+    // After that: what of the definition has no candidate, and what was left out; or NULL.
+    struct error *(*remarks)(void *self, struct error *(*say)(void *data, const char *sentence),
+                             void *data);
     // For sweeps: the candidate after `last` in its series. NULL: this injector cannot sweep.
     struct error *(*next)(void *self, const struct candidate *last, struct candidate *ret_next);
     // A command line that shows a shot outside any campaign, shell-quoted; or NULL.

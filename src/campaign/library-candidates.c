@@ -14,6 +14,7 @@
 
 struct making {
     struct library_plan *plan;
+    size_t fault;
     struct scenario_rule_view rule;
     struct error *(*add)(void *data, struct candidate *candidate);
     void *data;
@@ -60,6 +61,7 @@ static struct error *start(const struct making *making, const struct recorded_ca
 static struct error *finish(const struct making *making, struct error *error,
                             struct candidate *candidate)
 {
+    making->plan->made[making->fault]++;
     if (error == NULL)
         error = making->add(making->data, candidate);
     candidate_deinit(candidate);
@@ -71,6 +73,8 @@ static struct error *put_series(const struct making *making, const struct record
                                 struct buffer *text)
 {
     TRY(spec_put_head(text, &making->rule, call->function));
+    if (call->process == 0)
+        return spec_put_program(text, call->program);
     TRY(buffer_printf(text, "process(%u)", call->process));
     if (call->only_program)
         return NULL;
@@ -130,7 +134,10 @@ static struct error *add_occurrences(const struct making *making, const struct r
     const struct recording *recording = &making->plan->recording;
     const struct recorded_site *common = common_site(recording, calls, count);
     size_t next = 0; // the first call that has not come yet
-    for (uint64_t n = calls[0].first; n <= calls[0].last; n++) {
+    // A sweep finds the end of a series by itself.
+    if (!making->plan->sweep || calls[0].from > calls[0].last)
+        making->plan->uncertain += calls[0].uncertain;
+    for (uint64_t n = calls[0].from; n <= calls[0].last; n++) {
         const struct recorded_site *site = common;
         bool exact = calls[0].only_site;
         // The first occurrence at a place is known to be there.
@@ -182,6 +189,10 @@ static struct error *add_site(struct making *making, const struct recorded_call 
 static struct error *add_stack(struct making *making, const struct recorded_call *call)
 {
     bool fresh;
+    if (!call->everywhere) {
+        making->plan->uncertain++;
+        return NULL;
+    }
     TRY(is_new(making, call, call->stack, &fresh));
     if (!fresh)
         return NULL;
@@ -189,7 +200,16 @@ static struct error *add_stack(struct making *making, const struct recorded_call
                           call->first);
 }
 
-static struct error *add_fault(struct making *making, size_t fault)
+bool library_is_called(const struct library_plan *plan, size_t fault)
+{
+    for (size_t i = 0; i < plan->recording.calls.count; i++)
+        if (scenario_rule_covers(plan->faults, fault, plan->recording.calls.items[i].library,
+                                 plan->recording.calls.items[i].function))
+            return true;
+    return false;
+}
+
+static struct error *add_fault(struct making *making)
 {
     const struct recording *recording = &making->plan->recording;
     const struct recorded_call *calls = recording->calls.items;
@@ -197,7 +217,7 @@ static struct error *add_fault(struct making *making, size_t fault)
         for (end = start + 1; end < recording->calls.count; end++)
             if (!recording_same_counter(&calls[start], &calls[end]))
                 break;
-        if (!scenario_rule_covers(making->plan->faults, fault, calls[start].library,
+        if (!scenario_rule_covers(making->plan->faults, making->fault, calls[start].library,
                                   calls[start].function))
             continue;
         if (making->plan->at == LIBRARY_OCCURRENCE)
@@ -213,11 +233,20 @@ struct error *library_candidates(struct library_plan *plan,
                                  struct error *(*add)(void *data, struct candidate *candidate),
                                  void *data)
 {
+    size_t count = scenario_rule_count(plan->faults);
     TRY(recording_settle(&plan->recording));
-    for (size_t i = 0; i < scenario_rule_count(plan->faults); i++) {
-        struct making making = {
-            .plan = plan, .rule = scenario_rule(plan->faults, i), .add = add, .data = data};
-        struct error *error = add_fault(&making, i);
+    free(plan->made);
+    plan->uncertain = 0;
+    plan->made = calloc(count + 1, sizeof *plan->made);
+    if (plan->made == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < count; i++) {
+        struct making making = {.plan = plan,
+                                .fault = i,
+                                .rule = scenario_rule(plan->faults, i),
+                                .add = add,
+                                .data = data};
+        struct error *error = add_fault(&making);
         map_deinit(&making.done);
         if (error != NULL)
             return error;

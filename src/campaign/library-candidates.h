@@ -18,12 +18,17 @@ struct library_plan {
     bool persistent;
     bool sweep; // the first of each series only
     struct recording recording;
+    // Of library_candidates():
+    uint64_t *made;     // number of candidates per fault; the caller frees it
+    uint64_t uncertain; // calls that are none, since not all runs made them
 };
 
 // In the order of the faults, then by function, process, program and occurrence or place.
 struct error *library_candidates(struct library_plan *plan,
                                  struct error *(*add)(void *data, struct candidate *candidate),
                                  void *data);
+// Whether the recorded calls are some that the fault is for.
+bool library_is_called(const struct library_plan *plan, size_t fault);
 // The next occurrence; needs nothing but the plan's mode.
 struct error *library_next(const struct library_plan *plan, const struct candidate *last,
                            struct candidate *ret_next);

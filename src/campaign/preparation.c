@@ -49,6 +49,11 @@ static struct error *warn(struct preparation *preparation, const char *sentence)
     return NULL;
 }
 
+static struct error *warn_again(void *data, const char *sentence)
+{
+    return warn(data, sentence);
+}
+
 static struct error *run_reference(struct preparation *preparation, uint32_t number,
                                    struct reference *reference)
 {
@@ -126,6 +131,9 @@ static struct error *choose_candidates(struct preparation *preparation)
                                           &gathering));
     if (gathering.items.count == 0)
         TRY(warn(preparation, "the reference runs show nothing that could be injected into"));
+    if (preparation->injector->remarks != NULL)
+        TRY(preparation->injector->remarks(shooting_injector(preparation->shooting), warn_again,
+                                           preparation));
     _cleanup_free_ bool *chosen = NULL;
     TRY(selection_choose(&preparation->definition->selection, preparation->definition->seed,
                          gathering.items.items, gathering.items.count, &chosen));

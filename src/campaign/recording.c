@@ -114,17 +114,18 @@ static uint64_t last_of(const struct calls *calls, const struct calls_row *row)
 
 static uint64_t call_key(const struct recorded_call *call)
 {
-    uint64_t hash = mix(hash_text(call->function), call->process);
+    uint64_t hash = mix(hash_text(call->function), (uint64_t)call->run << 32 | call->process);
     hash = mix(mix(hash, hash_text(call->program)), hash_text(call->library));
     return mix(mix(hash, call->site), call->stack);
 }
 
 static bool is_same_call(const struct recorded_call *a, const struct recorded_call *b)
 {
-    return a->site == b->site && a->stack == b->stack && recording_same_counter(a, b);
+    return a->run == b->run && a->site == b->site && a->stack == b->stack &&
+           recording_same_counter(a, b);
 }
 
-// Takes the call over, unless it is known from another row or run.
+// Takes the call over, unless it is known from another row.
 static struct error *put_call(struct recording *recording, struct recorded_call *call)
 {
     uint64_t key = call_key(call);
@@ -161,7 +162,8 @@ static bool runs_again(const struct calls *calls, const struct calls_row *row)
 static struct error *add_row(struct recording *recording, struct witness *witness,
                              const struct calls *calls, const struct calls_row *row)
 {
-    struct recorded_call call = {.last = last_of(calls, row), .again = runs_again(calls, row)};
+    struct recorded_call call = {
+        .run = recording->runs, .last = last_of(calls, row), .again = runs_again(calls, row)};
     struct error *error = make_call(calls, row, &call);
     if (error == NULL)
         error = find_site(recording, witness, row, &call.site);
@@ -177,6 +179,7 @@ struct error *recording_add(struct recording *recording, const struct wire_view 
     _cleanup_(calls_deinit) struct calls calls = {0};
     TRY(calls_read(view, &calls));
     recording->lost += calls.lost;
+    recording->runs++;
     for (size_t i = 0; i < calls.rows.count; i++)
         if (calls.rows.items[i].first != 0)
             TRY(add_row(recording, witness, &calls, &calls.rows.items[i]));
@@ -224,26 +227,116 @@ static struct error *mark_programs(struct recording *recording)
     return NULL;
 }
 
+// The first process is the command; what else has a program of its own in every run goes by that.
+static struct error *name_processes(struct recording *recording)
+{
+    _cleanup_(map_deinit) struct map first = {0}, numbered = {0};
+    struct recorded_call *calls = recording->calls.items;
+    for (size_t i = 0; i < recording->calls.count; i++) {
+        uint64_t program = hash_text(calls[i].program), key = mix(program, calls[i].run);
+        uint32_t other = map_find(&first, key);
+        if (other == MAP_NONE)
+            TRY(map_put(&first, key, calls[i].process));
+        bool alone = other == MAP_NONE || other == calls[i].process;
+        if ((!alone || calls[i].process == 1 || calls[i].program[0] == '\0') &&
+            map_find(&numbered, program) == MAP_NONE)
+            TRY(map_put(&numbered, program, 0));
+    }
+    for (size_t i = 0; i < recording->calls.count; i++)
+        if (map_find(&numbered, hash_text(calls[i].program)) == MAP_NONE)
+            calls[i].process = 0;
+    return NULL;
+}
+
+static int compare_runs(const void *left, const void *right)
+{
+    const struct recorded_call *a = left, *b = right;
+    int result = strcmp(a->function, b->function);
+    result = result != 0 ? result : strcmp(a->library, b->library);
+    result = result != 0 ? result : order(a->process, b->process);
+    result = result != 0 ? result : strcmp(a->program, b->program);
+    return result != 0 ? result : order(a->run, b->run);
+}
+
+// What every run had of one counter: calls[0..count), by run.
+static void agree(struct recorded_call *calls, size_t count, uint32_t runs)
+{
+    uint64_t from = 0, last = UINT64_MAX, earliest = UINT64_MAX, latest = 0;
+    uint32_t seen = 0;
+    bool only = true, again = false;
+    for (size_t start = 0, end; start < count; start = end, seen++) {
+        uint64_t low = UINT64_MAX, high = 0;
+        for (end = start; end < count && calls[end].run == calls[start].run; end++) {
+            low = calls[end].first < low ? calls[end].first : low;
+            high = calls[end].last > high ? calls[end].last : high;
+            only &= calls[end].site == calls[0].site;
+            again |= calls[end].again;
+        }
+        from = low > from ? low : from;
+        last = high < last ? high : last;
+        earliest = low < earliest ? low : earliest;
+        latest = high > latest ? high : latest;
+    }
+    if (seen < runs || from > last) {
+        from = 1;
+        last = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        calls[i].from = from;
+        calls[i].last = last;
+        calls[i].uncertain = latest + 1 - earliest - (last + 1 - from);
+        calls[i].only_site = only;
+        calls[i].again = again;
+    }
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct recorded_call *a = left, *b = right;
+    int result = strcmp(a->function, b->function);
+    result = result != 0 ? result : strcmp(a->library, b->library);
+    result = result != 0 ? result : order(a->process, b->process);
+    result = result != 0 ? result : strcmp(a->program, b->program);
+    result = result != 0 ? result : order(a->site, b->site);
+    return result != 0 ? result : order(a->stack, b->stack);
+}
+
+// Of the same call in several runs one stays, with the first occurrence in any of them.
+static void merge_runs(struct recording *recording)
+{
+    struct recorded_call *calls = recording->calls.items;
+    size_t kept = 0, count = recording->calls.count;
+    for (size_t start = 0, end; start < count; start = end) {
+        struct recorded_call call = calls[start];
+        for (end = start + 1; end < count && compare_places(&call, &calls[end]) == 0; end++) {
+            call.first = calls[end].first < call.first ? calls[end].first : call.first;
+            call_deinit(&calls[end]);
+        }
+        call.everywhere = end - start >= recording->runs;
+        calls[kept++] = call;
+    }
+    recording->calls.count = kept;
+}
+
 struct error *recording_settle(struct recording *recording)
 {
     struct recorded_call *calls = recording->calls.items;
     size_t count = recording->calls.count;
-    if (count != 0)
-        qsort_r(calls, count, sizeof *calls, compare, recording);
+    if (recording->settled)
+        return NULL;
+    recording->settled = true;
+    TRY(mark_programs(recording));
+    TRY(name_processes(recording));
+    if (count == 0)
+        return NULL;
+    qsort(calls, count, sizeof *calls, compare_runs);
     for (size_t start = 0, end; start < count; start = end) {
-        uint64_t last = 0;
-        bool only = true, again = false;
-        for (end = start; end < count && recording_same_counter(&calls[start], &calls[end]);
-             end++) {
-            last = calls[end].last > last ? calls[end].last : last;
-            only &= calls[end].site == calls[start].site;
-            again |= calls[end].again;
-        }
-        for (size_t i = start; i < end; i++) {
-            calls[i].last = last;
-            calls[i].only_site = only;
-            calls[i].again = again;
-        }
+        for (end = start; end < count && recording_same_counter(&calls[start], &calls[end]);)
+            end++;
+        agree(calls + start, end - start, recording->runs);
     }
-    return mark_programs(recording);
+    qsort(calls, count, sizeof *calls, compare_places);
+    merge_runs(recording);
+    qsort_r(calls, recording->calls.count, sizeof *calls, compare, recording);
+    return NULL;
 }

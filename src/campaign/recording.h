@@ -21,7 +21,8 @@ struct recorded_site { // where a call returns to
 };
 
 struct recorded_call { // calls of one function from one place, by one program in one process
-    uint32_t process;  // as in process(n)
+    uint32_t process;  // as in process(n); 0: go by the program
+    uint32_t run;      // that recorded it
     char *program;
     bool only_program; // no other was seen in a process of that number
     bool again;        // a process of that number ran the program more than once
@@ -29,9 +30,12 @@ struct recorded_call { // calls of one function from one place, by one program i
     char *library; // path of the file that defines it, or ""
     size_t site;   // index of sites
     uint64_t stack;
-    uint64_t first, last; // occurrence numbers; `last` over all sites of the same function, process
-                          // and program
-    bool only_site;       // of these
+    uint64_t first; // occurrence number
+    // After recording_settle(), over all sites of the same function, process and program:
+    uint64_t from, last; // occurrences that every run had; from > last: none
+    uint64_t uncertain;  // how many others some runs had
+    bool only_site;
+    bool everywhere; // every run had this very call
 };
 
 struct recording {
@@ -41,12 +45,17 @@ struct recording {
                                    // program, first, site
     struct map site_map, call_map; // from hashes to indexes, while runs are added
     uint64_t lost;                 // calls that found no room, in any run
+    uint32_t runs;
+    bool settled;
 };
 
 // Adds what one run recorded; names places while the private view is still there.
 struct error *recording_add(struct recording *recording, const struct wire_view *view,
                             struct witness *witness);
-// After the last run: sorts and completes.
+// After the last run: lays runs over each other, sorts and completes. Processes other than the
+// first get their numbers in the order in which they happen to start, so that in a pipeline a
+// number means something else in every run; where only one process of a run has a program, its name
+// is used.
 struct error *recording_settle(struct recording *recording);
 void recording_deinit(struct recording *recording);
 

@@ -51,13 +51,18 @@ static struct error *run_references(const struct definition *definition, struct 
     return reference_settle(reference);
 }
 
+static struct error *put_remark(void *data, const char *sentence)
+{
+    struct buffer *text = data;
+    TRY(buffer_append(text, "# ", 2));
+    TRY(text_put(text, sentence, SIZE_MAX, 0));
+    return buffer_append(text, "\n", 1);
+}
+
 static struct error *put_warnings(const struct reference *reference, struct buffer *text)
 {
-    for (size_t i = 0; i < reference_warning_count(reference); i++) {
-        TRY(buffer_append(text, "# ", 2));
-        TRY(text_put(text, reference_warning(reference, i), SIZE_MAX, 0));
-        TRY(buffer_append(text, "\n", 1));
-    }
+    for (size_t i = 0; i < reference_warning_count(reference); i++)
+        TRY(put_remark(text, reference_warning(reference, i)));
     return NULL;
 }
 
@@ -123,5 +128,7 @@ struct error *campaign_preview(const struct definition *definition)
     TRY(injector->candidates(shooting_injector(shooting), gather, &gathering));
     TRY(put_warnings(reference, &more));
     TRY(put_candidates(definition, &gathering, &more));
+    if (injector->remarks != NULL)
+        TRY(injector->remarks(shooting_injector(shooting), put_remark, &more));
     return output_print(&more);
 }

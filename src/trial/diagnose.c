@@ -222,6 +222,20 @@ static void close_object(struct elf_object **object)
     elf_object_close(*object);
 }
 
+struct error *diagnosis_relatives(const char *command, const char *function, struct buffer *names)
+{
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    _cleanup_(close_object) struct elf_object *object = NULL;
+    struct error *error = elf_find_program(command, &program);
+    if (error == NULL && !program.script)
+        error = elf_object_open(program.path, &object);
+    error_free(error); // only a hint is lost
+    struct sibling_list list = {0};
+    for (size_t i = 0; object != NULL && i < elf_object_import_count(object); i++)
+        sibling_list_offer(&list, function, elf_object_import(object, i)->name);
+    return sibling_list_put(&list, " and ", names);
+}
+
 static struct error *explain_missed(const struct wire_view *view, struct diagnosis *diagnosis)
 {
     _cleanup_(elf_program_deinit) struct elf_program program = {0};

@@ -15,6 +15,10 @@ struct diagnosis {
 struct error *diagnosis_make(const struct wire_view *view, struct diagnosis *ret_diagnosis);
 void diagnosis_deinit(struct diagnosis *diagnosis);
 
+// "open64, openat and fopen": what the command's program imports that does the same as a function,
+// if it imports anything like that.
+struct error *diagnosis_relatives(const char *command, const char *function, struct buffer *names);
+
 __attribute__((format(printf, 2, 3), warn_unused_result)) struct error *
 diagnosis_warn(struct diagnosis *diagnosis, const char *format, ...);
 
