@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "campaign/campaign.h"
 #include "cli/progress.h"
+#include "cli/trial-name.h"
 #include "report/json.h"
 #include "report/text.h"
 #include "stats/stats.h"
@@ -29,62 +30,10 @@ static const struct option options[] = {
      "run it N times, and say how often the verdict repeated, with the interval of that proportion",
      FIELD(times)},
     {"gdb", 0, OPTION_FLAG, NULL,
-     "run it in gdb, stopped where the fault is injected; without a sandbox", FIELD(gdb)},
+     "run it in gdb, in its sandbox, stopped where the fault is injected", FIELD(gdb)},
     {"json", 0, OPTION_FLAG, NULL, "print JSON", FIELD(json)},
     {"quiet", 'q', OPTION_FLAG, NULL, "show no progress", FIELD(quiet)},
 };
-
-struct search {
-    struct store *store;
-    int64_t finding, trial;
-};
-
-static struct error *look_at_finding(void *data, const struct store_finding *row)
-{
-    struct search *search = data;
-    if (row->id == search->finding)
-        search->trial = row->trial;
-    return NULL;
-}
-
-static struct error *look_into_campaign(void *data, const struct store_campaign *row)
-{
-    struct search *search = data;
-    return search->trial != 0 ? NULL
-                              : store_each_finding(search->store, row->id, look_at_finding, search);
-}
-
-static struct error *parse_id(const char *text, const char *whole, int64_t *ret_id)
-{
-    char *end;
-    errno = 0;
-    long long id = strtoll(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || id == 0)
-        return error_new("'%s' is no trial and no finding; a trial is a number such as 17, a "
-                         "finding F3 or finding:3",
-                         whole);
-    *ret_id = id;
-    return NULL;
-}
-
-// "17" is a trial; "F3" and "finding:3" are the trial that shows finding 3 best.
-static struct error *find_trial(struct store *store, const char *text, int64_t *ret_trial)
-{
-    static const char *const prefixes[] = {"finding:", "F", "f"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        size_t size = strlen(prefixes[i]);
-        if (strncmp(text, prefixes[i], size) != 0)
-            continue;
-        struct search search = {.store = store};
-        TRY(parse_id(text + size, text, &search.finding));
-        TRY(store_each_campaign(store, look_into_campaign, &search));
-        if (search.trial == 0)
-            return error_new("there is no finding %lld in the store", (long long)search.finding);
-        *ret_trial = search.trial;
-        return NULL;
-    }
-    return parse_id(strncmp(text, "trial:", 6) == 0 ? text + 6 : text, text, ret_trial);
-}
 
 static struct error *put_counts(struct buffer *text, const struct replay_end *end)
 {
@@ -178,6 +127,13 @@ static struct error *replay(const struct settings *settings, struct store *store
     return NULL;
 }
 
+static struct error *debug(struct store *store, int64_t trial, int *ret_status)
+{
+    _cleanup_(progress_freep) struct progress *progress = NULL;
+    TRY(progress_new(true, &progress));
+    return campaign_debug(store, trial, progress_control(progress), ret_status);
+}
+
 static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct settings *settings = data;
@@ -185,9 +141,9 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     _cleanup_(store_closep) struct store *store = NULL;
     int64_t trial = 0;
     TRY(store_open(path, STORE_READ, &store));
-    TRY(find_trial(store, operands[0], &trial));
+    TRY(trial_find(store, operands[0], &trial));
     if (settings->gdb)
-        return campaign_debug(store, trial, ret_status);
+        return debug(store, trial, ret_status);
     _cleanup_(replay_end_deinit) struct replay_end end = {0};
     TRY(replay(settings, store, trial, &end));
     if (end.times == 0)

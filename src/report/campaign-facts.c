@@ -140,7 +140,7 @@ struct error *campaign_facts_load(struct campaign_facts *facts,
     TRY(store_each_candidate(facts->store, facts->campaign.id, 0, 0, add_selected,
                              &facts->selected));
     TRY(campaign_design_find(facts));
-    TRY(campaign_references_load(facts->store, facts->campaign.id, &facts->references));
+    TRY(campaign_references_load(facts->store, &facts->campaign, &facts->references));
     TRY(store_each_finding(facts->store, facts->campaign.id, add_finding, facts));
     return campaign_limits_find(facts);
 }

@@ -69,10 +69,10 @@ struct campaign_references {
     char *ending;            // "exit status 0", of the first
     bool endings_differ;     // between runs
     uint64_t outputs;        // that the runs left, streams and files
-    uint64_t outputs_differ; // between runs: not used to condemn a trial
-    char *differing;         // one of them, or NULL
+    uint64_t outputs_differ; // between runs after filters: not used to condemn a trial
+    ARRAY(char *) differing; // the first of them
 };
-struct error *campaign_references_load(struct store *store, int64_t campaign,
+struct error *campaign_references_load(struct store *store, const struct store_campaign *campaign,
                                        struct campaign_references *references);
 void campaign_references_deinit(struct campaign_references *references);
 

@@ -118,16 +118,16 @@ static struct error *add_candidate(struct buffer *text, const struct campaign_ca
     return add_text(text, "component", candidate->component);
 }
 
-static struct error *put_trial(void *data, const struct store_trial *row)
+// All but the end of the object.
+static struct error *put_fields(struct store *store, const struct store_trial *row,
+                                const struct campaign_candidate *candidate, struct buffer *text)
 {
-    struct trials *trials = data;
-    struct buffer *text = &trials->sink->text;
     enum verdict verdict = row->verdict < VERDICTS ? row->verdict : VERDICT_INVALID;
     TRY(buffer_printf(text, "{\"kind\":\"trial\",\"id\":%lld,\"number\":%llu,\"verdict\":\"%s\"",
                       (long long)row->id, (unsigned long long)row->number,
                       verdict_facts[verdict].name));
     TRY(add_text(text, "reason", row->reason));
-    TRY(add_candidate(text, campaign_candidate_find(&trials->candidates, row->candidate)));
+    TRY(add_candidate(text, candidate));
     TRY(add_text(text, "spec", row->spec));
     // A string: it may be larger than what other languages take for a number.
     TRY(buffer_printf(text, ",\"seed\":\"%llu\"", (unsigned long long)row->seed));
@@ -143,11 +143,45 @@ static struct error *put_trial(void *data, const struct store_trial *row)
         TRY(add_signed(text, "finding", row->finding));
     if (row->activations != 0) {
         TRY(buffer_printf(text, ",\"injections\":["));
-        TRY(store_each_injection(trials->facts->store, row->id, add_injection, text));
+        TRY(store_each_injection(store, row->id, add_injection, text));
         TRY(buffer_append(text, "]", 1));
     }
+    return NULL;
+}
+
+static struct error *put_trial(void *data, const struct store_trial *row)
+{
+    struct trials *trials = data;
+    struct buffer *text = &trials->sink->text;
+    TRY(put_fields(trials->facts->store, row,
+                   campaign_candidate_find(&trials->candidates, row->candidate), text));
     TRY(buffer_append(text, "}\n", 2));
     return report_sink_rest(trials->sink, CAMPAIGN_JSON_WORTH);
+}
+
+struct error *report_trial_json(struct store *store, int64_t trial,
+                                const struct report_options *options, struct buffer *ret_text)
+{
+    const struct campaign_facts facts = {.store = store, .options = options};
+    _cleanup_(campaign_detail_deinit) struct campaign_detail detail = {0};
+    _cleanup_(buffer_deinit) struct buffer text = {0}, command = {0};
+    TRY(campaign_detail_load(store, trial, &detail));
+    const struct store_candidate *row = &detail.candidate;
+    const struct campaign_candidate candidate = {.number = row->number,
+                                                 .type = row->type,
+                                                 .function = row->function,
+                                                 .module = row->module,
+                                                 .file = row->file,
+                                                 .component = row->component,
+                                                 .line = row->line};
+    TRY(put_fields(store, &detail.trial, &candidate, &text));
+    TRY(add_signed(&text, "campaign", detail.trial.campaign));
+    TRY(campaign_put_replay(&facts, trial, &command));
+    TRY(add_text(&text, "command", command.data));
+    TRY(buffer_append(&text, "}\n", 2));
+    *ret_text = text;
+    text = (struct buffer){0};
+    return NULL;
 }
 
 struct error *campaign_json_trials(const struct campaign_facts *facts, struct report_sink *sink)

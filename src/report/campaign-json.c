@@ -75,6 +75,9 @@ static void add_references(struct json_maker *maker, json_t *line,
                   references->count > 1 ? references->seconds.deviation : 0);
     json_add_integer(maker, entry, "outputs", references->outputs);
     json_add_integer(maker, entry, "outputs_differ", references->outputs_differ);
+    json_t *differing = json_add_array(maker, entry, "differing");
+    for (size_t i = 0; i < references->differing.count; i++)
+        json_add_string(maker, differing, NULL, references->differing.items[i]);
 }
 
 static struct error *put_campaign(const struct campaign_facts *facts, struct report_sink *sink)

@@ -205,13 +205,18 @@ static struct error *on_references(struct campaign_facts *facts)
                 NUMBER(references->count), plural(references->count)));
     if (references->endings_differ)
         TRY(say(facts, "The reference runs did not all end the same way: verdicts are doubtful."));
-    if (references->outputs_differ != 0)
-        TRY(say(facts,
-                "Nondeterministic output: %llu of %llu outputs differ between reference runs (%s%s)"
-                "; parts that differ condemn no trial.",
-                NUMBER(references->outputs_differ), NUMBER(references->outputs),
-                references->differing, references->outputs_differ > 1 ? ", ..." : ""));
-    return NULL;
+    if (references->outputs_differ == 0)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer names = {0};
+    for (size_t i = 0; i < references->differing.count; i++)
+        TRY(buffer_printf(&names, "%s%s", i != 0 ? ", " : "", references->differing.items[i]));
+    if (references->outputs_differ > references->differing.count)
+        TRY(buffer_printf(&names, " and %llu more",
+                          NUMBER(references->outputs_differ - references->differing.count)));
+    return say(facts,
+               "Nondeterministic output: %llu of %llu outputs differ between reference runs (%s); "
+               "parts that differ condemn no trial.",
+               NUMBER(references->outputs_differ), NUMBER(references->outputs), names.data);
 }
 
 struct error *campaign_limits_find(struct campaign_facts *facts)

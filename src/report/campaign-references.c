@@ -106,38 +106,95 @@ static struct error *add_output(void *data, const struct store_artifact *row)
     return NULL;
 }
 
-static struct error *judge_outputs(struct reader *reader)
+// Whether the definition says what is compared: then an output may differ, and it does not matter.
+static bool is_selective(const struct store_campaign *campaign)
 {
-    struct campaign_references *references = reader->references;
-    references->outputs = reader->outputs.count;
-    const char *first = NULL;
-    for (size_t i = 0; i < reader->outputs.count; i++) {
-        const struct output_seen *seen = &reader->outputs.items[i];
-        if (!seen->differs && seen->runs == references->count)
-            continue;
-        references->outputs_differ++;
-        if (first == NULL || strcmp(seen->path, first) < 0)
-            first = seen->path;
+    static const struct {
+        const char *key, *usual;
+    } keys[] = {{"filters", "[]"}, {"ignore", "[]"}, {"compare", "[stdout, files]"}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        size_t size = 0;
+        const char *value =
+            campaign_definition_value(campaign->definition, "oracle", keys[i].key, &size);
+        if (value != NULL &&
+            (size != strlen(keys[i].usual) || strncmp(value, keys[i].usual, size) != 0))
+            return true;
     }
-    if (first == NULL)
-        return NULL;
-    references->differing = strdup(first);
-    return references->differing == NULL ? error_no_memory() : NULL;
+    return false;
 }
 
-struct error *campaign_references_load(struct store *store, int64_t campaign,
+// Whether the campaign, which applied the filters, warned of this output: "stdout: line 3 varies",
+// "'/path' varies".
+static bool is_warned_of(const struct store_campaign *campaign, const char *path)
+{
+    size_t size = strlen(path);
+    if (*path == '<' && size > 2) {
+        path++;
+        size -= 2;
+    }
+    for (const char *line = campaign->warnings; line != NULL && *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        if (memmem(line, length, "more outputs vary between", 25) != NULL)
+            return true;
+        size_t quote = *line == '\'' || *line == '"';
+        if (length > size + quote && strncmp(line + quote, path, size) == 0 &&
+            strchr(" :'\"", line[quote + size]) != NULL)
+            return true;
+        line += length + (line[length] == '\n');
+    }
+    return false;
+}
+
+#define NAMED 5 // outputs that differ
+
+static struct error *name_output(struct campaign_references *references, const char *path)
+{
+    if (++references->outputs_differ > NAMED)
+        return NULL;
+    char **slot = ARRAY_ADD(&references->differing);
+    if (slot == NULL)
+        return error_no_memory();
+    *slot = strdup(path);
+    return *slot == NULL ? error_no_memory() : NULL;
+}
+
+static int by_path(const void *left, const void *right)
+{
+    return strcmp(((const struct output_seen *)left)->path,
+                  ((const struct output_seen *)right)->path);
+}
+
+static struct error *judge_outputs(struct reader *reader, const struct store_campaign *campaign)
+{
+    struct campaign_references *references = reader->references;
+    bool selective = is_selective(campaign);
+    references->outputs = reader->outputs.count;
+    if (reader->outputs.count != 0)
+        qsort(reader->outputs.items, reader->outputs.count, sizeof *reader->outputs.items, by_path);
+    for (size_t i = 0; i < reader->outputs.count; i++) {
+        const struct output_seen *seen = &reader->outputs.items[i];
+        bool differs = seen->differs || seen->runs != references->count;
+        if (differs && (!selective || is_warned_of(campaign, seen->path)))
+            TRY(name_output(references, seen->path));
+    }
+    return NULL;
+}
+
+struct error *campaign_references_load(struct store *store, const struct store_campaign *campaign,
                                        struct campaign_references *references)
 {
     _cleanup_(reader_deinit) struct reader reader = {.store = store, .references = references};
-    TRY(store_each_reference(store, campaign, add_reference, &reader));
+    TRY(store_each_reference(store, campaign->id, add_reference, &reader));
     for (size_t i = 0; i < reader.runs.count; i++)
         TRY(store_each_artifact(store, reader.runs.items[i], add_output, &reader));
-    return judge_outputs(&reader);
+    return judge_outputs(&reader, campaign);
 }
 
 void campaign_references_deinit(struct campaign_references *references)
 {
     free(references->ending);
-    free(references->differing);
+    for (size_t i = 0; i < references->differing.count; i++)
+        free(references->differing.items[i]);
+    ARRAY_DEINIT(&references->differing);
     *references = (struct campaign_references){0};
 }

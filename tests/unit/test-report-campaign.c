@@ -63,7 +63,8 @@ static void counts_and_shares(void **state)
     assert_int_equal(facts.references.count, 5);
     assert_int_equal(facts.references.outputs, 2);
     assert_int_equal(facts.references.outputs_differ, 1);
-    assert_string_equal(facts.references.differing, "/nowhere/out");
+    assert_int_equal(facts.references.differing.count, 1);
+    assert_string_equal(facts.references.differing.items[0], "/nowhere/out");
     assert_string_equal(facts.references.ending, "exit status 0");
     assert_true(says(&facts, "A sample: 200 of 300"));
     assert_true(says(&facts, "17 of 200 trials never reached"));
@@ -280,6 +281,33 @@ static void exhaustive_means_all(void **state)
                       "--resume --db"));
 }
 
+// What filters make equal does not count as differing; the campaign's warnings tell.
+static void filters_quiet_the_notes(void **state)
+{
+    static const char definition[] =
+        "oracle:\n  references: 2\n  ignore: []\n  filters: [{match: x, with: y}]\n";
+    static const char *const warnings[] = {NULL, "'/nowhere/out' varies and is no text"};
+    for (int i = 0; i < 2; i++) {
+        static const struct report_options options = {0};
+        struct maker maker = {.definition = definition};
+        fresh(i == 0 ? "filtered" : "warned");
+        maker_start(&maker, path, "filtered", 1, 1);
+        maker_reference(&maker, 1, 0, 8);
+        maker_reference(&maker, 2, 0, 9);
+        const struct store_campaign row = {
+            .id = maker.campaign, .state = STORE_FINISHED, .warnings = warnings[i]};
+        must_work(store_update_campaign(maker.store, &row));
+        maker_end(&maker);
+        const struct report_subject subject = {.store = maker.store};
+        struct campaign_facts facts;
+        must_work(campaign_facts_load(&facts, &subject, &options));
+        assert_int_equal(facts.references.outputs_differ, i);
+        assert_true(says(&facts, "Nondeterministic output: 1 of 2") == (i == 1));
+        campaign_facts_deinit(&facts);
+        store_close(maker.store);
+    }
+}
+
 // Columns of a line of UTF-8: wide characters are in the tests' stores, but no combining ones.
 static size_t columns(const char *line, size_t size)
 {
@@ -450,6 +478,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(groups_are_weighted_by_their_size),
         cmocka_unit_test(weights_are_made_up_for),
         cmocka_unit_test(exhaustive_means_all),
+        cmocka_unit_test(filters_quiet_the_notes),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
