@@ -65,7 +65,9 @@ struct replay_end {
 struct error *campaign_replay(struct store *store, int64_t trial, uint64_t times,
                               const struct campaign_control *control, struct replay_end *ret_end);
 void replay_end_deinit(struct replay_end *end);
-// Under gdb, stopped at the injection, in the campaign's directory. *ret_status is gdb's.
-struct error *campaign_debug(struct store *store, int64_t trial, int *ret_status);
+// Under gdb, stopped at the injection, in the campaign's sandbox; it warns if that is none, or a
+// copy. *ret_status is gdb's.
+struct error *campaign_debug(struct store *store, int64_t trial,
+                             const struct campaign_control *control, int *ret_status);
 
 #endif

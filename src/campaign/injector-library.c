@@ -22,16 +22,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static void freep_scenario(struct scenario **scenario)
+{
+    scenario_free(*scenario);
+}
+
+static struct error *check_fault(const struct source *source)
+{
+    _cleanup_(freep_scenario) struct scenario *scenario = NULL;
+    TRY(scenario_new(&scenario));
+    return spec_add(scenario, source, NULL);
+}
+
 static const struct injector_parameter parameters[] = {
     {"faults", "SPEC...",
      "FUNCTION=VALUE/ERRNO, and other actions of ordeal-scenario(5); functions may be globs", true,
-     true},
+     true, check_fault},
     {"at", "occurrence|site|stack",
      "what a candidate is: every single call, every place that calls, or every distinct call stack "
      "(occurrence)",
-     false, false},
-    {"mode", "transient|persistent", "fail once, or from then on (transient)", false, false},
-    {"plugins", "FILE...", "shared objects with triggers for conditions of faults", false, true},
+     false, false, NULL},
+    {"mode", "transient|persistent", "fail once, or from then on (transient)", false, false,
+     NULL},
+    {"plugins", "FILE...", "shared objects with triggers for conditions of faults", false, true,
+     NULL},
     {0},
 };
 
@@ -112,6 +126,8 @@ static struct error *add_faults(struct library *library)
             return error_new("'%s' injects nothing", rule.text);
         TRY(add_watch(library, &rule));
     }
+    if (scenario_names_witnesses(library->plan.faults))
+        scenario_include_witnesses(library->watching);
     // What only shows when all is put together, such as plug-ins that are missing.
     _cleanup_(buffer_deinit) struct buffer plan = {0};
     return scenario_compile(library->plan.faults, 0, &plan);
@@ -292,12 +308,14 @@ static struct error *next(void *self, const struct candidate *last, struct candi
     return library_next(&library->plan, last, ret_next);
 }
 
-static struct error *reproduce(void *self, const char *spec, uint64_t seed,
+static struct error *reproduce(void *self, const char *spec, uint64_t seed, unsigned timeout_s,
                                const struct definition *definition, char **ret_command)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(reproduce_put_place(&text, definition));
     TRY(buffer_printf(&text, "ordeal run"));
+    if (timeout_s != 0)
+        TRY(buffer_printf(&text, " -t %u", timeout_s));
     if (strstr(spec, "random") != NULL ||
         strstr(spec, "plugin") != NULL) // nothing else asks for it
         TRY(buffer_printf(&text, " --seed %llu", (unsigned long long)seed));
@@ -316,19 +334,12 @@ static struct error *reproduce(void *self, const char *spec, uint64_t seed,
     return NULL;
 }
 
-// Without a terminal nobody can talk to gdb: it then shows the stack and goes on.
-static struct error *debug(void *self, const struct shot *shot, int *ret_status)
+static struct error *debug(void *self, const struct shot *shot, const char *input, bool batch,
+                           char ***ret_arguments, char ***ret_environment)
 {
     struct library *library = self;
-    struct shot own = *shot;
-    struct wire_view view;
-    int status = 0;
-    TRY(prepare(library, &own));
-    const struct debug_options options = {.command = shot->command, .batch = !isatty(STDIN_FILENO)};
-    TRY(debug_run(library->armed, &options, &status));
-    TRY(armed_end(library->armed, &view));
-    *ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    return NULL;
+    const struct debug_options options = {.command = shot->command, .input = input, .batch = batch};
+    return debug_words(library->armed, &options, ret_arguments, ret_environment);
 }
 
 const struct injector injector_library = {

@@ -15,11 +15,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct source; // scenario/source.h
+
 struct injector_parameter {
     const char *name;
     const char *values; // for help: "SPEC...", "transient|persistent"
     const char *help;
     bool required, many;
+    // What can be said about a value by itself, with its place; or NULL. open() checks again.
+    struct error *(*check)(const struct source *source);
 };
 
 // Strings belong to whoever has the struct; candidate_deinit() frees them. Fields as in
@@ -93,11 +97,15 @@ struct injector {
                              void *data);
     // For sweeps: the candidate after `last` in its series. NULL: this injector cannot sweep.
     struct error *(*next)(void *self, const struct candidate *last, struct candidate *ret_next);
-    // A command line that shows a shot outside any campaign, shell-quoted; or NULL.
-    struct error *(*reproduce)(void *self, const char *spec, uint64_t seed,
+    // A command line that shows a shot outside any campaign, shell-quoted; or NULL. `timeout_s` is
+    // the time to end it after, 0: none.
+    struct error *(*reproduce)(void *self, const char *spec, uint64_t seed, unsigned timeout_s,
                                const struct definition *definition, char **ret_command);
-    // Runs the shot under gdb, stopped at the injection; NULL if there is no such thing.
-    struct error *(*debug)(void *self, const struct shot *shot, int *ret_status);
+    // After prepare(): what runs the shot under gdb, stopped at the injection, instead of the
+    // command; to be freed with debug_list_free(). `input` is a path for the command's stdin;
+    // `batch` as of debug.h. NULL if there is no such thing.
+    struct error *(*debug)(void *self, const struct shot *shot, const char *input, bool batch,
+                           char ***ret_arguments, char ***ret_environment);
 };
 
 extern const struct injector *const injectors[];        // ends with NULL

@@ -7,10 +7,10 @@
 #include "campaign/injector.h"
 #include "campaign/judge.h"
 #include "campaign/reference.h"
+#include "campaign/relay.h"
 #include "campaign/shooting.h"
 #include "campaign/subject.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -165,38 +165,28 @@ void replay_end_deinit(struct replay_end *end)
     *end = (struct replay_end){0};
 }
 
-static struct error *end_words(const definition_words *words, char ***ret_words)
+static void freep_relay(struct relay **relay)
 {
-    *ret_words = calloc(words->count + 1, sizeof **ret_words);
-    if (*ret_words == NULL)
-        return error_no_memory();
-    for (size_t i = 0; i < words->count; i++)
-        (*ret_words)[i] = words->items[i];
-    return NULL;
+    relay_close(*relay);
 }
 
-// gdb wants the terminal and the real files: there is no sandbox around it.
-struct error *campaign_debug(struct store *store, int64_t trial, int *ret_status)
+// Without a terminal nobody can talk to gdb: it then shows the stack and goes on.
+struct error *campaign_debug(struct store *store, int64_t trial,
+                             const struct campaign_control *control, int *ret_status)
 {
     _cleanup_(replay_deinit) struct replay replay = {0};
+    _cleanup_(freep_shooting) struct shooting *shooting = NULL;
+    _cleanup_(freep_relay) struct relay *relay = NULL;
     TRY(replay_load(&replay, store, trial));
-    if (replay.injector->debug == NULL)
-        return error_new("the injector '%s' cannot stop in gdb", replay.injector->name);
-    _cleanup_free_ char **command = NULL;
-    _cleanup_free_ char **environment = NULL;
-    TRY(end_words(&replay.definition.command, &command));
-    TRY(end_words(&replay.definition.environment, &environment));
-    const struct shot shot = {
-        .spec = replay.trial.spec,
-        .seed = replay.trial.seed,
-        .command = command,
-        .environment = environment,
-    };
-    if (chdir(replay.definition.directory) < 0)
-        return error_from_errno(errno, "cannot go to %s", replay.definition.directory);
-    void *self;
-    TRY(replay.injector->open(&replay.definition, &self));
-    struct error *error = replay.injector->debug(self, &shot, ret_status);
-    replay.injector->close(self);
-    return error;
+    TRY(shooting_new(&replay.definition, replay.injector, &shooting));
+    enum sandbox_kind kind = sandbox_kind(shooting_sandbox(shooting));
+    if (kind == SANDBOX_NONE)
+        control->warn(control->data, "there is no sandbox: the program works on the real files");
+    if (kind == SANDBOX_COPY)
+        control->warn(control->data, "the program works on a copy of its directory; all other "
+                                     "files are the real ones");
+    if (replay.injector->debug != NULL && isatty(STDIN_FILENO))
+        TRY(relay_open(&relay));
+    return shooting_debug(shooting, replay.trial.spec, replay.trial.seed,
+                          relay != NULL ? relay_terminal(relay) : -1, ret_status);
 }

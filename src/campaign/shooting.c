@@ -8,11 +8,13 @@
 #include "campaign/evidence.h"
 #include "campaign/hang.h"
 #include "campaign/obituary.h"
+#include "trial/debug.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum step { SETUP, PRETEST, WORKLOAD, POSTTEST, ORACLE, TEARDOWN, STEPS };
 
@@ -180,6 +182,10 @@ struct life {
     words visible;
     int input;
     char *copy; // where the working directory was, if the sandbox had moved it
+    // Under gdb:
+    bool debugged;
+    int terminal;
+    char **gdb, **gdb_environment;
 };
 
 static void life_deinit(struct life *life)
@@ -189,6 +195,8 @@ static void life_deinit(struct life *life)
     ARRAY_DEINIT(&life->visible);
     error_free(life->error);
     free(life->copy);
+    debug_list_free(&life->gdb);
+    debug_list_free(&life->gdb_environment);
     if (life->input >= 0)
         close(life->input);
 }
@@ -315,6 +323,17 @@ static struct error *look(void *data, struct sandbox *sandbox)
     return NULL;
 }
 
+static void debug_step(const struct life *life, struct sandbox_step *step)
+{
+    step->command = life->gdb;
+    step->environment = life->gdb_environment;
+    step->passed = true;
+    step->terminal = life->terminal >= 0;
+    step->input = life->terminal;
+    step->output = step->terminal ? life->terminal : STDOUT_FILENO;
+    step->errors = step->terminal ? life->terminal : STDERR_FILENO;
+}
+
 static void add_step(struct life *life, enum step kind, uint64_t timeout_ns)
 {
     struct shooting *shooting = life->shooting;
@@ -341,9 +360,13 @@ static void add_step(struct life *life, enum step kind, uint64_t timeout_ns)
         step.started = shooting->injector->started != NULL ? workload_started : NULL;
         step.tick = shooting->injector->tick != NULL ? workload_tick : NULL;
         step.overdue = workload_overdue;
+        if (life->debugged)
+            debug_step(life, &step);
         break;
     case POSTTEST:
     case ORACLE:
+        if (life->debugged)
+            return;
         step.before = before_examination;
         break;
     default:
@@ -435,6 +458,10 @@ static struct error *lead(struct life *life, uint64_t timeout_ns)
     struct shooting *shooting = life->shooting;
     TRY(open_input(life));
     TRY(shooting->injector->prepare(shooting->self, &life->shot));
+    if (life->debugged)
+        TRY(shooting->injector->debug(shooting->self, &life->shot,
+                                      shooting->input != NULL ? shooting->input : "/dev/null",
+                                      life->terminal < 0, &life->gdb, &life->gdb_environment));
     TRY(collect_visible(life));
     add_steps(life, timeout_ns);
     TRY(sandbox_live(shooting->sandbox, life->steps, life->count,
@@ -462,5 +489,30 @@ struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t
     TRY(lead(&life, timeout_ns));
     *ret_run = run;
     run = (struct outcome_run){0};
+    return NULL;
+}
+
+struct error *shooting_debug(struct shooting *shooting, const char *spec, uint64_t seed,
+                             int terminal, int *ret_status)
+{
+    _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+    _cleanup_(life_deinit) struct life life = {
+        .shooting = shooting,
+        .run = &run,
+        .input = -1,
+        .debugged = true,
+        .terminal = terminal,
+        .shot = {.spec = spec,
+                 .seed = seed,
+                 .command = shooting->commands[WORKLOAD].items,
+                 .environment = shooting->environment.items},
+    };
+    if (shooting->injector->debug == NULL)
+        return error_new("the injector '%s' cannot stop in gdb", shooting->injector->name);
+    TRY(lead(&life, 0));
+    if (run.workload.end == SANDBOX_SKIPPED)
+        return error_new("setup or pretest failed: gdb was not started");
+    *ret_status =
+        run.workload.end == SANDBOX_EXIT ? run.workload.status : 128 + run.workload.status;
     return NULL;
 }

@@ -31,5 +31,11 @@ void *shooting_injector(struct shooting *shooting); // its `self`
 // target.
 struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t seed,
                            uint64_t timeout_ns, struct outcome_run *ret_run);
+// The shot under gdb, in the sandbox and without a limit on its time, between setup, pretest and
+// teardown: with `terminal` as its terminal or, if that is negative, running through, with this
+// process's stdout and stderr. *ret_status is gdb's exit status. An error if the injector has no
+// use for gdb.
+struct error *shooting_debug(struct shooting *shooting, const char *spec, uint64_t seed,
+                             int terminal, int *ret_status);
 
 #endif

@@ -149,6 +149,7 @@ static struct error *start(struct init *init, const struct incoming *order)
     struct spawn spawn = {.output = order->descriptors[0],
                           .errors = order->descriptors[1],
                           .input = order->descriptors[2],
+                          .terminal = order->head.values[1] != 0,
                           .announce = init->socket};
     _cleanup_free_ char **command = NULL, **environment = NULL;
     cursor_copy(&cursor, &spawn.limits, sizeof spawn.limits);

@@ -51,15 +51,19 @@ static struct error *read_captures(struct life *life)
 static struct error *start_step(struct running *running, struct capture *captures)
 {
     struct sandbox *sandbox = running->life->sandbox;
+    const struct sandbox_step *step = running->step;
     _cleanup_close_ int output = -1, errors = -1;
-    TRY(capture_open(&captures[0], &running->result->out, sandbox->capture_limit, &output));
-    TRY(capture_open(&captures[1], &running->result->err, sandbox->capture_limit, &errors));
+    if (!step->passed) {
+        TRY(capture_open(&captures[0], &running->result->out, sandbox->capture_limit, &output));
+        TRY(capture_open(&captures[1], &running->result->err, sandbox->capture_limit, &errors));
+    }
     struct spawn spawn = {
-        .command = running->step->command,
-        .environment = running->step->environment,
-        .input = running->step->input,
-        .output = output,
-        .errors = errors,
+        .command = step->command,
+        .environment = step->environment,
+        .input = step->input,
+        .output = step->passed ? step->output : output,
+        .errors = step->passed ? step->errors : errors,
+        .terminal = step->terminal,
         .limits = sandbox->limits,
         .announce = -1,
     };

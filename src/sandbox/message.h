@@ -21,7 +21,7 @@ enum message_kind {
     // From init: descriptors: the root, the layers.
     MESSAGE_READY,
     // To init.
-    MESSAGE_START, // values: linger; payload: struct sandbox_limits, directory, command,
+    MESSAGE_START, // values: linger, terminal; payload: struct sandbox_limits, directory, command,
                    // environment; descriptors: output, errors, input
     MESSAGE_KILL,  // the processes of the step
     MESSAGE_QUIET, // all processes

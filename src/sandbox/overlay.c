@@ -315,7 +315,7 @@ static struct error *overlay_start(struct sandbox *sandbox, struct spawn *spawn,
     TRY(message_add_text(&payload, sandbox->directory));
     TRY(message_add_list(&payload, spawn->command));
     TRY(message_add_list(&payload, spawn->environment));
-    struct message head = {.kind = MESSAGE_START, .values = {linger}};
+    struct message head = {.kind = MESSAGE_START, .values = {linger, spawn->terminal}};
     int given[] = {spawn->output, spawn->errors, inner >= 0 ? inner : spawn->input, -1};
     TRY(message_send(overlay->life, &head, &payload, given));
     return await_start(overlay, ret_pid);

@@ -65,9 +65,12 @@ struct sandbox_step {
     char *const *command;     // ends with NULL; found in PATH of `environment`
     char *const *environment; // ends with NULL
     int input;                // a descriptor for stdin, -1: /dev/null
-    uint64_t timeout_ns;      // 0: none. Measured until the command *and* what it started are done
-                              // when `linger` is false
-    bool linger;              // processes it leaves behind stay until the life ends (a server)
+    bool passed;              // stdout and stderr are the next two: nothing is captured
+    int output, errors;
+    bool terminal;       // input is a terminal: it becomes the one of the command's session
+    uint64_t timeout_ns; // 0: none. Measured until the command *and* what it started are done
+                         // when `linger` is false
+    bool linger;         // processes it leaves behind stay until the life ends (a server)
     // All may be NULL. Called in the caller's process, in this order:
     // before it starts; false skips it.
     bool (*before)(void *data, struct sandbox *sandbox);

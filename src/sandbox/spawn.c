@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -136,6 +137,8 @@ static const char *prepare(const struct start *start)
         return "announce the process";
     if (!place_streams(spawn))
         return "set up standard streams";
+    if (spawn->terminal && ioctl(0, TIOCSCTTY, 0) < 0)
+        return "set up the terminal";
     if (!limit_resources(&spawn->limits))
         return "limit resources";
     signals_to_default();

@@ -14,6 +14,7 @@ struct spawn {
     char *const *environment;
     const char *directory;        // to start in, or NULL
     int input, output, errors;    // its standard descriptors; a negative input is /dev/null
+    bool terminal;                // input is to control the command's session
     struct sandbox_limits limits; // as limits of each process
     const int *groups; // descriptors of cgroup.procs files to enter, ends with -1; or NULL
     int announce;      // a socket that tells the child's credentials, or -1

@@ -85,7 +85,8 @@ static struct error *put_quoted(struct buffer *text, const char *word)
     return buffer_append(text, "'", 1);
 }
 
-static struct error *put_wrapper(const struct armed *armed, struct buffer *text)
+// The shell takes a redirection wherever it stands; "run <FILE" would replace the arguments.
+static struct error *put_wrapper(const struct armed *armed, const char *input, struct buffer *text)
 {
     bool lines = false, columns = false;
     TRY(buffer_printf(text, "set exec-wrapper env"));
@@ -98,33 +99,65 @@ static struct error *put_wrapper(const struct armed *armed, struct buffer *text)
     for (char *const *entry = armed_environment(armed); *entry != NULL; entry++)
         if (is_ours(*entry))
             TRY(put_quoted(text, *entry));
+    if (input == NULL)
+        return NULL;
+    TRY(buffer_printf(text, " <"));
+    return put_quoted(text, input);
+}
+
+// Backtraces leave out the runtime, and the frame that made the call is selected. A gdb without
+// Python complains and goes on.
+static const char hide_runtime[] =
+    "python exec(\""
+    "def ours(f): return (gdb.solib_name(f.pc()) or '').endswith('/ordeal-runtime.so')\\n"
+    "class Hide:\\n"
+    "  name, priority, enabled = 'ordeal', 100, True\\n"
+    "  def filter(self, frames): return (d for d in frames if not ours(d.inferior_frame()))\\n"
+    "gdb.frame_filters['ordeal'] = Hide()\\n"
+    "\")";
+static const char select_caller[] = "python exec(\""
+                                    "f = gdb.newest_frame()\\n"
+                                    "while f.older() and ours(f): f = f.older()\\n"
+                                    "f.select()\\n"
+                                    "\")";
+
+static struct error *add_run(struct words *words)
+{
+    static const char *const commands[] = {hide_runtime, "run", select_caller, "backtrace",
+                                           "frame"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        TRY(add(words, "-ex"));
+        TRY(add(words, "%s", commands[i]));
+    }
     return NULL;
 }
 
-static struct error *add_commands(const struct armed *armed, bool batch, struct words *words)
+static struct error *add_commands(const struct armed *armed, const struct debug_options *options,
+                                  struct words *words)
 {
     // Faults may be meant for a child: all processes are kept, and all run.
     static const char *const always[] = {
         "set debuginfod enabled off",
         "set breakpoint pending on",
+        "set confirm off",
         "set detach-on-fork off",
         "set schedule-multiple on",
         "set print thread-events off",
         "set print inferior-events off",
-        "handle SIGCHLD SIGPIPE SIGALRM nostop noprint pass",
-        "break ordeal_injection",
-        "run",
-        "backtrace",
+        // These two have much to say that nobody wants to know.
+        "pipe handle SIGCHLD SIGPIPE SIGALRM nostop noprint pass | cat >/dev/null",
+        "pipe break ordeal_injection | cat >/dev/null",
     };
     _cleanup_(buffer_deinit) struct buffer wrapper = {0};
-    TRY(put_wrapper(armed, &wrapper));
+    TRY(put_wrapper(armed, options->input, &wrapper));
     TRY(add(words, "-ex"));
     TRY(add(words, "%s", wrapper.data));
     for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
         TRY(add(words, "-ex"));
         TRY(add(words, "%s", always[i]));
     }
-    if (batch) {
+    TRY(add_run(words));
+    if (options->batch) {
         TRY(add(words, "-ex"));
         TRY(add(words, "delete"));
         TRY(add(words, "-ex"));
@@ -146,7 +179,7 @@ struct error *debug_words(const struct armed *armed, const struct debug_options 
         TRY(add(&words, "-batch"));
         TRY(add(&words, "-nx"));
     }
-    TRY(add_commands(armed, options->batch, &words));
+    TRY(add_commands(armed, options, &words));
     TRY(add(&words, "--args"));
     // A script is run by what its first line names.
     if (program.script)

@@ -11,6 +11,7 @@
 struct debug_options {
     char *const *command; // ends with NULL
     const char *root;     // as for armed_begin(); NULL is ""
+    const char *input;    // path for its stdin, NULL: gdb's own
     bool batch;           // print the stack at the injection, let the command go on to its end
 };
 

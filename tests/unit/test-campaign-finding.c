@@ -16,7 +16,7 @@ static void ok(struct error *error)
         fail_msg("%s", error_message(error));
 }
 
-static struct error *reproduce(void *self, const char *spec, uint64_t seed,
+static struct error *reproduce(void *self, const char *spec, uint64_t seed, unsigned timeout_s,
                                const struct definition *definition, char **ret_command)
 {
     *ret_command = strdup("ordeal run");

@@ -309,7 +309,7 @@ static void a_command_shows_it_again(void **state)
     set(&bench, "injector.library.faults", "getppid=-1/EIO");
     set(&bench, "environment", "ADDED=it's");
     bench_start(&bench, 1);
-    must(bench.injector->reproduce(shooting_injector(bench.shooting), spec_of(&bench, 0), 7,
+    must(bench.injector->reproduce(shooting_injector(bench.shooting), spec_of(&bench, 0), 7, 0,
                                    &bench.definition, &command));
     char wanted[PATH_MAX + 200];
     snprintf(wanted, sizeof wanted,
@@ -319,8 +319,9 @@ static void a_command_shows_it_again(void **state)
     assert_string_equal(command, wanted);
     free(command);
     must(bench.injector->reproduce(shooting_injector(bench.shooting), "getppid=1 when random(0.5)",
-                                   7, &bench.definition, &command));
-    assert_non_null(strstr(command, " ordeal run --seed 7 --inject 'getppid=1 when random(0.5)'"));
+                                   7, 3, &bench.definition, &command));
+    assert_non_null(
+        strstr(command, " ordeal run -t 3 --seed 7 --inject 'getppid=1 when random(0.5)'"));
     free(command);
     bench_deinit(&bench);
 }
