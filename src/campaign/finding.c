@@ -19,6 +19,8 @@ void finding_groups_deinit(struct finding_groups *groups)
     for (size_t i = 0; i < groups->items.count; i++) {
         free(groups->items.items[i].cause);
         free(groups->items.items[i].spec);
+        for (unsigned j = 0; j < groups->items.items[i].spare_count; j++)
+            free(groups->items.items[i].spares[j].spec);
     }
     ARRAY_DEINIT(&groups->items);
 }
@@ -47,6 +49,34 @@ struct error *finding_group_add(struct finding_groups *groups, const char *cause
     group->hash = hash_bytes(cause, strlen(cause));
     *ret_group = group;
     return NULL;
+}
+
+struct error *finding_add_spare(struct finding_group *group, const struct finding_spare *spare)
+{
+    if (group->spare_count + group->failures >= FINDING_SPARES)
+        return NULL;
+    struct finding_spare copy = *spare;
+    copy.spec = strdup(spare->spec);
+    if (copy.spec == NULL)
+        return error_no_memory();
+    group->spares[group->spare_count++] = copy;
+    return NULL;
+}
+
+bool finding_use_spare(struct finding_group *group)
+{
+    if (group->spare_count == 0)
+        return false;
+    const struct finding_spare *spare = &group->spares[--group->spare_count];
+    free(group->spec);
+    group->spec = spare->spec;
+    group->trial = spare->trial;
+    group->candidate = spare->candidate;
+    group->seed = spare->seed;
+    group->number = spare->number;
+    group->activations = spare->activations;
+    group->seconds = spare->seconds;
+    return true;
 }
 
 // Transient faults before persistent ones: those fire once. A little less time is chance; only much

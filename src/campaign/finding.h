@@ -33,6 +33,16 @@ struct error *finding_describe(const struct finding_options *options,
                                int64_t trial, struct finding_text *ret_text);
 void finding_text_deinit(struct finding_text *text);
 
+#define FINDING_SPARES 2
+
+// A trial that may show a finding again when others do not.
+struct finding_spare {
+    int64_t trial, candidate;
+    uint64_t seed, number, activations;
+    double seconds;
+    char *spec;
+};
+
 // What is known of a finding while its campaign runs.
 struct finding_group {
     int64_t id;
@@ -49,6 +59,9 @@ struct finding_group {
     bool confirming; // just now
     uint64_t seed, number;
     int64_t candidate;
+    struct finding_spare spares[FINDING_SPARES]; // to be tried next
+    unsigned spare_count;
+    unsigned failures; // trials of it that did not show it again
 };
 struct finding_groups {
     ARRAY(struct finding_group) items;
@@ -62,6 +75,10 @@ struct error *finding_group_add(struct finding_groups *groups, const char *cause
 // Those of a campaign that is resumed; with `confirm`, those not confirmed yet are to be run again.
 struct error *finding_groups_load(struct finding_groups *groups, struct store *store,
                                   int64_t campaign, bool confirm);
+// Keeps a trial for later, if there is need for more.
+struct error *finding_add_spare(struct finding_group *group, const struct finding_spare *spare);
+// Makes the next spare the trial to be run again; false if there is none.
+bool finding_use_spare(struct finding_group *group);
 // Whether a trial shows it with less ado than the one so far.
 bool finding_is_simpler(const struct finding_group *group, const struct pool_result *result);
 // What trials are grouped by.

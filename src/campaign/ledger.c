@@ -232,6 +232,21 @@ static struct error *new_finding(struct ledger *ledger, const struct trial_job *
     return store_set_trial_finding(ledger->store, trial, group->id);
 }
 
+static struct error *keep_spare(struct finding_group *group, const struct trial_job *job,
+                                const struct pool_result *result, int64_t trial)
+{
+    const struct finding_spare spare = {
+        .trial = trial,
+        .candidate = job->candidate,
+        .seed = job->seed,
+        .number = job->number,
+        .activations = result->observation.activations,
+        .seconds = result->seconds,
+        .spec = job->spec,
+    };
+    return finding_add_spare(group, &spare);
+}
+
 static struct error *another_of(struct ledger *ledger, struct finding_group *group,
                                 const struct trial_job *job, const struct pool_result *result,
                                 int64_t trial)
@@ -247,8 +262,9 @@ static struct error *another_of(struct ledger *ledger, struct finding_group *gro
         .command = "",
     };
     TRY(store_add_finding(ledger->store, &row));
-    if (!finding_is_simpler(group, result))
-        return NULL;
+    bool next = group->confirmed == STORE_FLAKY && group->failures <= FINDING_SPARES;
+    if (!next && !finding_is_simpler(group, result))
+        return ledger->confirm ? keep_spare(group, job, result, trial) : NULL;
     TRY(take_example(ledger, group, job, result, trial));
     return with_row(ledger, group, job, result, store_changed);
 }
@@ -304,6 +320,11 @@ struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct t
         return NULL;
     bool repeated = result->judgement.verdict == group->verdict &&
                     strcmp(finding_cause(result), group->cause) == 0;
+    group->failures += !repeated;
+    if (!repeated && finding_use_spare(group))
+        return NULL;
     group->confirmed = repeated ? STORE_CONFIRMED : STORE_FLAKY;
+    if (repeated && group->failures != 0) // as a trial shows it that can be repeated
+        return with_row(ledger, group, job, result, store_changed);
     return store_confirm_finding(ledger->store, group->id, group->confirmed);
 }

@@ -104,6 +104,7 @@ static struct error *note_finding(void *data, const struct store_finding *row)
     assert_int_equal(finding->id, 0);
     finding->id = row->id;
     finding->trials = row->trials;
+    finding->trial = row->trial;
     finding->confirmed = row->confirmed;
     return NULL;
 }
@@ -135,8 +136,42 @@ static void test_confirmation(void **state)
     finding_is(&bench, 3, STORE_NOT_CONFIRMED);
     group = ledger_unconfirmed(&bench.ledger, &index);
     assert_int_equal(group->number, 3);
+    // When that does not show it again, the other is tried before the finding is called flaky.
     confirm(&bench, index, 3, VERDICT_PASS);
+    finding_is(&bench, 3, STORE_NOT_CONFIRMED);
+    group = ledger_unconfirmed(&bench.ledger, &index);
+    assert_int_equal(group->number, 2);
+    confirm(&bench, index, 2, VERDICT_PASS);
     finding_is(&bench, 3, STORE_FLAKY);
+    assert_null(ledger_unconfirmed(&bench.ledger, &index));
+    // A third gets its chance, no fourth does.
+    keep(&bench, 4, 5);
+    group = ledger_unconfirmed(&bench.ledger, &index);
+    assert_int_equal(group->number, 4);
+    confirm(&bench, index, 4, VERDICT_PASS);
+    finding_is(&bench, 4, STORE_FLAKY);
+    keep(&bench, 5, 5);
+    assert_null(ledger_unconfirmed(&bench.ledger, &index));
+    bench_end(&bench);
+}
+
+// The trial that repeats is the one that stands for the finding.
+static void test_next_trial_confirms(void **state)
+{
+    struct bench bench;
+    size_t index;
+    bench_start(&bench);
+    keep(&bench, 1, 5);
+    assert_non_null(ledger_unconfirmed(&bench.ledger, &index));
+    keep(&bench, 2, 5);
+    confirm(&bench, index, 1, VERDICT_PASS);
+    assert_non_null(ledger_unconfirmed(&bench.ledger, &index));
+    confirm(&bench, index, 2, VERDICT_CRASH);
+    finding_is(&bench, 2, STORE_CONFIRMED);
+    struct store_finding finding = {0};
+    ok(store_each_finding(bench.ledger.store, bench.campaign.id, note_finding, &finding));
+    assert_int_equal(finding.trial, bench.ledger.groups.items.items[0].trial);
+    assert_int_not_equal(finding.trial, 1);
     bench_end(&bench);
 }
 
@@ -163,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_confirmation),
+        cmocka_unit_test(test_next_trial_confirms),
         cmocka_unit_test(test_overtaken_confirmation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
