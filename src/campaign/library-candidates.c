@@ -209,6 +209,13 @@ bool library_is_called(const struct library_plan *plan, size_t fault)
     return false;
 }
 
+bool library_leaves_out(const struct library_plan *plan, size_t fault, const char *function)
+{
+    const char *pattern = scenario_rule(plan->faults, fault).function;
+    return strpbrk(pattern, "*?[") != NULL &&
+           scenario_rule_misfit(plan->faults, fault, function) != NULL;
+}
+
 static struct error *add_fault(struct making *making)
 {
     const struct recording *recording = &making->plan->recording;
@@ -218,7 +225,8 @@ static struct error *add_fault(struct making *making)
             if (!recording_same_counter(&calls[start], &calls[end]))
                 break;
         if (!scenario_rule_covers(making->plan->faults, making->fault, calls[start].library,
-                                  calls[start].function))
+                                  calls[start].function) ||
+            library_leaves_out(making->plan, making->fault, calls[start].function))
             continue;
         if (making->plan->at == LIBRARY_OCCURRENCE)
             TRY(add_occurrences(making, calls + start, end - start));

@@ -29,6 +29,9 @@ struct error *library_candidates(struct library_plan *plan,
                                  void *data);
 // Whether the recorded calls are some that the fault is for.
 bool library_is_called(const struct library_plan *plan, size_t fault);
+// Whether a function that a glob stands for gets no candidates, because what the fault returns is
+// nothing that it ever returns: open*=-1 and opendir(). One that was named is the user's choice.
+bool library_leaves_out(const struct library_plan *plan, size_t fault, const char *function);
 // The next occurrence; needs nothing but the plan's mode.
 struct error *library_next(const struct library_plan *plan, const struct candidate *last,
                            struct candidate *ret_next);

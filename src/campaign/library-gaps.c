@@ -63,12 +63,52 @@ static struct error *put_why(const struct gaps *gaps, const struct library_plan 
     return put_relatives(definition, rule.function, text);
 }
 
+// Functions that are called and cannot return what the fault has them return.
+static struct error *tell_misfits(const struct library_plan *plan, size_t fault,
+                                  struct error *(*say)(void *data, const char *sentence),
+                                  void *data)
+{
+    const struct scenario_rule_view rule = scenario_rule(plan->faults, fault);
+    const char *told = "";
+    for (size_t i = 0; i < plan->recording.calls.count; i++) {
+        const struct recorded_call *call = &plan->recording.calls.items[i];
+        const char *failure = scenario_rule_misfit(plan->faults, fault, call->function);
+        if (failure == NULL || strcmp(told, call->function) == 0 ||
+            !scenario_rule_covers(plan->faults, fault, call->library, call->function))
+            continue;
+        told = call->function; // calls are sorted by function
+        _cleanup_(buffer_deinit) struct buffer text = {0};
+        bool left_out = library_leaves_out(plan, fault, call->function);
+        TRY(buffer_printf(&text, "%s%s: this is not how %s fails, it returns %s%s",
+                          left_out ? "not tested: " : "", rule.text, call->function, failure,
+                          left_out ? "" : "; verdicts on it say little"));
+        TRY(say(data, text.data));
+    }
+    return NULL;
+}
+
+// Whether all that is called is left out for that.
+static bool is_misfit(const struct library_plan *plan, size_t fault)
+{
+    bool called = false;
+    for (size_t i = 0; i < plan->recording.calls.count; i++) {
+        const struct recorded_call *call = &plan->recording.calls.items[i];
+        if (!scenario_rule_covers(plan->faults, fault, call->library, call->function))
+            continue;
+        called = true;
+        if (!library_leaves_out(plan, fault, call->function))
+            return false;
+    }
+    return called;
+}
+
 struct error *gaps_tell(const struct gaps *gaps, const struct library_plan *plan,
                         const struct definition *definition,
                         struct error *(*say)(void *data, const char *sentence), void *data)
 {
     for (size_t i = 0; i < scenario_rule_count(plan->faults); i++) {
-        if (plan->made != NULL && plan->made[i] != 0)
+        TRY(tell_misfits(plan, i, say, data));
+        if ((plan->made != NULL && plan->made[i] != 0) || is_misfit(plan, i))
             continue;
         _cleanup_(buffer_deinit) struct buffer text = {0};
         TRY(buffer_printf(&text, "not tested: %s: ", scenario_rule(plan->faults, i).text));

@@ -389,7 +389,7 @@ static void bind_slot(struct module *module, const Elf64_Rela *relocation, bool 
             return;
         }
     }
-    void *replacement = bind_is_code(real) ? bind_pointer(name, real, true) : NULL;
+    void *replacement = bind_is_code(real) ? bind_pointer(name, real, !module->spared) : NULL;
     if (replacement != NULL)
         write_place(module, place, replacement);
 }

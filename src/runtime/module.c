@@ -234,6 +234,33 @@ static bool is_exempt(const struct module *module)
     return module->low <= (uintptr_t)&runtime && (uintptr_t)&runtime < module->high;
 }
 
+static bool is_launcher(const char *name)
+{
+    return text_equal(name, WIRE_LAUNCHER) || text_equal(name, WIRE_LAUNCHER ".bin");
+}
+
+// The launcher may be a script that runs the launcher: the kernel says what was asked for.
+static bool runs_launcher(void)
+{
+    const char *asked = (const char *)kernel_fact(AT_EXECFN);
+    return is_launcher(text_base(program_path())) ||
+           (asked != NULL && is_launcher(text_base(asked)));
+}
+
+// A fault in what watches over the program says nothing about the program.
+static bool is_spared(const struct module *module)
+{
+    if ((runtime.plan->uses & WIRE_USE_WITNESSES) != 0)
+        return false;
+    const char *name = text_base(module->path);
+    if (runs_launcher())
+        return true;
+    for (size_t i = 0; i < WIRE_WITNESSES; i++)
+        if (text_starts(name, wire_witnesses[i]))
+            return true;
+    return false;
+}
+
 static bool is_of(const struct module *module, const struct link_map *map)
 {
     return module->alive && module->map == map && module->bias == map->l_addr &&
@@ -274,6 +301,7 @@ static struct module *module_new(struct link_map *map, bool startup)
     }
     module->exempt |= text_starts(text_base(module->path), "linux-vdso") ||
                       text_starts(text_base(module->path), "ld-linux") || plugin_owns(module->path);
+    module->spared = is_spared(module);
     return module;
 }
 

@@ -97,6 +97,7 @@ struct module {
     uint32_t region_index;    // in the region's module table, or WIRE_FRAME_UNKNOWN
     bool startup;             // loaded before the program started
     bool exempt;              // the runtime, the loader, a plug-in, the vDSO: never rewritten
+    bool spared;              // its calls are no rule's business
     bool symbolic;            // its own definitions come first
     bool fresh;               // not yet seen by the loader's event
     bool deep, global;        // opened with RTLD_DEEPBIND, RTLD_GLOBAL

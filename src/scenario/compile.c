@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "wire/check.h"
+#include "wire/habits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +186,30 @@ static struct error *put_all(const struct scenario *scenario, struct buffer *pla
     return put_strings(scenario, plan, header);
 }
 
+static bool names_witness(const char *text)
+{
+    for (size_t i = 0; i < WIRE_WITNESSES; i++)
+        if (strstr(text, wire_witnesses[i]) != NULL)
+            return true;
+    return strstr(text, WIRE_LAUNCHER) != NULL;
+}
+
+bool scenario_names_witnesses(const struct scenario *scenario)
+{
+    for (size_t i = 0; i < scenario->rules.count; i++)
+        if (names_witness(scenario->rules.items[i].condition.chars))
+            return true;
+    for (size_t i = 0; i < scenario->queries.count; i++)
+        if (names_witness(scenario->queries.items[i].text))
+            return true;
+    return false;
+}
+
+void scenario_include_witnesses(struct scenario *scenario)
+{
+    scenario->uses |= WIRE_USE_WITNESSES;
+}
+
 struct error *scenario_compile(const struct scenario *scenario, uint64_t seed,
                                struct buffer *ret_plan)
 {
@@ -193,6 +218,8 @@ struct error *scenario_compile(const struct scenario *scenario, uint64_t seed,
     header.query_count = (uint32_t)scenario->queries.count;
     header.variable_count = (uint32_t)scenario->variables.count;
     header.uses = scenario->uses;
+    if (scenario_names_witnesses(scenario))
+        header.uses |= WIRE_USE_WITNESSES;
     TRY(buffer_append(&plan, &header, sizeof header));
     TRY(put_all(scenario, &plan, &header));
     TRY(buffer_align(&plan, 8));

@@ -356,7 +356,7 @@ static inline int wire_plan_check(const void *bytes, uint64_t size)
         return WIRE_CHECK_BAD_VERSION;
     if (checked.plan->size < sizeof *checked.plan || checked.plan->size > size)
         return WIRE_CHECK_BAD_SIZE;
-    if (checked.plan->uses >> 3 != 0)
+    if (checked.plan->uses >> 4 != 0)
         return WIRE_CHECK_BAD_USES;
     if (!wire_check_spans(checked.plan))
         return WIRE_CHECK_BAD_SPAN;

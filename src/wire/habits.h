@@ -125,4 +125,12 @@ static inline const struct wire_habit *wire_habit_find(const char *name)
     return NULL;
 }
 
+// Libraries that watch over the program, by the beginnings of their file names: what they call is
+// their own affair, and no rule is about it unless it names them.
+static const char wire_witnesses[][16] = {"libasan",  "libhwasan",   "liblsan",   "libtsan",
+                                          "libubsan", "libclang_rt", "vgpreload_"};
+#define WIRE_WITNESSES (sizeof wire_witnesses / sizeof *wire_witnesses)
+// Likewise all of a program that is called so or so.bin: it starts another under its eyes.
+#define WIRE_LAUNCHER "valgrind"
+
 #endif

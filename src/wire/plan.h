@@ -50,6 +50,7 @@ enum wire_use {
     WIRE_USE_MUTEX = 1 << 0,     // some rule asks holding_mutex
     WIRE_USE_NEW_STACK = 1 << 1, // some rule asks new_stack
     WIRE_USE_REMOTE = 1 << 2,
+    WIRE_USE_WITNESSES = 1 << 3, // calls of the witnesses of habits.h are of interest
 };
 
 enum wire_pattern_flag {
