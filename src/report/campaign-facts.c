@@ -142,6 +142,7 @@ struct error *campaign_facts_load(struct campaign_facts *facts,
     TRY(campaign_design_find(facts));
     TRY(campaign_references_load(facts->store, &facts->campaign, &facts->references));
     TRY(store_each_finding(facts->store, facts->campaign.id, add_finding, facts));
+    TRY(campaign_titles_tell_apart(facts));
     return campaign_limits_find(facts);
 }
 

@@ -118,6 +118,8 @@ struct error *campaign_grouping_judge(const struct campaign_facts *facts,
                                       struct campaign_grouping *grouping);
 void campaign_grouping_deinit(struct campaign_grouping *grouping);
 
+// Where titles of findings are the same, adds what tells them apart.
+struct error *campaign_titles_tell_apart(struct campaign_facts *facts);
 // Fills facts->design, and the shares where they are not the plain ones.
 struct error *campaign_design_find(struct campaign_facts *facts);
 // Fills facts->limits from the rest.

@@ -13,7 +13,7 @@
 #define BAR            16
 #define COMMAND        8  // column of commands
 #define TITLE          26 // column of titles
-#define LONGEST_TITLE  160
+#define LONGEST_TITLE  240
 #define LONGEST_REASON 300
 
 struct page {

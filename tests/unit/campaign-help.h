@@ -119,6 +119,7 @@ struct made_trial {
     enum verdict verdict;
     const char *type, *reason, *cause, *title, *site, *file, *stack, *output, *command;
     unsigned line;
+    const char *called_from; // stack of the injection; NULL: a usual one
 };
 
 static inline void maker_finding(struct maker *maker, const struct made_trial *made, int64_t trial)
@@ -179,7 +180,9 @@ static inline int64_t maker_trial(struct maker *maker, const struct made_trial *
             .thread = 1,
             .program = maker->trials % 3 == 0 ? "sh" : "cp",
             .seconds = 0.004,
-            .stack = "copy_block at src/copy.c:42 (cp)\nmain at src/cp.c:10 (cp)",
+            .stack = made->called_from != NULL
+                         ? made->called_from
+                         : "copy_block at src/copy.c:42 (cp)\nmain at src/cp.c:10 (cp)",
         };
         must_work(store_add_injection(maker->store, &injection));
     }

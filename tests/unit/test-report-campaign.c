@@ -308,6 +308,48 @@ static void filters_quiet_the_notes(void **state)
     }
 }
 
+static void same_titles_are_told_apart(void **state)
+{
+    static const struct {
+        const char *title, *called_from, *expected;
+    } rows[] = {
+        {"malloc", "getpwuid (libc.so.6)\ncp+0x27d02", "malloc, called from cp+0x27d02"},
+        {"malloc", "getpwuid (libc.so.6)\ncp+0x27d92", "malloc, called from cp+0x27d92"},
+        {"read", "one (libx.so)\nmain at src/cp.c:1 (cp)", "read, in one in libx.so"},
+        {"read", "two at a/b.c:3 (libx.so)\nmain at src/cp.c:1 (cp)", "read, in two at b.c:3"},
+        {"open", "same (cp)", "open, as in trial 5"},
+        {"open", "same (cp)", "open, as in trial 6"},
+        {"close", "same (cp)", "close"},
+    };
+    size_t count = sizeof rows / sizeof *rows;
+    static const struct report_options options = {0};
+    struct maker maker = {0};
+    fresh("titles");
+    maker_start(&maker, path, "titles", count, count);
+    for (size_t i = 0; i < count; i++) {
+        char cause[8];
+        snprintf(cause, sizeof cause, "%zu", i);
+        maker_trial(&maker, &(struct made_trial){
+                                .candidate = maker_candidate(&maker, "x", "x", NULL, 0, true),
+                                .verdict = VERDICT_CRASH,
+                                .type = "x",
+                                .cause = cause,
+                                .title = rows[i].title,
+                                .command = "ordeal replay 1",
+                                .called_from = rows[i].called_from});
+    }
+    maker_end(&maker);
+    const struct report_subject subject = {.store = maker.store};
+    struct campaign_facts facts;
+    must_work(campaign_facts_load(&facts, &subject, &options));
+    assert_int_equal(facts.findings.count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(facts.findings.items[i].title,
+                            rows[facts.findings.items[i].id - 1].expected);
+    campaign_facts_deinit(&facts);
+    store_close(maker.store);
+}
+
 // Columns of a line of UTF-8: wide characters are in the tests' stores, but no combining ones.
 static size_t columns(const char *line, size_t size)
 {
@@ -479,6 +521,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(weights_are_made_up_for),
         cmocka_unit_test(exhaustive_means_all),
         cmocka_unit_test(filters_quiet_the_notes),
+        cmocka_unit_test(same_titles_are_told_apart),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
