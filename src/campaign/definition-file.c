@@ -163,6 +163,20 @@ static unsigned line_of(const struct reader *reader, size_t at)
     return line;
 }
 
+static struct error *check_value(const struct reader *reader, const struct yaml_node *node,
+                                 const struct injector_parameter *known, struct value value)
+{
+    const struct injector *injector = injector_find(reader->definition->injector);
+    if (injector == NULL || injector->check == NULL)
+        return NULL;
+    struct source source = reader->file;
+    source.text = value.text;
+    source.size = value.size;
+    source.base = node->at;
+    source.mapping = SOURCE_SCALAR;
+    return injector->check(known->name, &source);
+}
+
 static struct error *read_parameter(struct reader *reader, const struct yaml_node *key)
 {
     const struct yaml_node *node = key->next;
@@ -180,6 +194,7 @@ static struct error *read_parameter(struct reader *reader, const struct yaml_nod
     for (; item != NULL; item = node->kind == YAML_LIST ? item->next : NULL) {
         struct value value;
         TRY(scalar(reader, item, &value));
+        TRY(check_value(reader, item, known, value));
         struct error *error = parameters_add(reader->definition, key->text, key->size, value.text,
                                              value.size, line_of(reader, item->at));
         TRY(placed(reader, item, error));

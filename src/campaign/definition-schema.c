@@ -41,6 +41,8 @@ const struct schema_field schema_fields[] = {
      "trials per candidate (1)"},
     {"oracle.references", SCHEMA_COUNT32, FIELD(oracle.references), NULL, 1, 10000,
      "fault-free runs before the first trial (5)"},
+    {"oracle.status", SCHEMA_COUNT32, FIELD(oracle.status), NULL, 0, 255,
+     "exit status that the workload is to end with, without faults (0)"},
     {"oracle.compare", SCHEMA_COMPARE, FIELD(oracle), "stdout|stderr|files", 0, 0,
      "what must be as in the reference ([stdout, files])"},
     {"oracle.ignore", SCHEMA_PATTERNS, FIELD(oracle.ignored), NULL, 0, 0,

@@ -5,6 +5,7 @@
 #include "base/suggestion.h"
 #include "campaign/definition-parameter.h"
 #include "campaign/definition-value.h"
+#include "campaign/injector.h"
 
 #include <errno.h>
 #include <string.h>
@@ -97,6 +98,29 @@ static struct error *set_injector(struct definition *definition, const char *key
     return definition_add_parameter(definition, parameter + 1, value);
 }
 
+// NAME.PARAMETER, or PARAMETER of the injector that was chosen.
+static bool is_parameter(const struct definition *definition, const char *key)
+{
+    const char *dot = strchr(key, '.');
+    _cleanup_free_ char *name = dot != NULL ? strndup(key, (size_t)(dot - key)) : NULL;
+    if (name != NULL)
+        return injector_find(name) != NULL;
+    const struct injector *injector =
+        dot == NULL && definition->injector != NULL ? injector_find(definition->injector) : NULL;
+    for (size_t i = 0; injector != NULL && injector->parameters[i].name != NULL; i++)
+        if (strcmp(injector->parameters[i].name, key) == 0)
+            return true;
+    return false;
+}
+
+static struct error *set_parameter(struct definition *definition, const char *key,
+                                   const char *value)
+{
+    _cleanup_(buffer_deinit) struct buffer whole = {0};
+    TRY(buffer_printf(&whole, ".%s", key));
+    return set_injector(definition, whole.data, value);
+}
+
 struct error *definition_set(struct definition *definition, const char *key, const char *value)
 {
     struct error *error;
@@ -104,6 +128,8 @@ struct error *definition_set(struct definition *definition, const char *key, con
     const struct schema_field *field = schema_find(key);
     if (strncmp(key, "injector", injector) == 0 && (key[injector] == '\0' || key[injector] == '.'))
         error = set_injector(definition, key + injector, value);
+    else if (field == NULL && is_parameter(definition, key))
+        error = set_parameter(definition, key, value);
     else if (field == NULL)
         return unknown_key(key);
     else {

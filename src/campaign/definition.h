@@ -40,6 +40,7 @@ struct filter {    // a normalising replacement in outputs before they are compa
 
 struct oracle {
     uint32_t references; // fault-free runs, at least 1
+    uint32_t status;     // exit status that they must end with
     bool compare_stdout, compare_stderr, compare_files;
     definition_words ignored; // fnmatch patterns of paths
     ARRAY(struct filter) filters;

@@ -12,6 +12,7 @@
 #include "campaign/library-spec.h"
 #include "campaign/reproduce.h"
 #include "campaign/witness.h"
+#include "scenario/rule.h"
 #include "trial/armed.h"
 #include "trial/debug.h"
 #include "trial/program.h"
@@ -22,30 +23,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void freep_scenario(struct scenario **scenario)
-{
-    scenario_free(*scenario);
-}
-
-static struct error *check_fault(const struct source *source)
-{
-    _cleanup_(freep_scenario) struct scenario *scenario = NULL;
-    TRY(scenario_new(&scenario));
-    return spec_add(scenario, source, NULL);
-}
-
 static const struct injector_parameter parameters[] = {
     {"faults", "SPEC...",
      "FUNCTION=VALUE/ERRNO, and other actions of ordeal-scenario(5); functions may be globs", true,
-     true, check_fault},
+     true},
     {"at", "occurrence|site|stack",
      "what a candidate is: every single call, every place that calls, or every distinct call stack "
      "(occurrence)",
-     false, false, NULL},
-    {"mode", "transient|persistent", "fail once, or from then on (transient)", false, false,
-     NULL},
-    {"plugins", "FILE...", "shared objects with triggers for conditions of faults", false, true,
-     NULL},
+     false, false},
+    {"mode", "transient|persistent", "fail once, or from then on (transient)", false, false},
+    {"plugins", "FILE...", "shared objects with triggers for conditions of faults", false, true},
     {0},
 };
 
@@ -131,6 +118,20 @@ static struct error *add_faults(struct library *library)
     // What only shows when all is put together, such as plug-ins that are missing.
     _cleanup_(buffer_deinit) struct buffer plan = {0};
     return scenario_compile(library->plan.faults, 0, &plan);
+}
+
+static void freep_scenario(struct scenario **scenario)
+{
+    scenario_free(*scenario);
+}
+
+static struct error *check_value(const char *parameter, const struct source *source)
+{
+    _cleanup_(freep_scenario) struct scenario *scenario = NULL;
+    if (strcmp(parameter, "faults") != 0)
+        return NULL;
+    TRY(scenario_new(&scenario));
+    return spec_add(scenario, source, NULL);
 }
 
 // A setup may make the program; before it, nothing can be said.
@@ -346,6 +347,7 @@ const struct injector injector_library = {
     .name = "library",
     .summary = "makes calls of library functions fail",
     .parameters = parameters,
+    .check = check_value,
     .open = open_library,
     .close = close_library,
     .prepare = prepare,

@@ -22,8 +22,6 @@ struct injector_parameter {
     const char *values; // for help: "SPEC...", "transient|persistent"
     const char *help;
     bool required, many;
-    // What can be said about a value by itself, with its place; or NULL. open() checks again.
-    struct error *(*check)(const struct source *source);
 };
 
 // Strings belong to whoever has the struct; candidate_deinit() frees them. Fields as in
@@ -73,6 +71,8 @@ void observation_deinit(struct observation *observation);
 struct injector {
     const char *name, *summary;
     const struct injector_parameter *parameters; // ends with a NULL name
+    // What is wrong with a value of a parameter by itself, at its place in the file; or NULL.
+    struct error *(*check)(const char *parameter, const struct source *source);
     // Checks the parameters. Nothing has run yet.
     struct error *(*open)(const struct definition *definition, void **ret_self);
     void (*close)(void *self);

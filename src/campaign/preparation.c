@@ -172,6 +172,7 @@ struct error *preparation_run(struct preparation *preparation, struct reference 
     if (interrupted(preparation))
         return NULL;
     TRY(reference_settle(reference));
+    TRY(reference_expected(reference));
     TRY(pass_warnings_on(preparation, reference));
     tell(preparation, "candidates", 0, 0);
     TRY(store_begin(preparation->store));

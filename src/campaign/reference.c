@@ -139,6 +139,7 @@ static struct error *copy_artifact(struct reference_run *kept, const struct arti
     copy->kind = artifact->kind;
     copy->size = artifact->size;
     copy->hash = artifact->hash;
+    copy->mode = artifact->mode;
     if ((copy->path = strdup(artifact->path)) == NULL) {
         kept->artifacts.count--;
         return error_no_memory();
@@ -219,17 +220,22 @@ static const struct artifact *find_artifact(const struct reference_run *run, con
     return bsearch(&key, run->artifacts.items, run->artifacts.count, sizeof key, reference_by_path);
 }
 
-static struct error *warn_of_status(struct reference *reference)
+// A wrong path would otherwise be tested for ever, and pass.
+struct error *reference_expected(const struct reference *reference)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    if (reference->runs.items[0].status == 0)
+    int status = reference_status(reference);
+    if (status == (int)reference->oracle->status)
         return NULL;
-    TRY(buffer_printf(&text, "the workload fails without any fault: exit status %d",
-                      reference->runs.items[0].status));
+    TRY(buffer_printf(&text, "the workload %s without any fault: exit status %d",
+                      status != 0 ? "fails" : "succeeds", status));
+    if (reference->oracle->status != 0)
+        TRY(buffer_printf(&text, " instead of %u", reference->oracle->status));
     const struct artifact *err = find_artifact(&reference->runs.items[0], "<stderr>");
     if (err != NULL)
         TRY(quote_put_last_line(&text, "; stderr: ", err->content.data, err->content.size));
-    return reference_warn(reference, &text);
+    return error_new("%s; if it is meant to end so: --expect-status %d (oracle.status)", text.data,
+                     status);
 }
 
 static struct error *warn_of_one(struct reference *reference)
@@ -255,7 +261,6 @@ struct error *reference_settle(struct reference *reference)
     for (size_t i = 0; i < reference->runs.count; i++)
         stats_add(&reference->seconds, reference->runs.items[i].seconds);
     TRY(warn_of_one(reference));
-    TRY(warn_of_status(reference));
     return reference_learn(reference);
 }
 

@@ -20,6 +20,8 @@ struct error *reference_add(struct reference *reference, const struct outcome_ru
 // After the last: works out what is stable. An error when no comparison is possible at all (runs
 // end differently, time out, are killed, pretest fails), written for the user.
 struct error *reference_settle(struct reference *reference);
+// After that, of fresh runs: an error unless they ended with the exit status that is expected.
+struct error *reference_expected(const struct reference *reference);
 // One sentence per kind of nondeterminism that was found.
 size_t reference_warning_count(const struct reference *reference);
 const char *reference_warning(const struct reference *reference, size_t index);

@@ -27,7 +27,7 @@ static const struct {
 #define GROUPS (sizeof groups / sizeof *groups)
 
 struct choosing {
-    const struct candidate *candidates;
+    struct candidate *candidates;
     size_t group; // index of groups, GROUPS: all are one
     struct weights weights;
     bool *chosen;
@@ -80,8 +80,9 @@ static struct error *sample_group(struct choosing *choosing, const struct select
         return error_no_memory();
     bool uniform = true;
     for (size_t i = 0; i < count; i++) {
-        const struct candidate *candidate = &choosing->candidates[members[i]];
-        weights[i] = candidate->weight * weights_find(&choosing->weights, candidate->type);
+        struct candidate *candidate = &choosing->candidates[members[i]];
+        candidate->weight *= weights_find(&choosing->weights, candidate->type);
+        weights[i] = candidate->weight;
         uniform &= weights[i] == weights[0] && weights[i] > 0;
     }
     uint64_t drawn_count = 0;
@@ -121,7 +122,7 @@ static size_t group_named(const char *name)
 }
 
 struct error *selection_choose(const struct selection *selection, uint64_t seed,
-                               const struct candidate *candidates, size_t count, bool **ret_chosen)
+                               struct candidate *candidates, size_t count, bool **ret_chosen)
 {
     _cleanup_free_ bool *chosen = calloc(count + 1, sizeof *chosen);
     if (chosen == NULL)
@@ -159,6 +160,9 @@ struct error *selection_check(const struct selection *selection)
         return error_new("selection: 'per' says of what a sample is taken; add 'sample: N'");
     if (!sampling && selection->weights_file != NULL)
         return error_new("selection: 'weights' are those of a sample; add 'sample: N'");
+    if (selection->kind == SELECT_SWEEP && selection->sample != 0)
+        return error_new("selection: a sweep tries one occurrence after the other; 'sample' does "
+                         "not go with it");
     if (selection->kind != SELECT_SWEEP && selection->most != 0)
         return error_new("selection: 'most' is the end of a sweep; add 'kind: sweep'");
     if (selection->per != NULL && group_named(selection->per) == GROUPS)

@@ -8,9 +8,9 @@
 #include "campaign/injector.h"
 
 // Marks with true what is chosen. Uniform over candidates, or by weight; the same seed chooses the
-// same. Of a sweep: the first position of every series.
+// same. Of a sweep: the first position of every series. Candidates get the weights that were used.
 struct error *selection_choose(const struct selection *selection, uint64_t seed,
-                               const struct candidate *candidates, size_t count, bool **ret_chosen);
+                               struct candidate *candidates, size_t count, bool **ret_chosen);
 
 // That the parts of a selection go together, and that its file of weights can be read.
 struct error *selection_check(const struct selection *selection);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // No number that can be given.
 #define NO_SEED UINT64_MAX
@@ -30,6 +31,7 @@ const struct campaign_flag campaign_flags[] = {
     {"weights", "selection.weights", NULL, false},
     {"repeat", "selection.repeat", NULL, false},
     {"references", "oracle.references", NULL, false},
+    {"expect-status", "oracle.status", NULL, false},
     {"compare", "oracle.compare", NULL, false},
     {"ignore", "oracle.ignore", NULL, false},
     {"filter", "oracle.filters", NULL, false},
@@ -121,6 +123,16 @@ static struct error *set_command(struct definition *definition, char **command)
     return NULL;
 }
 
+// Over a file's sample, but not over one that is asked for beside it.
+static struct error *set_sweep(const struct campaign_words *words, struct definition *definition)
+{
+    for (size_t i = 0; i < words->flags->entries.count; i++)
+        if (strcmp(words->flags->entries.items[i].option->name, "sample") == 0)
+            return error_new("--sweep and --sample do not go together");
+    definition->selection.sample = 0;
+    return definition_set(definition, "selection.kind", "sweep");
+}
+
 static struct error *apply_words(const struct campaign_words *words, struct definition *definition)
 {
     if (words->file == NULL && words->command != NULL)
@@ -129,7 +141,7 @@ static struct error *apply_words(const struct campaign_words *words, struct defi
     for (size_t i = 0; i < words->flags->entries.count; i++)
         TRY(apply(&words->flags->entries.items[i], definition));
     if (words->sweep)
-        TRY(definition_set(definition, "selection.kind", "sweep"));
+        TRY(set_sweep(words, definition));
     if (words->persistent)
         TRY(definition_set(definition, "injector.library.mode", "persistent"));
     if (words->private_network)
@@ -196,6 +208,10 @@ struct error *campaign_operands(char **operands, const char **ret_file, char ***
         return error_new("'%s' is one too many; a command follows after '--': ordeal campaign "
                          "[OPTION]... [FILE.yaml] [-- COMMAND]",
                          operands[1]);
+    if (count == 1 && operands[count] == NULL && access(operands[0], F_OK) < 0 && errno == ENOENT)
+        return error_new("there is no file '%s'; a command follows after '--': ordeal campaign "
+                         "[OPTION]... -- %s",
+                         operands[0], operands[0]);
     *ret_file = count == 1 ? operands[0] : NULL;
     if (operands[count] == NULL)
         return NULL;

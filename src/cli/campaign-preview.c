@@ -48,7 +48,8 @@ static struct error *run_references(const struct definition *definition, struct 
         TRY(shooting_run(shooting, NULL, definition->seed, timeout_ns, &run));
         TRY(reference_add(reference, &run));
     }
-    return reference_settle(reference);
+    TRY(reference_settle(reference));
+    return reference_expected(reference);
 }
 
 static struct error *put_remark(void *data, const char *sentence)
@@ -87,7 +88,7 @@ static struct error *put_types(const struct gathering *gathering, struct buffer 
 }
 
 static struct error *put_candidates(const struct definition *definition,
-                                    const struct gathering *gathering, struct buffer *text)
+                                    struct gathering *gathering, struct buffer *text)
 {
     _cleanup_free_ bool *chosen = NULL;
     size_t count = gathering->items.count, selected = 0;

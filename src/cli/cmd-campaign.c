@@ -52,6 +52,8 @@ static const struct option options[] = {
     {"repeat", 0, OPTION_LIST, "N", "run every candidate N times", FIELD(flags)},
     {"references", 'r', OPTION_LIST, "N", "fault-free runs before the first trial (5)",
      FIELD(flags)},
+    {"expect-status", 0, OPTION_LIST, "N",
+     "the workload ends with exit status N when all is well (0)", FIELD(flags)},
     {"compare", 0, OPTION_LIST, "LIST",
      "what must be as in the reference: stdout, stderr, files (stdout,files)", FIELD(flags)},
     {"ignore", 0, OPTION_LIST, "GLOB", "do not compare such files; may be given again",

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "report/text.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -31,13 +32,28 @@ struct progress {
 
 static volatile int interrupts;
 static volatile sig_atomic_t leading; // a run, in this very process
+static volatile sig_atomic_t on_terminal;
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 #define CAUGHT (sizeof caught / sizeof *caught)
 
+// At once, since a trial may take long; so by nothing that a handler must not call.
+static void tell_interrupt(void)
+{
+    static const char erase[] = "\r\033[K",
+                      sentence[] = "finishing what runs; Ctrl-C again stops at once\n";
+    if (on_terminal && write(STDERR_FILENO, erase, sizeof erase - 1) < 0)
+        return;
+    if (write(STDERR_FILENO, sentence, sizeof sentence - 1) < 0)
+        return; // nobody is there to read it
+}
+
 static void count_interrupt(int number)
 {
-    interrupts++;
+    int before = errno;
+    if (interrupts++ == 0 && number == SIGINT)
+        tell_interrupt();
+    errno = before;
     // Who leads a run hears of nothing else until it is over.
     if (interrupts < (leading ? 2 : 3))
         return;
@@ -244,6 +260,7 @@ struct error *progress_new(bool quiet, struct progress **ret_progress)
         .interrupts = &interrupts,
     };
     interrupts = 0;
+    on_terminal = progress->terminal;
     leading = 0;
     struct sigaction action = {.sa_handler = count_interrupt};
     sigemptyset(&action.sa_mask);

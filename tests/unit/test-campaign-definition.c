@@ -52,6 +52,7 @@ static const char complete[] =
     "selection: {sample: 100, per: function, repeat: 3}\n"
     "oracle:\n"
     "  references: 16\n"
+    "  status: 3\n"
     "  compare: [stdout, stderr]\n"
     "  ignore: ['/var/log/*', '*.tmp']\n"
     "  filters:\n"
@@ -95,6 +96,7 @@ static void check_commands(const struct definition *definition)
 static void check_oracle(const struct oracle *oracle)
 {
     assert_int_equal(oracle->references, 16);
+    assert_int_equal(oracle->status, 3);
     assert_true(oracle->compare_stdout && oracle->compare_stderr && !oracle->compare_files);
     assert_int_equal(oracle->ignored.count, 2);
     assert_string_equal(oracle->ignored.items[1], "*.tmp");
@@ -406,7 +408,8 @@ static void what_can_be_checked_is_checked(void **state)
     check_finds("command: [cat]\ndirectory: /nowhere\n" GOOD_FAULT, "directory: /nowhere");
     check_finds("command: [cat]\ninput: /nowhere\n" GOOD_FAULT, "input: cannot read /nowhere");
     check_finds("command: [cat]\ninjector: library\n", "injector 'library' needs 'faults'");
-    check_finds("command: [cat]\ninjector: {library: {faults: ['read=-1/EIOO']}}\n", "EIOO");
+    refuses_with("command: [cat]\ninjector: {library: {faults: ['read=-1/EIOO']}}\n",
+                 "x.yaml:2:40: 'EIOO' is not an errno");
     check_finds("command: [cat]\ninjector: {library: {faults: ['read watch']}}\n",
                 "injects nothing");
     check_finds("command: [cat]\ninjector: {signal: {signals: [TREM]}}\n", "did you mean SIGTERM?");

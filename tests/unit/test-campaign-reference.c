@@ -123,6 +123,31 @@ static void test_stable(void **state)
     reference_free(reference);
 }
 
+// Permissions count where they are always the same.
+static void test_modes(void **state)
+{
+    struct reference *reference = begin();
+    for (int i = 0; i < 3; i++) {
+        struct outcome_run run = run_new(0, "", "");
+        run_file(&run, "/w/free", "a\n");
+        run.artifacts.items[run.artifacts.count - 1].mode = i == 0 ? 0600 : 0644;
+        run_file(&run, "/w/key", i == 0 ? "a\n" : "b\n");
+        run.artifacts.items[run.artifacts.count - 1].mode = 0600;
+        refer(reference, run);
+    }
+    good(reference_settle(reference));
+    for (int i = 0; i < 2; i++) {
+        struct outcome_run run = run_new(0, "", "");
+        run_file(&run, "/w/free", "a\n");
+        run.artifacts.items[run.artifacts.count - 1].mode = 0666;
+        run_file(&run, "/w/key", "c\n");
+        run.artifacts.items[run.artifacts.count - 1].mode = i == 0 ? 0600 : 0604;
+        differs(reference, run, i == 0 ? "" : "f",
+                i == 0 ? NULL : "/w/key has mode 604 instead of 600");
+    }
+    reference_free(reference);
+}
+
 static void test_file_sets(void **state)
 {
     struct reference *reference = begin();
@@ -375,14 +400,16 @@ static void test_refused(void **state)
     refused(run, "no more processes");
 }
 
-// One that always fails is allowed, and said so.
+// One that always fails is allowed only if that is expected.
 static void test_failing_workload(void **state)
 {
     struct reference *reference = begin();
     for (int i = 0; i < 2; i++)
         refer(reference, run_new(2, "", "usage: x\n"));
     good(reference_settle(reference));
-    warns(reference, "the workload fails without any fault: exit status 2; stderr: 'usage: x'");
+    bad(reference_expected(reference),
+        "the workload fails without any fault: exit status 2; stderr: 'usage: x'; if it is meant "
+        "to end so: --expect-status 2");
     assert_int_equal(reference_status(reference), 2);
     differs(reference, run_new(2, "", "usage: x\n"), "", NULL);
     differs(reference, run_new(0, "", ""), "s", NULL);
@@ -446,13 +473,21 @@ static void test_notes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stable),         cmocka_unit_test(test_file_sets),
-        cmocka_unit_test(test_unsteady_files), cmocka_unit_test(test_flaky_text),
-        cmocka_unit_test(test_filters),        cmocka_unit_test(test_huge),
-        cmocka_unit_test(test_binary),         cmocka_unit_test(test_switches),
-        cmocka_unit_test(test_refused),        cmocka_unit_test(test_failing_workload),
-        cmocka_unit_test(test_timeout),        cmocka_unit_test(test_complaints),
-        cmocka_unit_test(test_odd_names),      cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_stable),
+        cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_file_sets),
+        cmocka_unit_test(test_unsteady_files),
+        cmocka_unit_test(test_flaky_text),
+        cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_huge),
+        cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_switches),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_failing_workload),
+        cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_odd_names),
+        cmocka_unit_test(test_notes),
     };
     return cmocka_run_group_tests(tests, victim_setup, victim_teardown);
 }

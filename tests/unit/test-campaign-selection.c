@@ -32,6 +32,8 @@ static int make_candidates(void **state)
 static bool *choose(const struct selection *selection, uint64_t seed)
 {
     bool *chosen = NULL;
+    for (size_t i = 0; i < COUNT; i++)
+        candidates[i].weight = 1;
     must(selection_choose(selection, seed, candidates, COUNT, &chosen));
     return chosen;
 }
@@ -144,6 +146,11 @@ static void weights_change_the_chance(void **state)
         hits[2] += chosen_of(chosen, "c") == 1;
         free(chosen);
     }
+    // They say what was used.
+    for (size_t i = 0; i < COUNT; i++)
+        assert_true(candidates[i].weight == (candidates[i].type[0] == 'a'   ? 6
+                                             : candidates[i].type[0] == 'b' ? 3
+                                                                            : 1));
     assert_int_equal(hits[0] + hits[1] + hits[2], 3000);
     assert_in_range(hits[0], 1800 - 5 * 27, 1800 + 5 * 27);
     assert_in_range(hits[1], 900 - 5 * 25, 900 + 5 * 25);
