@@ -112,6 +112,7 @@ struct error *outcome_add_change(struct outcome_run *run, const struct sandbox_c
     TRY(add(run, change->path, kinds[change->kind], &artifact));
     artifact->size = change->size;
     artifact->hash = change->hash;
+    artifact->mode = change->mode;
     if (change->kind != SANDBOX_FILE || change->open == NULL || *content_left == 0)
         return NULL;
     size_t most = *content_left < ARTIFACT_CONTENT ? *content_left : ARTIFACT_CONTENT;

@@ -14,11 +14,13 @@
 #include <stdint.h>
 
 #define ARTIFACT_CONTENT (64u << 10) // bytes kept of each for a comparison by lines
-#define ARTIFACT_TOTAL   (4u << 20)  // bytes kept of all files of one run together
+#define ARTIFACT_NO_MODE ~0u
+#define ARTIFACT_TOTAL   (4u << 20) // bytes kept of all files of one run together
 
 struct artifact { // an output: a stream ("<stdout>", "<stderr>") or a changed file
     char *path;
     const char *kind; // as in store_artifact
+    unsigned mode;    // permission bits of a file or directory; ARTIFACT_NO_MODE: not known
     uint64_t size, hash;
     struct buffer content; // beginning, at most ARTIFACT_CONTENT; nothing of what is not text
 };

@@ -153,6 +153,12 @@ static struct error *say_missing(struct comparison *comparison, const struct ref
     return NULL;
 }
 
+static bool has_other_mode(const struct reference_item *item, const struct artifact *artifact)
+{
+    bool has = strcmp(artifact->kind, "file") == 0 || strcmp(artifact->kind, "directory") == 0;
+    return has && item->same_mode && artifact->mode != item->artifact->mode;
+}
+
 static struct error *compare_item(struct comparison *comparison, const struct reference_item *item)
 {
     const struct artifact *artifact = find(comparison, item->artifact->path);
@@ -165,6 +171,13 @@ static struct error *compare_item(struct comparison *comparison, const struct re
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
     bool differs;
     TRY(compare_content(comparison, item, artifact, &differs, &sentence));
+    if (!differs && has_other_mode(item, artifact)) {
+        sentence.size = 0;
+        differs = true;
+        TRY(reference_put_name(&sentence, artifact->path));
+        TRY(buffer_printf(&sentence, " has mode %03o instead of %03o", artifact->mode,
+                          item->artifact->mode));
+    }
     if (differs) {
         comparison->difference->files = true;
         tell(comparison, &sentence);

@@ -84,6 +84,15 @@ static bool is_same(const struct sighting *sighting)
     return true;
 }
 
+static bool is_same_mode(const struct sighting *sighting)
+{
+    for (size_t i = 0; i < sighting->count; i++)
+        if (sighting->artifacts[i]->mode != sighting->artifacts[0]->mode ||
+            sighting->artifacts[i]->mode == ARTIFACT_NO_MODE)
+            return false;
+    return true;
+}
+
 static struct error *note_unsteady(struct reference *reference, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -183,6 +192,7 @@ static struct error *learn_path(struct reference *reference, const struct sighti
         TRY(describe_unstable(&text, sighting));
     } else {
         item->same = !has_content(item->artifact) || is_same(sighting);
+        item->same_mode = is_same_mode(sighting);
         if (has_content(item->artifact))
             TRY(learn_lines(reference, sighting, item));
         if (is_steady(item))

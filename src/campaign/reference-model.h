@@ -20,6 +20,7 @@ struct reference_item {
     const struct artifact *artifact; // of the first run that has it
     bool stable;                     // there in all runs, as the same kind of thing
     bool same;                       // with the same content
+    bool same_mode;                  // with the same permissions, as far as they are known
     struct lines_model *lines;       // NULL if some run's content is no text, or was not kept
 };
 

@@ -60,6 +60,16 @@ static char *take_path(const char *text)
     return path;
 }
 
+// "file 644": files and directories with their permissions.
+static struct error *put_kind(struct buffer *text, const struct artifact *artifact)
+{
+    TRY(buffer_printf(text, "%s", artifact->kind));
+    if (artifact->mode == ARTIFACT_NO_MODE ||
+        (strcmp(artifact->kind, "file") != 0 && strcmp(artifact->kind, "directory") != 0))
+        return NULL;
+    return buffer_printf(text, " %03o", artifact->mode);
+}
+
 static struct error *save_run(struct store *store, int64_t campaign, uint32_t number,
                               const struct reference_run *run)
 {
@@ -71,10 +81,11 @@ static struct error *save_run(struct store *store, int64_t campaign, uint32_t nu
     TRY(store_add_reference(store, &row));
     for (size_t i = 0; i < run->artifacts.count; i++) {
         const struct artifact *artifact = &run->artifacts.items[i];
-        _cleanup_(buffer_deinit) struct buffer path = {0};
+        _cleanup_(buffer_deinit) struct buffer path = {0}, kind = {0};
         TRY(put_path(&path, artifact->path));
+        TRY(put_kind(&kind, artifact));
         struct store_artifact kept = {.path = path.data,
-                                      .kind = artifact->kind,
+                                      .kind = kind.data,
                                       .size = artifact->size,
                                       .hash = artifact->hash,
                                       .content = artifact->content.data,
@@ -133,9 +144,17 @@ static const char *kind_of(const char *word)
 {
     static const char *const kinds[] = {"stream", "file", "directory", "link", "deleted"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(kinds[i], word) == 0)
+        if (strlen(kinds[i]) == strcspn(word, " ") &&
+            strncmp(kinds[i], word, strlen(kinds[i])) == 0)
             return kinds[i];
     return "other";
+}
+
+// Earlier versions kept none.
+static unsigned mode_of(const char *word)
+{
+    unsigned mode;
+    return sscanf(word, "%*s %o", &mode) == 1 ? mode : ARTIFACT_NO_MODE;
 }
 
 static struct error *load_artifact(void *data, const struct store_artifact *row)
@@ -149,6 +168,7 @@ static struct error *load_artifact(void *data, const struct store_artifact *row)
     if (artifact == NULL)
         return error_no_memory();
     artifact->kind = kind_of(row->kind);
+    artifact->mode = mode_of(row->kind);
     artifact->size = row->size;
     artifact->hash = row->hash;
     if ((artifact->path = take_path(row->path)) == NULL) {

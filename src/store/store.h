@@ -79,7 +79,7 @@ struct store_reference {
 };
 struct store_artifact { // an output of a reference run
     const char *path;   // "<stdout>", "<stderr>" or an absolute path
-    const char *kind;   // "stream", "file", "directory", "link", "deleted", "other"
+    const char *kind;   // "stream", "file 644", "directory 755", "link", "deleted", "other"
     uint64_t size;
     uint64_t hash;       // of the whole content
     const void *content; // beginning of it, or NULL
