@@ -42,9 +42,10 @@ static struct error *on_trials(struct campaign_facts *facts)
     uint64_t idle = facts->counts.verdicts[VERDICT_NOT_ACTIVATED];
     uint64_t invalid = facts->counts.verdicts[VERDICT_INVALID];
     if (facts->n == 0)
-        TRY(say(facts,
-                "Nothing was tested: no trial reached its fault. This says nothing about the "
-                "target."));
+        TRY(say(facts, "Nothing was tested: %s. This says nothing about the target.",
+                all == 0         ? "no trial was run"
+                : invalid == all ? "no trial could be run"
+                                 : "no trial reached its fault"));
     else if (facts->n < FEW_TRIALS)
         TRY(say(facts, "Only %llu trial%s counted: the intervals are wide.", NUMBER(facts->n),
                 plural(facts->n)));

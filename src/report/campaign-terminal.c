@@ -42,13 +42,6 @@ enum terminal_colour terminal_verdict(enum verdict verdict)
     return verdict == VERDICT_PASS ? TERMINAL_GREEN : TERMINAL_PLAIN;
 }
 
-struct error *terminal_cell(struct terminal *terminal, const char *text, size_t columns)
-{
-    size_t used;
-    TRY(text_put_fit(terminal->text, text, columns, &used));
-    return buffer_printf(terminal->text, "%*s", (int)(used < columns ? columns - used : 0), "");
-}
-
 struct error *terminal_wrap(struct terminal *terminal, const char *words, size_t indent)
 {
     return terminal_wrap_from(terminal, words, indent, indent);

@@ -31,8 +31,6 @@ struct error *terminal_heading(struct terminal *terminal, const char *text);
 struct error *terminal_end_line(struct terminal *terminal);
 // The colour of a verdict.
 enum terminal_colour terminal_verdict(enum verdict verdict);
-// Exactly `columns` columns: filled with spaces on the right, or cut.
-struct error *terminal_cell(struct terminal *terminal, const char *text, size_t columns);
 // Words from column `indent` on, where the cursor is, in as many lines as it takes.
 struct error *terminal_wrap(struct terminal *terminal, const char *words, size_t indent);
 // Likewise with the cursor at `column`.

@@ -179,12 +179,13 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     TRY(terminal_paint(&page->terminal, TERMINAL_PLAIN));
     // The name by which `ordeal replay` knows it, and how many trials show it.
     char name[64];
-    int size = snprintf(name, sizeof name, "F%lld %llux%s", (long long)finding->id,
-                        (unsigned long long)finding->trials,
-                        finding->confirmed == STORE_FLAKY ? " (not repeated)" : "");
+    int size = snprintf(name, sizeof name, "F%lld %llux", (long long)finding->id,
+                        (unsigned long long)finding->trials);
     PUT(&page->terminal, "%-10s ", name);
     _cleanup_(buffer_deinit) struct buffer title = {0};
     TRY(text_put_fit(&title, finding->title, LONGEST_TITLE, NULL));
+    if (finding->confirmed == STORE_FLAKY)
+        TRY(buffer_printf(&title, " (not repeated)"));
     TRY(terminal_wrap_from(&page->terminal, title.data != NULL ? title.data : "", TITLE,
                            size > 10 ? (size_t)size + 16 : TITLE));
     TRY(put_reason(page, finding->trial));
@@ -225,8 +226,15 @@ static struct error *put_group(struct page *page, const struct campaign_group *g
         snprintf(counts, sizeof counts, "%6llu/%-6llu", (unsigned long long)group->failures.hits,
                  (unsigned long long)group->failures.n);
     size_t room = size < 30 ? 39 - (size_t)size : 9;
+    _cleanup_(buffer_deinit) struct buffer name = {0};
+    size_t used;
     PUT(&page->terminal, "  ");
-    TRY(terminal_cell(&page->terminal, group->name, room));
+    TRY(text_put_fit(&name, group->name, TERMINAL_WIDTH - 2, &used));
+    // A name that is too long has a line of its own.
+    if (used < room)
+        PUT(&page->terminal, "%s%*s", name.data, (int)(room - used), "");
+    else
+        PUT(&page->terminal, "%s\n  %*s", name.data, (int)room, "");
     PUT(&page->terminal, "%s", counts);
     TRY(terminal_share(&page->terminal, &group->failures));
     PUT(&page->terminal, "  ");
@@ -279,7 +287,8 @@ static struct error *put_limits(struct page *page)
 {
     if (page->facts.limits.count == 0)
         return NULL;
-    TRY(terminal_heading(&page->terminal, "What limits these claims"));
+    TRY(terminal_heading(&page->terminal,
+                         page->facts.n != 0 ? "What limits these claims" : "Nothing was tested"));
     for (size_t i = 0; i < page->facts.limits.count; i++) {
         PUT(&page->terminal, "  - ");
         TRY(terminal_wrap(&page->terminal, page->facts.limits.items[i], 4));
@@ -291,10 +300,15 @@ static struct error *put_page(struct page *page, const struct report_subject *su
 {
     TRY(campaign_facts_load(&page->facts, subject, page->options));
     TRY(put_head(page));
+    if (page->facts.n == 0) {
+        // A table of zeros would hide the one thing to be said.
+        TRY(put_limits(page));
+        PUT(&page->terminal, "\n");
+        return put_uncounted(page);
+    }
     TRY(put_verdicts(page));
     TRY(put_findings(page));
-    if (page->facts.n != 0)
-        TRY(put_groups(page));
+    TRY(put_groups(page));
     return put_limits(page);
 }
 

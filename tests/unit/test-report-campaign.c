@@ -115,6 +115,13 @@ static void nothing_tested_is_said(void **state)
     assert_true(says(&facts, "no reference run"));
     assert_false(says(&facts, "Exhaustive"));
     campaign_facts_deinit(&facts);
+    // First of all, and without a table of zeros.
+    struct buffer text = {0};
+    must_work(report_campaign_text(subject.store, 0, &options, &text));
+    assert_non_null(strstr(text.data, "\n\nNothing was tested\n"));
+    assert_null(strstr(text.data, "failures"));
+    assert_non_null(strstr(text.data, "not-activated         3"));
+    buffer_deinit(&text);
     store_close(subject.store);
 }
 
