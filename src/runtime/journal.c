@@ -34,13 +34,15 @@ uint64_t journal_frame(uint64_t pc)
                                        : WIRE_FRAME(WIRE_FRAME_UNKNOWN, pc);
 }
 
-// Frames from where the walk is outwards; `count` are there already.
+// Frames from where the walk is outwards; `count` are there already. A gate that performs a call
+// stands between caller and callee and is nobody's business.
 static uint32_t frames_from(struct walk *walk, uint64_t *frames, uint32_t count, uint32_t room,
                             uint32_t *ret_cut)
 {
     *ret_cut = 0;
     for (;;) {
-        frames[count++] = journal_frame(walk->pc);
+        if (count == 0 || module_at(walk->pc) != runtime.self)
+            frames[count++] = journal_frame(walk->pc);
         if (!walk_next(walk))
             return count;
         if (count == room) {

@@ -34,6 +34,11 @@ long double wide(long double x)
     return x;
 }
 
+void fall(void)
+{
+    *(volatile int *)0 = 1;
+}
+
 void leap(jmp_buf *where)
 {
     longjmp(*where, 1);

@@ -14,6 +14,7 @@ int mixed(int a, double b, long c, float d, char *e, int f, int g, int h, long d
 double added(int count, ...);
 long double wide(long double x);
 void leap(jmp_buf *where);
+void fall(void);
 
 static void files(void)
 {
@@ -37,8 +38,11 @@ static void files(void)
            access("renamed", F_OK) == 0 ? "renamed" : "still there");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argv;
+    if (argc > 1)
+        fall();
     files();
     int result = mixed(1, 2, 3, 4, "\5", 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18);
     printf("mixed %d:", result);
