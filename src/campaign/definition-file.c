@@ -251,6 +251,19 @@ static const char *shorthand(const char *section)
     return strcmp(section, "oracle.timeout") == 0 ? "floor" : NULL;
 }
 
+// A key or section of that name stands in some section: " (did you mean 'oracle.timeout'?)"
+static bool elsewhere(const struct yaml_node *key, char *storage, size_t size)
+{
+    for (const struct schema_field *field = schema_fields; field->key != NULL; field++)
+        for (const char *dot = strchr(field->key, '.'); dot != NULL; dot = strchr(dot + 1, '.'))
+            if (strcspn(dot + 1, ".") == key->size && memcmp(dot + 1, key->text, key->size) == 0) {
+                int whole = (int)(dot + 1 - field->key + (ptrdiff_t)key->size);
+                snprintf(storage, size, " (did you mean '%.*s'?)", whole, field->key);
+                return true;
+            }
+    return false;
+}
+
 static struct error *unknown_key(const struct reader *reader, const struct yaml_node *key,
                                  const char *section)
 {
@@ -277,10 +290,13 @@ static struct error *unknown_key(const struct reader *reader, const struct yaml_
     for (char *word; (word = strsep(&rest, ",")) != NULL;)
         suggestion_offer(&meant, word + (*word == ' '));
     char storage[SUGGESTION_SIZE];
+    const char *place = suggestion_text(&meant, storage);
+    if (elsewhere(key, storage, sizeof storage))
+        place = storage;
     return source_error(&reader->file, key->at, "unknown key '%.*s'%s%s%s%s; there are: %s",
                         key->size < 60 ? (int)key->size : 60, key->text,
                         *section != '\0' ? " in '" : " of a campaign", section,
-                        *section != '\0' ? "'" : "", suggestion_text(&meant, storage), known.data);
+                        *section != '\0' ? "'" : "", place, known.data);
 }
 
 // "SECTION.KEY"; "" if that is longer than any there is.

@@ -199,6 +199,12 @@ struct error *campaign_set_limits(const struct campaign_words *words, struct def
     return NULL;
 }
 
+// Nor looks like the name of one.
+static bool is_no_file(const char *name)
+{
+    return strstr(file_base_name(name), ".y") == NULL && access(name, F_OK) < 0 && errno == ENOENT;
+}
+
 struct error *campaign_operands(char **operands, const char **ret_file, char ***ret_command)
 {
     size_t count = 0;
@@ -208,7 +214,7 @@ struct error *campaign_operands(char **operands, const char **ret_file, char ***
         return error_new("'%s' is one too many; a command follows after '--': ordeal campaign "
                          "[OPTION]... [FILE.yaml] [-- COMMAND]",
                          operands[1]);
-    if (count == 1 && operands[count] == NULL && access(operands[0], F_OK) < 0 && errno == ENOENT)
+    if (count == 1 && operands[count] == NULL && is_no_file(operands[0]))
         return error_new("there is no file '%s'; a command follows after '--': ordeal campaign "
                          "[OPTION]... -- %s",
                          operands[0], operands[0]);

@@ -408,6 +408,7 @@ static void what_can_be_checked_is_checked(void **state)
     check_finds("command: [cat]\ndirectory: /nowhere\n" GOOD_FAULT, "directory: /nowhere");
     check_finds("command: [cat]\ninput: /nowhere\n" GOOD_FAULT, "input: cannot read /nowhere");
     check_finds("command: [cat]\ninjector: library\n", "injector 'library' needs 'faults'");
+    refuses_with("timeout: 3s\n", "(did you mean 'oracle.timeout'?)");
     refuses_with("command: [cat]\ninjector: {library: {faults: ['read=-1/EIOO']}}\n",
                  "x.yaml:2:40: 'EIOO' is not an errno");
     check_finds("command: [cat]\ninjector: {library: {faults: ['read watch']}}\n",
