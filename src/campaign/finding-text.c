@@ -33,7 +33,7 @@ static bool is_way_of_dying(const char *name, size_t size)
         "abort",           "raise",          "__pthread_kill_implementation",
         "gsignal",         "__assert_fail",  "__assert_fail_base",
         "pthread_kill",    "__libc_message", "__fortify_fail",
-        "malloc_printerr", "__pthread_kill"};
+        "malloc_printerr", "__pthread_kill", "__pthread_kill_internal"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (strlen(ways[i]) == size && memcmp(ways[i], name, size) == 0)
             return true;

@@ -97,18 +97,22 @@ static bool same_outside(struct witness *witness, const char *module)
 struct witness_place witness_find(struct witness *witness, const char *module, uint64_t address)
 {
     struct dwarf_position found = {0};
+    const char *inlined = NULL;
     if (witness->root == NULL || witness->root[0] == '\0' || same_outside(witness, module)) {
         found = dwarf_symbolizer_find(witness->lasting, module, address);
+        inlined = dwarf_symbolizer_inlined(witness->lasting, module, address);
     } else {
         _cleanup_free_ char *inside = NULL;
         if (witness->passing == NULL)
             error_free(dwarf_symbolizer_new(&witness->passing));
         if (asprintf(&inside, "%s%s", witness->root, module) < 0)
             inside = NULL;
-        if (inside != NULL && witness->passing != NULL)
+        if (inside != NULL && witness->passing != NULL) {
             found = dwarf_symbolizer_find(witness->passing, inside, address);
+            inlined = dwarf_symbolizer_inlined(witness->passing, inside, address);
+        }
     }
-    return (struct witness_place){found.symbol, found.file, found.line};
+    return (struct witness_place){inlined != NULL ? inlined : found.symbol, found.file, found.line};
 }
 
 const char *witness_module(const struct wire_view *view, uint32_t index,

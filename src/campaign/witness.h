@@ -27,7 +27,7 @@ struct error *witness_observe(struct witness *witness, const struct wire_view *v
 
 // Where an address of a module's file is. Strings live until the next witness_begin().
 struct witness_place {
-    const char *symbol; // or NULL
+    const char *symbol; // the function, the innermost of those inlined there; or NULL
     const char *file;   // or NULL
     unsigned line;
 };

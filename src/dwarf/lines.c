@@ -54,7 +54,8 @@ void dwarf_units_deinit(struct dwarf_units *units)
     ARRAY_DEINIT(&units->ranges);
 }
 
-Dwarf_Line *dwarf_units_find_line(const struct dwarf_units *units, Dwarf *dwarf, uint64_t address)
+bool dwarf_units_find(const struct dwarf_units *units, Dwarf *dwarf, uint64_t address,
+                      Dwarf_Die *ret_die)
 {
     size_t low = 0, high = units->ranges.count;
     while (low < high) {
@@ -65,11 +66,14 @@ Dwarf_Line *dwarf_units_find_line(const struct dwarf_units *units, Dwarf *dwarf,
             high = middle;
     }
     if (low == 0 || units->ranges.items[low - 1].hi <= address)
-        return NULL;
+        return false;
+    return dwarf_offdie(dwarf, units->ranges.items[low - 1].unit, ret_die) != NULL;
+}
+
+Dwarf_Line *dwarf_units_find_line(const struct dwarf_units *units, Dwarf *dwarf, uint64_t address)
+{
     Dwarf_Die die;
-    if (dwarf_offdie(dwarf, units->ranges.items[low - 1].unit, &die) == NULL)
-        return NULL;
-    return dwarf_getsrc_die(&die, address);
+    return dwarf_units_find(units, dwarf, address, &die) ? dwarf_getsrc_die(&die, address) : NULL;
 }
 
 struct search {

@@ -22,6 +22,10 @@ void dwarf_units_deinit(struct dwarf_units *units);
 // The row of the line table that an address belongs to. NULL if there is none.
 Dwarf_Line *dwarf_units_find_line(const struct dwarf_units *units, Dwarf *dwarf, uint64_t address);
 
+// The DIE of the unit that covers an address; false if there is none.
+bool dwarf_units_find(const struct dwarf_units *units, Dwarf *dwarf, uint64_t address,
+                      Dwarf_Die *ret_die);
+
 struct dwarf_line_query {
     const char *file; // matches a path it is a suffix of, at a component boundary
     unsigned line;

@@ -8,7 +8,13 @@
 #include "dwarf/lines.h"
 #include "dwarf/module.h"
 
+#include <dwarf.h>
 #include <string.h>
+
+struct inlined { // what was asked for before
+    uint64_t address;
+    char *name; // or NULL
+};
 
 struct known_module {
     char *path;
@@ -17,6 +23,7 @@ struct known_module {
     char **names;                      // by code symbol, made when asked for
     bool units_loaded;
     struct dwarf_units units;
+    ARRAY(struct inlined) inlined; // by address
 };
 
 struct dwarf_symbolizer {
@@ -39,6 +46,9 @@ static void known_module_free(struct known_module *known)
     for (size_t i = 0; known->names != NULL && i < known->symbols->code.count; i++)
         free(known->names[i]);
     free(known->names);
+    for (size_t i = 0; i < known->inlined.count; i++)
+        free(known->inlined.items[i].name);
+    ARRAY_DEINIT(&known->inlined);
     dwarf_units_deinit(&known->units);
     dwarf_module_close(known->module);
     free(known->path);
@@ -118,15 +128,21 @@ static void find_symbol(struct known_module *known, uint64_t address,
     position->symbol_offset = address - symbol->start;
 }
 
-static void find_line(struct known_module *known, uint64_t address, struct dwarf_position *position)
+static Dwarf *load_units(struct known_module *known)
 {
     Dwarf *dwarf = dwarf_module_dwarf(known->module);
-    if (dwarf == NULL)
-        return;
-    if (!known->units_loaded) {
+    if (dwarf != NULL && !known->units_loaded) {
         known->units_loaded = true;
         error_free(dwarf_units_load(dwarf, &known->units));
     }
+    return dwarf;
+}
+
+static void find_line(struct known_module *known, uint64_t address, struct dwarf_position *position)
+{
+    Dwarf *dwarf = load_units(known);
+    if (dwarf == NULL)
+        return;
     Dwarf_Line *row = dwarf_units_find_line(&known->units, dwarf, address);
     int line;
     if (row == NULL || dwarf_lineno(row, &line) != 0 || line <= 0)
@@ -147,4 +163,66 @@ struct dwarf_position dwarf_symbolizer_find(struct dwarf_symbolizer *symbolizer,
     if (position.file == NULL)
         position.line = 0;
     return position;
+}
+
+// A new string, or NULL.
+static char *source_name(Dwarf_Die *die)
+{
+    Dwarf_Attribute storage;
+    const char *mangled = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &storage));
+    char *name = mangled != NULL ? dwarf_demangle(mangled, true) : NULL;
+    if (name != NULL)
+        return name;
+    const char *plain = dwarf_diename(die);
+    return plain != NULL ? strdup(plain) : NULL;
+}
+
+static char *name_inlined(struct known_module *known, uint64_t address)
+{
+    Dwarf *dwarf = load_units(known);
+    Dwarf_Die unit, *scopes = NULL;
+    if (dwarf == NULL || !dwarf_units_find(&known->units, dwarf, address, &unit))
+        return NULL;
+    int count = dwarf_getscopes(&unit, address, &scopes);
+    char *name = NULL;
+    for (int i = 0; i < count; i++) {
+        int tag = dwarf_tag(&scopes[i]);
+        if (tag == DW_TAG_inlined_subroutine)
+            name = source_name(&scopes[i]);
+        if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram)
+            break;
+    }
+    free(scopes);
+    return name;
+}
+
+static size_t place_of(const struct known_module *known, uint64_t address)
+{
+    size_t low = 0, high = known->inlined.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (known->inlined.items[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Scopes are found by a walk through the unit; campaigns ask for the same addresses for ever.
+const char *dwarf_symbolizer_inlined(struct dwarf_symbolizer *symbolizer, const char *module_path,
+                                     uint64_t address)
+{
+    struct known_module *known = find_module(symbolizer, module_path);
+    if (known == NULL || known->module == NULL)
+        return NULL;
+    size_t place = place_of(known, address), count = known->inlined.count;
+    if (place < count && known->inlined.items[place].address == address)
+        return known->inlined.items[place].name;
+    if (ARRAY_ADD(&known->inlined) == NULL)
+        return NULL;
+    struct inlined *entry = &known->inlined.items[place];
+    memmove(entry + 1, entry, (count - place) * sizeof *entry);
+    *entry = (struct inlined){address, name_inlined(known, address)};
+    return entry->name;
 }

@@ -22,5 +22,9 @@ struct dwarf_position {
 // symbolizer.
 struct dwarf_position dwarf_symbolizer_find(struct dwarf_symbolizer *symbolizer,
                                             const char *module_path, uint64_t address);
+// The innermost function whose code was inlined at the address, as source code names it; NULL if
+// there is none. Likewise.
+const char *dwarf_symbolizer_inlined(struct dwarf_symbolizer *symbolizer, const char *module_path,
+                                     uint64_t address);
 
 #endif

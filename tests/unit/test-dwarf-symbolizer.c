@@ -191,11 +191,35 @@ static void damaged_files(void **state)
         struct dwarf_position position =
             dwarf_symbolizer_find(symbolizer, victim_path("damaged.so"), address);
         named += position.symbol != NULL && position.file != NULL;
+        dwarf_symbolizer_inlined(symbolizer, victim_path("damaged.so"), address);
         if (position.symbol != NULL)
             assert_true(strlen(position.symbol) < 10000);
         dwarf_symbolizer_free(symbolizer);
     }
     assert_true(named > 500); // most bits do not matter here
+}
+
+static void inlined_functions(void **state)
+{
+    static const char text[] = "typedef void callback(void *);\n"
+                               "volatile int x;\n"
+                               "static inline __attribute__((always_inline)) int\n"
+                               "load(callback *call) { call(0); return x; }\n"
+                               "int shown(callback *call) { return load(call) + 1; }\n"
+                               "int plain(callback *call) { call(0); return x; }\n";
+    victim_build(victim_compiler(), "inlined.so", text, "-g -O1 -shared -fPIC");
+    const char *path = victim_path("inlined.so");
+    uint64_t within = call_victim(path, "shown"), without = call_victim(path, "plain");
+    struct dwarf_symbolizer *symbolizer = NULL;
+    good(dwarf_symbolizer_new(&symbolizer));
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(dwarf_symbolizer_inlined(symbolizer, path, within), "load");
+        assert_null(dwarf_symbolizer_inlined(symbolizer, path, without));
+        assert_null(dwarf_symbolizer_inlined(symbolizer, path, 1u << 30));
+        assert_null(dwarf_symbolizer_inlined(symbolizer, "/nowhere", within));
+    }
+    assert_string_equal(dwarf_symbolizer_find(symbolizer, path, within).symbol, "shown");
+    dwarf_symbolizer_free(symbolizer);
 }
 
 int main(void)
@@ -207,6 +231,7 @@ int main(void)
         cmocka_unit_test(the_best_of_several_names),
         cmocka_unit_test(what_is_unknown_stays_null),
         cmocka_unit_test(damaged_files),
+        cmocka_unit_test(inlined_functions),
     };
     return cmocka_run_group_tests(tests, victim_setup, victim_teardown);
 }
