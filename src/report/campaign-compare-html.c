@@ -41,7 +41,7 @@ static struct error *put_table(struct html_page *page, const struct campaign_com
 {
     HTML(page, "<section id=\"verdicts\" aria-labelledby=\"verdicts-h\">"
                "<h2 id=\"verdicts-h\">Verdicts</h2>\n");
-    TRY(html_table_open(page, "Verdicts of both campaigns", "groups"));
+    TRY(html_table_open(page, "Verdicts of both campaigns", "groups sides"));
     HTML(page, "<thead><tr><th scope=\"col\">Verdict</th><th scope=\"col\" colspan=\"3\">A, share "
                "and interval</th><th scope=\"col\" colspan=\"3\">B, share and interval</th>"
                "<th scope=\"col\" class=\"n\">p</th></tr></thead><tbody>\n");
@@ -66,8 +66,13 @@ static struct error *put_table(struct html_page *page, const struct campaign_com
     HTML(page,
          "<p class=\"note\">p: chi-square or Fisher&rsquo;s exact test; * "
          "p&nbsp;&lt;&nbsp;0.05, ** p&nbsp;&lt;&nbsp;0.01, *** p&nbsp;&lt;&nbsp;0.001, not "
-         "corrected for the number of verdicts. Not counted: %llu trials of A, %llu of "
+         "corrected for the number of verdicts.%s Not counted: %llu trials of A, %llu of "
          "B.</p></section>\n",
+         comparison->before.design.kind != CAMPAIGN_PLAIN ||
+                 comparison->after.design.kind != CAMPAIGN_PLAIN
+             ? " Not all candidates were as likely to be chosen: shares are estimates where they "
+               "can be made, and are not tested."
+             : "",
          (unsigned long long)(campaign_all(&comparison->before.counts) - comparison->before.n),
          (unsigned long long)(campaign_all(&comparison->after.counts) - comparison->after.n));
     return NULL;
@@ -99,6 +104,10 @@ static struct error *put_pairs(struct html_page *page, const struct campaign_com
              finding->verdict);
         TRY(html_badge(page, finding->verdict));
         HTML(page, "</td><td class=\"wide\">");
+        if (pair->before != NULL)
+            HTML(page, "<span class=\"id\">A:F%lld</span> ", (long long)pair->before->id);
+        if (pair->after != NULL)
+            HTML(page, "<span class=\"id\">B:F%lld</span> ", (long long)pair->after->id);
         TRY(html_begin(page, finding->title, 300));
         HTML(page,
              "</td><td class=\"n\" data-value=\"%llu\">%llu</td>"

@@ -99,8 +99,41 @@ static struct error *put_type(struct suite *suite, const struct campaign_group *
     return NULL;
 }
 
+#define UNTESTED "not tested: "
+
+// The next of the campaign's warnings about a fault that has no candidates; NULL: there is none.
+static const char *next_untested(const char *line)
+{
+    while (line != NULL && *line != '\0' && strncmp(line, UNTESTED, strlen(UNTESTED)) != 0) {
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    return line != NULL && *line != '\0' ? line + strlen(UNTESTED) : NULL;
+}
+
+// "FAULT: WHY"
+static struct error *put_untested(struct suite *suite, const char *line)
+{
+    _cleanup_free_ char *fault = strndup(line, strcspn(line, "\n"));
+    if (fault == NULL)
+        return error_no_memory();
+    char *why = strstr(fault, ": ");
+    if (why != NULL)
+        *why = '\0';
+    TRY(start_case(suite, "ordeal.fault", fault));
+    PUT(suite, "><skipped");
+    if (why != NULL)
+        TRY(put_attribute(suite, "message", why + 2));
+    PUT(suite, "/></testcase>\n");
+    return NULL;
+}
+
 static struct error *put_types(struct suite *suite)
 {
+    const char *warnings = suite->facts->campaign.warnings;
+    size_t untested = 0;
+    for (const char *line = next_untested(warnings); line != NULL; line = next_untested(line))
+        untested++;
     _cleanup_(campaign_grouping_deinit) struct campaign_grouping types = {0};
     TRY(campaign_grouping_load(suite->facts, "type", &types));
     size_t failures = 0, skipped = 0;
@@ -108,10 +141,12 @@ static struct error *put_types(struct suite *suite)
         failures += types.groups.items[i].failures.hits != 0;
         skipped += types.groups.items[i].failures.n == 0;
     }
-    TRY(start_suite(suite, 0, "faults", types.groups.count, failures, skipped,
+    TRY(start_suite(suite, 0, "faults", types.groups.count + untested, failures, skipped + untested,
                     suite->facts->campaign.elapsed_s));
     for (size_t i = 0; i < types.groups.count; i++)
         TRY(put_type(suite, &types.groups.items[i]));
+    for (const char *line = next_untested(warnings); line != NULL; line = next_untested(line))
+        TRY(put_untested(suite, line));
     return end_suite(suite);
 }
 

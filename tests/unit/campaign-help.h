@@ -269,7 +269,9 @@ static inline void make_nasty(struct maker *maker, const char *path)
                                       .elapsed_s = 1e300,
                                       .candidates = 4,
                                       .planned = 9,
-                                      .warnings = "first " NASTY "\nsecond warning"};
+                                      .warnings = "first " NASTY "\nsecond warning\n"
+                                                  "not tested: wirte=-1/EIO: did you mean "
+                                                  "<\"write\">?"};
     must_work(store_update_campaign(maker->store, &campaign));
     maker_reference(maker, 1, 3, 9);
     for (unsigned i = 0; i < 4; i++) {
