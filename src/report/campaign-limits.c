@@ -63,13 +63,14 @@ static struct error *on_trials(struct campaign_facts *facts)
 static struct error *on_end(struct campaign_facts *facts)
 {
     static const struct {
-        const char *stopped_by, *words;
+        const char *stopped_by, *words, *option; // without a new limit it would not go on
     } ends[] = {
-        {"interval", "Ended because the share of failures was known as well as was asked for"},
-        {"max trials", "Ended with the number of trials that was asked for"},
-        {"time budget", "Ended when its time was over"},
-        {"interrupt", "Interrupted"},
-        {"invalid trials", "Stopped because trials could not be run"},
+        {"interval", "Ended because the share of failures was known as well as was asked for",
+         " --until-interval WIDTH"},
+        {"max trials", "Ended with the number of trials that was asked for", " --max-trials N"},
+        {"time budget", "Ended when its time was over", " --time-budget TIME"},
+        {"interrupt", "Interrupted", ""},
+        {"invalid trials", "Stopped because trials could not be run", ""},
     };
     const struct store_campaign *campaign = &facts->campaign;
     uint64_t all = campaign_all(&facts->counts);
@@ -77,9 +78,12 @@ static struct error *on_end(struct campaign_facts *facts)
                         : campaign->state == STORE_INTERRUPTED ? "Interrupted"
                         : campaign->planned > all ? "Ended before all planned trials were run"
                                                   : NULL;
+    const char *option = "";
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (campaign->stopped_by != NULL && strcmp(campaign->stopped_by, ends[i].stopped_by) == 0)
+        if (campaign->stopped_by != NULL && strcmp(campaign->stopped_by, ends[i].stopped_by) == 0) {
             words = ends[i].words;
+            option = ends[i].option;
+        }
     if (words == NULL)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer resume = {0}, counts = {0};
@@ -87,11 +91,10 @@ static struct error *on_end(struct campaign_facts *facts)
     if (campaign->planned > all)
         TRY(buffer_printf(&counts, ": %llu of %llu planned trials are done", NUMBER(all),
                           NUMBER(campaign->planned)));
-    bool reached = campaign->stopped_by != NULL && strcmp(campaign->stopped_by, "interval") == 0;
-    if (reached || (campaign->state == STORE_FINISHED && campaign->stopped_by == NULL))
+    if (campaign->state == STORE_FINISHED && campaign->stopped_by == NULL)
         return say(facts, "%s%s.", words, counts.data != NULL ? counts.data : "");
-    return say(facts, "%s%s; '%s' goes on.", words, counts.data != NULL ? counts.data : "",
-               resume.data);
+    return say(facts, "%s%s; '%s%s' goes on.", words, counts.data != NULL ? counts.data : "",
+               resume.data, option);
 }
 
 // Not all candidates were as likely to be chosen.
