@@ -354,6 +354,12 @@ static void same_titles_are_told_apart(void **state)
         assert_string_equal(facts.findings.items[i].title,
                             rows[facts.findings.items[i].id - 1].expected);
     campaign_facts_deinit(&facts);
+    // That a finding did not repeat does not move its title.
+    must_work(store_confirm_finding(maker.store, 7, STORE_FLAKY));
+    struct buffer text = {0};
+    must_work(report_campaign_text(maker.store, 0, &options, &text));
+    assert_non_null(strstr(text.data, "F7 1x      close (not repeated)\n"));
+    buffer_deinit(&text);
     store_close(maker.store);
 }
 
