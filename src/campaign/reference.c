@@ -140,7 +140,6 @@ static struct error *copy_artifact(struct reference_run *kept, const struct arti
     copy->size = artifact->size;
     copy->hash = artifact->hash;
     copy->mode = artifact->mode;
-    copy->mode = artifact->mode;
     if ((copy->path = strdup(artifact->path)) == NULL) {
         kept->artifacts.count--;
         return error_no_memory();
