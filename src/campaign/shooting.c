@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 enum step { SETUP, PRETEST, WORKLOAD, POSTTEST, ORACLE, TEARDOWN, STEPS };
+_Static_assert(STEPS == 1 + SHOOTING_OTHER_STEPS, "there are other steps");
 
 typedef ARRAY(char *) words; // of which only the list is ours; ends with NULL
 

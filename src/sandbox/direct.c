@@ -81,7 +81,9 @@ static struct error *direct_begin(struct sandbox *sandbox, const struct sandbox_
 {
     struct direct *direct = &sandbox->direct;
     direct->handle = direct->keeper = -1;
+    direct->begun = false;
     TRY(find_others(direct));
+    direct->begun = true;
     if (prctl(PR_GET_CHILD_SUBREAPER, &direct->was_reaper) < 0)
         direct->was_reaper = 0;
     if (!direct->was_reaper && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
@@ -235,6 +237,8 @@ static struct error *direct_kill_all(struct sandbox *sandbox)
 static void direct_end(struct sandbox *sandbox)
 {
     struct direct *direct = &sandbox->direct;
+    if (!direct->begun) // nothing was started, and whose children there are is not known
+        return;
     error_free(direct_kill_all(sandbox));
     if (!direct->was_reaper)
         prctl(PR_SET_CHILD_SUBREAPER, 0);

@@ -41,6 +41,7 @@ struct backend {
 struct direct {      // COPY and NONE
     pid_list spared; // children that do not belong to the step
     size_t others;   // the first so many of them not even to the life
+    bool begun;      // it is known who they are: others may be killed
     int was_reaper;
     pid_t command;
     int handle;            // pidfd of the command

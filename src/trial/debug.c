@@ -9,13 +9,9 @@
 #include "elf/object.h"
 #include "wire/region.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 struct words {
     ARRAY(char *) list;
@@ -166,12 +162,23 @@ static struct error *add_commands(const struct armed *armed, const struct debug_
     return NULL;
 }
 
+static struct error *find_gdb(void)
+{
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    struct error *missing = elf_find_program("gdb", &program);
+    if (missing == NULL)
+        return NULL;
+    error_free(missing);
+    return error_new("gdb is not installed, or not in PATH");
+}
+
 struct error *debug_words(const struct armed *armed, const struct debug_options *options,
                           char ***ret_arguments, char ***ret_environment)
 {
     _cleanup_(words_deinit) struct words words = {0}, environment = {0};
     _cleanup_(elf_program_deinit) struct elf_program program = {0};
     _cleanup_(debug_list_free) char **arguments = NULL;
+    TRY(find_gdb());
     TRY(elf_find_program(options->command[0], &program));
     TRY(add(&words, "gdb"));
     TRY(add(&words, "-quiet"));
@@ -194,36 +201,4 @@ struct error *debug_words(const struct armed *armed, const struct debug_options 
     TRY(take(&environment, ret_environment));
     *ret_arguments = TAKE(arguments);
     return NULL;
-}
-
-static struct error *wait_for(pid_t pid, int *ret_status)
-{
-    // The terminal's signals are gdb's and the command's.
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
-    sigaction(SIGINT, &ignore, &interrupt);
-    sigaction(SIGQUIT, &ignore, &quit);
-    int status = 0, code = 0;
-    while (waitpid(pid, &status, 0) < 0 && code == 0)
-        code = errno == EINTR ? 0 : errno;
-    sigaction(SIGINT, &interrupt, NULL);
-    sigaction(SIGQUIT, &quit, NULL);
-    if (code != 0)
-        return error_from_errno(code, "cannot wait for gdb");
-    *ret_status = status;
-    return NULL;
-}
-
-struct error *debug_run(struct armed *armed, const struct debug_options *options, int *ret_status)
-{
-    _cleanup_(debug_list_free) char **arguments = NULL;
-    _cleanup_(debug_list_free) char **environment = NULL;
-    TRY(debug_words(armed, options, &arguments, &environment));
-    TRY(armed_begin(armed, options->root != NULL ? options->root : ""));
-    pid_t pid;
-    int code = posix_spawnp(&pid, arguments[0], NULL, NULL, arguments, environment);
-    if (code == ENOENT)
-        return error_new("gdb is not installed, or not in PATH");
-    if (code != 0)
-        return error_from_errno(code, "cannot start gdb");
-    return wait_for(pid, ret_status);
 }

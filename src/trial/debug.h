@@ -10,17 +10,12 @@
 
 struct debug_options {
     char *const *command; // ends with NULL
-    const char *root;     // as for armed_begin(); NULL is ""
     const char *input;    // path for its stdin, NULL: gdb's own
     bool batch;           // print the stack at the injection, let the command go on to its end
 };
 
-// Runs gdb between armed_prepare() and armed_end(), with our terminal, and waits for it.
-// *ret_status is gdb's wait status. An error if there is no gdb.
-struct error *debug_run(struct armed *armed, const struct debug_options *options, int *ret_status);
-
-// What debug_run() would start, for callers that start it themselves (armed_begin() is theirs,
-// too): argument list and environment, each to be freed with debug_list_free().
+// What to start between armed_begin() and armed_end(): gdb's argument list and environment, each to
+// be freed with debug_list_free(). An error if there is no gdb.
 struct error *debug_words(const struct armed *armed, const struct debug_options *options,
                           char ***ret_arguments, char ***ret_environment);
 void debug_list_free(char ***list);

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <spawn.h>
 #include <sys/wait.h>
 
 static char runtime[PATH_MAX];
@@ -25,6 +26,18 @@ struct session {
     struct buffer output;
 };
 
+static struct error *run_gdb(struct armed *armed, const struct debug_options *how, int *ret_status)
+{
+    _cleanup_(debug_list_free) char **arguments = NULL;
+    _cleanup_(debug_list_free) char **environment = NULL;
+    TRY(debug_words(armed, how, &arguments, &environment));
+    TRY(armed_begin(armed, ""));
+    pid_t pid;
+    assert_int_equal(posix_spawnp(&pid, arguments[0], NULL, NULL, arguments, environment), 0);
+    assert_int_equal(waitpid(pid, ret_status, 0), pid);
+    return NULL;
+}
+
 // Runs a command under gdb in batch mode; what it printed.
 static struct error *debug(struct session *session, const char *spec, char *const *command)
 {
@@ -41,7 +54,7 @@ static struct error *debug(struct session *session, const char *spec, char *cons
     int file = open("output", O_RDWR | O_CREAT | O_TRUNC, 0600);
     dup2(file, 1);
     dup2(file, 2);
-    struct error *error = debug_run(session->armed, &how, &status);
+    struct error *error = run_gdb(session->armed, &how, &status);
     for (int i = 0; i < 2; i++) {
         dup2(kept[i], i + 1);
         close(kept[i]);
