@@ -4,6 +4,7 @@
 #include "campaign/campaign.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "campaign/ledger.h"
 #include "campaign/preparation.h"
 #include "campaign/schedule.h"
@@ -65,7 +66,7 @@ static uint64_t planned(const struct campaign *campaign)
 static double time_left(const struct campaign *campaign, uint64_t all)
 {
     const struct ledger *ledger = &campaign->ledger;
-    double here = (double)(monotonic_ns() - ledger->started_ns) / 1e9, left = -1;
+    double here = (double)(clock_ns() - ledger->started_ns) / 1e9, left = -1;
     uint64_t done = ledger->trials - campaign->trials_before;
     if (all != 0 && done > 0 && all >= ledger->trials)
         left = here / (double)done * (double)(all - ledger->trials);
@@ -79,7 +80,7 @@ static double time_left(const struct campaign *campaign, uint64_t all)
 
 static void tell_progress(struct campaign *campaign, bool now)
 {
-    uint64_t time = monotonic_ns();
+    uint64_t time = clock_ns();
     if (campaign->control->progress == NULL || (!now && time < campaign->progress_at_ns))
         return;
     campaign->progress_at_ns = time + PROGRESS_NS;
@@ -388,7 +389,7 @@ static bool all_was_run(const struct campaign *campaign)
 
 static struct error *run_campaign(struct campaign *campaign, struct campaign_end *ret_end)
 {
-    campaign->ledger.started_ns = monotonic_ns();
+    campaign->ledger.started_ns = clock_ns();
     campaign->ledger.elapsed_before_s = campaign->row.elapsed_s;
     TRY(shooting_new(campaign->definition, campaign->injector, &campaign->shooting));
     TRY(prepare(campaign));

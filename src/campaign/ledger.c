@@ -3,19 +3,13 @@
 #include "campaign/ledger.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define UPDATE_NS 1000000000u // between two notes of the time that has passed
-
-uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static void count_verdict(struct ledger *ledger, enum verdict verdict, uint64_t times)
 {
@@ -51,7 +45,7 @@ void ledger_deinit(struct ledger *ledger)
 
 double ledger_elapsed(const struct ledger *ledger)
 {
-    return ledger->elapsed_before_s + (double)(monotonic_ns() - ledger->started_ns) / 1e9;
+    return ledger->elapsed_before_s + (double)(clock_ns() - ledger->started_ns) / 1e9;
 }
 
 static struct error *open_transaction(struct ledger *ledger)
@@ -60,13 +54,13 @@ static struct error *open_transaction(struct ledger *ledger)
         return NULL;
     TRY(store_begin(ledger->store));
     ledger->open = true;
-    ledger->commit_at_ns = monotonic_ns() + LEDGER_DELAY_MS * 1000000ull;
+    ledger->commit_at_ns = clock_ns() + LEDGER_DELAY_MS * 1000000ull;
     return NULL;
 }
 
 static struct error *update_campaign(struct ledger *ledger)
 {
-    uint64_t now = monotonic_ns();
+    uint64_t now = clock_ns();
     if (now < ledger->update_at_ns)
         return NULL;
     ledger->update_at_ns = now + UPDATE_NS;
@@ -76,7 +70,7 @@ static struct error *update_campaign(struct ledger *ledger)
 
 struct error *ledger_flush(struct ledger *ledger, bool now)
 {
-    if (!ledger->open || (!now && monotonic_ns() < ledger->commit_at_ns))
+    if (!ledger->open || (!now && clock_ns() < ledger->commit_at_ns))
         return NULL;
     TRY(update_campaign(ledger));
     TRY(store_commit(ledger->store));
@@ -88,7 +82,7 @@ int ledger_wait(const struct ledger *ledger, int most)
 {
     if (!ledger->open)
         return most;
-    uint64_t now = monotonic_ns();
+    uint64_t now = clock_ns();
     if (now >= ledger->commit_at_ns)
         return 0;
     uint64_t ms = (ledger->commit_at_ns - now) / 1000000 + 1;

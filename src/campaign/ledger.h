@@ -53,6 +53,4 @@ struct error *ledger_flush(struct ledger *ledger, bool now);
 // How long until it is time, in ms; `most` if nothing waits.
 int ledger_wait(const struct ledger *ledger, int most);
 
-uint64_t monotonic_ns(void);
-
 #endif

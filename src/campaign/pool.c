@@ -3,6 +3,7 @@
 #include "campaign/pool.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "campaign/message.h"
 #include "campaign/slot.h"
 
@@ -38,13 +39,6 @@ struct pool {
     struct pollfd *polled;
     struct pool_slot slots[];
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 void pool_result_deinit(struct pool_result *result)
 {
@@ -104,7 +98,7 @@ static void let_go(struct pool_slot *slot, uint64_t deadline_ns)
 {
     struct pollfd polled = {.fd = slot->socket, .events = POLLIN};
     for (;;) {
-        uint64_t now = now_ns();
+        uint64_t now = clock_ns();
         int left = now < deadline_ns ? (int)((deadline_ns - now) / 1000000) : 0;
         int ready = poll(&polled, 1, left);
         char byte;
@@ -126,7 +120,7 @@ void pool_free(struct pool *pool)
         else if (pool->slots[i].pid != 0)
             shutdown(pool->slots[i].socket, SHUT_WR);
     }
-    uint64_t deadline = now_ns() + FAREWELL_NS;
+    uint64_t deadline = clock_ns() + FAREWELL_NS;
     for (unsigned i = 0; i < pool->count; i++)
         if (pool->slots[i].pid != 0 && !pool->slots[i].busy)
             let_go(&pool->slots[i], deadline);
@@ -182,7 +176,7 @@ struct error *pool_submit(struct pool *pool, const struct pool_job *job)
     slot->job = *job;
     slot->job.spec = NULL;
     slot->busy = true;
-    slot->deadline_ns = now_ns() + pool->patience_ns;
+    slot->deadline_ns = clock_ns() + pool->patience_ns;
     pool->busy++;
     return NULL;
 }
@@ -285,7 +279,7 @@ static int wait_time(const struct pool *pool, int timeout_ms)
 {
     if (pool->busy == 0)
         return timeout_ms;
-    uint64_t first = UINT64_MAX, now = now_ns();
+    uint64_t first = UINT64_MAX, now = clock_ns();
     for (unsigned i = 0; i < pool->count; i++)
         if (pool->slots[i].busy && pool->slots[i].deadline_ns < first)
             first = pool->slots[i].deadline_ns;
@@ -298,7 +292,7 @@ static int wait_time(const struct pool *pool, int timeout_ms)
 
 static struct error *end_stuck(struct pool *pool, bool *ret_got, struct pool_result *ret_result)
 {
-    uint64_t now = now_ns();
+    uint64_t now = clock_ns();
     for (unsigned i = 0; i < pool->count; i++) {
         struct pool_slot *slot = &pool->slots[i];
         if (!slot->busy || slot->deadline_ns > now)

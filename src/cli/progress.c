@@ -3,6 +3,7 @@
 #include "cli/progress.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "cli/command.h"
 #include "report/text.h"
@@ -59,13 +60,6 @@ static void count_interrupt(int number)
         return;
     signal(number, SIG_DFL);
     raise(number);
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static struct error *put_time(struct buffer *text, double seconds)
@@ -189,7 +183,7 @@ static void on_progress(void *data, const struct campaign_progress *now)
 {
     struct progress *progress = data;
     leading = strcmp(now->phase, "reference") == 0 || strcmp(now->phase, "runs") == 0;
-    uint64_t time = now_ns();
+    uint64_t time = clock_ns();
     if (progress->quiet || time < progress->next_ns)
         return;
     progress->next_ns = time + (progress->terminal ? REDRAW_NS : LINE_NS);
@@ -251,7 +245,7 @@ struct error *progress_new(bool quiet, struct progress **ret_progress)
     progress->terminal = isatty(STDERR_FILENO) && terminal != NULL && strcmp(terminal, "dumb") != 0;
     progress->colour = output_colour(STDERR_FILENO);
     // The first line of a log comes when there is something to say.
-    progress->next_ns = progress->terminal ? 0 : now_ns() + LINE_NS;
+    progress->next_ns = progress->terminal ? 0 : clock_ns() + LINE_NS;
     progress->control = (struct campaign_control){
         .progress = on_progress,
         .warn = on_warning,

@@ -8,6 +8,7 @@
 #include "sandbox/keeper.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/stale.h"
 
 #include <errno.h>
@@ -199,7 +200,7 @@ static struct error *direct_news(struct sandbox *sandbox, struct progress *progr
 
 static struct error *kill_but(struct direct *direct, struct progress *progress)
 {
-    uint64_t deadline = sandbox_now() + KILL_PATIENCE;
+    uint64_t deadline = clock_ns() + KILL_PATIENCE;
     for (;;) {
         size_t count = 0, refused = 0;
         TRY(processes_signal(SIGKILL, &direct->spared, &count, &refused));
@@ -207,7 +208,7 @@ static struct error *kill_but(struct direct *direct, struct progress *progress)
         TRY(reap(direct, progress, &left));
         if (!left && count == 0)
             return NULL;
-        if ((count != 0 && refused == count) || sandbox_now() > deadline)
+        if ((count != 0 && refused == count) || clock_ns() > deadline)
             return error_new("%zu processes of the trial cannot be killed", count);
         if (left)
             nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);

@@ -4,6 +4,7 @@
 #include "sandbox/init.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/cursor.h"
 #include "sandbox/internal.h"
 #include "sandbox/keeper.h"
@@ -164,7 +165,7 @@ static struct error *start(struct init *init, const struct incoming *order)
 // Kills until nobody is left who is not kept; all: keepers as well.
 static struct error *end_processes(struct init *init, bool all)
 {
-    uint64_t deadline = sandbox_now() + KILL_PATIENCE;
+    uint64_t deadline = clock_ns() + KILL_PATIENCE;
     if (init->keeper >= 0) { // its command is the step
         close(init->keeper);
         init->keeper = -1;
@@ -182,7 +183,7 @@ static struct error *end_processes(struct init *init, bool all)
             kill(-1, SIGKILL);
         else
             TRY(processes_signal(SIGKILL, &init->keepers, &count, &refused));
-        if (sandbox_now() > deadline)
+        if (clock_ns() > deadline)
             return error_new("processes of the trial cannot be killed");
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     }

@@ -75,7 +75,6 @@ extern const struct backend direct_backend, overlay_backend;
 
 __attribute__((format(printf, 2, 3))) struct error *sandbox_warn(struct sandbox *sandbox,
                                                                  const char *format, ...);
-uint64_t sandbox_now(void); // CLOCK_MONOTONIC in ns
 
 bool overlay_owns_users(const struct overlay *overlay); // it lives in a user namespace of its own
 // Makes sandbox->overlay, adding warnings; an error says why it cannot be had here.

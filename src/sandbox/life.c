@@ -4,6 +4,7 @@
 #include "sandbox/internal.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -33,13 +34,6 @@ struct running {
     uint64_t patience;
 };
 
-uint64_t sandbox_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static struct error *read_captures(struct life *life)
 {
     for (size_t i = 0; i < 2 * life->count; i++)
@@ -67,7 +61,7 @@ static struct error *start_step(struct running *running, struct capture *capture
         .limits = sandbox->limits,
         .announce = -1,
     };
-    running->start = sandbox_now();
+    running->start = clock_ns();
     return sandbox->backend->start(sandbox, &spawn, running->step->linger, &running->pid);
 }
 
@@ -82,7 +76,7 @@ static struct error *wait_news(struct running *running)
     for (size_t i = 0; i < 2 * life->count; i++)
         if (life->captures[i].descriptor >= 0)
             life->polled[count++] = (struct pollfd){life->captures[i].descriptor, POLLIN, 0};
-    uint64_t now = sandbox_now() - running->start;
+    uint64_t now = clock_ns() - running->start;
     uint64_t until = running->tick < running->deadline ? running->tick : running->deadline;
     uint64_t left = until == NEVER ? NEVER : until > now ? until - now : 0;
     if (descriptor < 0) {
@@ -123,7 +117,7 @@ static struct error *watch_step(struct running *running)
         TRY(read_captures(life));
         if (over(running))
             return NULL;
-        uint64_t now = sandbox_now() - running->start;
+        uint64_t now = clock_ns() - running->start;
         if (now >= running->deadline)
             return end_overdue(running);
         bool wanted = step->tick != NULL && !running->progress.command_gone;
@@ -137,7 +131,7 @@ static void conclude(struct running *running)
 {
     struct sandbox_result *result = running->result;
     const struct progress *progress = &running->progress;
-    result->ns = sandbox_now() - running->start;
+    result->ns = clock_ns() - running->start;
     result->cpu_ns = progress->cpu_ns;
     result->peak_memory = progress->peak_memory;
     result->orphan = progress->orphan;

@@ -5,10 +5,10 @@
 #include "trial/armed.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "trial/program.h"
 #include "trial/region.h"
 #include "trial/resolver.h"
-#include "trial/supervise.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +154,7 @@ struct error *armed_begin(struct armed *armed, const char *root)
                                                  .root = armed->root};
         TRY(resolver_start(&answers, &armed->resolver));
     }
-    region_start(&armed->region, supervise_now());
+    region_start(&armed->region, clock_ns());
     return NULL;
 }
 

@@ -5,9 +5,9 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "trial/census.h"
 #include "trial/line.h"
-#include "trial/supervise.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -114,7 +114,7 @@ static void refuse(struct coordinator *coordinator, struct peer *peer, const cha
 {
     _cleanup_error_ struct error *error = buffer_printf(&peer->output, "ERROR %s\n", why);
     peer->closing = true;
-    peer->since = supervise_now();
+    peer->since = clock_ns();
     tell(coordinator, &(struct coordinator_event){.kind = COORDINATOR_REFUSED,
                                                   .node = peer->node != NULL ? peer->node : "",
                                                   .text = error == NULL ? why : "out of memory"});
@@ -283,7 +283,7 @@ static bool admit(struct coordinator *coordinator)
             poll(NULL, 0, 50);
         return false;
     }
-    struct peer peer = {.socket = handle, .since = supervise_now(), .input = malloc(LINE_MAX_SIZE)};
+    struct peer peer = {.socket = handle, .since = clock_ns(), .input = malloc(LINE_MAX_SIZE)};
     struct peer *added = NULL;
     if (peer.input != NULL && coordinator->peers.count < PEERS)
         added = ARRAY_ADD(&coordinator->peers);
@@ -305,7 +305,7 @@ static bool admit(struct coordinator *coordinator)
 
 static void serve_peers(struct coordinator *coordinator, size_t count)
 {
-    uint64_t now = supervise_now();
+    uint64_t now = clock_ns();
     // Backwards, since a dropped peer's place is taken by the last one.
     for (size_t i = count; i-- != 0;) {
         struct peer *peer = &coordinator->peers.items[i];

@@ -5,10 +5,10 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "dwarf/symbolizer.h"
 #include "trial/address.h"
 #include "trial/line.h"
-#include "trial/supervise.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -82,7 +82,7 @@ void remote_free(struct remote *remote)
 static bool ready(struct remote *remote, short events, uint64_t deadline)
 {
     for (;;) {
-        uint64_t now = supervise_now();
+        uint64_t now = clock_ns();
         if (now >= deadline)
             return false;
         struct pollfd wait_for = {.fd = remote->socket, .events = events};
@@ -142,7 +142,7 @@ static bool greet(struct remote *remote)
         error = buffer_append(&line, "\n", 1);
     if (error != NULL)
         return false;
-    uint64_t deadline = supervise_now() + CONNECT_MS * 1000000ull;
+    uint64_t deadline = clock_ns() + CONNECT_MS * 1000000ull;
     char answer[LINE_MAX_SIZE];
     return send_line(remote, &line, deadline) && receive_line(remote, answer, deadline) != NULL &&
            strncmp(answer, "WELCOME ", 8) == 0;
@@ -152,14 +152,14 @@ static bool connected(struct remote *remote)
 {
     if (remote->socket >= 0)
         return true;
-    if (remote->addresses.count == 0 || supervise_now() < remote->retry_at)
+    if (remote->addresses.count == 0 || clock_ns() < remote->retry_at)
         return false;
     struct error *error = address_connect(&remote->addresses, CONNECT_MS, &remote->socket);
     if (error == NULL && greet(remote))
         return true;
     error_free(error);
     hang_up(remote);
-    remote->retry_at = supervise_now() + RETRY_NS;
+    remote->retry_at = clock_ns() + RETRY_NS;
     return false;
 }
 
@@ -238,7 +238,7 @@ enum wire_remote_answer remote_ask(struct remote *remote, const struct wire_remo
     _cleanup_error_ struct error *error = put_question(remote, question, &line);
     if (error != NULL)
         return WIRE_REMOTE_UNREACHABLE;
-    uint64_t deadline = supervise_now() + ANSWER_MS * 1000000ull;
+    uint64_t deadline = clock_ns() + ANSWER_MS * 1000000ull;
     char input[LINE_MAX_SIZE];
     if (send_line(remote, &line, deadline))
         while (receive_line(remote, input, deadline) != NULL) {
@@ -248,6 +248,6 @@ enum wire_remote_answer remote_ask(struct remote *remote, const struct wire_remo
                 return answer;
         }
     hang_up(remote);
-    remote->retry_at = supervise_now() + RETRY_NS;
+    remote->retry_at = clock_ns() + RETRY_NS;
     return WIRE_REMOTE_UNREACHABLE;
 }

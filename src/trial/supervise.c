@@ -4,6 +4,7 @@
 #include "trial/supervise.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/processes.h"
 
 #include <errno.h>
@@ -17,13 +18,6 @@
 #define SECOND_NS     1000000000ull
 #define KILL_PATIENCE (10 * SECOND_NS)
 #define MOMENT        2000000ull
-
-uint64_t supervise_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
 
 static void watched_signals(sigset_t *set)
 {
@@ -116,14 +110,14 @@ static void reap(struct watch *watch)
         if (pid == watch->command) {
             watch->command_gone = true;
             watch->status = status;
-            watch->end = supervise_now();
+            watch->end = clock_ns();
         }
     }
 }
 
 size_t supervise_kill(void)
 {
-    uint64_t deadline = supervise_now() + KILL_PATIENCE;
+    uint64_t deadline = clock_ns() + KILL_PATIENCE;
     for (;;) {
         size_t count = 0, refused = 0;
         error_free(processes_signal(SIGKILL, NULL, &count, &refused));
@@ -134,7 +128,7 @@ size_t supervise_kill(void)
             if (pid <= 0)
                 break;
         }
-        if ((count != 0 && refused == count) || supervise_now() > deadline)
+        if ((count != 0 && refused == count) || clock_ns() > deadline)
             return count != 0 ? count : 1; // some child is there, whether /proc tells or not
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
@@ -161,7 +155,7 @@ static bool wait_signal(struct watch *watch, uint64_t deadline)
     watched_signals(&watched);
     struct timespec left = {.tv_sec = 3600};
     if (deadline != 0) {
-        uint64_t now = supervise_now();
+        uint64_t now = clock_ns();
         if (now >= deadline)
             return false;
         left = (struct timespec){.tv_sec = (time_t)((deadline - now) / SECOND_NS),
@@ -204,7 +198,7 @@ struct error *supervise_wait(pid_t pid, const struct supervise_options *options,
             }
             continue;
         }
-        uint64_t ns = supervise_now() - watch.start;
+        uint64_t ns = clock_ns() - watch.start;
         *ret_outcome =
             (struct outcome){.kind = WIRE_OUTCOME_TIMEOUT, .ns = ns, .left_over = supervise_kill()};
         return NULL;

@@ -44,6 +44,4 @@ struct error *supervise_wait(pid_t pid, const struct supervise_options *options,
 // Kills the whole tree and reaps it; how many processes withstood.
 size_t supervise_kill(void);
 
-uint64_t supervise_now(void); // CLOCK_MONOTONIC in ns
-
 #endif

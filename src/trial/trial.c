@@ -3,6 +3,7 @@
 #include "trial/trial.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "elf/object.h"
 #include "scenario/resolve.h"
 #include "trial/program.h"
@@ -73,7 +74,7 @@ static struct error *supervise(const struct trial_options *options,
                                const struct supervise_signals *signals, struct trial *trial)
 {
     TRY(armed_begin(trial->armed, ""));
-    uint64_t start = supervise_now();
+    uint64_t start = clock_ns();
     pid_t pid;
     TRY(supervise_start(options->command, armed_environment(trial->armed), signals, &pid));
     const struct supervise_options watch = {.start = start,
