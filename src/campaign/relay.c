@@ -3,6 +3,7 @@
 #include "campaign/relay.h"
 
 #include "base/cleanup.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,13 +104,9 @@ static struct error *start(struct relay *relay)
     struct termios raw = relay->before;
     cfmakeraw(&raw);
     relay->changed = tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&relay->thread, NULL, serve, relay);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    relay->running = code == 0;
-    return code != 0 ? error_from_errno(code, "cannot start a thread") : NULL;
+    TRY(thread_start(&relay->thread, serve, relay));
+    relay->running = true;
+    return NULL;
 }
 
 struct error *relay_open(struct relay **ret_relay)

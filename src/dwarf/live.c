@@ -5,6 +5,7 @@
 #include "dwarf/live.h"
 
 #include "base/cleanup.h"
+#include "base/thread.h"
 #include "dwarf/symbolizer.h"
 
 #include <elfutils/libdwfl.h>
@@ -277,18 +278,13 @@ static struct error *make_work(pid_t process, pid_t thread, const char *root, ui
     return NULL;
 }
 
-// With all signals blocked: they are for the threads that were there before.
-static int start(struct work *work, pthread_t *ret_thread)
+static struct error *start(struct work *work, pthread_t *ret_thread)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     atomic_fetch_add(&work->users, 1);
-    int code = pthread_create(ret_thread, NULL, run, work);
-    if (code != 0)
+    struct error *error = thread_start(ret_thread, run, work);
+    if (error != NULL)
         atomic_fetch_sub(&work->users, 1);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return code;
+    return error;
 }
 
 struct error *dwarf_live_stack(pid_t process, pid_t thread, const char *root, unsigned samples,
@@ -305,11 +301,8 @@ struct error *dwarf_live_stack(pid_t process, pid_t thread, const char *root, un
         deadline.tv_sec++;
     }
     pthread_t runner;
-    int code = start(work, &runner);
-    if (code != 0)
-        return error_from_errno(code, "cannot start a thread");
-    code = pthread_clockjoin_np(runner, NULL, CLOCK_MONOTONIC, &deadline);
-    if (code != 0) {
+    TRY(start(work, &runner));
+    if (pthread_clockjoin_np(runner, NULL, CLOCK_MONOTONIC, &deadline) != 0) {
         pthread_detach(runner);
         return error_new("no stack of process %d in time", (int)process);
     }

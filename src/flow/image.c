@@ -39,20 +39,3 @@ void flow_image_close(struct flow_image *image)
     ARRAY_DEINIT(&image->slots);
     free(image);
 }
-
-uint32_t flow_block_at(const struct flow_image *image, uint32_t fact)
-{
-    uint32_t number = flow_function_at(image, flow_address(image, &image->facts.items[fact]));
-    if (number == FLOW_NONE)
-        return FLOW_NONE;
-    const struct flow_function *function = &image->functions.items[number];
-    uint32_t low = 0, high = function->block_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (image->blocks.items[function->first_block + middle].first <= fact)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low == 0 ? FLOW_NONE : function->first_block + low - 1;
-}

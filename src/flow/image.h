@@ -104,7 +104,6 @@ void flow_move_stack(const struct isa_fact *fact, int32_t *stack, int32_t *frame
 // FLOW_NONE if there is none. flow_function_at(): the range that contains the address.
 uint32_t flow_function_at(const struct flow_image *image, uint64_t address);
 uint32_t flow_fact_at(const struct flow_image *image, uint64_t address);
-uint32_t flow_block_at(const struct flow_image *image, uint32_t fact);
 const struct flow_slot *flow_slot_at(const struct flow_image *image, uint64_t address); // or NULL
 
 #endif

@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool error_set_is_empty(const struct error_set *set)
-{
-    static const struct error_set empty;
-    return memcmp(set, &empty, sizeof empty) == 0;
-}
-
 static struct error *grow(struct error_sets *sets)
 {
     uint32_t count = sets->slot_count == 0 ? 64 : sets->slot_count * 2;

@@ -23,7 +23,6 @@ static inline void error_set_add(struct error_set *set, unsigned number)
     if (number < ERROR_NUMBERS)
         set->bits[number / 64] |= 1ull << number % 64;
 }
-bool error_set_is_empty(const struct error_set *set);
 
 // Sets are kept once each and known by number; 0 is the empty set.
 struct error_sets {

@@ -4,6 +4,7 @@
 #include "sandbox/spawn.h"
 
 #include "base/cleanup.h"
+#include "base/thread.h"
 #include "sandbox/message.h"
 
 #include <errno.h>
@@ -198,14 +199,13 @@ struct error *spawn_start(const struct spawn *spawn, pid_t *ret_pid, int *ret_ha
                           .shell = shell,
                           .parent = (pid_t)syscall(SYS_getpid)};
     // No handler of ours may run in the child.
-    sigset_t all, saved;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &saved);
+    sigset_t before;
+    TRY(signals_block(&before));
     int handle = -1;
     pid_t pid = clone(child, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
                       &start, &handle);
     int code = errno;
-    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+    signals_restore(&before);
     if (pid < 0)
         return error_from_errno(code, "cannot start a process");
     if (start.what != NULL) {

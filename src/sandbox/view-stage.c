@@ -29,24 +29,6 @@ struct error *view_warn(struct view *view, const char *format, ...)
     return NULL;
 }
 
-void view_deinit(struct view *view)
-{
-    for (size_t i = 0; i < view->parts.count; i++) {
-        free(view->parts.items[i].path);
-        free(view->parts.items[i].target);
-    }
-    for (size_t i = 0; i < view->paths.count; i++)
-        free(view->paths.items[i].path);
-    for (size_t i = 0; i < view->layers.count; i++)
-        free(view->layers.items[i]);
-    for (size_t i = 0; i < view->warnings.count; i++)
-        free(view->warnings.items[i]);
-    ARRAY_DEINIT(&view->parts);
-    ARRAY_DEINIT(&view->paths);
-    ARRAY_DEINIT(&view->layers);
-    ARRAY_DEINIT(&view->warnings);
-}
-
 int view_readonly(const char *path)
 {
     struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};

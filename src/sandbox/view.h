@@ -49,8 +49,7 @@ struct view {
     ARRAY(char *) layers; // number → path
     ARRAY(char *) warnings;
     unsigned binds;
-};
-void view_deinit(struct view *view);
+}; // lives as long as the process that stages it
 
 // Enters namespaces of our own and prepares the stage. `directory` is where the trials work.
 struct error *view_prepare(struct view *ret_view, const char *directory);

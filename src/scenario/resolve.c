@@ -354,8 +354,8 @@ static void drop_strangers(const struct scenario *scenario, struct work *work)
     work->variables.count = kept;
 }
 
-struct error *resolve_module_file(const struct scenario *scenario, const char *path,
-                                  const char *file, struct buffer *ret_bytes)
+struct error *resolve_module(const struct scenario *scenario, const char *path, const char *file,
+                             struct buffer *ret_bytes)
 {
     _cleanup_(work_deinit) struct work work = {0};
     TRY(gather(scenario, path, &work));
@@ -375,12 +375,6 @@ struct error *resolve_module_file(const struct scenario *scenario, const char *p
         TRY(dwarf_variables_find(module, work.variables.items, work.variables.count, &listener));
     }
     return lay_out(&work, ret_bytes);
-}
-
-struct error *resolve_module(const struct scenario *scenario, const char *path,
-                             struct buffer *ret_bytes)
-{
-    return resolve_module_file(scenario, path, path, ret_bytes);
 }
 
 // What is known about one variable while it is searched for.

@@ -10,11 +10,9 @@
 // any symbol table. What is not in this module is simply absent from the answer.
 // Ranges come ordered by query and lo; those of one query neither overlap nor touch. Of one
 // variable the locals' ranges do not overlap, and there is at most one static location.
-struct error *resolve_module(const struct scenario *scenario, const char *path,
+// The module is known as `path`; `file` is where it can be read.
+struct error *resolve_module(const struct scenario *scenario, const char *path, const char *file,
                              struct buffer *ret_bytes);
-// Same for a module that is known as `path` and whose file is `file`.
-struct error *resolve_module_file(const struct scenario *scenario, const char *path,
-                                  const char *file, struct buffer *ret_bytes);
 
 // Why variable `index` of the scenario cannot be read in a module, as the end of a sentence
 // ("it has no such member"); NULL in *ret_why if it can be, at least somewhere.

@@ -49,7 +49,6 @@ static const struct description queries[QUERIES] = {
                         " stack = ?9, trial = ?10, command = ?12, confirmed = ?13 WHERE id = ?1",
                         NULL, NULL},
     [CONFIRM_FINDING] = {"UPDATE finding SET confirmed = ?2 WHERE id = ?1", NULL, NULL},
-    [SELECT_CANDIDATE] = {"UPDATE candidate SET selected = ?2 WHERE id = ?1", NULL, NULL},
     [SET_TRIAL_FINDING] = {"UPDATE trial SET finding = nullif(?2, 0) WHERE id = ?1", NULL, NULL},
     [NEWEST_CAMPAIGN] = SELECT(campaign, "ORDER BY id DESC LIMIT 1"),
     [FIND_CAMPAIGN] = SELECT(campaign, "WHERE id = ?1"),
@@ -60,10 +59,6 @@ static const struct description queries[QUERIES] = {
     [EACH_ARTIFACT] = SELECT(artifact, "WHERE reference = ?1 ORDER BY id"),
     [EACH_CANDIDATE] =
         SELECT(candidate, "WHERE campaign = ?1 AND number > ?2 ORDER BY number LIMIT ?3"),
-    [EACH_OPEN_CANDIDATE] =
-        SELECT(candidate, "WHERE campaign = ?1 AND number > ?2 AND selected = 1 AND NOT EXISTS"
-                          " (SELECT 1 FROM trial WHERE trial.candidate = candidate.id"
-                          " AND trial.confirmation = 0) ORDER BY number LIMIT ?3"),
     [EACH_TRIAL] = SELECT(trial, "WHERE campaign = ?1 AND confirmation = 0 ORDER BY number"),
     [EACH_TRIAL_AND_CONFIRMATION] = SELECT(trial, "WHERE campaign = ?1 ORDER BY number, id"),
     [EACH_INJECTION] = SELECT(injection, "WHERE trial = ?1 ORDER BY id"),

@@ -152,38 +152,16 @@ static struct error *set(struct store *store, enum query query, const char *tabl
     return finish_change(&scan, table, id);
 }
 
-struct error *store_select_candidate(struct store *store, int64_t id, bool selected)
-{
-    bool own;
-    TRY(store_write_start(store, &own));
-    return store_write_end(store, own, set(store, SELECT_CANDIDATE, "candidate", id, selected));
-}
-
-static struct error *start_candidates(struct store *store, enum query query, int64_t campaign,
-                                      uint64_t after, uint64_t limit, struct scan *scan)
-{
-    TRY(scan_start(store, query, scan));
-    TRY(scan_integer(scan, 1, campaign));
-    TRY(scan_integer(scan, 2, after > INT64_MAX ? INT64_MAX : (int64_t)after));
-    return scan_integer(scan, 3, limit == 0 || limit > INT64_MAX ? -1 : (int64_t)limit);
-}
-
 struct error *store_each_candidate(struct store *store, int64_t campaign, uint64_t after,
                                    uint64_t limit,
                                    struct error *(*row)(void *, const struct store_candidate *),
                                    void *data)
 {
     _cleanup_(scan_end) struct scan scan = {0};
-    TRY(start_candidates(store, EACH_CANDIDATE, campaign, after, limit, &scan));
-    EACH_ROW(scan, table_candidate, store_candidate)
-}
-
-struct error *
-store_each_open_candidate(struct store *store, int64_t campaign, uint64_t after, uint64_t limit,
-                          struct error *(*row)(void *, const struct store_candidate *), void *data)
-{
-    _cleanup_(scan_end) struct scan scan = {0};
-    TRY(start_candidates(store, EACH_OPEN_CANDIDATE, campaign, after, limit, &scan));
+    TRY(scan_start(store, EACH_CANDIDATE, &scan));
+    TRY(scan_integer(&scan, 1, campaign));
+    TRY(scan_integer(&scan, 2, after > INT64_MAX ? INT64_MAX : (int64_t)after));
+    TRY(scan_integer(&scan, 3, limit == 0 || limit > INT64_MAX ? -1 : (int64_t)limit));
     EACH_ROW(scan, table_candidate, store_candidate)
 }
 

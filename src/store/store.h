@@ -112,7 +112,6 @@ struct store_candidate {
     bool selected; // chosen to be run
 };
 struct error *store_add_candidate(struct store *store, struct store_candidate *row);
-struct error *store_select_candidate(struct store *store, int64_t id, bool selected);
 // By number, those above `after`, `limit` of them at most (0 = all).
 struct error *store_each_candidate(struct store *store, int64_t campaign, uint64_t after,
                                    uint64_t limit,
@@ -167,10 +166,6 @@ void store_candidate_deinit(struct store_candidate *candidate);
 struct error *store_each_injection(struct store *store, int64_t trial,
                                    struct error *(*row)(void *, const struct store_injection *),
                                    void *data);
-// Which selected candidates have no finished trial yet: what --resume goes on with. By number.
-struct error *
-store_each_open_candidate(struct store *store, int64_t campaign, uint64_t after, uint64_t limit,
-                          struct error *(*row)(void *, const struct store_candidate *), void *data);
 
 // Whether the trial that stands for a finding showed it again when it was run once more.
 enum store_confirmed { STORE_NOT_CONFIRMED, STORE_CONFIRMED, STORE_FLAKY };

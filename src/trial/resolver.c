@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/thread.h"
 #include "scenario/resolve.h"
 #include "trial/remote.h"
 
@@ -85,7 +86,7 @@ static void answer_module(struct resolver *resolver, struct wire_module *module)
     uint64_t offset = 0;
     char file[PATH_MAX];
     snprintf(file, sizeof file, "%s%s", path[0] == '/' ? resolver->root : "", path);
-    struct error *error = resolve_module_file(resolver->scenario, path, file, &bytes);
+    struct error *error = resolve_module(resolver->scenario, path, file, &bytes);
     if (error == NULL)
         note_found(resolver, &bytes);
     if (error == NULL)
@@ -152,13 +153,7 @@ static struct error *worker_start(struct worker *worker, struct resolver *owner,
 {
     worker->owner = owner;
     worker->serve = serve;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&worker->thread, NULL, work, worker);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (code != 0)
-        return error_from_errno(code, "cannot start a thread");
+    TRY(thread_start(&worker->thread, work, worker));
     worker->running = true;
     return NULL;
 }

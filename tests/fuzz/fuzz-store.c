@@ -92,7 +92,6 @@ static void read_all(struct store *store)
         store_each_reference(store, 1, reference, &rows),
         store_each_artifact(store, 1, artifact, &rows),
         store_each_candidate(store, 1, 0, 100, candidate, &rows),
-        store_each_open_candidate(store, 1, 0, 100, candidate, &rows),
         store_each_trial(store, 1, false, trial, &rows),
         store_each_trial(store, 1, true, trial, &rows),
         store_each_injection(store, 1, injection, &rows),

@@ -38,7 +38,7 @@ static inline void answer_deinit(struct answer *answer)
 static inline void answer_take(struct answer *answer, const char *path)
 {
     buffer_deinit(&answer->bytes);
-    good(resolve_module(answer->scenario, path, &answer->bytes));
+    good(resolve_module(answer->scenario, path, path, &answer->bytes));
     assert_true(answer->bytes.size >= sizeof *answer->header);
     answer->header = (const struct wire_resolution *)answer->bytes.data;
     answer->ranges = (const struct wire_range *)(answer->header + 1);

@@ -41,7 +41,7 @@ static struct error *look(void)
 static struct error *resolve(void)
 {
     struct buffer bytes = {0};
-    TRY(resolve_module(scenario, program_path, &bytes));
+    TRY(resolve_module(scenario, program_path, program_path, &bytes));
     buffer_deinit(&bytes);
     return NULL;
 }
@@ -119,7 +119,7 @@ static void resolution_by_dwarf(void **state)
             close(1);
             close(2);
             armed = true;
-            error_free(resolve_module(debug_scenario, debug_path, &bytes));
+            error_free(resolve_module(debug_scenario, debug_path, debug_path, &bytes));
             _exit(asked < fail_at ? 99 : 0);
         }
         int status;

@@ -291,10 +291,13 @@ static void modules_nobody_asks_for_are_not_opened(void **state)
     answer_take(&answer, "/nonexistent/libz.so.1");
     assert_int_equal(answer.header->range_count, 0);
     struct buffer bytes = {0};
-    bad(resolve_module(answer.scenario, "/nonexistent/libx.so.1", &bytes), "libx.so.1");
-    bad(resolve_module(answer.scenario, "/nonexistent/liby.so", &bytes), "liby.so");
+    bad(resolve_module(answer.scenario, "/nonexistent/libx.so.1", "/nonexistent/libx.so.1", &bytes),
+        "libx.so.1");
+    bad(resolve_module(answer.scenario, "/nonexistent/liby.so", "/nonexistent/liby.so", &bytes),
+        "liby.so");
     victim_write("libx.so", "not an object", 13, 0644);
-    bad(resolve_module(answer.scenario, victim_path("libx.so"), &bytes), "not an ELF file");
+    bad(resolve_module(answer.scenario, victim_path("libx.so"), victim_path("libx.so"), &bytes),
+        "not an ELF file");
     assert_null(bytes.data);
     answer_deinit(&answer);
 }

@@ -403,7 +403,8 @@ static void damaged_files(void **state)
         victim_write("damaged.so", file.data, size, 0644);
         if (i >= 300)
             file.data[at] ^= (char)(1 << i % 8);
-        struct error *error = resolve_module(answer.scenario, victim_path("damaged.so"), &bytes);
+        struct error *error = resolve_module(answer.scenario, victim_path("damaged.so"),
+                                             victim_path("damaged.so"), &bytes);
         assert_true(i >= 300 || error != NULL);
         error_free(error);
         buffer_deinit(&bytes);

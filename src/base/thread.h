@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Threads that take no signals: those are for the threads that were there before.
+#ifndef ORDEAL_BASE_THREAD_H
+#define ORDEAL_BASE_THREAD_H
+
+#include <pthread.h>
+#include <signal.h>
+
+struct error;
+
+// Blocks every signal in the calling thread until signals_restore().
+struct error *signals_block(sigset_t *ret_before);
+void signals_restore(const sigset_t *before);
+
+struct error *thread_start(pthread_t *ret_thread, void *(*run)(void *), void *argument);
+
+#endif
