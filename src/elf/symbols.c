@@ -300,13 +300,14 @@ const char *elf_object_path(const struct elf_object *object)
     return object->path;
 }
 
-bool elf_object_extent(const struct elf_object *object, uint64_t *ret_lo, uint64_t *ret_hi)
+static bool extent_of(const struct elf_object *object, uint32_t flags, uint64_t *ret_lo,
+                      uint64_t *ret_hi)
 {
     uint64_t lo = UINT64_MAX, hi = 0;
     for (size_t i = 0; i < object->segments.count; i++) {
         const GElf_Phdr *segment = &object->segments.items[i];
         if (segment->p_type != PT_LOAD || segment->p_memsz == 0 ||
-            segment->p_vaddr > UINT64_MAX - segment->p_memsz)
+            (segment->p_flags & flags) != flags || segment->p_vaddr > UINT64_MAX - segment->p_memsz)
             continue;
         if (segment->p_vaddr < lo)
             lo = segment->p_vaddr;
@@ -318,6 +319,16 @@ bool elf_object_extent(const struct elf_object *object, uint64_t *ret_lo, uint64
     *ret_lo = lo;
     *ret_hi = hi;
     return true;
+}
+
+bool elf_object_extent(const struct elf_object *object, uint64_t *ret_lo, uint64_t *ret_hi)
+{
+    return extent_of(object, 0, ret_lo, ret_hi);
+}
+
+bool elf_object_code_extent(const struct elf_object *object, uint64_t *ret_lo, uint64_t *ret_hi)
+{
+    return extent_of(object, PF_X, ret_lo, ret_hi);
 }
 
 const unsigned char *elf_object_code(const struct elf_object *object, uint64_t address, size_t size,

@@ -43,6 +43,8 @@ const char *elf_object_path(const struct elf_object *object);
 
 // Lowest and highest link-time address of its segments: [lo, hi). False if it loads nothing.
 bool elf_object_extent(const struct elf_object *object, uint64_t *ret_lo, uint64_t *ret_hi);
+// The same of those that hold code.
+bool elf_object_code_extent(const struct elf_object *object, uint64_t *ret_lo, uint64_t *ret_hi);
 
 // Up to `size` bytes of executable code at a link-time address; how many there are in *ret_size.
 // NULL if the address is not in code.

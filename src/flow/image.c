@@ -20,6 +20,7 @@ struct error *flow_image_open(const struct elf_object *object, struct flow_image
     image->object = object;
     TRY(flow_load_slots(image));
     TRY(flow_load_functions(image));
+    flow_replace_thunks(image);
     TRY(flow_build_blocks(image));
     TRY(flow_find_returns(image));
     TRY(flow_measure_stack(image));
@@ -37,5 +38,6 @@ void flow_image_close(struct flow_image *image)
     ARRAY_DEINIT(&image->edges);
     ARRAY_DEINIT(&image->imports);
     ARRAY_DEINIT(&image->slots);
+    ARRAY_DEINIT(&image->thunks);
     free(image);
 }

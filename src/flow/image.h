@@ -67,6 +67,15 @@ struct flow_slot {
     const char *symbol; // or NULL
 };
 
+// A piece of assembly that stands for one instruction: `call __x86_indirect_thunk_rax` for a call
+// through rax, `jmp __x86_return_thunk` for a return, `call __fentry__` for nothing.
+enum flow_thunk_kind { FLOW_THUNK_INDIRECT, FLOW_THUNK_RETURN, FLOW_THUNK_NOTHING };
+struct flow_thunk {
+    uint64_t address;
+    uint8_t kind; // enum flow_thunk_kind
+    uint8_t reg;  // of an indirect one
+};
+
 struct flow_image {
     const struct elf_object *object;
     uint64_t base; // facts' offsets count from here
@@ -76,7 +85,8 @@ struct flow_image {
     ARRAY(struct flow_edge) edges;
     ARRAY(struct flow_import) imports;
     ARRAY(struct flow_slot) slots; // by address
-    uint64_t unreadable;           // bytes within functions that are no instructions
+    ARRAY(struct flow_thunk) thunks;
+    uint64_t unreadable; // bytes within functions that are no instructions
 };
 
 // `object` must outlive the image.

@@ -9,6 +9,10 @@
 struct error *flow_load_slots(struct flow_image *image);
 // ranges.c: functions from unwind tables, symbols and calls; decodes them.
 struct error *flow_load_functions(struct flow_image *image);
+// thunks.c: notes a symbol if it is one of a thunk; turns jumps to thunks into what they stand for.
+struct error *flow_note_thunk(struct flow_image *image, const char *name, size_t name_size,
+                              uint64_t address);
+void flow_replace_thunks(struct flow_image *image);
 // tables.c: where an indirect jump goes. Calls `target` with fact indices; says whether it is
 // understood.
 struct error *flow_table_targets(const struct flow_image *image, uint32_t function, uint32_t fact,

@@ -73,16 +73,18 @@ static bool is_cold(const struct elf_symbol *symbol)
     return memmem(symbol->name, symbol->name_size, ".cold", 5) != NULL;
 }
 
-static struct error *add_symbols(const struct elf_object *object, struct ranges *ranges)
+static struct error *add_symbols(struct flow_image *image, struct ranges *ranges)
 {
     struct elf_symbols symbols = {0};
-    struct error *error = elf_symbols_load(object, NULL, &symbols);
+    struct error *error = elf_symbols_load(image->object, NULL, &symbols);
     for (size_t i = 0; error == NULL && i < symbols.code.count; i++) {
         const struct elf_symbol *symbol = &symbols.code.items[i];
         if (symbol->kind == ELF_SYMBOL_FUNCTION && symbol->end > symbol->start)
             error =
                 ranges_add(ranges, (struct range){symbol->start, symbol->end, symbol->name,
                                                   (uint32_t)symbol->name_size, is_cold(symbol)});
+        if (error == NULL)
+            error = flow_note_thunk(image, symbol->name, symbol->name_size, symbol->start);
     }
     elf_symbols_deinit(&symbols);
     return error;
@@ -221,15 +223,15 @@ static struct error *find_called(const struct flow_image *image, size_t first,
 struct error *flow_load_functions(struct flow_image *image)
 {
     uint64_t high;
-    if (!elf_object_extent(image->object, &image->base, &high))
+    // Of the code alone: a kernel's variables of every processor lie at address 0.
+    if (!elf_object_code_extent(image->object, &image->base, &high))
         return NULL;
     if (high - image->base > UINT32_MAX)
-        return error_new("%s: its segments are more than 4 GiB apart",
-                         elf_object_path(image->object));
+        return error_new("%s: its code is more than 4 GiB apart", elf_object_path(image->object));
     _cleanup_(ranges_deinit) struct ranges ranges = {0};
     struct framing framing = {image, &ranges};
     TRY(elf_each_frame(image->object, add_frame, &framing));
-    TRY(add_symbols(image->object, &ranges));
+    TRY(add_symbols(image, &ranges));
     ranges_settle(&ranges);
     for (size_t first = 0; ranges.items.count != 0;) {
         TRY(add_functions(image, &ranges));
