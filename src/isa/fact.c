@@ -199,6 +199,8 @@ static enum isa_kind arithmetic_kind(ZydisMnemonic name, bool immediate)
         return ISA_AND;
     case ZYDIS_MNEMONIC_OR:
         return ISA_OR;
+    case ZYDIS_MNEMONIC_XOR:
+        return ISA_XOR;
     default:
         return ISA_OTHER;
     }
@@ -234,6 +236,43 @@ static void decode_arithmetic(const struct instruction *in, struct isa_fact *fac
                              fact->width);
     else if (fact->src == ISA_NONE)
         fact->kind = ISA_OTHER;
+    if (is_memory(right))
+        set_memory(in, right, fact);
+}
+
+static void decode_shift(const struct instruction *in, enum isa_kind kind, struct isa_fact *fact)
+{
+    const ZydisDecodedOperand *to = &in->operands[0], *by = &in->operands[1];
+    fact->width = bytes_of(to);
+    fact->dst = plain(to);
+    fact->src = plain(by);
+    if (is_memory(to)) {
+        set_memory(in, to, fact);
+        fact->kind = ISA_STORE;
+        fact->src = ISA_NONE;
+        return;
+    }
+    if (fact->dst == ISA_NONE)
+        return;
+    fact->kind = (uint8_t)kind;
+    // By a register, the flags stay as they are if it is zero: they are nobody's then.
+    if (is_immediate(by)) {
+        fact->value = by->imm.value.s & (fact->width == 8 ? 63 : 31);
+        fact->flags |= ISA_RESULT;
+    }
+}
+
+static void decode_bit(const struct instruction *in, struct isa_fact *fact)
+{
+    const ZydisDecodedOperand *bits = &in->operands[0], *number = &in->operands[1];
+    fact->width = bytes_of(bits);
+    fact->src = plain(bits);
+    fact->dst = plain(number);
+    if (fact->src == ISA_NONE || (fact->dst == ISA_NONE && !is_immediate(number)))
+        return;
+    fact->kind = ISA_BIT;
+    if (is_immediate(number))
+        fact->value = number->imm.value.s & (fact->width == 8 ? 63 : 31);
 }
 
 static void decode_unary(const struct instruction *in, enum isa_kind kind, int64_t value,
@@ -255,9 +294,11 @@ static void decode_unary(const struct instruction *in, enum isa_kind kind, int64
 static void decode_compare(const struct instruction *in, enum isa_kind kind, struct isa_fact *fact)
 {
     const ZydisDecodedOperand *left = &in->operands[0], *right = &in->operands[1];
-    if (is_memory(right)) { // cmp reg, [memory]: not of much use, keep the register
+    if (is_memory(right)) {
         set_memory(in, right, fact);
-        fact->kind = ISA_OTHER;
+        fact->width = bytes_of(left);
+        fact->src = plain(left);
+        fact->kind = fact->src != ISA_NONE ? ISA_COMPARE_MEMORY : ISA_OTHER;
         return;
     }
     fact->kind = (uint8_t)kind;
@@ -282,6 +323,8 @@ static void decode_push(const struct instruction *in, struct isa_fact *fact)
     fact->src = plain(what);
     if (is_immediate(what))
         fact->value = what->imm.value.s;
+    else if (is_memory(what))
+        set_memory(in, what, fact);
     else if (fact->src == ISA_NONE)
         fact->flags |= ISA_MEMORY;
 }
@@ -362,10 +405,12 @@ static void decode_by_category(const struct instruction *in, struct isa_fact *fa
         break;
     default:
         for (unsigned i = 0; i < in->head.operand_count_visible; i++) {
+            if (!is_memory(&in->operands[i]) || fact->kind == ISA_STORE)
+                continue;
+            fact->flags &= (uint8_t) ~(ISA_SCALE | ISA_THREAD);
+            set_memory(in, &in->operands[i], fact);
             // A store nobody understands still changes memory.
-            if (is_memory(&in->operands[i]) &&
-                (in->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) {
-                set_memory(in, &in->operands[i], fact);
+            if ((in->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) {
                 fact->kind = ISA_STORE;
                 fact->width = bytes_of(&in->operands[i]);
             }
@@ -410,6 +455,18 @@ static void decode_any(const struct instruction *in, struct isa_fact *fact)
     case ZYDIS_MNEMONIC_OR:
     case ZYDIS_MNEMONIC_XOR:
         decode_arithmetic(in, fact);
+        break;
+    case ZYDIS_MNEMONIC_SHL:
+        decode_shift(in, ISA_SHIFT_LEFT, fact);
+        break;
+    case ZYDIS_MNEMONIC_SHR:
+        decode_shift(in, ISA_SHIFT_RIGHT, fact);
+        break;
+    case ZYDIS_MNEMONIC_SAR:
+        decode_shift(in, ISA_SHIFT_SIGNED, fact);
+        break;
+    case ZYDIS_MNEMONIC_BT:
+        decode_bit(in, fact);
         break;
     case ZYDIS_MNEMONIC_INC:
         decode_unary(in, ISA_ADD, 1, fact);

@@ -30,6 +30,10 @@ enum isa_kind {
     ISA_SUBTRACT,       // dst -= src
     ISA_AND,            // dst &= value, or src
     ISA_OR,             // dst |= value, or src
+    ISA_XOR,            // dst ^= value, or src
+    ISA_SHIFT_LEFT,     // dst <<= value, or src
+    ISA_SHIFT_RIGHT,    // dst >>= value, or src; zeros come in
+    ISA_SHIFT_SIGNED,   // dst >>= value, or src; copies of the sign come in
     ISA_NEGATE,         // dst = -dst
     ISA_INVERT,         // dst = ~dst
     ISA_BORROW,         // dst = carry ? -1 : 0
@@ -37,6 +41,8 @@ enum isa_kind {
     ISA_SELECT,         // if (condition) dst = src, or [memory]
     ISA_COMPARE,        // src or [memory] with dst, or with value if dst is ISA_NONE
     ISA_TEST,           // likewise, by and
+    ISA_COMPARE_MEMORY, // src with [memory]
+    ISA_BIT,            // carry = bit number dst, or value if dst is ISA_NONE, of src
     ISA_PUSH,           // src, or value if src is ISA_NONE; unknown if ISA_MEMORY is set
     ISA_POP,            // dst
     ISA_LEAVE,
