@@ -35,7 +35,8 @@ struct module {
     uint8_t *private_stores;
     uint32_t *import_functions; // by import: function of the module below; FLOW_NONE: unknown
     uint32_t *import_modules;   // FLOW_NONE: not looked up yet
-    int64_t error_offset;       // errno's place in its thread storage, -1 if it has none
+    uint16_t *hints, *import_hints;
+    int64_t error_offset; // errno's place in its thread storage, -1 if it has none
 };
 
 struct profile_set {
@@ -58,6 +59,8 @@ static void module_deinit(struct module *module)
     free(module->private_stores);
     free(module->import_functions);
     free(module->import_modules);
+    free(module->hints);
+    free(module->import_hints);
     free(module->path);
 }
 
@@ -177,6 +180,34 @@ struct error *profile_set_add(struct profile_set *set, const char *path, size_t 
     return find_scope(set, *ret_module);
 }
 
+// The function that a resolver (STT_GNU_IFUNC) chooses: any one, since all have to do the same.
+static uint32_t resolved_function(const struct flow_image *image, uint32_t resolver)
+{
+    const struct flow_function *function = &image->functions.items[resolver];
+    for (uint32_t i = 0; i < function->fact_count; i++) {
+        const struct isa_fact *fact = &image->facts.items[function->first_fact + i];
+        if (fact->kind != ISA_ADDRESS || fact->base != ISA_PC)
+            continue;
+        uint32_t chosen = flow_function_at(image, (uint64_t)fact->displacement);
+        if (chosen != FLOW_NONE && chosen != resolver &&
+            image->functions.items[chosen].start == (uint64_t)fact->displacement)
+            return chosen;
+    }
+    return FLOW_NONE;
+}
+
+static void find_functions(struct module *module)
+{
+    for (size_t i = 0; i < module->exports.count; i++) {
+        struct export *export = &module->exports.items[i];
+        uint32_t function = flow_function_at(module->image, export->address);
+        if (function == FLOW_NONE ||
+            module->image->functions.items[function].start != export->address)
+            continue;
+        export->function = export->indirect ? resolved_function(module->image, function) : function;
+    }
+}
+
 static struct error *open_image(struct module *module)
 {
     if (module->image != NULL)
@@ -188,18 +219,16 @@ static struct error *open_image(struct module *module)
     module->private_stores = calloc(module->image->facts.count / 8 + 1, 1);
     module->import_functions = malloc((imports + 1) * sizeof *module->import_functions);
     module->import_modules = malloc((imports + 1) * sizeof *module->import_modules);
+    module->hints = calloc(functions + 1, sizeof *module->hints);
+    module->import_hints = calloc(imports + 1, sizeof *module->import_hints);
     if (module->summaries == NULL || module->states == NULL || module->private_stores == NULL ||
-        module->import_functions == NULL || module->import_modules == NULL)
+        module->import_functions == NULL || module->import_modules == NULL ||
+        module->hints == NULL || module->import_hints == NULL)
         return error_no_memory();
     memset(module->import_modules, 0xff, (imports + 1) * sizeof *module->import_modules);
     memset(module->import_functions, 0xff, (imports + 1) * sizeof *module->import_functions);
-    for (size_t i = 0; i < module->exports.count; i++) {
-        struct export *export = &module->exports.items[i];
-        uint32_t function = flow_function_at(module->image, export->address);
-        if (function != FLOW_NONE && !export->indirect &&
-            module->image->functions.items[function].start == export->address)
-            export->function = function;
-    }
+    find_functions(module);
+    hints_from_calls(module->image, module->hints, module->import_hints);
     return NULL;
 }
 
@@ -239,6 +268,9 @@ static struct error *look_up(struct profile_set *set, size_t number, uint32_t im
             find_export(&set->modules.items[other], wanted->name, wanted->version);
         set->modules.items[number].import_modules[import] = (uint32_t)other;
         set->modules.items[number].import_functions[import] = found->function;
+        if (found->function != FLOW_NONE)
+            set->modules.items[other].hints[found->function] |=
+                set->modules.items[number].import_hints[import];
         return NULL;
     }
     set->modules.items[number].import_modules[import] = (uint32_t)number; // looked up in vain
@@ -290,11 +322,24 @@ static const struct summary *callee_summary(void *data, uint32_t callee)
     return module->states[node.function] == STATE_DONE ? &module->summaries[node.function] : NULL;
 }
 
+static unsigned callee_hints(void *data, uint32_t callee)
+{
+    struct asking *asking = data;
+    struct node node;
+    struct error *error = node_of(asking->set, asking->module, callee, &node);
+    if (error != NULL || node.function == FLOW_NONE) {
+        error_free(error);
+        return 0;
+    }
+    return asking->set->modules.items[node.module].hints[node.function];
+}
+
 static const struct error_set *call_errors(void *data, int64_t number)
 {
     const struct asking *asking = data;
     const struct profile_options *options = &asking->set->options;
-    return options->system_call != NULL ? options->system_call(number) : NULL;
+    return options->system_call != NULL ? options->system_call(options->system_call_data, number)
+                                        : NULL;
 }
 
 static bool is_error_slot(void *data, const struct flow_slot *slot)
@@ -319,6 +364,8 @@ static struct error *search(struct profile_set *set, struct node node)
                                        .data = &asking,
                                        .private_stores = module->private_stores};
     TRY(search_function(module->image, node.function, &world, &module->summaries[node.function]));
+    module->hints[node.function] |=
+        (uint16_t)hints_from_body(module->image, node.function, callee_hints, &asking);
     module->states[node.function] = STATE_DONE;
     return NULL;
 }
@@ -406,11 +453,43 @@ struct error *profile_each_export(const struct profile_set *set, size_t number,
     const struct module *module = &set->modules.items[number];
     for (size_t i = 0; i < module->exports.count; i++) {
         const struct export *export = &module->exports.items[i];
-        struct profile_export shown = {
-            .name = export->name, .version = export->version, .address = export->address};
-        if (export->function != FLOW_NONE)
+        struct profile_export shown = {.name = export->name,
+                                       .version = export->version,
+                                       .address = export->address,
+                                       .old = export->hidden_version};
+        if (export->function != FLOW_NONE) {
             shown.summary = &module->summaries[export->function];
+            shown.hints = module->hints[export->function];
+        }
         TRY(each(data, &shown));
     }
     return NULL;
+}
+
+struct error *profile_module_image(struct profile_set *set, size_t module,
+                                   const struct flow_image **ret_image)
+{
+    TRY(open_image(&set->modules.items[module]));
+    *ret_image = set->modules.items[module].image;
+    return NULL;
+}
+
+const char *profile_module_path(const struct profile_set *set, size_t module)
+{
+    return set->modules.items[module].path;
+}
+
+struct error *profile_import_failures(struct profile_set *set, size_t number, uint32_t import,
+                                      struct failures *ret_failures)
+{
+    _cleanup_(visits_deinit) struct visits visits = {0};
+    struct node node;
+    TRY(open_image(&set->modules.items[number]));
+    TRY(node_of(set, (uint32_t)number, import | 0x80000000u, &node));
+    if (node.function == FLOW_NONE)
+        return failures_of(NULL, 0, ret_failures);
+    TRY(analyse_from(set, &visits, node));
+    const struct module *module = &set->modules.items[node.module];
+    return failures_of(&module->summaries[node.function], module->hints[node.function],
+                       ret_failures);
 }

@@ -5,13 +5,16 @@
 #define ORDEAL_PROFILE_LIBRARY_H
 
 #include "base/error.h"
+#include "flow/image.h"
+#include "profile/failures.h"
 #include "profile/summary.h"
 
 struct profile_set;
 
 struct profile_options {
     // Errors of a system call; NULL if nothing is known of it. May itself be NULL.
-    const struct error_set *(*system_call)(int64_t number);
+    const struct error_set *(*system_call)(void *data, int64_t number);
+    void *system_call_data;
 };
 struct error *profile_set_new(const struct profile_options *options, struct profile_set **ret_set);
 void profile_set_free(struct profile_set *set);
@@ -25,12 +28,24 @@ struct error *profile_set_analyse(struct profile_set *set, size_t module);
 struct profile_export {
     const char *name, *version; // version may be NULL
     uint64_t address;
-    const struct summary *summary;
+    bool old;                      // not the version a new program would be linked to
+    unsigned hints;                // enum hint
+    const struct summary *summary; // NULL: its code was not found
 };
 // By name. `each` is called for exported functions only.
 struct error *profile_each_export(const struct profile_set *set, size_t module,
                                   struct error *(*each)(void *data, const struct profile_export *),
                                   void *data);
 const struct error_sets *profile_sets(const struct profile_set *set);
+
+// The code of a module.
+struct error *profile_module_image(struct profile_set *set, size_t module,
+                                   const struct flow_image **ret_image);
+const char *profile_module_path(const struct profile_set *set, size_t module);
+
+// The failures of the function that an import (of the module's image) is bound to, which is
+// analysed if need be. Deinit them.
+struct error *profile_import_failures(struct profile_set *set, size_t module, uint32_t import,
+                                      struct failures *ret_failures);
 
 #endif

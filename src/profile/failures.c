@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See failures.h. The heuristics of section 2.1 of the LFI article, with more to go by: errno, the
+// sign of the other results, what callers do with the result. Every rule is a confidence; nothing
+// is thrown away but what is surely a success.
+#include "profile/failures.h"
+
+#include "base/cleanup.h"
+
+#include <stdlib.h>
+
+#define LARGEST_ERROR 4095
+
+// All the ways of a function together.
+struct picture {
+    unsigned hints;
+    bool pointer, wide;
+    bool other;              // a result that is not a constant
+    bool zero, one;          // constants there are
+    bool negative, positive; // likewise
+    bool negative_sets_errno, zero_sets_errno;
+    bool numbers; // error numbers as a result
+    unsigned distinct_positive;
+};
+
+static const char *const texts[FAILURE_REASONS] = {
+    [FAILURE_SETS_ERRNO] = "sets errno",
+    [FAILURE_ERROR_NUMBERS] = "error numbers",
+    [FAILURE_NEGATIVE] = "negative beside other results",
+    [FAILURE_NULL] = "NULL beside pointers",
+    [FAILURE_CODE] = "code beside zero",
+    [FAILURE_ALONE] = "only constant result",
+    [FAILURE_TRUTH] = "yes or no",
+};
+
+const char *failure_reason_text(enum failure_reason reason)
+{
+    return texts[reason];
+}
+
+void failures_deinit(struct failures *failures)
+{
+    ARRAY_DEINIT(&failures->items);
+}
+
+// Storing 0 is how errno is cleared before something is tried.
+static bool sets_errno(const struct way *way)
+{
+    return way->sets_error && !(way->error.kind == VALUE_CONSTANT && way->error.number == 0);
+}
+
+static bool known_before(const struct summary *summary, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (summary->ways.items[i].result.kind == VALUE_CONSTANT &&
+            summary->ways.items[i].result.number == summary->ways.items[index].result.number)
+            return true;
+    return false;
+}
+
+static void see_constant(struct picture *picture, const struct summary *summary, size_t index)
+{
+    const struct way *way = &summary->ways.items[index];
+    int64_t number = way->result.number;
+    bool error = sets_errno(way);
+    picture->zero |= number == 0;
+    picture->one |= number == 1;
+    picture->negative |= number < 0;
+    picture->positive |= number > 0;
+    picture->negative_sets_errno |= number < 0 && error;
+    picture->zero_sets_errno |= number == 0 && error;
+    if (number > 0 && !known_before(summary, index))
+        picture->distinct_positive++;
+}
+
+static struct picture picture_of(const struct summary *summary, unsigned hints)
+{
+    struct picture picture = {
+        .hints = hints, .pointer = hints_say_pointer(hints), .wide = hints_say_wide(hints)};
+    for (size_t i = 0; i < summary->ways.count; i++) {
+        const struct way *way = &summary->ways.items[i];
+        if (way->result.kind == VALUE_CONSTANT)
+            see_constant(&picture, summary, i);
+        else if (way->result.kind == VALUE_ERRORS)
+            picture.numbers = true;
+        else
+            picture.other = true;
+    }
+    return picture;
+}
+
+struct judgement {
+    unsigned confidence; // 0: a success
+    enum failure_reason reason;
+};
+
+static struct judgement judge_negative(const struct picture *picture, const struct way *way)
+{
+    if (sets_errno(way))
+        return (struct judgement){picture->pointer && way->result.number != -1 ? 70 : 95,
+                                  FAILURE_SETS_ERRNO};
+    bool small = way->result.number >= -LARGEST_ERROR;
+    if (picture->other || picture->zero || picture->positive)
+        return (struct judgement){small ? 85 : 40, FAILURE_NEGATIVE};
+    return (struct judgement){small ? 60 : 25, FAILURE_ALONE};
+}
+
+static struct judgement judge_zero(const struct picture *picture, const struct way *way)
+{
+    bool error = sets_errno(way);
+    if (picture->pointer && picture->other)
+        return (struct judgement){error ? 95 : 85, error ? FAILURE_SETS_ERRNO : FAILURE_NULL};
+    if (picture->negative || picture->numbers)
+        return (struct judgement){0, FAILURE_NULL};
+    if (error && (picture->other || picture->positive))
+        return (struct judgement){picture->wide ? 80 : 55, FAILURE_SETS_ERRNO};
+    if (picture->other && !picture->positive)
+        return (struct judgement){picture->wide ? 60 : 30, FAILURE_NULL};
+    if (picture->one && picture->distinct_positive == 1 && !picture->other)
+        return (struct judgement){30, FAILURE_TRUTH};
+    return (struct judgement){0, FAILURE_NULL};
+}
+
+static struct judgement judge_positive(const struct picture *picture, const struct way *way)
+{
+    if (picture->pointer)
+        return (struct judgement){0, FAILURE_CODE};
+    bool small = way->result.number <= LARGEST_ERROR;
+    if (picture->negative)
+        return (struct judgement){sets_errno(way) && !picture->negative_sets_errno ? 40 : 0,
+                                  FAILURE_SETS_ERRNO};
+    if (sets_errno(way) && !picture->zero_sets_errno)
+        return (struct judgement){picture->zero ? 60 : 40, FAILURE_SETS_ERRNO};
+    if (picture->zero && picture->distinct_positive > 1 && !picture->other)
+        return (struct judgement){small ? 55 : 30, FAILURE_CODE};
+    if (picture->zero && picture->distinct_positive == 1 && !picture->other)
+        return (struct judgement){30, FAILURE_TRUTH};
+    return (struct judgement){15, FAILURE_ALONE};
+}
+
+static struct judgement judge(const struct picture *picture, const struct way *way)
+{
+    struct judgement judgement = {0};
+    if (way->result.kind == VALUE_ERRORS)
+        judgement = (struct judgement){way->result.negative ? 90 : 80, FAILURE_ERROR_NUMBERS};
+    else if (way->result.kind != VALUE_CONSTANT)
+        return judgement;
+    else if (way->result.number < 0)
+        judgement = judge_negative(picture, way);
+    else if (way->result.number == 0)
+        judgement = judge_zero(picture, way);
+    else
+        judgement = judge_positive(picture, way);
+    // A result that no caller looks at may be what a function without one leaves behind.
+    if ((picture->hints & (HINT_CALLED | HINT_USED)) == HINT_CALLED && !sets_errno(way))
+        judgement.confidence = judgement.confidence * 3 / 5;
+    return judgement;
+}
+
+static int compare_failures(const void *a, const void *b)
+{
+    const struct failure *left = a, *right = b;
+    if (left->confidence != right->confidence)
+        return right->confidence - left->confidence;
+    if (left->result.number != right->result.number)
+        return left->result.number < right->result.number ? 1 : -1;
+    return (left->evidence > right->evidence) - (left->evidence < right->evidence);
+}
+
+static const char *why_unknown(const struct summary *summary)
+{
+    if (summary == NULL)
+        return "its code was not found";
+    if (summary->ways.count == 0)
+        return summary->cut ? "too much to look at" : "no way out of it was found";
+    return NULL;
+}
+
+static struct error *add(struct failures *failures, const struct way *way,
+                         struct judgement judgement)
+{
+    struct failure *added = ARRAY_ADD(&failures->items);
+    if (added == NULL)
+        return error_no_memory();
+    *added = (struct failure){.result = way->result,
+                              .sets_error = sets_errno(way),
+                              .error = way->error,
+                              .effect_count = way->effect_count,
+                              .evidence = way->evidence,
+                              .confidence = (uint8_t)judgement.confidence,
+                              .reason = (uint8_t)judgement.reason};
+    for (unsigned i = 0; i < way->effect_count; i++)
+        added->effects[i] = way->effects[i];
+    return NULL;
+}
+
+static struct error *fill(const struct summary *summary, unsigned hints, struct failures *failures)
+{
+    failures->unknown = why_unknown(summary);
+    failures->pointer = hints_say_pointer(hints);
+    failures->narrow = hints_say_narrow(hints);
+    failures->cut = summary != NULL && summary->cut;
+    if (failures->unknown != NULL)
+        return NULL;
+    struct picture picture = picture_of(summary, hints);
+    failures->zero_succeeds = picture.zero && !picture.other && !picture.positive;
+    for (size_t i = 0; i < summary->ways.count; i++) {
+        struct judgement judgement = judge(&picture, &summary->ways.items[i]);
+        if (judgement.confidence != 0)
+            TRY(add(failures, &summary->ways.items[i], judgement));
+    }
+    if (failures->items.count != 0)
+        qsort(failures->items.items, failures->items.count, sizeof *failures->items.items,
+              compare_failures);
+    return NULL;
+}
+
+struct error *failures_of(const struct summary *summary, unsigned hints,
+                          struct failures *ret_failures)
+{
+    struct failures failures = {0};
+    struct error *error = fill(summary, hints, &failures);
+    if (error != NULL) {
+        failures_deinit(&failures);
+        return error;
+    }
+    *ret_failures = failures;
+    return NULL;
+}

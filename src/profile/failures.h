@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From the ways a function can come back to its failures: what a user calls an error return.
+#ifndef ORDEAL_PROFILE_FAILURES_H
+#define ORDEAL_PROFILE_FAILURES_H
+
+#include "profile/hints.h"
+#include "profile/summary.h"
+
+enum failure_reason {
+    FAILURE_SETS_ERRNO,    // errno is set on the way
+    FAILURE_ERROR_NUMBERS, // the result is an error number, or one negated
+    FAILURE_NEGATIVE,      // negative, where other results are not
+    FAILURE_NULL,          // zero, where other results are pointers
+    FAILURE_CODE,          // one of several positive results, where zero is success
+    FAILURE_ALONE,         // the only constant there is
+    FAILURE_TRUTH,         // one of the two results of a yes-or-no function
+};
+#define FAILURE_REASONS (FAILURE_TRUTH + 1)
+// "sets errno", …
+const char *failure_reason_text(enum failure_reason reason);
+
+// What is shown and used unless somebody asks for everything.
+#define FAILURE_LIKELY 50
+
+struct failure {
+    struct value result; // a constant or error numbers
+    bool sets_error;
+    struct value error; // of errno, if it is set
+    uint8_t effect_count;
+    struct effect effects[OUTCOME_EFFECTS];
+    uint64_t evidence;  // link-time address of the instruction the result comes from
+    uint8_t confidence; // 0 to 100
+    uint8_t reason;     // enum failure_reason
+};
+
+struct failures {
+    ARRAY(struct failure) items; // most certain first
+    bool pointer;                // the function seems to return a pointer
+    bool narrow;                 // its result seems to be an int: the upper half means nothing
+    bool zero_succeeds;          // zero is its only success
+    bool cut;                    // there may be more
+    const char *unknown;         // why nothing can be told, or NULL; a constant text
+};
+void failures_deinit(struct failures *failures);
+
+// `summary` may be NULL if the function's code was not found; `hints`: enum hint.
+struct error *failures_of(const struct summary *summary, unsigned hints,
+                          struct failures *ret_failures);
+
+#endif

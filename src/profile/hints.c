@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See hints.h. Only the nearest instructions are looked at: what is not seen there is left open.
+#include "profile/hints.h"
+
+#define MOST_FACTS  24 // after a call
+#define MOST_BLOCKS 3
+#define FROM_RESULT (HINT_DEREFERENCED | HINT_USED)
+
+struct following {
+    const struct flow_image *image;
+    unsigned hints, facts;
+};
+
+static bool holds(uint32_t registers, uint8_t reg)
+{
+    return reg < ISA_REGISTERS && (registers >> reg & 1) != 0;
+}
+
+static unsigned width_hint(unsigned width)
+{
+    return HINT_USED | (width == 8 ? HINT_WIDE : HINT_NARROW);
+}
+
+// What one instruction says about a value that is in some registers, and where it is then.
+static void follow_fact(struct following *following, const struct isa_fact *fact,
+                        uint32_t *registers)
+{
+    if ((fact->flags & ISA_MEMORY) != 0 && fact->kind != ISA_ADDRESS &&
+        holds(*registers, fact->base))
+        following->hints |= FROM_RESULT;
+    uint32_t copies = 0;
+    switch (fact->kind) {
+    case ISA_COPY:
+        if (!holds(*registers, fact->src))
+            break;
+        copies = fact->dst < ISA_REGISTERS ? 1u << fact->dst : 0;
+        following->hints |= fact->from < 8 ? HINT_USED | HINT_NARROW : HINT_USED;
+        break;
+    case ISA_COMPARE:
+    case ISA_TEST:
+        if (holds(*registers, fact->src) || holds(*registers, fact->dst))
+            following->hints |= width_hint(fact->width);
+        break;
+    case ISA_STORE:
+        if (holds(*registers, fact->src))
+            following->hints |= width_hint(fact->width);
+        break;
+    default:
+        break;
+    }
+    *registers = (*registers & ~(uint32_t)fact->writes) | copies;
+}
+
+static void follow_block(struct following *following, uint32_t number, uint32_t registers,
+                         unsigned depth)
+{
+    const struct flow_image *image = following->image;
+    const struct flow_block *block = &image->blocks.items[number];
+    for (uint32_t i = 0; i < block->count; i++) {
+        if (following->facts++ >= MOST_FACTS || registers == 0)
+            return;
+        follow_fact(following, &image->facts.items[block->first + i], &registers);
+    }
+    if (depth == 0 || block->end != FLOW_GOES_ON)
+        return;
+    for (uint32_t i = 0; i < block->out_count && i < 2; i++)
+        follow_block(following, image->edges.items[block->edges_out + i].block, registers,
+                     depth - 1);
+}
+
+void hints_from_calls(const struct flow_image *image, uint16_t *functions, uint16_t *imports)
+{
+    for (size_t i = 0; i < image->blocks.count; i++) {
+        const struct flow_block *block = &image->blocks.items[i];
+        if (block->end != FLOW_CALLS || block->callee == FLOW_NONE || block->out_count == 0)
+            continue;
+        uint16_t *hints = flow_callee_is_import(block->callee)
+                              ? &imports[flow_callee_import(block->callee)]
+                              : &functions[image->functions.items[block->callee].owner];
+        *hints |= HINT_CALLED;
+        if ((*hints & HINT_DEREFERENCED) != 0)
+            continue;
+        struct following following = {.image = image};
+        follow_block(&following, image->edges.items[block->edges_out].block, 1u << ISA_RETURN,
+                     MOST_BLOCKS);
+        *hints |= (uint16_t)following.hints;
+    }
+}
+
+// ---- how a function makes its result ----
+
+static unsigned made_by(const struct isa_fact *fact)
+{
+    switch (fact->kind) {
+    case ISA_CONSTANT:
+    case ISA_BORROW:
+        return 0;
+    case ISA_SET:
+        return HINT_MADE_NARROW;
+    case ISA_ADDRESS:
+        return fact->base == ISA_PC ? HINT_MADE_ADDRESS | HINT_MADE_WIDE
+               : fact->width == 8   ? HINT_MADE_WIDE
+                                    : HINT_MADE_NARROW;
+    case ISA_COPY:
+    case ISA_LOAD:
+    case ISA_ADD:
+    case ISA_SUBTRACT:
+    case ISA_SELECT:
+        return fact->width == 8 ? HINT_MADE_WIDE : HINT_MADE_NARROW;
+    default:
+        return 0;
+    }
+}
+
+struct making {
+    const struct flow_image *image;
+    unsigned (*callee_hints)(void *data, uint32_t callee);
+    void *data;
+    unsigned hints;
+};
+
+static unsigned from_callee(const struct making *making, uint32_t callee)
+{
+    if (callee == FLOW_NONE)
+        return 0;
+    unsigned hints = making->callee_hints(making->data, callee);
+    return (hints & (HINT_MADE_WIDE | HINT_MADE_NARROW)) |
+           (hints_say_pointer(hints) ? HINT_MADE_POINTER : 0);
+}
+
+// The nearest instruction before the end of a block that writes the result.
+static void look_back(struct making *making, const struct flow_block *block, unsigned depth)
+{
+    const struct flow_image *image = making->image;
+    for (uint32_t i = block->count; i-- > 0;) {
+        const struct isa_fact *fact = &image->facts.items[block->first + i];
+        if ((fact->writes >> ISA_RETURN & 1) == 0)
+            continue;
+        making->hints |= made_by(fact);
+        return;
+    }
+    for (uint32_t i = 0; i < block->in_count && i < 8; i++) {
+        const struct flow_block *before =
+            &image->blocks.items[image->edges.items[block->edges_in + i].block];
+        if (before->end == FLOW_CALLS)
+            making->hints |= from_callee(making, before->callee);
+        else if (depth != 0)
+            look_back(making, before, depth - 1);
+    }
+}
+
+unsigned hints_from_body(const struct flow_image *image, uint32_t function,
+                         unsigned (*callee_hints)(void *data, uint32_t callee), void *data)
+{
+    struct making making = {.image = image, .callee_hints = callee_hints, .data = data};
+    for (uint32_t range = function; range != FLOW_NONE;) {
+        const struct flow_function *part = &image->functions.items[range];
+        for (uint32_t i = 0; i < part->block_count; i++) {
+            const struct flow_block *block = &image->blocks.items[part->first_block + i];
+            if (block->end == FLOW_TAIL)
+                making.hints |= from_callee(&making, block->callee);
+            else if (block->end == FLOW_RETURNS)
+                look_back(&making, block, 1);
+        }
+        range = part->next_part;
+    }
+    return making.hints;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the type of a function's result seems to be, from how its callers use it and how it is made.
+#ifndef ORDEAL_PROFILE_HINTS_H
+#define ORDEAL_PROFILE_HINTS_H
+
+#include "flow/image.h"
+
+enum hint {
+    HINT_DEREFERENCED = 1 << 0, // a caller uses the result as an address
+    HINT_WIDE = 1 << 1,         // a caller looks at all 64 bits
+    HINT_NARROW = 1 << 2,       // a caller looks at 32 bits or less
+    HINT_USED = 1 << 3,         // a caller uses the result
+    HINT_CALLED = 1 << 4,       // there is a caller
+    HINT_MADE_WIDE = 1 << 5,    // 64 bits are put into the result
+    HINT_MADE_NARROW = 1 << 6,  // 32 bits or less are, not counting constants
+    HINT_MADE_ADDRESS = 1 << 7, // the address of something is
+    HINT_MADE_POINTER = 1 << 8, // the result of a function that returns a pointer is
+};
+
+// Adds what the calls in an image say about functions (by owner) and about imports.
+void hints_from_calls(const struct flow_image *image, uint16_t *functions, uint16_t *imports);
+
+// What a function itself puts into its result. `callee_hints` gives those of a callee.
+unsigned hints_from_body(const struct flow_image *image, uint32_t function,
+                         unsigned (*callee_hints)(void *data, uint32_t callee), void *data);
+
+static inline bool hints_say_pointer(unsigned hints)
+{
+    return (hints & (HINT_DEREFERENCED | HINT_MADE_ADDRESS | HINT_MADE_POINTER)) != 0 &&
+           (hints & HINT_NARROW) == 0;
+}
+// Nobody says that it is less than 64 bits, and somebody says that it is.
+static inline bool hints_say_wide(unsigned hints)
+{
+    return (hints & (HINT_WIDE | HINT_MADE_WIDE | HINT_DEREFERENCED)) != 0 &&
+           (hints & (HINT_NARROW | HINT_MADE_NARROW)) == 0;
+}
+static inline bool hints_say_narrow(unsigned hints)
+{
+    return (hints & (HINT_NARROW | HINT_MADE_NARROW)) != 0 &&
+           (hints & (HINT_WIDE | HINT_MADE_WIDE | HINT_DEREFERENCED)) == 0;
+}
+
+#endif
