@@ -2,15 +2,11 @@
 // The findings of a campaign as SARIF 2.1.0: a rule per verdict, a result per finding.
 #include "base/cleanup.h"
 #include "report/campaign-facts.h"
-#include "report/escape.h"
-#include "report/json.h"
+#include "report/sarif.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#define SCHEMA                                                                                     \
-    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 struct log {
     const struct campaign_facts *facts;
@@ -18,25 +14,13 @@ struct log {
     int rule_of[VERDICTS];
 };
 
-static void add_message(struct log *log, json_t *parent, const char *key, const char *text)
-{
-    json_add_string(&log->maker, json_add_object(&log->maker, parent, key), "text", text);
-}
-
 static const char *level_of(enum verdict verdict)
 {
     return verdict_facts[verdict].failure ? "error" : "note";
 }
 
-static void add_tool(struct log *log, json_t *run)
+static void add_rules(struct log *log, const struct sarif_run *run)
 {
-    struct json_maker *maker = &log->maker;
-    const char *version = log->facts->campaign.version;
-    json_t *driver = json_add_object(maker, json_add_object(maker, run, "tool"), "driver");
-    json_add_string(maker, driver, "name", "Ordeal");
-    if (version != NULL)
-        json_add_string(maker, driver, "version", version);
-    json_t *rules = json_add_array(maker, driver, "rules");
     int count = 0;
     for (int i = 0; i < VERDICTS; i++) {
         log->rule_of[i] = -1;
@@ -46,11 +30,8 @@ static void add_tool(struct log *log, json_t *run)
         if (!used)
             continue;
         log->rule_of[i] = count++;
-        json_t *rule = json_add_object(maker, rules, NULL);
-        json_add_string(maker, rule, "id", verdict_facts[i].name);
-        add_message(log, rule, "shortDescription", verdict_facts[i].meaning);
-        json_t *configuration = json_add_object(maker, rule, "defaultConfiguration");
-        json_add_string(maker, configuration, "level", level_of((enum verdict)i));
+        sarif_add_rule(&log->maker, run, verdict_facts[i].name, verdict_facts[i].meaning,
+                       level_of((enum verdict)i));
     }
 }
 
@@ -70,51 +51,9 @@ static struct error *add_invocation(struct log *log, json_t *run)
     for (size_t i = 0; i < log->facts->limits.count; i++) {
         json_t *note = json_add_object(maker, notes, NULL);
         json_add_string(maker, note, "level", "note");
-        add_message(log, note, "message", log->facts->limits.items[i]);
+        sarif_add_message(maker, note, "message", log->facts->limits.items[i]);
     }
-    if (campaign->directory == NULL || campaign->directory[0] != '/')
-        return NULL;
-    _cleanup_(buffer_deinit) struct buffer uri = {0};
-    TRY(buffer_printf(&uri, "file://"));
-    TRY(escape_uri(&uri, campaign->directory));
-    if (uri.data[uri.size - 1] != '/')
-        TRY(buffer_append(&uri, "/", 1));
-    json_t *bases = json_add_object(maker, run, "originalUriBaseIds");
-    json_add_string(maker, json_add_object(maker, bases, "SRCROOT"), "uri", uri.data);
-    return NULL;
-}
-
-// The part of a path below the campaign's directory, or NULL.
-static const char *below(const char *path, const char *directory)
-{
-    if (path[0] != '/')
-        return path;
-    size_t size = directory != NULL ? strlen(directory) : 0;
-    while (size > 1 && directory[size - 1] == '/')
-        size--;
-    if (size < 2 || strncmp(path, directory, size) != 0 || path[size] != '/')
-        return NULL;
-    return path + size + 1;
-}
-
-// Colons are escaped, too: no path looks like a scheme.
-static struct error *add_place(struct log *log, json_t *location, const char *file, unsigned line)
-{
-    struct json_maker *maker = &log->maker;
-    const char *directory = log->facts->campaign.directory;
-    const char *relative = below(file, directory);
-    _cleanup_(buffer_deinit) struct buffer uri = {0};
-    if (relative == NULL)
-        TRY(buffer_printf(&uri, "file://"));
-    TRY(escape_uri(&uri, relative != NULL ? relative : file));
-    json_t *place = json_add_object(maker, location, "physicalLocation");
-    json_t *artifact = json_add_object(maker, place, "artifactLocation");
-    json_add_string(maker, artifact, "uri", uri.data != NULL ? uri.data : "");
-    if (relative != NULL && directory != NULL && directory[0] == '/')
-        json_add_string(maker, artifact, "uriBaseId", "SRCROOT");
-    if (line != 0)
-        json_add_integer(maker, json_add_object(maker, place, "region"), "startLine", line);
-    return NULL;
+    return sarif_add_base(maker, run, campaign->directory);
 }
 
 // A frame is "FUNCTION at FILE:LINE (MODULE)" if everything is known about it.
@@ -124,7 +63,7 @@ static struct error *add_frame(struct log *log, json_t *frames, char *text)
     json_t *frame = json_add_object(maker, frames, NULL);
     json_t *location = json_add_object(maker, frame, "location");
     if (*text != '\0')
-        add_message(log, location, "message", text);
+        sarif_add_message(maker, location, "message", text);
     char *module = strrchr(text, '('), *at = strstr(text, " at ");
     size_t size = strlen(text);
     if (module == NULL || module == text || text[size - 1] != ')')
@@ -136,7 +75,7 @@ static struct error *add_frame(struct log *log, json_t *frames, char *text)
     if (line == 0 || line > UINT32_MAX || *end != '\0' || colon <= at + 4)
         return NULL;
     *colon = '\0';
-    return add_place(log, location, at + 4, (unsigned)line);
+    return sarif_add_place(maker, location, log->facts->campaign.directory, at + 4, (unsigned)line);
 }
 
 static struct error *add_stack(struct log *log, json_t *result, const char *stack)
@@ -164,15 +103,13 @@ static struct error *add_result(struct log *log, json_t *results,
     json_add_string(maker, result, "level", level_of(finding->verdict));
     _cleanup_(buffer_deinit) struct buffer message = {0};
     TRY(buffer_printf(&message, "%s. Reproduce: %s", finding->title, finding->command));
-    add_message(log, result, "message", message.data);
+    sarif_add_message(maker, result, "message", message.data);
     json_t *location = json_add_object(maker, json_add_array(maker, result, "locations"), NULL);
     if (finding->file != NULL && *finding->file != '\0')
-        TRY(add_place(log, location, finding->file, finding->line));
-    if (*finding->site != '\0') {
-        json_t *logical = json_add_array(maker, location, "logicalLocations");
-        json_add_string(maker, json_add_object(maker, logical, NULL), "fullyQualifiedName",
-                        finding->site);
-    }
+        TRY(sarif_add_place(maker, location, log->facts->campaign.directory, finding->file,
+                            finding->line));
+    if (*finding->site != '\0')
+        sarif_add_logical(maker, location, finding->site);
     if (finding->stack != NULL && *finding->stack != '\0')
         TRY(add_stack(log, result, finding->stack));
     json_add_integer(maker, result, "occurrenceCount", finding->trials != 0 ? finding->trials : 1);
@@ -192,15 +129,13 @@ static struct error *put_page(struct log *log, struct report_sink *sink)
     struct json_maker *maker = &log->maker;
     _cleanup_(json_release) json_t *root = json_object();
     maker->failed = root == NULL;
-    json_add_string(maker, root, "$schema", SCHEMA);
-    json_add_string(maker, root, "version", "2.1.0");
-    json_t *run = json_add_object(maker, json_add_array(maker, root, "runs"), NULL);
-    add_tool(log, run);
-    TRY(add_invocation(log, run));
-    json_t *results = json_add_array(maker, run, "results");
+    const struct sarif_run start = sarif_begin(maker, root, log->facts->campaign.version);
+    add_rules(log, &start);
+    TRY(add_invocation(log, start.run));
+    json_t *results = json_add_array(maker, start.run, "results");
     for (size_t i = 0; i < log->facts->findings.count && !maker->failed; i++)
         TRY(add_result(log, results, &log->facts->findings.items[i]));
-    json_t *properties = json_add_object(maker, run, "properties");
+    json_t *properties = json_add_object(maker, start.run, "properties");
     json_add_format(maker, properties, "seed", "%llu",
                     (unsigned long long)log->facts->campaign.seed);
     json_add_integer(maker, properties, "trials", campaign_all(&log->facts->counts));

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See sarif.h.
+#include "report/sarif.h"
+
+#include "base/cleanup.h"
+#include "report/escape.h"
+
+#include <string.h>
+
+#define SCHEMA                                                                                     \
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+struct sarif_run sarif_begin(struct json_maker *maker, json_t *root, const char *version)
+{
+    json_add_string(maker, root, "$schema", SCHEMA);
+    json_add_string(maker, root, "version", "2.1.0");
+    json_t *run = json_add_object(maker, json_add_array(maker, root, "runs"), NULL);
+    json_t *driver = json_add_object(maker, json_add_object(maker, run, "tool"), "driver");
+    json_add_string(maker, driver, "name", "Ordeal");
+    if (version != NULL)
+        json_add_string(maker, driver, "version", version);
+    return (struct sarif_run){run, json_add_array(maker, driver, "rules")};
+}
+
+void sarif_add_message(struct json_maker *maker, json_t *parent, const char *key, const char *text)
+{
+    json_add_string(maker, json_add_object(maker, parent, key), "text", text);
+}
+
+void sarif_add_rule(struct json_maker *maker, const struct sarif_run *run, const char *id,
+                    const char *meaning, const char *level)
+{
+    json_t *rule = json_add_object(maker, run->rules, NULL);
+    json_add_string(maker, rule, "id", id);
+    sarif_add_message(maker, rule, "shortDescription", meaning);
+    json_add_string(maker, json_add_object(maker, rule, "defaultConfiguration"), "level", level);
+}
+
+struct error *sarif_add_base(struct json_maker *maker, json_t *run, const char *directory)
+{
+    if (directory == NULL || directory[0] != '/')
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer uri = {0};
+    TRY(buffer_printf(&uri, "file://"));
+    TRY(escape_uri(&uri, directory));
+    if (uri.data[uri.size - 1] != '/')
+        TRY(buffer_append(&uri, "/", 1));
+    json_t *bases = json_add_object(maker, run, "originalUriBaseIds");
+    json_add_string(maker, json_add_object(maker, bases, "SRCROOT"), "uri", uri.data);
+    return NULL;
+}
+
+// The part of a path below the directory, or NULL.
+static const char *below(const char *path, const char *directory)
+{
+    if (path[0] != '/')
+        return path;
+    size_t size = directory != NULL ? strlen(directory) : 0;
+    while (size > 1 && directory[size - 1] == '/')
+        size--;
+    if (size < 2 || strncmp(path, directory, size) != 0 || path[size] != '/')
+        return NULL;
+    return path + size + 1;
+}
+
+// Colons are escaped, too: no path looks like a scheme.
+struct error *sarif_add_place(struct json_maker *maker, json_t *location, const char *directory,
+                              const char *file, unsigned line)
+{
+    const char *relative = below(file, directory);
+    _cleanup_(buffer_deinit) struct buffer uri = {0};
+    if (relative == NULL)
+        TRY(buffer_printf(&uri, "file://"));
+    TRY(escape_uri(&uri, relative != NULL ? relative : file));
+    json_t *place = json_add_object(maker, location, "physicalLocation");
+    json_t *artifact = json_add_object(maker, place, "artifactLocation");
+    json_add_string(maker, artifact, "uri", uri.data != NULL ? uri.data : "");
+    if (relative != NULL && directory != NULL && directory[0] == '/')
+        json_add_string(maker, artifact, "uriBaseId", "SRCROOT");
+    if (line != 0)
+        json_add_integer(maker, json_add_object(maker, place, "region"), "startLine", line);
+    return NULL;
+}
+
+void sarif_add_logical(struct json_maker *maker, json_t *location, const char *name)
+{
+    json_t *logical = json_add_array(maker, location, "logicalLocations");
+    json_add_string(maker, json_add_object(maker, logical, NULL), "fullyQualifiedName", name);
+}
