@@ -143,7 +143,8 @@ static void step_store(struct search *search, struct story *story, uint32_t at)
     const struct flow_block *block = &search->image->blocks.items[story->block];
     bool near = story->result_block == FLOW_NONE || story->result_block == story->block;
     bool error_open = search->errors && story->error.state == TRACKED_NOTHING;
-    if (!search_is_store(fact) || (!near && !error_open) || is_private(search, at))
+    if (search->world->results_only || !search_is_store(fact) || (!near && !error_open) ||
+        is_private(search, at))
         return;
     struct origin origin = origin_of_store(search->image, block, at, search->world);
     if (origin.kind == ORIGIN_UNKNOWN)

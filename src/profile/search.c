@@ -201,7 +201,8 @@ struct error *search_function(const struct flow_image *image, uint32_t function,
     const struct flow_function *functions = image->functions.items;
     for (uint32_t f = function; f != FLOW_NONE; f = functions[f].next_part) {
         search.budget += MOST_STORIES(functions[f].fact_count);
-        search.errors = search.errors || range_may_set_error(&search, &functions[f]);
+        search.errors =
+            !world->results_only && (search.errors || range_may_set_error(&search, &functions[f]));
     }
     for (uint32_t f = function; f != FLOW_NONE; f = functions[f].next_part)
         TRY(start_range(&search, &functions[f]));

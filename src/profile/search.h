@@ -19,6 +19,7 @@ struct search_world {
     bool (*is_error_slot)(void *data, const struct flow_slot *slot);
     void *data;
     uint8_t *private_stores; // a bit per fact of the image, zero at first: the search's own memory
+    bool results_only;       // errno and other effects do not matter
 };
 
 // Looks at every way out of a function.

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See kernel-walk.h. Kernels have tens of thousands of functions that call each other in circles,
+// so what is known of one is kept small: a set of error numbers and a few other values instead of
+// every way out. Functions in circles are looked at again with what the others turned out to be.
+#include "profile/kernel-walk.h"
+
+#include "base/cleanup.h"
+#include "profile/search.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ROUNDS 6
+
+enum state { STATE_NEW, STATE_OPEN, STATE_LISTED };
+
+struct visit {
+    uint32_t function, range, block, target; // the next call to look for, and its next target
+};
+
+struct walk {
+    const struct flow_image *image;
+    const struct operation_targets *operations;
+    struct error_sets sets;
+    struct outcomes *outcomes; // by function
+    unsigned char *states;     // by function
+    unsigned char *changed;    // by function: when it was looked at last
+    unsigned char *cut;        // by function
+    uint8_t *private_stores;   // the search's
+    ARRAY(uint32_t) order;     // callees first
+    ARRAY(struct visit) visits;
+    struct summary asked; // the answer to the last question about a callee
+    unsigned rounds;
+};
+
+struct error *walk_new(const struct flow_image *image, const struct operation_targets *operations,
+                       struct walk **ret_walk)
+{
+    size_t functions = image->functions.count + 1;
+    struct walk *walk = calloc(1, sizeof *walk);
+    if (walk == NULL)
+        return error_no_memory();
+    walk->image = image;
+    walk->operations = operations;
+    walk->outcomes = calloc(functions, sizeof *walk->outcomes);
+    walk->states = calloc(functions, 1);
+    walk->changed = calloc(functions, 1);
+    walk->cut = calloc(functions, 1);
+    walk->private_stores = calloc(image->facts.count / 8 + 1, 1);
+    struct error *error = error_sets_init(&walk->sets);
+    if (error == NULL && (walk->outcomes == NULL || walk->states == NULL || walk->changed == NULL ||
+                          walk->cut == NULL || walk->private_stores == NULL))
+        error = error_no_memory();
+    if (error != NULL) {
+        walk_free(walk);
+        return error;
+    }
+    *ret_walk = walk;
+    return NULL;
+}
+
+void walk_free(struct walk *walk)
+{
+    if (walk == NULL)
+        return;
+    free(walk->outcomes);
+    free(walk->states);
+    free(walk->changed);
+    free(walk->cut);
+    free(walk->private_stores);
+    ARRAY_DEINIT(&walk->order);
+    ARRAY_DEINIT(&walk->visits);
+    summary_deinit(&walk->asked);
+    error_sets_deinit(&walk->sets);
+    free(walk);
+}
+
+// ---- who is called ----
+
+// The functions a callee stands for: one, or those of an operation.
+static const uint32_t *targets_of(const struct walk *walk, const uint32_t *callee,
+                                  uint32_t *ret_count)
+{
+    *ret_count = 0;
+    if (*callee == FLOW_NONE)
+        return NULL;
+    if (!flow_callee_is_import(*callee)) {
+        *ret_count = 1;
+        return callee;
+    }
+    uint32_t operation = flow_callee_import(*callee);
+    const struct operation_targets *all = walk->operations;
+    if (operation + 1 >= all->first.count)
+        return NULL;
+    *ret_count = all->first.items[operation + 1] - all->first.items[operation];
+    return all->functions.items + all->first.items[operation];
+}
+
+static uint32_t owner(const struct walk *walk, uint32_t function)
+{
+    return walk->image->functions.items[function].owner;
+}
+
+static struct error *enter(struct walk *walk, uint32_t function)
+{
+    if (walk->states[function] != STATE_NEW)
+        return NULL;
+    struct visit *visit = ARRAY_ADD(&walk->visits);
+    if (visit == NULL)
+        return error_no_memory();
+    *visit = (struct visit){.function = function, .range = function};
+    walk->states[function] = STATE_OPEN;
+    return NULL;
+}
+
+// The next function that the visited one calls; FLOW_NONE if there is none left.
+static uint32_t next_called(const struct walk *walk, struct visit *visit)
+{
+    const struct flow_image *image = walk->image;
+    while (visit->range != FLOW_NONE) {
+        const struct flow_function *range = &image->functions.items[visit->range];
+        while (visit->block < range->block_count) {
+            const struct flow_block *block =
+                &image->blocks.items[range->first_block + visit->block];
+            uint32_t count;
+            const uint32_t *targets = targets_of(walk, &block->callee, &count);
+            if (visit->target < count)
+                return owner(walk, targets[visit->target++]);
+            visit->block++;
+            visit->target = 0;
+        }
+        visit->range = range->next_part;
+        visit->block = 0;
+    }
+    return FLOW_NONE;
+}
+
+struct error *walk_add(struct walk *walk, uint32_t function)
+{
+    TRY(enter(walk, owner(walk, function)));
+    while (walk->visits.count != 0) {
+        struct visit *visit = &walk->visits.items[walk->visits.count - 1];
+        uint32_t called = next_called(walk, visit), done = visit->function;
+        if (called != FLOW_NONE) {
+            TRY(enter(walk, called));
+            continue;
+        }
+        uint32_t *listed = ARRAY_ADD(&walk->order);
+        if (listed == NULL)
+            return error_no_memory();
+        *listed = done;
+        walk->states[done] = STATE_LISTED;
+        walk->visits.count--;
+    }
+    return NULL;
+}
+
+// ---- what the search asks ----
+
+static void merge(struct outcomes *into, const struct outcomes *from)
+{
+    for (unsigned i = 0; i < ERROR_NUMBERS / 64; i++)
+        into->errors.bits[i] |= from->errors.bits[i];
+    into->codes |= from->codes;
+    into->zero |= from->zero;
+    into->one |= from->one;
+    into->other |= from->other;
+    into->known |= from->known;
+}
+
+static bool is_empty(const struct error_set *set)
+{
+    uint64_t all = 0;
+    for (unsigned i = 0; i < ERROR_NUMBERS / 64; i++)
+        all |= set->bits[i];
+    return all == 0;
+}
+
+static struct error *add_value(struct summary *summary, struct value value)
+{
+    return summary_add(summary, &(struct way){.result = value});
+}
+
+static struct error *add_number(struct summary *summary, int64_t number)
+{
+    return add_value(summary, (struct value){.kind = VALUE_CONSTANT, .number = number});
+}
+
+static struct error *summarize(struct walk *walk, const struct outcomes *outcomes,
+                               struct summary *summary)
+{
+    summary->ways.count = 0;
+    if (!is_empty(&outcomes->errors)) {
+        struct value errors = {.kind = VALUE_ERRORS, .negative = true};
+        TRY(error_sets_put(&walk->sets, &outcomes->errors, &errors.set));
+        TRY(add_value(summary, errors));
+    }
+    for (unsigned i = 0; i < KERNEL_CODES; i++)
+        if ((outcomes->codes >> i & 1) != 0)
+            TRY(add_number(summary, -(int64_t)(KERNEL_CODES_FROM + i)));
+    if (outcomes->zero)
+        TRY(add_number(summary, 0));
+    if (outcomes->one)
+        TRY(add_number(summary, 1));
+    if (outcomes->other)
+        TRY(add_value(summary, (struct value){.kind = VALUE_OTHER}));
+    return NULL;
+}
+
+static const struct summary *callee_summary(void *data, uint32_t callee)
+{
+    struct walk *walk = data;
+    struct outcomes together = {0};
+    uint32_t count;
+    const uint32_t *targets = targets_of(walk, &callee, &count);
+    for (uint32_t i = 0; i < count; i++)
+        merge(&together, &walk->outcomes[owner(walk, targets[i])]);
+    if (flow_callee_is_import(callee))
+        together.zero = together.other = true; // there are others that are not known
+    if (!together.known)
+        return NULL;
+    // A lack of memory makes the callee unknown here; the search itself will say so.
+    struct error *error = summarize(walk, &together, &walk->asked);
+    if (error == NULL)
+        return &walk->asked;
+    error_free(error);
+    return NULL;
+}
+
+static const struct error_set *no_system_call(void *data, int64_t number)
+{
+    return NULL;
+}
+
+static bool no_error_slot(void *data, const struct flow_slot *slot)
+{
+    return false;
+}
+
+// ---- one function ----
+
+static void note_number(struct outcomes *outcomes, int64_t number)
+{
+    if (number == 0)
+        outcomes->zero = true;
+    else if (number == 1)
+        outcomes->one = true;
+    else if (number < 0 && number >= -EHWPOISON)
+        error_set_add(&outcomes->errors, (unsigned)-number);
+    else if (number <= -KERNEL_CODES_FROM && number > -KERNEL_CODES_FROM - KERNEL_CODES)
+        outcomes->codes |= 1u << (-number - KERNEL_CODES_FROM);
+    else
+        outcomes->other = true;
+}
+
+static struct outcomes outcomes_of(const struct walk *walk, const struct summary *summary)
+{
+    struct outcomes outcomes = {.known = true};
+    for (size_t i = 0; i < summary->ways.count; i++) {
+        const struct value *value = &summary->ways.items[i].result;
+        if (value->kind == VALUE_CONSTANT) {
+            note_number(&outcomes, value->number);
+        } else if (value->kind == VALUE_ERRORS && value->negative) {
+            const struct outcomes from = {.errors = walk->sets.items.items[value->set]};
+            merge(&outcomes, &from);
+        } else {
+            outcomes.other = true;
+        }
+    }
+    return outcomes;
+}
+
+// Reading a program's memory fails with a fault, which leads nowhere a compiler wrote.
+static bool may_fault(const struct flow_function *function)
+{
+    static const char prefix[] = "__get_user_";
+    return function->name != NULL && function->name_size > sizeof prefix - 1 &&
+           memcmp(function->name, prefix, sizeof prefix - 1) == 0;
+}
+
+static struct error *look_at(struct walk *walk, uint32_t function)
+{
+    const struct search_world world = {.sets = &walk->sets,
+                                       .callee = callee_summary,
+                                       .system_call = no_system_call,
+                                       .is_error_slot = no_error_slot,
+                                       .data = walk,
+                                       .private_stores = walk->private_stores,
+                                       .results_only = true};
+    struct summary summary = {0};
+    struct error *error = search_function(walk->image, function, &world, &summary);
+    struct outcomes now = outcomes_of(walk, &summary);
+    if (may_fault(&walk->image->functions.items[function]))
+        error_set_add(&now.errors, EFAULT);
+    walk->cut[function] = summary.cut;
+    summary_deinit(&summary);
+    TRY(error);
+    if (memcmp(&now, &walk->outcomes[function], sizeof now) != 0) {
+        walk->outcomes[function] = now;
+        walk->changed[function] = 1;
+    }
+    return NULL;
+}
+
+static bool calls_changed(const struct walk *walk, uint32_t function)
+{
+    struct visit visit = {.function = function, .range = function};
+    for (uint32_t called; (called = next_called(walk, &visit)) != FLOW_NONE;)
+        if (walk->changed[called] != 0)
+            return true;
+    return false;
+}
+
+struct error *walk_run(struct walk *walk)
+{
+    bool again = true;
+    for (walk->rounds = 0; again && walk->rounds < MOST_ROUNDS; walk->rounds++) {
+        again = false;
+        for (size_t i = 0; i < walk->order.count; i++) {
+            uint32_t function = walk->order.items[i];
+            walk->changed[function] = 0;
+            if (walk->outcomes[function].known && !calls_changed(walk, function))
+                continue;
+            TRY(look_at(walk, function));
+            again |= walk->changed[function] != 0;
+        }
+    }
+    return NULL;
+}
+
+const struct outcomes *walk_outcomes(const struct walk *walk, uint32_t function)
+{
+    return &walk->outcomes[owner(walk, function)];
+}
+
+void walk_count(const struct walk *walk, struct kernel_figures *figures)
+{
+    figures->functions = walk->order.count;
+    figures->rounds = walk->rounds;
+    for (size_t i = 0; i < walk->order.count; i++) {
+        uint32_t number = walk->order.items[i];
+        figures->cut += walk->cut[number];
+        for (; number != FLOW_NONE; number = walk->image->functions.items[number].next_part) {
+            const struct flow_function *range = &walk->image->functions.items[number];
+            for (uint32_t b = 0; b < range->block_count; b++) {
+                const struct flow_block *block = &walk->image->blocks.items[range->first_block + b];
+                uint8_t kind = walk->image->facts.items[block->first + block->count - 1].kind;
+                if (kind != ISA_CALL_INDIRECT && kind != ISA_JUMP_INDIRECT)
+                    continue;
+                figures->indirect++;
+                figures->resolved += flow_callee_is_import(block->callee);
+            }
+        }
+    }
+}

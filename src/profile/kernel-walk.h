@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What functions of a kernel come back with: those that system calls reach, callees first, in
+// rounds until nothing changes any more.
+#ifndef ORDEAL_PROFILE_KERNEL_WALK_H
+#define ORDEAL_PROFILE_KERNEL_WALK_H
+
+#include "flow/image.h"
+#include "profile/kernel.h"
+
+// Codes that kernels use among themselves, beyond those of programs.
+#define KERNEL_CODES_FROM 512
+#define KERNEL_CODES      24
+
+struct outcomes {            // of one function
+    struct error_set errors; // negative
+    uint32_t codes;          // a bit for each of KERNEL_CODES
+    bool zero, one, other;   // other: whatever else
+    bool known;              // it was looked at
+};
+
+// Who may be called by an indirect call: functions that stand in tables at one place.
+struct operation_targets {
+    ARRAY(uint32_t) functions; // one after the other's
+    ARRAY(uint32_t) first;     // by operation, and one behind the last: where its functions begin
+};
+
+struct walk;
+// Blocks whose `callee` is an import reach the targets of the operation of that number.
+struct error *walk_new(const struct flow_image *image, const struct operation_targets *operations,
+                       struct walk **ret_walk);
+void walk_free(struct walk *walk);
+
+// Adds a function and whatever it reaches; then all of them are looked at together.
+struct error *walk_add(struct walk *walk, uint32_t function);
+struct error *walk_run(struct walk *walk);
+
+const struct outcomes *walk_outcomes(const struct walk *walk, uint32_t function);
+void walk_count(const struct walk *walk, struct kernel_figures *figures);
+
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See system-calls.h. The table is data of its own; this unpacks it once.
+#include "profile/system-calls.h"
+
+#include <errno.h>
+#include <string.h>
+#include <threads.h>
+
+#define NONE       0
+#define OPERATIONS // what follows was found behind tables of operations
+
+#define CALL(call_number, call_name, ...) static const uint8_t errors_##call_name[] = {__VA_ARGS__};
+#include "profile/system-calls.tab"
+#undef CALL
+
+static const struct {
+    int64_t number;
+    const char *name;
+    const uint8_t *errors;
+    size_t error_count;
+} calls[] = {
+#define CALL(call_number, call_name, ...)                                                          \
+    {call_number, #call_name, errors_##call_name, sizeof errors_##call_name},
+#include "profile/system-calls.tab"
+#undef CALL
+};
+#define CALLS (sizeof calls / sizeof *calls)
+
+static struct error_set sets[CALLS];
+static once_flag unpacked = ONCE_FLAG_INIT;
+
+static void unpack(void)
+{
+    for (size_t i = 0; i < CALLS; i++)
+        for (size_t e = 0; e < calls[i].error_count; e++)
+            if (calls[i].errors[e] != NONE)
+                error_set_add(&sets[i], calls[i].errors[e]);
+}
+
+// CALLS if there is none.
+static size_t find(int64_t number)
+{
+    size_t low = 0, high = CALLS;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (calls[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < CALLS && calls[low].number == number ? low : CALLS;
+}
+
+const struct error_set *system_call_errors(const void *data, int64_t number)
+{
+    size_t index = find(number);
+    if (index == CALLS)
+        return NULL;
+    call_once(&unpacked, unpack);
+    return &sets[index];
+}
+
+const char *system_call_name(int64_t number)
+{
+    size_t index = find(number);
+    return index != CALLS ? calls[index].name : NULL;
+}
+
+int64_t system_call_number(const char *name)
+{
+    for (size_t i = 0; i < CALLS; i++)
+        if (strcmp(calls[i].name, name) == 0)
+            return calls[i].number;
+    return SYSTEM_CALL_NONE;
+}
+
+size_t system_call_count(void)
+{
+    return CALLS;
+}
+
+int64_t system_call_at(size_t index)
+{
+    return calls[index].number;
+}
