@@ -53,6 +53,11 @@ struct elf_program {
 struct error *elf_find_program(const char *command, struct elf_program *ret_program);
 void elf_program_deinit(struct elf_program *program);
 
+// The file of a library that is asked for by its name ("libc.so.6"), where the loader would find it
+// for a program that says nothing of its own: LD_LIBRARY_PATH, /etc/ld.so.cache, the default
+// directories.
+struct error *elf_find_library(const char *name, char **ret_path);
+
 // The libraries a program loads at start, as the loader finds them (DT_RUNPATH, LD_LIBRARY_PATH,
 // /etc/ld.so.cache or the default directories), breadth first, program excluded.
 struct elf_closure {

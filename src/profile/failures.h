@@ -25,6 +25,7 @@ const char *failure_reason_text(enum failure_reason reason);
 struct failure {
     struct value result; // a constant or error numbers
     bool sets_error;
+    bool error_open;    // errno may have other values than those of `error`
     struct value error; // of errno, if it is set
     uint8_t effect_count;
     struct effect effects[OUTCOME_EFFECTS];

@@ -13,8 +13,8 @@ struct profile_set;
 
 struct profile_options {
     // Errors of a system call; NULL if nothing is known of it. May itself be NULL.
-    const struct error_set *(*system_call)(void *data, int64_t number);
-    void *system_call_data;
+    const struct error_set *(*system_call)(const void *data, int64_t number);
+    const void *system_call_data;
 };
 struct error *profile_set_new(const struct profile_options *options, struct profile_set **ret_set);
 void profile_set_free(struct profile_set *set);

@@ -47,7 +47,7 @@ static const char source[] =
 static struct error_set close_errors;
 
 // close is 3; nothing is known of the others.
-static const struct error_set *system_call(void *data, int64_t number)
+static const struct error_set *system_call(const void *data, int64_t number)
 {
     (void)data;
     return number == 3 ? &close_errors : NULL;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The fault profile of one library: its exported functions and their failures, as plain data that
+// stands for itself. Flat arrays, so that it can be kept in a file.
+#ifndef ORDEAL_PROFILE_PROFILE_H
+#define ORDEAL_PROFILE_PROFILE_H
+
+#include "profile/library.h"
+
+// Texts are offsets in `texts`; 0: none.
+struct profile_function {
+    uint64_t address;
+    uint32_t name, version;
+    uint32_t unknown;             // why nothing can be told
+    uint32_t first, count;        // failures
+    uint8_t old;                  // not the version a new program would be linked to
+    uint8_t cut, pointer, narrow; // as in struct failures
+};
+
+struct profile_variable { // that failures change
+    int64_t where;
+    uint32_t name;
+    uint32_t kind; // enum effect_kind
+};
+
+struct profile {
+    char *path;
+    uint32_t soname, build_id;
+    bool cached;                              // it comes from an earlier run
+    ARRAY(struct profile_function) functions; // by name, current version first
+    ARRAY(struct failure) failures;           // those of a function together
+    ARRAY(struct profile_variable) variables; // by kind and place
+    struct error_sets sets;                   // what failures' values refer to
+    struct buffer texts;
+};
+void profile_deinit(struct profile *profile);
+
+// Of a module that has been analysed. Failures that differ only in errno are put together.
+struct error *profile_make(struct profile_set *set, size_t module, struct profile *ret_profile);
+
+// Leaves error numbers out of errno and of results.
+struct error *profile_exclude(struct profile *profile, const struct error_set *numbers);
+
+static inline const char *profile_text(const struct profile *profile, uint32_t text)
+{
+    return text == 0 ? NULL : profile->texts.data + text;
+}
+struct error *profile_add_text(struct profile *profile, const char *text, uint32_t *ret_text);
+
+// The name of the variable an effect is about, or NULL.
+const char *profile_effect_name(const struct profile *profile, const struct effect *effect);
+
+#endif
