@@ -88,6 +88,30 @@ static struct error *add_failure(const struct callsite_modules *modules,
     return NULL;
 }
 
+// Functions of the C library that return nothing, or whose results are answers and never failures,
+// whatever their code looks like. Sorted.
+static const char *const never_failing[] = {
+    "__cxa_atexit", "__cxa_finalize", "abort",        "bcmp",       "bindtextdomain", "dcgettext",
+    "dcngettext",   "dgettext",       "dngettext",    "exit",       "feof",           "ferror",
+    "flockfile",    "free",           "freeaddrinfo", "freelocale", "funlockfile",    "getegid",
+    "geteuid",      "getgid",         "getpid",       "getppid",    "gettext",        "getuid",
+    "memcmp",       "ngettext",       "perror",       "rand",       "random",         "regfree",
+    "rewind",       "setbuf",         "srand",        "srandom",    "strcasecmp",     "strcmp",
+    "strcoll",      "strerror",       "strncasecmp",  "strncmp",    "strverscmp",     "strxfrm",
+    "sync",         "syslog",         "textdomain",   "umask",
+};
+
+static int compare_names(const void *key, const void *item)
+{
+    return strcmp(key, *(const char *const *)item);
+}
+
+static bool never_fails(const char *name)
+{
+    return bsearch(name, never_failing, sizeof never_failing / sizeof *never_failing,
+                   sizeof *never_failing, compare_names) != NULL;
+}
+
 static enum site_success success_of(const char *name, const struct failures *failures)
 {
     const struct prototype *prototype = prototype_find(name);
@@ -103,6 +127,8 @@ static enum site_success success_of(const char *name, const struct failures *fai
 static struct error *learn_import(struct callsite_modules *modules, size_t number, uint32_t import,
                                   const char *name, struct callsite_import *ret_import)
 {
+    if (never_fails(name))
+        return NULL;
     _cleanup_(failures_deinit) struct failures failures = {0};
     TRY(profile_import_failures(modules->set, number, import, &failures));
     for (size_t i = 0; i < failures.items.count; i++)
