@@ -108,14 +108,16 @@ struct error *elf_each_relocation(const struct elf_object *object,
     return NULL;
 }
 
-const unsigned char *elf_object_bytes(const struct elf_object *object, uint64_t address,
-                                      size_t *ret_size)
+static const unsigned char *segment_bytes(const struct elf_object *object, uint64_t address,
+                                          bool constant, size_t *ret_size)
 {
     for (size_t i = 0; i < object->segments.count; i++) {
         const GElf_Phdr *segment = &object->segments.items[i];
         if (segment->p_type != PT_LOAD || address < segment->p_vaddr ||
             address - segment->p_vaddr >= segment->p_filesz)
             continue;
+        if (constant && (segment->p_flags & PF_W) != 0)
+            return NULL;
         Elf_Data *data = elf_getdata_rawchunk(object->elf, (int64_t)segment->p_offset,
                                               segment->p_filesz, ELF_T_BYTE);
         if (data == NULL)
@@ -124,4 +126,16 @@ const unsigned char *elf_object_bytes(const struct elf_object *object, uint64_t 
         return (const unsigned char *)data->d_buf + (address - segment->p_vaddr);
     }
     return NULL;
+}
+
+const unsigned char *elf_object_bytes(const struct elf_object *object, uint64_t address,
+                                      size_t *ret_size)
+{
+    return segment_bytes(object, address, false, ret_size);
+}
+
+const unsigned char *elf_object_constant(const struct elf_object *object, uint64_t address,
+                                         size_t *ret_size)
+{
+    return segment_bytes(object, address, true, ret_size);
 }

@@ -2,25 +2,19 @@
 // See origin.h.
 #include "profile/origin.h"
 
+#include "elf/tables.h"
+
 #include <elf.h>
 #include <string.h>
 
 #define LONGEST_WAY 32 // blocks
 
-// Arguments in their order, as registers.
-static const uint8_t argument_registers[] = {5, 4, 1, 2, 8, 9}; // rdi rsi rdx rcx r8 r9
-
 static struct origin at_entry(struct place place, int64_t offset)
 {
-    struct origin origin = {.kind = ORIGIN_UNKNOWN};
-    for (uint8_t i = 0; i < sizeof argument_registers; i++)
-        if (place.kind == PLACE_REGISTER && place.reg == argument_registers[i])
-            origin = (struct origin){.kind = ORIGIN_ARGUMENT, .argument = i, .where = offset};
-    if (place.kind == PLACE_STACK && place.slot >= 8 && place.slot % 8 == 0 && place.slot < 128)
-        origin = (struct origin){.kind = ORIGIN_ARGUMENT,
-                                 .argument = (uint8_t)(6 + (place.slot - 8) / 8),
-                                 .where = offset};
-    return origin;
+    int argument = place_argument(place);
+    if (argument < 0)
+        return (struct origin){.kind = ORIGIN_UNKNOWN};
+    return (struct origin){.kind = ORIGIN_ARGUMENT, .argument = (uint8_t)argument, .where = offset};
 }
 
 static struct origin of_load(const struct flow_image *image, const struct isa_fact *load,
@@ -41,7 +35,7 @@ static struct origin of_load(const struct flow_image *image, const struct isa_fa
     return origin;
 }
 
-static bool is_error_location(const struct flow_image *image, uint32_t callee)
+static bool is_named(const struct flow_image *image, uint32_t callee, const char *wanted)
 {
     const char *name;
     size_t size;
@@ -54,8 +48,28 @@ static bool is_error_location(const struct flow_image *image, uint32_t callee)
         name = image->functions.items[callee].name;
         size = image->functions.items[callee].name_size;
     }
-    static const char wanted[] = "__errno_location";
-    return name != NULL && size == sizeof wanted - 1 && memcmp(name, wanted, size) == 0;
+    return name != NULL && size == strlen(wanted) && memcmp(name, wanted, size) == 0;
+}
+
+// lea rdi, [slots]; call __tls_get_addr: two slots say which module's storage, and where in it.
+static struct origin of_thread(const struct flow_image *image, const struct flow_block *block,
+                               uint32_t call, int64_t offset)
+{
+    struct origin origin = {.kind = ORIGIN_UNKNOWN};
+    const struct isa_fact *lea = call > block->first ? &image->facts.items[call - 1] : NULL;
+    if (lea == NULL || lea->kind != ISA_ADDRESS || lea->base != ISA_PC || lea->index != ISA_NONE)
+        return origin;
+    const struct flow_slot *slot = flow_slot_at(image, (uint64_t)lea->displacement);
+    if (slot == NULL || slot->type != R_X86_64_DTPMOD64)
+        return origin;
+    if (slot->symbol != NULL && slot->symbol[0] != 0)
+        return (struct origin){.kind = ORIGIN_THREAD, .where = lea->displacement};
+    size_t size;
+    uint64_t within = 0;
+    const unsigned char *bytes = elf_object_bytes(image->object, slot->address + 8, &size);
+    if (bytes != NULL && size >= sizeof within)
+        memcpy(&within, bytes, sizeof within);
+    return (struct origin){.kind = ORIGIN_OWN_THREAD, .where = (int64_t)within + offset};
 }
 
 struct chase {
@@ -76,16 +90,21 @@ static bool chase_step(struct chase *chase, const struct flow_block *block, uint
         if (chase->place.kind != PLACE_REGISTER || (PLACE_CLOBBERED >> chase->place.reg & 1) == 0)
             return false;
         if (chase->place.reg == ISA_RETURN && chase->offset == 0 &&
-            is_error_location(chase->image, block->callee))
+            is_named(chase->image, block->callee, "__errno_location"))
             ret_origin->kind = ORIGIN_ERROR;
+        else if (chase->place.reg == ISA_RETURN &&
+                 is_named(chase->image, block->callee, "__tls_get_addr"))
+            *ret_origin = of_thread(chase->image, block, at, chase->offset);
         return true;
     }
     struct step step = place_step(chase->image, block, at, chase->place);
     if (step.kind == STEP_SAME)
         return false;
-    if (step.kind == STEP_MOVED && (!step.operated || step.operation.kind == OPERATION_ADD)) {
+    if (step.kind == STEP_MOVED &&
+        (step.operation_count == 0 ||
+         (step.operation_count == 1 && step.operations[0].kind == OPERATION_ADD))) {
         chase->place = step.place;
-        chase->offset += step.operated ? step.operation.value : 0;
+        chase->offset += step.operation_count != 0 ? step.operations[0].value : 0;
         return false;
     }
     if (fact->kind == ISA_LOAD)
@@ -95,6 +114,24 @@ static bool chase_step(struct chase *chase, const struct flow_block *block, uint
     if (ret_origin->kind == ORIGIN_GLOBAL)
         ret_origin->where += chase->offset;
     return true;
+}
+
+static struct origin follow(struct chase *chase, const struct flow_block *block, uint32_t fact)
+{
+    const struct flow_image *image = chase->image;
+    struct origin origin = {.kind = ORIGIN_UNKNOWN};
+    for (int blocks = 0; blocks < LONGEST_WAY; blocks++) {
+        while (fact > block->first)
+            if (chase_step(chase, block, --fact, &origin))
+                return origin;
+        if (block->in_count == 0)
+            break;
+        block = &image->blocks.items[image->edges.items[block->edges_in].block];
+        fact = block->first + block->count;
+    }
+    const struct flow_function *function = &image->functions.items[block->function];
+    bool entry = function->first_block == (uint32_t)(block - image->blocks.items);
+    return entry ? at_entry(chase->place, chase->offset) : origin;
 }
 
 struct origin origin_of_store(const struct flow_image *image, const struct flow_block *block,
@@ -110,16 +147,12 @@ struct origin origin_of_store(const struct flow_image *image, const struct flow_
                           .world = world,
                           .place = place_register(store->base),
                           .offset = store->displacement};
-    for (int blocks = 0; blocks < LONGEST_WAY; blocks++) {
-        while (fact > block->first)
-            if (chase_step(&chase, block, --fact, &origin))
-                return origin;
-        if (block->in_count == 0)
-            break;
-        block = &image->blocks.items[image->edges.items[block->edges_in].block];
-        fact = block->first + block->count;
-    }
-    const struct flow_function *function = &image->functions.items[block->function];
-    bool entry = function->first_block == (uint32_t)(block - image->blocks.items);
-    return entry ? at_entry(chase.place, chase.offset) : origin;
+    return follow(&chase, block, fact);
+}
+
+struct origin origin_of_register(const struct flow_image *image, const struct flow_block *block,
+                                 uint32_t fact, uint8_t reg, const struct search_world *world)
+{
+    struct chase chase = {.image = image, .world = world, .place = place_register(reg)};
+    return follow(&chase, block, fact);
 }

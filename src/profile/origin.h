@@ -6,15 +6,27 @@
 #include "profile/place.h"
 #include "profile/search.h"
 
-enum origin_kind { ORIGIN_UNKNOWN, ORIGIN_ERROR, ORIGIN_ARGUMENT, ORIGIN_GLOBAL, ORIGIN_THREAD };
+enum origin_kind {
+    ORIGIN_UNKNOWN,
+    ORIGIN_ERROR,
+    ORIGIN_ARGUMENT,
+    ORIGIN_GLOBAL,
+    ORIGIN_THREAD,     // a thread's variable, by the slot that leads to it
+    ORIGIN_OWN_THREAD, // likewise one of the module's own, by its offset
+};
 struct origin {
     enum origin_kind kind;
     uint8_t argument; // from 0
-    int64_t where; // address of a global, slot of a thread's variable, offset behind the argument
+    int64_t where; // address of a global, slot or offset of a thread's variable, offset behind the
+                   // argument
 };
 
 // Of the memory a store writes to. Follows the nearest way backwards: pointers are made once.
 struct origin origin_of_store(const struct flow_image *image, const struct flow_block *block,
                               uint32_t fact, const struct search_world *world);
+
+// Of a pointer in a register, in front of instruction `fact`.
+struct origin origin_of_register(const struct flow_image *image, const struct flow_block *block,
+                                 uint32_t fact, uint8_t reg, const struct search_world *world);
 
 #endif

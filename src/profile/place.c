@@ -2,6 +2,8 @@
 // See place.h.
 #include "profile/place.h"
 
+#define TABLE_BLOCKS 3 // between where a table's address is made and where it is used
+
 static void pointers_at(const struct flow_image *image, const struct flow_block *block,
                         uint32_t fact, int32_t *ret_stack, int32_t *ret_frame)
 {
@@ -31,6 +33,26 @@ bool place_of_memory(const struct flow_image *image, const struct flow_block *bl
     return slot_at(what->base == ISA_STACK ? stack : frame, what->displacement, ret_place);
 }
 
+// Arguments in their order, as registers.
+static const uint8_t argument_registers[] = {5, 4, 1, 2, 8, 9}; // rdi rsi rdx rcx r8 r9
+
+int place_argument(struct place place)
+{
+    for (int i = 0; i < (int)sizeof argument_registers; i++)
+        if (place.kind == PLACE_REGISTER && place.reg == argument_registers[i])
+            return i;
+    bool stack = place.kind == PLACE_STACK && place.slot >= 8 && place.slot < 128;
+    return stack && place.slot % 8 == 0 ? 6 + (place.slot - 8) / 8 : -1;
+}
+
+bool place_of_argument(unsigned number, struct place *ret_place)
+{
+    if (number >= sizeof argument_registers)
+        return false;
+    *ret_place = place_register(argument_registers[number]);
+    return true;
+}
+
 static struct step lost(void)
 {
     return (struct step){.kind = STEP_LOST};
@@ -41,16 +63,24 @@ static struct step moved(struct place place)
     return (struct step){.kind = STEP_MOVED, .place = place};
 }
 
+// Where more than a step can hold was done, nothing is known.
+static struct step then(struct step step, enum operation_kind kind, uint8_t width, int64_t value)
+{
+    if (value < INT32_MIN || value > INT32_MAX || step.operation_count == STEP_OPERATIONS)
+        return lost();
+    if (step.kind != STEP_MOVED)
+        return step;
+    for (unsigned i = step.operation_count++; i > 0; i--)
+        step.operations[i] = step.operations[i - 1];
+    step.operations[0] =
+        (struct operation){.kind = (uint8_t)kind, .width = width, .value = (int32_t)value};
+    return step;
+}
+
 static struct step operated(struct place place, enum operation_kind kind, uint8_t width,
                             int64_t value)
 {
-    if (value < INT32_MIN || value > INT32_MAX)
-        return lost();
-    struct step step = moved(place);
-    step.operated = true;
-    step.operation =
-        (struct operation){.kind = (uint8_t)kind, .width = width, .value = (int32_t)value};
-    return step;
+    return then(moved(place), kind, width, value);
 }
 
 // dst = src, or a part of it.
@@ -62,13 +92,92 @@ static struct step copied(const struct isa_fact *fact, struct place from)
                     0);
 }
 
+// The address a register holds in front of `fact`, if it was put there shortly before.
+static bool fixed_address(const struct flow_image *image, const struct flow_block *block,
+                          uint32_t fact, uint8_t reg, uint64_t *ret_address)
+{
+    for (int blocks = 0; blocks < TABLE_BLOCKS; blocks++) {
+        while (fact > block->first) {
+            const struct isa_fact *before = &image->facts.items[--fact];
+            if ((before->writes >> reg & 1) == 0)
+                continue;
+            *ret_address = before->kind == ISA_ADDRESS ? (uint64_t)before->displacement
+                                                       : (uint64_t)(uint32_t)before->value;
+            return before->kind == ISA_CONSTANT ||
+                   (before->kind == ISA_ADDRESS && before->base == ISA_PC &&
+                    before->index == ISA_NONE);
+        }
+        if (block->in_count != 1 || block->end == FLOW_CALLS)
+            return false;
+        block = &image->blocks.items[image->edges.items[block->edges_in].block];
+        fact = block->first + block->count;
+    }
+    return false;
+}
+
+// A table of constants, as compilers make them of a switch: [table + index * scale].
+static struct step from_table(const struct flow_image *image, const struct flow_block *block,
+                              uint32_t at)
+{
+    const struct isa_fact *fact = &image->facts.items[at];
+    uint8_t index = fact->index, base = fact->base, scale = fact->flags & ISA_SCALE;
+    uint64_t address = 0;
+    if ((fact->flags & ISA_THREAD) != 0 || base == ISA_STACK || base == ISA_PC)
+        return lost();
+    if (index == ISA_NONE) { // the only register is the index of a table at a fixed address
+        index = base;
+        base = ISA_NONE;
+        if (index == ISA_NONE || fact->displacement < 4096)
+            return lost();
+    }
+    if (base != ISA_NONE && !fixed_address(image, block, at, base, &address)) {
+        if (scale != 0 || !fixed_address(image, block, at, index, &address))
+            return lost();
+        index = base;
+    }
+    int64_t offset = (int64_t)(address + (uint64_t)fact->displacement - image->base);
+    struct step step = moved(place_register(index));
+    if (scale != 0)
+        step = then(step, OPERATION_SHIFT_LEFT, 8, scale);
+    bool extended = (fact->flags & ISA_SIGNED) != 0 || fact->from >= 4;
+    return then(step, extended ? OPERATION_SIGNED_TABLE : OPERATION_TABLE, fact->from, offset);
+}
+
 static struct step loaded(const struct flow_image *image, const struct flow_block *block,
                           uint32_t fact)
 {
     struct place from;
     if (!place_of_memory(image, block, fact, &from))
-        return lost();
+        return from_table(image, block, fact);
     return copied(&image->facts.items[fact], from);
+}
+
+// dst = base + index * scale + displacement, as far as there is one register.
+static struct step computed(const struct isa_fact *fact)
+{
+    struct step step = moved(place_register(fact->base));
+    uint8_t scale = fact->flags & ISA_SCALE;
+    if (fact->base == ISA_STACK || fact->base == ISA_PC || fact->index == ISA_STACK)
+        return lost();
+    if (fact->base == ISA_NONE && fact->index != ISA_NONE)
+        step = operated(place_register(fact->index), OPERATION_SHIFT_LEFT, 8, scale);
+    else if (fact->index != ISA_NONE && fact->index == fact->base)
+        step = operated(place_register(fact->index), OPERATION_MULTIPLY, 8, 1 + (1 << scale));
+    else if (fact->index != ISA_NONE || fact->base == ISA_NONE)
+        return lost();
+    return then(step, OPERATION_ADD, fact->width, fact->displacement);
+}
+
+// Of the sign nothing but copies is left: two values are possible.
+static struct step shifted(const struct isa_fact *fact, enum operation_kind kind)
+{
+    struct place same = place_register(fact->dst);
+    if (fact->src != ISA_NONE)
+        return lost();
+    if (kind == OPERATION_SHIFT_LEFT || fact->width < 4 || fact->value != fact->width * 8 - 1)
+        return operated(same, kind, fact->width, fact->value);
+    return (struct step){
+        .kind = STEP_SIGN, .place = same, .constant = kind == OPERATION_SHIFT_RIGHT ? 1 : -1};
 }
 
 static struct step popped(const struct flow_image *image, const struct flow_block *block,
@@ -95,8 +204,8 @@ static struct step selected(const struct flow_image *image, const struct flow_bl
     struct step step = {.kind = STEP_SELECTED,
                         .condition = (enum isa_condition)fact->condition,
                         .place = place_register(fact->src)};
-    if ((fact->flags & ISA_MEMORY) != 0 && !place_of_memory(image, block, at, &step.place))
-        return lost();
+    if ((fact->flags & ISA_MEMORY) != 0)
+        step.unknown = !place_of_memory(image, block, at, &step.place);
     return step;
 }
 
@@ -117,9 +226,7 @@ static struct step step_register(const struct flow_image *image, const struct fl
     case ISA_LOAD:
         return loaded(image, block, at);
     case ISA_ADDRESS:
-        if (fact->base >= ISA_REGISTERS || fact->index != ISA_NONE || fact->base == ISA_STACK)
-            return lost();
-        return operated(place_register(fact->base), OPERATION_ADD, fact->width, fact->displacement);
+        return computed(fact);
     case ISA_ADD:
         return fact->src == ISA_NONE ? operated(same, OPERATION_ADD, fact->width, fact->value)
                                      : lost();
@@ -133,6 +240,15 @@ static struct step step_register(const struct flow_image *image, const struct fl
             return (struct step){.kind = STEP_SAME};
         return fact->src == ISA_NONE ? operated(same, OPERATION_OR, fact->width, fact->value)
                                      : lost();
+    case ISA_XOR:
+        return fact->src == ISA_NONE ? operated(same, OPERATION_XOR, fact->width, fact->value)
+                                     : lost();
+    case ISA_SHIFT_LEFT:
+        return shifted(fact, OPERATION_SHIFT_LEFT);
+    case ISA_SHIFT_RIGHT:
+        return shifted(fact, OPERATION_SHIFT_RIGHT);
+    case ISA_SHIFT_SIGNED:
+        return shifted(fact, OPERATION_SHIFT_SIGNED);
     case ISA_NEGATE:
         return operated(same, OPERATION_NEGATE, fact->width, 0);
     case ISA_INVERT:

@@ -26,19 +26,27 @@ static inline bool place_equal(struct place a, struct place b)
 bool place_of_memory(const struct flow_image *image, const struct flow_block *block, uint32_t fact,
                      struct place *ret_place);
 
+// The number of the argument that is there when a function begins, from 0; -1 if it is none.
+int place_argument(struct place place);
+// Where argument `number` is handed over; false if that is not in a register.
+bool place_of_argument(unsigned number, struct place *ret_place);
+
 enum step_kind {
     STEP_SAME,      // the instruction does not concern the place
-    STEP_MOVED,     // it was in `place`, and `operation` was applied if `operated`
+    STEP_MOVED,     // it was in `place`, and `operations` were applied, the last one first
     STEP_CONSTANT,  // it is `constant` from here on
     STEP_SELECTED,  // it was in `place` if `condition` held, otherwise where it is
     STEP_CONDITION, // it is `constant` if `condition` held, otherwise `otherwise`
+    STEP_SIGN,      // it is `constant` if `place` was negative, otherwise `otherwise`
     STEP_LOST,      // it is something that cannot be told
 };
+#define STEP_OPERATIONS 2
 struct step {
     enum step_kind kind;
     struct place place;
-    bool operated;
-    struct operation operation;
+    bool unknown; // of STEP_SELECTED: nobody knows what is in `place`
+    uint8_t operation_count;
+    struct operation operations[STEP_OPERATIONS];
     int64_t constant, otherwise;
     enum isa_condition condition;
 };

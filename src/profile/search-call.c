@@ -3,12 +3,7 @@
 #include "profile/search-internal.h"
 
 #include "base/cleanup.h"
-
-static bool in_register(const struct tracked *tracked, uint8_t reg)
-{
-    return tracked->state == TRACKED_PLACE && tracked->place.kind == PLACE_REGISTER &&
-           tracked->place.reg == reg;
-}
+#include "profile/origin.h"
 
 static void clobber_tracked(struct tracked *tracked, uint32_t registers)
 {
@@ -17,16 +12,23 @@ static void clobber_tracked(struct tracked *tracked, uint32_t registers)
         tracked_set_other(tracked);
 }
 
-static void clobber(struct story *story, uint32_t registers)
+static void clobber_known(struct story *story, uint32_t registers)
 {
-    clobber_tracked(&story->result, registers);
-    clobber_tracked(&story->error, registers);
     for (unsigned i = 0; i < story->known_count;)
         if (story->known[i].place.kind == PLACE_REGISTER &&
             (registers >> story->known[i].place.reg & 1) != 0)
             story_forget(story, i);
         else
             i++;
+}
+
+static void clobber(struct story *story, uint32_t registers)
+{
+    clobber_tracked(&story->result, registers);
+    clobber_tracked(&story->error, registers);
+    clobber_tracked(&story->stored, registers);
+    story_settle_stored(story);
+    clobber_known(story, registers);
 }
 
 static bool allowed(const struct search *search, const struct story *story,
@@ -41,9 +43,11 @@ static bool allowed(const struct search *search, const struct story *story,
 
 static bool asks_result(const struct story *story)
 {
-    bool asks = in_register(&story->result, ISA_RETURN) || in_register(&story->error, ISA_RETURN);
+    const struct place result = place_register(ISA_RETURN);
+    bool asks = tracked_in(&story->result, result) || tracked_in(&story->error, result) ||
+                tracked_in(&story->stored, result);
     for (unsigned i = 0; i < story->known_count; i++)
-        asks |= place_equal(story->known[i].place, place_register(ISA_RETURN));
+        asks |= place_equal(story->known[i].place, result);
     return asks;
 }
 
@@ -64,7 +68,67 @@ static struct value within(struct search *search, const struct story *story, str
     return value;
 }
 
-// One of the callee's ways is part of this story.
+// A value of the callee's: its arguments are what is handed over.
+static void take(struct search *search, struct tracked *tracked, struct value value)
+{
+    struct place place;
+    const struct operation negate = {.kind = OPERATION_NEGATE, .width = 8};
+    bool argument =
+        value.kind == VALUE_ARGUMENT && place_of_argument((unsigned)value.number, &place);
+    if (!argument || (value.negative && tracked->operation_count == OPERATIONS)) {
+        tracked_set(search, tracked,
+                    value.kind == VALUE_ARGUMENT ? (struct value){.kind = VALUE_OTHER} : value);
+        return;
+    }
+    if (value.negative)
+        tracked->operations[tracked->operation_count++] = negate;
+    tracked->state = TRACKED_PLACE;
+    tracked->place = place;
+}
+
+// What follows a value survives the call only where it was saved, unless the call made it.
+static void pass(struct search *search, struct tracked *tracked, struct value value)
+{
+    if (tracked_in(tracked, place_register(ISA_RETURN)))
+        take(search, tracked, value);
+    else
+        clobber_tracked(tracked, PLACE_CLOBBERED);
+}
+
+// Effects of a local callee are this function's, as far as the caller can see them.
+static void add_effects(struct search *search, struct story *story, const struct way *way,
+                        uint32_t at)
+{
+    static const uint8_t kinds[] = {[ORIGIN_ARGUMENT] = EFFECT_ARGUMENT,
+                                    [ORIGIN_GLOBAL] = EFFECT_GLOBAL,
+                                    [ORIGIN_THREAD] = EFFECT_THREAD,
+                                    [ORIGIN_OWN_THREAD] = EFFECT_OWN_THREAD};
+    const struct flow_block *block = &search->image->blocks.items[story->block];
+    for (unsigned i = 0; i < way->effect_count; i++) {
+        struct effect effect = way->effects[i];
+        struct place place;
+        if (effect.kind == EFFECT_ARGUMENT) {
+            if (!place_of_argument(effect.argument, &place))
+                continue;
+            struct origin origin =
+                origin_of_register(search->image, block, at, place.reg, search->world);
+            if (origin.kind == ORIGIN_UNKNOWN || origin.kind == ORIGIN_ERROR)
+                continue;
+            effect.kind = kinds[origin.kind];
+            effect.argument = origin.argument;
+            effect.where += origin.where;
+        } else if (flow_callee_is_import(block->callee)) {
+            continue; // addresses of another module
+        }
+        if (effect.source == 0)
+            story_add_effect(story, &effect);
+        else if (place_of_argument(effect.source - 1u, &place)) {
+            effect.source = 0;
+            story_follow_stored(story, &effect, place.reg);
+        }
+    }
+}
+
 struct error *search_go_through(struct search *search, const struct story *story,
                                 const struct way *way, uint32_t at)
 {
@@ -74,34 +138,56 @@ struct error *search_go_through(struct search *search, const struct story *story
     struct error *error = NULL;
     struct value value = within(search, story, way->result, &error);
     TRY(error);
-    if (in_register(&next.result, ISA_RETURN))
-        tracked_set(&next.result, value);
-    if (in_register(&next.error, ISA_RETURN))
-        tracked_set(&next.error, value);
+    pass(search, &next.result, value);
+    pass(search, &next.error, value);
+    pass(search, &next.stored, value);
+    story_settle_stored(&next);
     story_note_result(search, &next, at);
-    if (search->errors && next.error.state == TRACKED_NOTHING && way->sets_error) {
-        next.error.state = TRACKED_VALUE;
-        next.error.value = way->error;
-    }
-    clobber(&next, PLACE_CLOBBERED);
+    if (search->errors && next.error.state == TRACKED_NOTHING && way->sets_error)
+        take(search, &next.error, way->error);
+    clobber_known(&next, PLACE_CLOBBERED);
+    if (way->effect_count != 0 && story_is_near(&next) && !search->world->results_only)
+        add_effects(search, &next, way, at);
+    struct place place;
+    if (way->conditional && place_of_argument(way->argument, &place))
+        story_add_known(&next, &(struct known){.place = place, .bounds = way->when});
     next.at = at;
     return search_push(search, &next);
+}
+
+// The one way of a function that is called for its effects.
+static const struct way *only_effect(const struct summary *callee)
+{
+    const struct way *found = NULL;
+    for (size_t i = 0; callee != NULL && i < callee->ways.count; i++) {
+        const struct way *way = &callee->ways.items[i];
+        if (found != NULL || (!way->sets_error && way->effect_count == 0))
+            return NULL;
+        found = way;
+    }
+    return found;
 }
 
 struct error *search_step_call(struct search *search, struct story *story, uint32_t at,
                                bool *ret_forked)
 {
     const struct flow_block *block = &search->image->blocks.items[story->block];
+    bool asks = asks_result(story);
+    bool open = !search->world->results_only &&
+                (story_is_near(story) || (search->errors && story->error.state == TRACKED_NOTHING));
     *ret_forked = false;
-    const struct summary *callee = asks_result(story) && block->callee != FLOW_NONE
+    const struct summary *callee = (asks || open) && block->callee != FLOW_NONE
                                        ? search->world->callee(search->world->data, block->callee)
                                        : NULL;
-    if (callee == NULL || callee->ways.count == 0) {
+    const struct way *effect = asks ? NULL : only_effect(callee);
+    if (callee == NULL || callee->ways.count == 0 || (!asks && effect == NULL)) {
         clobber(story, PLACE_CLOBBERED);
         story_note_result(search, story, at);
         return NULL;
     }
     *ret_forked = true;
+    if (effect != NULL)
+        return search_go_through(search, story, effect, at);
     for (size_t i = 0; i < callee->ways.count; i++)
         TRY(search_go_through(search, story, &callee->ways.items[i], at));
     return NULL;
@@ -118,7 +204,7 @@ static bool call_number(const struct search *search, const struct flow_block *bl
             *ret_number = step.constant;
             return true;
         }
-        if (step.kind == STEP_MOVED && !step.operated)
+        if (step.kind == STEP_MOVED && step.operation_count == 0)
             place = step.place;
         else if (step.kind != STEP_SAME)
             return false;

@@ -9,7 +9,7 @@
 #include "profile/place.h"
 #include "profile/search.h"
 
-#define OPERATIONS 3
+#define OPERATIONS 4
 #define KNOWN      3
 #define PENDING    2
 
@@ -35,12 +35,16 @@ struct pending { // a condition that is known to hold; its flags are set further
 struct story {
     uint32_t block, at; // the next instruction to look at is the one before `at`
     struct tracked result, error;
+    struct tracked stored; // what effect number `stored_effect` stores, until that is known
+    uint8_t stored_effect;
+    uint8_t blocks; // since the result became known
     uint8_t known_count, pending_count, effect_count;
     struct known known[KNOWN];
     struct pending pending[PENDING];
     struct effect effects[OUTCOME_EFFECTS];
     uint64_t evidence;
     uint32_t result_block; // where the result became known, or FLOW_NONE
+    bool at_entry;         // the function begins here
 };
 
 struct search {
@@ -53,6 +57,7 @@ struct search {
     size_t seen_count, seen_room;
     uint64_t budget;
     bool errors; // whether errno is of interest
+    bool setter; // small enough to be one whose effects matter, whatever it returns
 };
 
 // search-story.c: what a story knows, and states that were met before.
@@ -61,8 +66,12 @@ struct error *search_is_new(struct search *search, const struct story *story, bo
 // The end of a story.
 struct error *search_tell(struct search *search, const struct story *story);
 struct value value_constant(int64_t number);
-void tracked_set(struct tracked *tracked, struct value value);
+// Applies the operations that were met.
+void tracked_set(const struct search *search, struct tracked *tracked, struct value value);
 void tracked_set_other(struct tracked *tracked);
+bool tracked_in(const struct tracked *tracked, struct place place);
+// The value of an effect, once it is known.
+void story_settle_stored(struct story *story);
 void story_add_known(struct story *story, const struct known *known);
 void story_forget(struct story *story, unsigned index); // a known one
 // Remembers where the result became known, if it just did.
@@ -74,6 +83,16 @@ struct error *search_step(struct search *search, struct story *story, uint32_t a
 void search_add_pending(struct search *search, struct story *story, uint32_t before,
                         enum isa_condition condition);
 bool search_is_store(const struct isa_fact *fact);
+// Effects are looked for from here on backwards to this many blocks before the result's.
+#define NEAR_BLOCKS 2
+static inline bool story_is_near(const struct story *story)
+{
+    return story->blocks <= NEAR_BLOCKS;
+}
+// Makes room for an effect; NULL if there is none or a later store overwrites it.
+struct effect *story_add_effect(struct story *story, const struct effect *effect);
+// An effect whose value is in a register.
+void story_follow_stored(struct story *story, const struct effect *effect, uint8_t reg);
 
 // search-call.c: calls and system calls.
 struct error *search_step_call(struct search *search, struct story *story, uint32_t at,

@@ -6,6 +6,8 @@
 #include "base/cleanup.h"
 #include "profile/origin.h"
 
+#define FEW 64 // numbers that are looked at one by one
+
 // Stores that were found to lead nowhere the caller can see; they are met again and again.
 static bool is_private(const struct search *search, uint32_t fact)
 {
@@ -25,53 +27,134 @@ void search_add_pending(struct search *search, struct story *story, uint32_t bef
         .fact = bounds.fact, .known = {.place = bounds.place, .bounds = bounds.bounds}};
 }
 
+// The same of another story.
+static struct tracked *twin(const struct story *story, struct story *other,
+                            const struct tracked *tracked)
+{
+    if (tracked == &story->result)
+        return &other->result;
+    return tracked == &story->error ? &other->error : &other->stored;
+}
+
+static void settle(struct search *search, struct story *story, uint32_t at)
+{
+    story_settle_stored(story);
+    story_note_result(search, story, at);
+}
+
+static void know_sign(struct story *story, struct place place, bool negative)
+{
+    story_add_known(
+        story, &(struct known){.place = place,
+                               .bounds = {.low = INT64_MIN, .high = -1, .outside = !negative}});
+}
+
 // Forks where the value depends on a condition. The story itself is the one where it held.
 static struct error *fork_condition(struct search *search, struct story *story,
                                     struct tracked *tracked, const struct step *step, uint32_t at)
 {
     struct story other = *story;
-    struct tracked *others = tracked == &story->result ? &other.result : &other.error;
+    struct tracked *others = twin(story, &other, tracked);
+    bool constants = step->kind != STEP_SELECTED;
     other.at = at;
-    search_add_pending(search, &other, at, step->condition ^ 1);
-    if (step->kind == STEP_CONDITION)
-        tracked_set(others, value_constant(step->otherwise));
-    story_note_result(search, &other, at);
+    if (step->kind == STEP_SIGN)
+        know_sign(&other, step->place, false);
+    else
+        search_add_pending(search, &other, at, step->condition ^ 1);
+    if (constants)
+        tracked_set(search, others, value_constant(step->otherwise));
+    settle(search, &other, at);
     TRY(search_push(search, &other));
-    search_add_pending(search, story, at, step->condition);
-    if (step->kind == STEP_CONDITION)
-        tracked_set(tracked, value_constant(step->constant));
+    if (step->kind == STEP_SIGN)
+        know_sign(story, step->place, true);
+    else
+        search_add_pending(search, story, at, step->condition);
+    if (constants)
+        tracked_set(search, tracked, value_constant(step->constant));
+    else if (step->unknown)
+        tracked_set_other(tracked);
     else
         tracked->place = step->place;
     return NULL;
 }
 
+static void move(struct tracked *tracked, const struct step *step)
+{
+    if (tracked->operation_count + step->operation_count > OPERATIONS) {
+        tracked_set_other(tracked);
+        return;
+    }
+    for (unsigned i = 0; i < step->operation_count; i++)
+        tracked->operations[tracked->operation_count++] = step->operations[i];
+    tracked->place = step->place;
+}
+
 static struct error *step_tracked(struct search *search, struct story *story,
                                   struct tracked *tracked, uint32_t at)
 {
+    if (tracked->state != TRACKED_PLACE)
+        return NULL;
     const struct flow_block *block = &search->image->blocks.items[story->block];
     struct step step = place_step(search->image, block, at, tracked->place);
     switch (step.kind) {
     case STEP_SAME:
         return NULL;
     case STEP_CONSTANT:
-        tracked_set(tracked, value_constant(step.constant));
+        tracked_set(search, tracked, value_constant(step.constant));
         return NULL;
     case STEP_MOVED:
-        if (step.operated && tracked->operation_count == OPERATIONS) {
-            tracked_set_other(tracked);
-            return NULL;
-        }
-        if (step.operated)
-            tracked->operations[tracked->operation_count++] = step.operation;
-        tracked->place = step.place;
+        move(tracked, &step);
         return NULL;
     case STEP_SELECTED:
     case STEP_CONDITION:
+    case STEP_SIGN:
         return fork_condition(search, story, tracked, &step, at);
     default:
         tracked_set_other(tracked);
         return NULL;
     }
+}
+
+// ---- what is known of other places ----
+
+static bool is_real(const struct tracked *tracked)
+{
+    for (unsigned i = 0; i < tracked->operation_count; i++)
+        if (tracked->operations[i].kind != OPERATION_EXTEND &&
+            tracked->operations[i].kind != OPERATION_CUT)
+            return true;
+    return false;
+}
+
+// A place that can only hold a few numbers: the value is what becomes of them. Where nothing is
+// done with them they are not constants of this function, unless there is just one.
+static struct error *fork_few(struct search *search, struct story *story, struct tracked *tracked,
+                              const struct bounds *bounds, uint32_t at)
+{
+    uint64_t more = (uint64_t)bounds->high - (uint64_t)bounds->low;
+    if (bounds->outside || bounds->low > bounds->high || more >= FEW ||
+        (more != 0 && !is_real(tracked)))
+        return NULL;
+    for (uint64_t i = 1; i <= more; i++) {
+        struct story other = *story;
+        struct tracked *others = twin(story, &other, tracked);
+        tracked_set(search, others, value_constant(bounds->low + (int64_t)i));
+        other.at = at;
+        settle(search, &other, at);
+        TRY(search_push(search, &other));
+    }
+    tracked_set(search, tracked, value_constant(bounds->low));
+    return NULL;
+}
+
+static struct error *use_known(struct search *search, struct story *story, uint32_t at)
+{
+    struct tracked *all[] = {&story->result, &story->error, &story->stored};
+    for (unsigned t = 0; t < 3; t++)
+        for (unsigned i = 0; i < story->known_count; i++)
+            if (tracked_in(all[t], story->known[i].place))
+                TRY(fork_few(search, story, all[t], &story->known[i].bounds, at));
+    return NULL;
 }
 
 // False if what is known contradicts the instruction: this way cannot be.
@@ -88,7 +171,7 @@ static bool step_known(struct search *search, struct story *story, uint32_t at)
             story_forget(story, i);
         } else if (step.kind == STEP_SAME) {
             i++;
-        } else if (step.kind == STEP_MOVED && !step.operated) {
+        } else if (step.kind == STEP_MOVED && step.operation_count == 0) {
             known->place = step.place;
             i++;
         } else {
@@ -121,19 +204,17 @@ static void add_effect(struct story *story, const struct isa_fact *fact,
 {
     static const uint8_t kinds[] = {[ORIGIN_ARGUMENT] = EFFECT_ARGUMENT,
                                     [ORIGIN_GLOBAL] = EFFECT_GLOBAL,
-                                    [ORIGIN_THREAD] = EFFECT_THREAD};
-    if (fact->kind != ISA_STORE_CONSTANT || story->effect_count == OUTCOME_EFFECTS)
-        return;
-    for (unsigned i = 0; i < story->effect_count; i++)
-        if (story->effects[i].kind == kinds[origin->kind] &&
-            story->effects[i].where == origin->where &&
-            story->effects[i].argument == origin->argument)
-            return; // a later store overwrites this one
-    story->effects[story->effect_count++] = (struct effect){.kind = kinds[origin->kind],
-                                                            .argument = origin->argument,
-                                                            .width = fact->width,
-                                                            .where = origin->where,
-                                                            .value = fact->value};
+                                    [ORIGIN_THREAD] = EFFECT_THREAD,
+                                    [ORIGIN_OWN_THREAD] = EFFECT_OWN_THREAD};
+    const struct effect effect = {.kind = kinds[origin->kind],
+                                  .argument = origin->argument,
+                                  .width = fact->width,
+                                  .where = origin->where,
+                                  .value = fact->value};
+    if (fact->kind == ISA_STORE_CONSTANT)
+        story_add_effect(story, &effect);
+    else
+        story_follow_stored(story, &effect, fact->src);
 }
 
 // Stores that the caller can see.
@@ -141,7 +222,7 @@ static void step_store(struct search *search, struct story *story, uint32_t at)
 {
     const struct isa_fact *fact = &search->image->facts.items[at];
     const struct flow_block *block = &search->image->blocks.items[story->block];
-    bool near = story->result_block == FLOW_NONE || story->result_block == story->block;
+    bool near = story_is_near(story);
     bool error_open = search->errors && story->error.state == TRACKED_NOTHING;
     if (search->world->results_only || !search_is_store(fact) || (!near && !error_open) ||
         is_private(search, at))
@@ -152,7 +233,7 @@ static void step_store(struct search *search, struct story *story, uint32_t at)
     if (origin.kind == ORIGIN_ERROR && error_open) {
         story->error = (struct tracked){.state = TRACKED_PLACE, .place = place_register(fact->src)};
         if (fact->kind == ISA_STORE_CONSTANT)
-            tracked_set(&story->error, value_constant(fact->value));
+            tracked_set(search, &story->error, value_constant(fact->value));
         else if (fact->src == ISA_NONE)
             tracked_set_other(&story->error);
     } else if (near && origin.kind != ORIGIN_ERROR && origin.kind != ORIGIN_UNKNOWN) {
@@ -173,12 +254,14 @@ struct error *search_step(struct search *search, struct story *story, uint32_t a
         return NULL;
     }
     step_store(search, story, at);
-    if (story->result.state == TRACKED_PLACE)
-        TRY(step_tracked(search, story, &story->result, at));
-    if (story->error.state == TRACKED_PLACE)
-        TRY(step_tracked(search, story, &story->error, at));
-    story_note_result(search, story, at);
-    step_pending(story,
-                 at); // last: the bounds hold before the instruction, which may change the place
+    TRY(step_tracked(search, story, &story->result, at));
+    TRY(step_tracked(search, story, &story->error, at));
+    // What this instruction itself stores was in its register before it, as it is after it.
+    TRY(step_tracked(search, story, &story->stored, at));
+    // Last: the bounds hold before the instruction, which may change the place.
+    step_pending(story, at);
+    if (story->known_count != 0)
+        TRY(use_known(search, story, at));
+    settle(search, story, at);
     return NULL;
 }

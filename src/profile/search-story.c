@@ -4,6 +4,7 @@
 #include "profile/search-internal.h"
 
 #include "base/cleanup.h"
+#include "elf/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,10 @@ static uint64_t hash_story(const struct story *story)
     uint64_t hash = mix(1, story->block);
     hash = hash_tracked(hash, &story->result);
     hash = hash_tracked(hash, &story->error);
+    hash = mix(hash, story->blocks | (uint64_t)story->stored.state << 8 |
+                         (uint64_t)story->stored_effect << 16);
+    if (story->stored.state != TRACKED_NOTHING)
+        hash = hash_tracked(hash, &story->stored);
     for (unsigned i = 0; i < story->known_count; i++)
         hash = hash_known(hash, &story->known[i]);
     for (unsigned i = 0; i < story->pending_count; i++)
@@ -116,11 +121,60 @@ struct error *search_is_new(struct search *search, const struct story *story, bo
 
 // ---- the end of a story ----
 
-static struct value resolve(const struct tracked *tracked, struct value value)
+// What stands in a table, read as the loader maps it; only constants stay what they are.
+static struct value look_up(const struct search *search, struct value index,
+                            const struct operation *table)
 {
-    for (unsigned i = tracked->operation_count; i-- > 0;)
-        value = value_apply(value, tracked->operations[i]);
+    const struct elf_object *object = search->image->object;
+    uint64_t address = search->image->base + (uint64_t)(int64_t)table->value;
+    size_t size;
+    if (index.kind != VALUE_CONSTANT)
+        return (struct value){.kind = VALUE_OTHER};
+    address += (uint64_t)index.number;
+    const unsigned char *bytes = elf_object_constant(object, address, &size);
+    uint64_t number = 0;
+    if (bytes == NULL || size < table->width || table->width > sizeof number)
+        return (struct value){.kind = VALUE_OTHER};
+    memcpy(&number, bytes, table->width);
+    return value_apply(value_constant((int64_t)number),
+                       (struct operation){.kind = table->kind == OPERATION_TABLE ? OPERATION_CUT
+                                                                                 : OPERATION_EXTEND,
+                                          .width = table->width});
+}
+
+static struct value resolve(const struct search *search, const struct tracked *tracked,
+                            struct value value)
+{
+    for (unsigned i = tracked->operation_count; i-- > 0;) {
+        const struct operation *operation = &tracked->operations[i];
+        bool table =
+            operation->kind == OPERATION_TABLE || operation->kind == OPERATION_SIGNED_TABLE;
+        value = table ? look_up(search, value, operation) : value_apply(value, *operation);
+    }
     return value;
+}
+
+static bool mentions(const struct way *way, uint8_t argument)
+{
+    bool found =
+        (way->result.kind == VALUE_ARGUMENT && way->result.number == argument) ||
+        (way->sets_error && way->error.kind == VALUE_ARGUMENT && way->error.number == argument);
+    for (unsigned i = 0; i < way->effect_count; i++)
+        found |= way->effects[i].source == argument + 1;
+    return found;
+}
+
+// What has to be true of an argument at the function's beginning.
+static void add_condition(const struct story *story, struct way *way)
+{
+    for (unsigned i = 0; i < story->known_count; i++) {
+        int argument = story->at_entry ? place_argument(story->known[i].place) : -1;
+        if (argument < 0 || way->conditional || !mentions(way, (uint8_t)argument))
+            continue;
+        way->conditional = true;
+        way->argument = (uint8_t)argument;
+        way->when = story->known[i].bounds;
+    }
 }
 
 struct error *search_tell(struct search *search, const struct story *story)
@@ -128,28 +182,78 @@ struct error *search_tell(struct search *search, const struct story *story)
     struct way way = {.evidence = story->evidence};
     if (story->result.state == TRACKED_VALUE)
         way.result = story->result.value;
-    if (way.result.kind == VALUE_CONSTANT || way.result.kind == VALUE_ERRORS) {
+    bool tells = way.result.kind != VALUE_OTHER && way.result.kind != VALUE_WORKED;
+    if (tells || search->setter) {
         way.sets_error = story->error.state != TRACKED_NOTHING;
         if (story->error.state == TRACKED_VALUE)
             way.error = story->error.value;
         way.effect_count = story->effect_count;
         memcpy(way.effects, story->effects, sizeof way.effects);
+        add_condition(story, &way);
     } else {
         way.evidence = 0;
     }
     return summary_add(search->summary, &way);
 }
 
-void tracked_set(struct tracked *tracked, struct value value)
+void tracked_set(const struct search *search, struct tracked *tracked, struct value value)
 {
-    tracked->value = resolve(tracked, value);
+    tracked->value = resolve(search, tracked, value);
     tracked->state = TRACKED_VALUE;
     tracked->operation_count = 0;
 }
 
 void tracked_set_other(struct tracked *tracked)
 {
-    tracked_set(tracked, (struct value){.kind = VALUE_OTHER});
+    tracked->value = (struct value){.kind = VALUE_OTHER};
+    tracked->state = TRACKED_VALUE;
+    tracked->operation_count = 0;
+}
+
+bool tracked_in(const struct tracked *tracked, struct place place)
+{
+    return tracked->state == TRACKED_PLACE && place_equal(tracked->place, place);
+}
+
+struct effect *story_add_effect(struct story *story, const struct effect *effect)
+{
+    if (story->effect_count == OUTCOME_EFFECTS)
+        return NULL;
+    for (unsigned i = 0; i < story->effect_count; i++) {
+        const struct effect *later = &story->effects[i];
+        if (later->kind == effect->kind && later->where == effect->where &&
+            later->argument == effect->argument)
+            return NULL;
+    }
+    story->effects[story->effect_count] = *effect;
+    return &story->effects[story->effect_count++];
+}
+
+void story_follow_stored(struct story *story, const struct effect *effect, uint8_t reg)
+{
+    if (story->stored.state != TRACKED_NOTHING || reg >= ISA_REGISTERS ||
+        story_add_effect(story, effect) == NULL)
+        return;
+    story->stored = (struct tracked){.state = TRACKED_PLACE, .place = place_register(reg)};
+    story->stored_effect = (uint8_t)(story->effect_count - 1);
+}
+
+void story_settle_stored(struct story *story)
+{
+    if (story->stored.state != TRACKED_VALUE)
+        return;
+    struct value value = story->stored.value;
+    struct effect *effect = &story->effects[story->stored_effect];
+    story->stored.state = TRACKED_NOTHING;
+    if (value.kind == VALUE_CONSTANT) {
+        effect->value = value.number;
+    } else if (value.kind == VALUE_ARGUMENT && !value.negative) {
+        effect->source = (uint8_t)(value.number + 1);
+    } else {
+        for (unsigned i = story->stored_effect; i + 1u < story->effect_count; i++)
+            story->effects[i] = story->effects[i + 1];
+        story->effect_count--;
+    }
 }
 
 struct value value_constant(int64_t number)

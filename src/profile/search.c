@@ -10,6 +10,7 @@
 
 #define WATCH_STACK         (1u << 31)
 #define MOST_STORIES(facts) (2000 + 8 * (uint64_t)(facts))
+#define SETTER              48 // instructions
 
 static void search_deinit(struct search *search)
 {
@@ -22,17 +23,17 @@ static bool is_over(const struct search *search, const struct story *story)
     if (story->result.state != TRACKED_VALUE)
         return false;
     if (story->result.value.kind == VALUE_OTHER || story->result.value.kind == VALUE_WORKED)
-        return true;
+        return !search->setter;
     bool error_known = !search->errors || story->error.state == TRACKED_VALUE;
-    return error_known && story->result_block != story->block;
+    return error_known && story->stored.state == TRACKED_NOTHING && !story_is_near(story);
 }
 
 // Registers the story asks about; all of them if it asks about the stack.
 static uint32_t watched(const struct story *story)
 {
     uint32_t mask = 0;
-    const struct tracked *tracked[] = {&story->result, &story->error};
-    for (unsigned i = 0; i < 2; i++)
+    const struct tracked *tracked[] = {&story->result, &story->error, &story->stored};
+    for (unsigned i = 0; i < 3; i++)
         if (tracked[i]->state == TRACKED_PLACE)
             mask |=
                 tracked[i]->place.kind == PLACE_STACK ? WATCH_STACK : 1u << tracked[i]->place.reg;
@@ -78,16 +79,28 @@ static bool comes_back(const struct flow_image *image, const struct flow_block *
                : image->functions.items[block->callee].returns;
 }
 
+// A place at the function's beginning: an argument, or nobody knows what.
+static void set_argument(struct search *search, struct tracked *tracked)
+{
+    if (tracked->state != TRACKED_PLACE)
+        return;
+    int argument = place_argument(tracked->place);
+    tracked_set(search, tracked,
+                argument < 0 ? (struct value){.kind = VALUE_OTHER}
+                             : (struct value){.kind = VALUE_ARGUMENT, .number = argument});
+}
+
 static struct error *go_before(struct search *search, struct story *story)
 {
     const struct flow_image *image = search->image;
     const struct flow_block *block = &image->blocks.items[story->block];
     if (story->block == image->functions.items[search->function].first_block) {
         struct story over = *story;
-        if (over.result.state == TRACKED_PLACE)
-            tracked_set_other(&over.result); // an argument
-        if (over.error.state == TRACKED_PLACE)
-            tracked_set_other(&over.error);
+        over.at_entry = true;
+        set_argument(search, &over.result);
+        set_argument(search, &over.error);
+        set_argument(search, &over.stored);
+        story_settle_stored(&over);
         TRY(search_tell(search, &over));
     } else if (block->in_count == 0) {
         if (story->result.state == TRACKED_VALUE)
@@ -102,6 +115,8 @@ static struct error *go_before(struct search *search, struct story *story)
         next.block = edge.block;
         next.at = before->first + before->count;
         next.pending_count = 0;
+        if (next.result.state == TRACKED_VALUE && next.blocks <= NEAR_BLOCKS)
+            next.blocks++;
         const struct isa_fact *last = &image->facts.items[next.at - 1];
         if (last->kind == ISA_BRANCH && edge.way != FLOW_TABLE && last->condition < ISA_IF_UNKNOWN)
             search_add_pending(search, &next, next.at - 1,
@@ -131,9 +146,6 @@ static struct error *follow(struct search *search, struct story *story)
             return search_tell(search, story);
     }
     if (is_over(search, story))
-        return search_tell(search, story);
-    // Effects are looked for up to the block where the result became known.
-    if (story->result_block == story->block && !search->errors)
         return search_tell(search, story);
     return go_before(search, story);
 }
@@ -204,6 +216,8 @@ struct error *search_function(const struct flow_image *image, uint32_t function,
         search.errors =
             !world->results_only && (search.errors || range_may_set_error(&search, &functions[f]));
     }
+    search.setter = functions[function].fact_count <= SETTER &&
+                    functions[function].next_part == FLOW_NONE && !world->results_only;
     for (uint32_t f = function; f != FLOW_NONE; f = functions[f].next_part)
         TRY(start_range(&search, &functions[f]));
     while (search.work.count != 0) {

@@ -20,12 +20,16 @@ static bool same_value(const struct value *a, const struct value *b)
 static bool same_way(const struct way *a, const struct way *b)
 {
     if (!same_value(&a->result, &b->result) || a->sets_error != b->sets_error ||
-        !same_value(&a->error, &b->error) || a->effect_count != b->effect_count)
+        !same_value(&a->error, &b->error) || a->effect_count != b->effect_count ||
+        a->conditional != b->conditional)
+        return false;
+    if (a->conditional && (a->argument != b->argument || a->when.low != b->when.low ||
+                           a->when.high != b->when.high || a->when.outside != b->when.outside))
         return false;
     for (unsigned i = 0; i < a->effect_count; i++) {
         const struct effect *x = &a->effects[i], *y = &b->effects[i];
         if (x->kind != y->kind || x->argument != y->argument || x->where != y->where ||
-            x->value != y->value)
+            x->value != y->value || x->source != y->source)
             return false;
     }
     return true;

@@ -7,12 +7,14 @@
 
 #define OUTCOME_EFFECTS 4
 
-enum effect_kind { EFFECT_GLOBAL, EFFECT_THREAD, EFFECT_ARGUMENT };
-struct effect { // a constant stored where the caller can see it
+enum effect_kind { EFFECT_GLOBAL, EFFECT_THREAD, EFFECT_ARGUMENT, EFFECT_OWN_THREAD };
+struct effect { // something stored where the caller can see it
     uint8_t kind;
     uint8_t argument; // from 0
     uint8_t width;
-    int64_t where; // address of a global, slot of a thread's variable, offset behind an argument
+    uint8_t source; // 0: `value` is stored; otherwise the function's argument number source - 1
+    int64_t where;  // address of a global, slot of a thread's variable, offset of one of the
+                    // module's own thread variables, offset behind an argument
     int64_t value;
 };
 
@@ -23,6 +25,11 @@ struct way {
     uint8_t effect_count;
     struct effect effects[OUTCOME_EFFECTS];
     uint64_t evidence; // link-time address of the instruction the result comes from
+    // It is this way only if argument number `argument` is within `when`. Said only of arguments
+    // that appear among the values.
+    bool conditional;
+    uint8_t argument;
+    struct bounds when;
 };
 
 struct summary {

@@ -4,8 +4,11 @@
 
 #include "base/hash.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MOST_SHARED (1u << 20)
 
 static struct error *grow(struct error_sets *sets)
 {
@@ -39,8 +42,21 @@ void error_sets_deinit(struct error_sets *sets)
     free(sets->slots);
 }
 
-struct error *error_sets_put(struct error_sets *sets, const struct error_set *set,
-                             uint32_t *ret_number)
+struct error *error_sets_share(struct error_sets *sets)
+{
+    // Never touched memory costs nothing.
+    struct error_set *items = calloc(MOST_SHARED, sizeof *items);
+    if (items == NULL)
+        return error_no_memory();
+    memcpy(items, sets->items.items, sets->items.count * sizeof *items);
+    free(sets->items.items);
+    sets->items.items = items;
+    sets->items.room = MOST_SHARED;
+    sets->shared = true;
+    return NULL;
+}
+
+static struct error *put(struct error_sets *sets, const struct error_set *set, uint32_t *ret_number)
 {
     if ((sets->items.count + 1) * 2 > sets->slot_count) {
         struct error *error = grow(sets);
@@ -51,6 +67,8 @@ struct error *error_sets_put(struct error_sets *sets, const struct error_set *se
     for (;; at++) {
         uint32_t *slot = &sets->slots[at & (sets->slot_count - 1)];
         if (*slot == 0) {
+            if (sets->shared && sets->items.count == sets->items.room)
+                return error_new("too many different sets of errors");
             struct error_set *added = ARRAY_ADD(&sets->items);
             if (added == NULL)
                 return error_no_memory();
@@ -62,6 +80,18 @@ struct error *error_sets_put(struct error_sets *sets, const struct error_set *se
             return NULL;
         }
     }
+}
+
+struct error *error_sets_put(struct error_sets *sets, const struct error_set *set,
+                             uint32_t *ret_number)
+{
+    if (!sets->shared)
+        return put(sets, set, ret_number);
+    while (__atomic_test_and_set(&sets->lock, __ATOMIC_ACQUIRE))
+        sched_yield();
+    struct error *error = put(sets, set, ret_number);
+    __atomic_clear(&sets->lock, __ATOMIC_RELEASE);
+    return error;
 }
 
 static int64_t narrow(int64_t value, unsigned width)
@@ -83,9 +113,11 @@ static int64_t cut(int64_t value, unsigned width)
     return width >= 8 ? value : (int64_t)((uint64_t)value & ((1ull << width * 8) - 1));
 }
 
+// Of error numbers, and of arguments.
 static struct value apply_to_errors(struct value value, struct operation operation)
 {
-    bool keeps = operation.kind == OPERATION_EXTEND && operation.width >= 2;
+    bool keeps = (operation.kind == OPERATION_EXTEND && operation.width >= 2) ||
+                 (operation.kind == OPERATION_CUT && operation.width >= 4);
     if (operation.kind == OPERATION_NEGATE)
         value.negative = !value.negative;
     else if (!keeps)
@@ -93,34 +125,64 @@ static struct value apply_to_errors(struct value value, struct operation operati
     return value;
 }
 
+// The bits above a narrow result are those that were there before; of 32 bits, copies of the sign,
+// as we write numbers.
+static int64_t merge(int64_t old, int64_t new, unsigned width)
+{
+    if (width >= 4)
+        return narrow(new, width);
+    int64_t mask = (1ll << width * 8) - 1;
+    return (old & ~mask) | (new &mask);
+}
+
+static uint64_t compute(uint64_t number, struct operation operation)
+{
+    uint64_t value = (uint64_t)(int64_t)operation.value;
+    unsigned bits = operation.width * 8u;
+    unsigned shift = (unsigned)operation.value & (operation.width == 8 ? 63 : 31);
+    switch (operation.kind) {
+    case OPERATION_ADD:
+        return number + value;
+    case OPERATION_AND:
+        return number & value;
+    case OPERATION_OR:
+        return number | value;
+    case OPERATION_XOR:
+        return number ^ value;
+    case OPERATION_MULTIPLY:
+        return number * value;
+    case OPERATION_SHIFT_LEFT:
+        return number << shift;
+    case OPERATION_SHIFT_RIGHT:
+        return shift < bits ? (uint64_t)cut((int64_t)number, operation.width) >> shift : 0;
+    case OPERATION_SHIFT_SIGNED:
+        return (uint64_t)(narrow((int64_t)number, operation.width) >> shift);
+    case OPERATION_NEGATE:
+        return 0 - number;
+    default:
+        return ~number;
+    }
+}
+
 struct value value_apply(struct value value, struct operation operation)
 {
-    if (value.kind == VALUE_ERRORS)
+    if (value.kind == VALUE_ERRORS || value.kind == VALUE_ARGUMENT)
         return apply_to_errors(value, operation);
     if (value.kind != VALUE_CONSTANT)
         return operation.kind == OPERATION_EXTEND ? value : (struct value){.kind = VALUE_OTHER};
-    uint64_t number = (uint64_t)value.number;
     switch (operation.kind) {
-    case OPERATION_ADD:
-        value.number = narrow((int64_t)(number + (uint64_t)operation.value), operation.width);
-        break;
-    case OPERATION_AND:
-        value.number = narrow(value.number & operation.value, operation.width);
-        break;
-    case OPERATION_OR:
-        value.number = narrow(value.number | operation.value, operation.width);
-        break;
-    case OPERATION_NEGATE:
-        value.number = narrow((int64_t)(0 - number), operation.width);
-        break;
-    case OPERATION_INVERT:
-        value.number = narrow(~value.number, operation.width);
-        break;
     case OPERATION_EXTEND:
         value.number = narrow(value.number, operation.width);
         break;
-    default:
+    case OPERATION_CUT:
         value.number = cut(value.number, operation.width);
+        break;
+    case OPERATION_TABLE:
+    case OPERATION_SIGNED_TABLE:
+        return (struct value){.kind = VALUE_OTHER};
+    default:
+        value.number = merge(value.number, (int64_t)compute((uint64_t)value.number, operation),
+                             operation.width);
         break;
     }
     return value;

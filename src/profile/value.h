@@ -29,8 +29,12 @@ struct error_sets {
     ARRAY(struct error_set) items;
     uint32_t *slots; // open addressing, item + 1
     uint32_t slot_count;
+    bool shared; // by threads: items stay where they are
+    unsigned char lock;
 };
 struct error *error_sets_init(struct error_sets *sets);
+// From now on several threads may put sets and use those they know.
+struct error *error_sets_share(struct error_sets *sets);
 void error_sets_deinit(struct error_sets *sets);
 struct error *error_sets_put(struct error_sets *sets, const struct error_set *set,
                              uint32_t *ret_number);
@@ -40,6 +44,7 @@ enum value_kind {
     VALUE_WORKED,   // likewise, but not what a system call returns when it fails: -4095 to -1
     VALUE_CONSTANT, // `number`
     VALUE_ERRORS,   // any error number of `set`, negated if `negative`
+    VALUE_ARGUMENT, // the function's argument `number` (from 0), negated if `negative`
 };
 struct value {
     uint8_t kind;
@@ -52,17 +57,25 @@ enum operation_kind {
     OPERATION_ADD,
     OPERATION_AND,
     OPERATION_OR,
+    OPERATION_XOR,
+    OPERATION_MULTIPLY,
+    OPERATION_SHIFT_LEFT,
+    OPERATION_SHIFT_RIGHT,
+    OPERATION_SHIFT_SIGNED,
     OPERATION_NEGATE,
     OPERATION_INVERT,
     OPERATION_EXTEND,
-    OPERATION_CUT
+    OPERATION_CUT,
+    OPERATION_TABLE,        // what stands in a table of constants, `value` plus this many bytes on
+    OPERATION_SIGNED_TABLE, // likewise, sign-extended
 };
 struct operation {
     uint8_t kind;
-    uint8_t width; // bytes of the result; of EXTEND and CUT: bytes that count
-    int32_t value;
+    uint8_t width; // bytes of the result; of EXTEND, CUT and TABLE: bytes that count
+    int32_t value; // of tables: from the image's base
 };
 // What an operation makes of a value. Of a set of error numbers only negation is understood.
+// Tables are for who has the image.
 struct value value_apply(struct value value, struct operation operation);
 
 // Values a place is known to have: within the interval, or outside of it.

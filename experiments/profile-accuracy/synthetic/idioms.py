@@ -21,7 +21,6 @@ class Function:
         self.name, self.library, self.idiom = name, library, kind
         self.bits, self.signed = bits, signed
         self.truth = set()
-        self.maybe = set()  # right, but not asked for
 
     def way(self, value, *errnos):
         """Comes back with value, errno set to any of errnos."""
@@ -59,6 +58,7 @@ COMMON = """#include <errno.h>
 static volatile int sink;
 int foreign_step(int), foreign_read(void);
 void foreign_clean(int);
+void *foreign_new(size_t);
 static inline long raw(long n, long a) {
     long r;
     __asm__ volatile("syscall" : "=a"(r) : "a"(n), "D"(a) : "rcx", "r11", "memory");
@@ -69,6 +69,7 @@ static inline long raw(long n, long a) {
 FOREIGN = """int foreign_step(int x) { sink += x; return sink; }
 int foreign_read(void) { return sink; }
 void foreign_clean(int x) { sink ^= x; }
+void *foreign_new(size_t n) { return (char *)&sink + sink + n; }
 """
 
 
@@ -336,10 +337,9 @@ def volatile_slot(m):
 @idiom
 def unwound(m):
     a, b, c = m.numbers(3)
-    m.function("void *{}(int x)", f"void *p = malloc(x); if (!p) goto none; if (foreign_step(x)) {{"
+    m.function("void *{}(int x)", f"void *p = foreign_new(x); if (!p) goto none; if (foreign_step(x)) {{"
                f" errno = {a}; goto release; }} if (foreign_step(2)) {{ errno = {b}; goto release; }}"
                f" return p;\nrelease: sink = x;\nnone: return NULL;", bits=64).way(0, a, b)
-    m.functions[-1].maybe = {("errno", 0, 12)} # malloc's, if its library is understood
 
 
 @idiom
@@ -477,9 +477,9 @@ def passed_on(m):
 
 @idiom
 def only_one_code(m):
-    name, a, _ = anywhere(m)
+    name, a, b = anywhere(m)
     m.function("int {}(int x)", f"if ({name}(x) == -1) return -5; foreign_clean(1); return 3;"
-               ).way(-5, a).way(3)
+               ).way(-5, a).way(3, b)
 
 
 @idiom
@@ -523,8 +523,11 @@ def indirect_function(m):
     a, b = m.numbers(2)
     name = m.unique("picked")
     library = m.random.choice((BELOW, ABOVE))
-    m.add(f"static int {name}_one(int x) {{ if (x < 0) return -{a}; sink = x; return 0; }}\n"
-          f"static int {name}_two(int x) {{ if (x < 0) return -{b}; sink = x + 1; return 0; }}\n"
+    # All implementations of a function do the same, only differently.
+    m.add(f"static int {name}_one(int x) {{ if (x < 0) return -{a}; if (x > 9) return -{b}; sink = x;"
+          " return 0; }\n"
+          f"static int {name}_two(int x) {{ if (x > 9) {{ foreign_clean(x); return -{b}; }}"
+          f" sink = x + 1; return x < 0 ? -{a} : 0; }}\n"
           f"static int (*{name}_pick(void))(int) {{ __builtin_cpu_init(); return"
           f" __builtin_cpu_supports(\"avx2\") ? {name}_one : {name}_two; }}\n"
           f"int {name}(int) __attribute__((ifunc(\"{name}_pick\")));", library)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct error_set *system_call(void *data, int64_t number)
+static const struct error_set *system_call(const void *data, int64_t number)
 {
     static struct error_set errors[512];
     (void)data;
