@@ -103,4 +103,5 @@ def main():
         print(number, *site, sep="\t")
 
 
-main()
+if __name__ == "__main__":
+    main()
