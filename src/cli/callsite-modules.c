@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MOST_THREADS 64
 
@@ -135,24 +136,50 @@ static struct error *learn_import(struct callsite_modules *modules, size_t numbe
         if (failures.items.items[i].confidence >= FAILURE_LIKELY)
             TRY(add_failure(modules, ret_import, &failures.items.items[i]));
     ret_import->success = success_of(name, &failures);
-    ret_import->narrow = failures.narrow;
     return NULL;
+}
+
+// A path is taken as it is; a name is a command or one of the loader's libraries.
+static struct error *find_file(const char *name, char **ret_path)
+{
+    bool library = strstr(name, ".so") != NULL;
+    if (strchr(name, '/') != NULL || (library && access(name, F_OK) == 0)) {
+        *ret_path = strdup(name);
+        return *ret_path != NULL ? NULL : error_no_memory();
+    }
+    if (library)
+        return elf_find_library(name, ret_path);
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    TRY(elf_find_program(name, &program));
+    *ret_path = program.path;
+    program.path = NULL;
+    return NULL;
+}
+
+static struct error *check_image(const char *path, const struct flow_image *image)
+{
+    const struct elf_facts *facts = elf_object_facts(image->object);
+    if (image->imports.count != 0)
+        return NULL;
+    if (facts->static_program && facts->soname == NULL)
+        return error_new("%s is statically linked: it calls no functions of libraries", path);
+    return error_new("%s imports no functions: there are no calls of libraries", path);
 }
 
 struct error *callsite_modules_add(struct callsite_modules *modules, const char *name)
 {
-    _cleanup_(elf_program_deinit) struct elf_program program = {0};
-    TRY(elf_find_program(name, &program));
+    _cleanup_free_ char *path = NULL;
     size_t number = 0;
     const struct flow_image *image = NULL;
-    TRY(profile_set_add(modules->set, program.path, &number));
+    TRY(find_file(name, &path));
+    TRY(profile_set_add(modules->set, path, &number));
     TRY(profile_module_image(modules->set, number, &image));
+    TRY(check_image(path, image));
     struct callsite_module *module = ARRAY_ADD(&modules->items);
     if (module == NULL)
         return error_no_memory();
     module->image = image;
-    module->path = program.path;
-    program.path = NULL;
+    module->path = TAKE(path);
     for (uint32_t i = 0; i < image->imports.count; i++) {
         struct callsite_import *import = ARRAY_ADD(&module->imports);
         if (import == NULL)
@@ -166,10 +193,8 @@ static bool import_failures(void *data, uint32_t import, struct site_failures *r
 {
     const struct callsite_module *module = data;
     const struct callsite_import *known = &module->imports.items[import];
-    *ret_failures = (struct site_failures){.codes = known->codes.items,
-                                           .count = known->codes.count,
-                                           .success = known->success,
-                                           .narrow = known->narrow};
+    *ret_failures = (struct site_failures){
+        .codes = known->codes.items, .count = known->codes.count, .success = known->success};
     return known->codes.count != 0;
 }
 

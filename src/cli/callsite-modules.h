@@ -11,7 +11,6 @@ struct callsite_import {
     ARRAY(int64_t) codes; // results that mean failure
     ARRAY(int) errors;    // of each, an errno that goes with it, or 0
     enum site_success success;
-    bool narrow;
 };
 
 struct callsite_module {

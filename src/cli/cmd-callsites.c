@@ -6,10 +6,10 @@
 #include "base/file.h"
 #include "base/suggestion.h"
 #include "cli/callsite-modules.h"
+#include "cli/error-list.h"
 #include "profile/kernel.h"
 #include "profile/system-calls.h"
 #include "report/callsites.h"
-#include "scenario/tables.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 struct settings {
-    struct option_list functions, classes, excluded;
-    const char *sarif, *scenario, *kernel;
+    struct option_list functions, classes;
+    const char *excluded, *sarif, *scenario, *kernel;
     struct option_number threads;
     bool json, all;
 };
@@ -38,8 +38,7 @@ static const struct option options[] = {
      FIELD(scenario)},
     {"kernel", 0, OPTION_FILE, "VMLINUX", "errors of system calls from this kernel's image",
      FIELD(kernel)},
-    {"exclude-errno", 0, OPTION_LIST, "ERRNO",
-     "errors that do not count, by name; may be given again, or separated by commas",
+    {"exclude-errno", 0, OPTION_TEXT, "LIST", "leave out error numbers: ENOSYS,EINTR",
      FIELD(excluded)},
     {"threads", 'j', OPTION_NUMBER, "N", "work with N threads; as many as processors without this",
      FIELD(threads)},
@@ -60,20 +59,6 @@ static struct error *parse_class(const char *text, struct callsites_options *cho
     return error_new("there is no class '%s'%s; --class takes unchecked, partly, checked or "
                      "unknown",
                      text, suggestion_text(&meant, storage));
-}
-
-static struct error *parse_excluded(const char *text, struct error_set *excluded)
-{
-    for (;;) {
-        size_t size = strcspn(text, ",");
-        const struct constant *found = constant_find(text, size);
-        if (found == NULL || found->kind != CONSTANT_ERRNO)
-            return error_new("--exclude-errno: '%.*s' is no errno", (int)size, text);
-        error_set_add(excluded, (unsigned)found->value);
-        if (text[size] == '\0')
-            return NULL;
-        text += size + 1;
-    }
 }
 
 // DIR/CLASS.yaml and DIR/CLASS.xml.
@@ -183,8 +168,8 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     struct error_set excluded = {0};
     for (size_t i = 0; i < settings->classes.entries.count; i++)
         TRY(parse_class(settings->classes.entries.items[i].value, &chosen));
-    for (size_t i = 0; i < settings->excluded.entries.count; i++)
-        TRY(parse_excluded(settings->excluded.entries.items[i].value, &excluded));
+    if (settings->excluded != NULL)
+        TRY(error_list_parse(settings->excluded, &excluded));
     size_t count = settings->functions.entries.count;
     _cleanup_free_ const char **functions = calloc(count != 0 ? count : 1, sizeof *functions);
     if (functions == NULL)
