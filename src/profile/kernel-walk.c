@@ -271,12 +271,28 @@ static struct outcomes outcomes_of(const struct walk *walk, const struct summary
     return outcomes;
 }
 
+static bool begins_with(const struct flow_function *function, const char *prefix)
+{
+    size_t size = strlen(prefix);
+    return function->name != NULL && function->name_size >= size &&
+           memcmp(function->name, prefix, size) == 0;
+}
+
+// Subsystems that nearly everything reaches and that fail in their own words only where they are
+// set up to: signatures of files, ciphers, loading of modules. Their errors are not handed on.
+static bool is_apart(const struct flow_function *function)
+{
+    static const char *const prefixes[] = {"evm_", "ima_", "crypto_", "__request_module"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (begins_with(function, prefixes[i]))
+            return true;
+    return false;
+}
+
 // Reading a program's memory fails with a fault, which leads nowhere a compiler wrote.
 static bool may_fault(const struct flow_function *function)
 {
-    static const char prefix[] = "__get_user_";
-    return function->name != NULL && function->name_size > sizeof prefix - 1 &&
-           memcmp(function->name, prefix, sizeof prefix - 1) == 0;
+    return begins_with(function, "__get_user_");
 }
 
 static struct error *look_at(struct walk *walk, uint32_t function)
@@ -288,11 +304,16 @@ static struct error *look_at(struct walk *walk, uint32_t function)
                                        .data = walk,
                                        .private_stores = walk->private_stores,
                                        .results_only = true};
+    const struct flow_function *looked_at = &walk->image->functions.items[function];
     struct summary summary = {0};
     struct error *error = search_function(walk->image, function, &world, &summary);
     struct outcomes now = outcomes_of(walk, &summary);
-    if (may_fault(&walk->image->functions.items[function]))
+    if (is_apart(looked_at))
+        now = (struct outcomes){.zero = true, .other = true, .known = true};
+    if (may_fault(looked_at))
         error_set_add(&now.errors, EFAULT);
+    if (now.other && !is_apart(looked_at))
+        walk_add_pointed_errors(walk->image, function, &now.errors);
     walk->cut[function] = summary.cut;
     summary_deinit(&summary);
     TRY(error);

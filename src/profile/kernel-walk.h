@@ -37,4 +37,9 @@ struct error *walk_run(struct walk *walk);
 const struct outcomes *walk_outcomes(const struct walk *walk, uint32_t function);
 void walk_count(const struct walk *walk, struct kernel_figures *figures);
 
+// kernel-pointed.c: adds the errors that functions called directly leave in a variable of this one,
+// `lookup(&error)`, if this one reads it afterwards.
+void walk_add_pointed_errors(const struct flow_image *image, uint32_t function,
+                             struct error_set *errors);
+
 #endif

@@ -7,6 +7,7 @@
 #include "elf/symbols.h"
 #include "elf/tables.h"
 #include "flow/image.h"
+#include "profile/kernel-operations.h"
 #include "profile/kernel-walk.h"
 
 #include <errno.h>
@@ -96,7 +97,7 @@ static struct error *read_table(struct opening *opening)
 
 static char *call_name(const struct flow_function *function)
 {
-    static const char *const prefixes[] = {"__x64_sys_", "__do_sys_", "sys_"};
+    static const char *const prefixes[] = {"__x64_sys_", "__ia32_sys_", "__do_sys_", "sys_"};
     const char *name = function->name != NULL ? function->name : "";
     size_t size = function->name_size;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
@@ -134,9 +135,17 @@ static const struct {
     {515, ENOTTY}, // ENOIOCTLCMD
 };
 
-static struct error_set seen_by_programs(const struct outcomes *outcomes)
+// Looking up names, "no child" means "not without locks" and is tried again with them.
+static bool waits_for_children(const char *name)
+{
+    return strncmp(name, "wait", 4) == 0;
+}
+
+static struct error_set seen_by_programs(const char *name, const struct outcomes *outcomes)
 {
     struct error_set errors = outcomes->errors;
+    if (!waits_for_children(name))
+        errors.bits[ECHILD / 64] &= ~(1ull << ECHILD % 64);
     for (size_t i = 0; i < sizeof translations / sizeof *translations; i++)
         if ((outcomes->codes >> (translations[i].code - KERNEL_CODES_FROM) & 1) != 0)
             error_set_add(&errors, translations[i].seen);
@@ -173,16 +182,15 @@ static struct error *look_at_calls(struct opening *opening)
         struct kernel_call *call = ARRAY_ADD(&kernel->calls);
         if (call == NULL)
             return error_no_memory();
-        *call = (struct kernel_call){
-            .number = (int64_t)i,
-            .name = call_name(&opening->image->functions.items[function]),
-            .errors = seen_by_programs(walk_outcomes(all, function)),
-            .direct = seen_by_programs(walk_outcomes(direct, function)),
-        };
+        call->number = (int64_t)i;
+        call->name = call_name(&opening->image->functions.items[function]);
         if (call->name == NULL)
             return error_no_memory();
+        call->errors = seen_by_programs(call->name, walk_outcomes(all, function));
+        call->direct = seen_by_programs(call->name, walk_outcomes(direct, function));
     }
     walk_count(all, &kernel->figures);
+    kernel->figures.operations = opening->image->imports.count;
     return NULL;
 }
 
@@ -197,6 +205,7 @@ struct error *kernel_open(const char *path, struct kernel **ret_kernel)
     TRY(flow_image_open(opening.object, &opening.image));
     TRY(read_table(&opening));
     TRY(read_version(&opening));
+    TRY(operations_find(opening.image, &opening.symbols, &opening.operations));
     TRY(look_at_calls(&opening));
     *ret_kernel = TAKE(opening.kernel);
     return NULL;

@@ -21,7 +21,6 @@ struct kernel_call {
     const char *name;        // of the kernel's function, without __x64_sys_
     struct error_set errors; // as programs see them
     struct error_set direct; // those found without looking behind tables of operations
-    bool cut;                // its function was not looked at completely
 };
 // By number.
 size_t kernel_call_count(const struct kernel *kernel);

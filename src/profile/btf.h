@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The types a kernel's image carries in its section .BTF: what functions are given and return, and
+// what lies where in structures. Types are known by number; 0 is none.
+#ifndef ORDEAL_PROFILE_BTF_H
+#define ORDEAL_PROFILE_BTF_H
+
+#include "elf/object.h"
+
+struct btf;
+
+// No types: *ret_btf is NULL. `object` must outlive them. What makes no sense is left out.
+struct error *btf_open(const struct elf_object *object, struct btf **ret_btf);
+void btf_close(struct btf *btf);
+
+// Structure or union of a name.
+uint32_t btf_structure(const struct btf *btf, const char *name);
+const char *btf_name(const struct btf *btf, uint32_t type); // "" if it has none
+
+// The structure that a parameter (from 0) or the result of a function points to.
+uint32_t btf_parameter(const struct btf *btf, const char *function, size_t name_size,
+                       unsigned index);
+uint32_t btf_result(const struct btf *btf, const char *function, size_t name_size);
+
+// The structure that the pointer at an offset of a structure points to.
+uint32_t btf_pointer_at(const struct btf *btf, uint32_t structure, uint64_t offset);
+// Where a member is that a structure itself has, in bytes; UINT64_MAX if there is none.
+uint64_t btf_offset(const struct btf *btf, uint32_t structure, const char *member);
+
+#endif

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See kernel-operations.h. `call rax` is followed backwards: rax was loaded from a pointer's offset
+// b, that pointer from another's offset a, and so on until an argument of the function, the result
+// of a call or a well-known variable, whose type is known. Then forwards again through the types.
+#include "profile/kernel-operations.h"
+
+#include "base/cleanup.h"
+#include "elf/tables.h"
+#include "profile/btf.h"
+#include "profile/place.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_STEPS  2000 // instructions looked at for one call
+#define MOST_LOADS  8    // from pointer to pointer
+#define MOST_TABLES 24   // of one kind
+
+// What stands for a kind of table: those of tmpfs, pipes, sockets, terminals, block devices and of
+// what system calls themselves make files of. Disk file systems are modules, not part of an image.
+static const struct {
+    const char *structure;
+    const char *tables[MOST_TABLES];
+} kinds[] = {
+    {"file_operations",
+     {"shmem_file_operations", "ramfs_file_operations", "simple_dir_operations", "pipefifo_fops",
+      "socket_file_ops", "tty_fops", "def_blk_fops", "def_chr_fops", "eventfd_fops",
+      "eventpoll_fops", "signalfd_fops", "timerfd_fops", "inotify_fops"}},
+    {"inode_operations",
+     {"shmem_inode_operations", "shmem_dir_inode_operations", "shmem_special_inode_operations",
+      "shmem_symlink_inode_operations", "shmem_short_symlink_operations", "sockfs_inode_ops",
+      "ramfs_dir_inode_operations", "ramfs_file_inode_operations",
+      "page_symlink_inode_operations"}},
+    {"super_operations", {"shmem_ops", "ramfs_ops", "sockfs_ops", "pipefs_ops"}},
+    {"address_space_operations", {"shmem_aops", "def_blk_aops", "ram_aops"}},
+    {"vm_operations_struct", {"shmem_vm_ops", "generic_file_vm_ops", "special_mapping_vmops"}},
+    {"proto_ops",
+     // Not those of unix_dgram_ops: what sending to a path can fail with, write() cannot.
+     {"inet_stream_ops", "inet_dgram_ops", "inet6_stream_ops", "inet6_dgram_ops",
+      "unix_stream_ops"}},
+    {"proto", {"tcp_prot", "udp_prot", "tcpv6_prot", "udpv6_prot", "unix_stream_proto"}},
+    {"net_proto_family", {"inet_family_ops", "inet6_family_ops", "unix_family_ops"}},
+    {"tty_operations", {"pty_unix98_ops", "con_ops"}},
+    {"tty_ldisc_ops", {"n_tty_ops"}},
+    {"pipe_buf_operations", {"anon_pipe_buf_ops", "page_cache_pipe_buf_ops"}},
+    {"k_clock",
+     {"clock_realtime", "clock_monotonic", "clock_boottime", "clock_process", "clock_thread",
+      "clock_posix_cpu", "alarm_clock"}},
+    {"sched_class", {"fair_sched_class", "rt_sched_class", "dl_sched_class"}},
+    {"fs_context_operations",
+     {"shmem_fs_context_ops", "ramfs_context_ops", "legacy_fs_context_ops"}},
+};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+// Variables that pointers to tables are taken from.
+static const struct {
+    const char *name, *structure; // what its elements point to
+} variables[] = {{"net_families", "net_proto_family"}};
+#define VARIABLES (sizeof variables / sizeof *variables)
+
+static const uint8_t argument_registers[] = {5, 4, 1, 2, 8, 9};
+
+struct table {
+    uint64_t start, end; // end == start: the image does not have it
+};
+
+struct known_operation {
+    uint32_t kind;
+    uint64_t offset;
+};
+
+struct finding {
+    struct flow_image *image;
+    struct btf *btf;
+    struct operation_targets *targets;
+    uint32_t structures[KINDS];
+    struct table tables[KINDS][MOST_TABLES];
+    struct table variables[VARIABLES];
+    uint32_t variable_structures[VARIABLES];
+    uint32_t file, socket; // structures; a socket is what is private to its file
+    uint64_t file_private; // where
+    ARRAY(struct known_operation) operations;
+    unsigned steps;
+    unsigned char *seen;     // by block: met while following one pointer
+    ARRAY(uint32_t) visited; // the blocks that are
+};
+
+static void finding_deinit(struct finding *finding)
+{
+    btf_close(finding->btf);
+    free(finding->seen);
+    ARRAY_DEINIT(&finding->operations);
+    ARRAY_DEINIT(&finding->visited);
+}
+
+// ---- what a pointer points to ----
+
+struct pointed {
+    uint32_t structure; // 0: not known
+    int64_t offset;     // into it
+};
+
+static struct pointed point(struct finding *finding, uint32_t block, uint32_t at,
+                            struct place place, unsigned loads);
+
+static struct pointed at_entry(const struct finding *finding, uint32_t function, struct place place)
+{
+    const struct flow_function *entered = &finding->image->functions.items[function];
+    if (place.kind == PLACE_REGISTER && entered->name != NULL)
+        for (unsigned i = 0; i < sizeof argument_registers; i++)
+            if (argument_registers[i] == place.reg)
+                return (struct pointed){
+                    btf_parameter(finding->btf, entered->name, entered->name_size, i), 0};
+    return (struct pointed){0};
+}
+
+static struct pointed from_call(const struct finding *finding, const struct flow_block *block,
+                                struct place place)
+{
+    if (place.reg != ISA_RETURN || block->callee >= finding->image->functions.count)
+        return (struct pointed){0};
+    const struct flow_function *called = &finding->image->functions.items[block->callee];
+    if (called->name == NULL)
+        return (struct pointed){0};
+    return (struct pointed){btf_result(finding->btf, called->name, called->name_size), 0};
+}
+
+static struct pointed from_variable(const struct finding *finding, uint64_t address)
+{
+    for (unsigned i = 0; i < VARIABLES; i++)
+        if (address >= finding->variables[i].start && address < finding->variables[i].end)
+            return (struct pointed){finding->variable_structures[i], 0};
+    return (struct pointed){0};
+}
+
+// A pointer that an instruction loads from behind another one.
+static struct pointed from_memory(struct finding *finding, uint32_t block, uint32_t at,
+                                  unsigned loads)
+{
+    const struct isa_fact *fact = &finding->image->facts.items[at];
+    if (fact->base == ISA_PC || fact->base == ISA_NONE)
+        return from_variable(finding, (uint64_t)fact->displacement);
+    if (fact->index != ISA_NONE || fact->base >= ISA_REGISTERS || loads == MOST_LOADS)
+        return (struct pointed){0};
+    struct pointed base = point(finding, block, at, place_register(fact->base), loads + 1);
+    int64_t offset = base.offset + fact->displacement;
+    if (base.structure == 0 || offset < 0)
+        return (struct pointed){0};
+    if (base.structure == finding->file && (uint64_t)offset == finding->file_private)
+        return (struct pointed){finding->socket, 0};
+    return (struct pointed){btf_pointer_at(finding->btf, base.structure, (uint64_t)offset), 0};
+}
+
+// Where a place's pointer was before an instruction that is neither a call nor a load from behind
+// another pointer. False if that cannot be told. *moved: how far it was moved since.
+static bool pointer_before(const struct flow_image *image, const struct flow_block *block,
+                           uint32_t at, struct place *place, int64_t *moved)
+{
+    const struct isa_fact *fact = &image->facts.items[at];
+    if (place->kind == PLACE_REGISTER) {
+        if ((fact->writes >> place->reg & 1) == 0)
+            return true;
+        if (fact->dst != place->reg || fact->width != 8)
+            return false;
+        if (fact->kind == ISA_ADD && fact->src == ISA_NONE) {
+            *moved += fact->value;
+            return true;
+        }
+        if (fact->kind == ISA_ADDRESS && fact->base < ISA_REGISTERS && fact->base != ISA_STACK &&
+            fact->index == ISA_NONE) {
+            *moved += fact->displacement;
+            *place = place_register(fact->base);
+            return true;
+        }
+        if (fact->kind != ISA_COPY && fact->kind != ISA_LOAD && fact->kind != ISA_POP)
+            return false;
+    }
+    struct step step = place_step(image, block, at, *place);
+    if (step.kind == STEP_MOVED)
+        *place = step.place;
+    return step.kind == STEP_MOVED || step.kind == STEP_SAME;
+}
+
+enum passing { PASSED, ENDED };
+
+// One instruction back. ENDED: *ret is the answer.
+static enum passing pass(struct finding *finding, uint32_t number, uint32_t at, struct place *place,
+                         int64_t *moved, unsigned loads, struct pointed *ret)
+{
+    const struct flow_image *image = finding->image;
+    const struct flow_block *block = &image->blocks.items[number];
+    const struct isa_fact *fact = &image->facts.items[at];
+    bool in_register = place->kind == PLACE_REGISTER;
+    *ret = (struct pointed){0};
+    if (fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT) {
+        if (!in_register || (PLACE_CLOBBERED >> place->reg & 1) == 0)
+            return PASSED;
+        *ret = from_call(finding, block, *place);
+        return ENDED;
+    }
+    struct place slot;
+    if (in_register && fact->kind == ISA_LOAD && fact->from == 8 && fact->dst == place->reg &&
+        !place_of_memory(image, block, at, &slot)) {
+        *ret = from_memory(finding, number, at, loads);
+        return ENDED;
+    }
+    return pointer_before(image, block, at, place, moved) ? PASSED : ENDED;
+}
+
+static bool visit(struct finding *finding, uint32_t block)
+{
+    if (finding->seen[block])
+        return false;
+    uint32_t *visited = ARRAY_ADD(&finding->visited);
+    if (visited == NULL)
+        return false; // what is not followed is not found
+    *visited = block;
+    finding->seen[block] = 1;
+    return true;
+}
+
+// Where a place points to before instruction `at` of a block. Pointers of one variable have one
+// type, so the first way back that knows it will do. Depth: blocks on the way, bounded by `steps`.
+static struct pointed point(struct finding *finding, uint32_t number, uint32_t at,
+                            struct place place, unsigned loads)
+{
+    const struct flow_image *image = finding->image;
+    int64_t moved = 0;
+    for (;;) {
+        const struct flow_block *block = &image->blocks.items[number];
+        while (at > block->first) {
+            struct pointed found;
+            if (finding->steps++ >= MOST_STEPS)
+                return (struct pointed){0};
+            if (pass(finding, number, --at, &place, &moved, loads, &found) == ENDED) {
+                found.offset += moved;
+                return found;
+            }
+        }
+        if (number == image->functions.items[block->function].first_block) {
+            struct pointed found = at_entry(finding, block->function, place);
+            found.offset += moved;
+            return found;
+        }
+        uint32_t next = FLOW_NONE;
+        for (uint32_t i = 0; i < block->in_count && next == FLOW_NONE; i++) {
+            uint32_t before = image->edges.items[block->edges_in + i].block;
+            if (visit(finding, before))
+                next = before;
+        }
+        if (next == FLOW_NONE)
+            return (struct pointed){0};
+        number = next;
+        at = image->blocks.items[next].first + image->blocks.items[next].count;
+    }
+}
+
+static struct pointed point_afresh(struct finding *finding, uint32_t block, uint32_t at,
+                                   uint8_t reg)
+{
+    finding->steps = 0;
+    struct pointed found = point(finding, block, at, place_register(reg), 1);
+    for (size_t i = 0; i < finding->visited.count; i++)
+        finding->seen[finding->visited.items[i]] = 0;
+    finding->visited.count = 0;
+    return found;
+}
+
+// ---- operations ----
+
+// The load that a called register comes from, in the block of the call or those that lead there
+// alone; the call itself if it goes through memory.
+static bool called_load(const struct flow_image *image, uint32_t *number, uint32_t *at)
+{
+    const struct isa_fact *call = &image->facts.items[*at];
+    if ((call->flags & ISA_MEMORY) != 0)
+        return true;
+    struct place place = place_register(call->src);
+    for (unsigned blocks = 0; blocks < 16; blocks++) {
+        const struct flow_block *block = &image->blocks.items[*number];
+        while (*at > block->first) {
+            const struct isa_fact *fact = &image->facts.items[--*at];
+            struct place slot;
+            if (fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT) {
+                if (place.kind == PLACE_REGISTER && (PLACE_CLOBBERED >> place.reg & 1) != 0)
+                    return false;
+                continue;
+            }
+            if (place.kind == PLACE_REGISTER && fact->kind == ISA_LOAD && fact->dst == place.reg &&
+                !place_of_memory(image, block, *at, &slot))
+                return fact->from == 8;
+            int64_t moved = 0;
+            if (!pointer_before(image, block, *at, &place, &moved) || moved != 0)
+                return false;
+        }
+        if (block->in_count == 0 || *number == image->functions.items[block->function].first_block)
+            return false;
+        *number = image->edges.items[block->edges_in].block;
+        *at = image->blocks.items[*number].first + image->blocks.items[*number].count;
+    }
+    return false;
+}
+
+static uint32_t kind_of(const struct finding *finding, uint32_t structure)
+{
+    for (uint32_t i = 0; i < KINDS && structure != 0; i++)
+        if (finding->structures[i] == structure)
+            return i;
+    return FLOW_NONE;
+}
+
+static struct error *add_targets(struct finding *finding, const struct known_operation *operation)
+{
+    const struct flow_image *image = finding->image;
+    for (unsigned i = 0; i < MOST_TABLES; i++) {
+        const struct table *table = &finding->tables[operation->kind][i];
+        size_t size = 0;
+        uint64_t address;
+        if (table->end - table->start < 8 || operation->offset > table->end - table->start - 8)
+            continue;
+        const unsigned char *bytes =
+            elf_object_bytes(image->object, table->start + operation->offset, &size);
+        if (bytes == NULL || size < sizeof address)
+            continue;
+        memcpy(&address, bytes, sizeof address);
+        uint32_t function = flow_function_at(image, address);
+        if (function == FLOW_NONE || image->functions.items[function].start != address)
+            continue;
+        uint32_t *added = ARRAY_ADD(&finding->targets->functions);
+        if (added == NULL)
+            return error_no_memory();
+        *added = function;
+    }
+    return NULL;
+}
+
+static struct error *add_boundary(struct operation_targets *targets)
+{
+    uint32_t *first = ARRAY_ADD(&targets->first);
+    if (first == NULL)
+        return error_no_memory();
+    *first = (uint32_t)targets->functions.count;
+    return NULL;
+}
+
+static struct error *find_operation(struct finding *finding, struct known_operation wanted,
+                                    uint32_t *ret_operation)
+{
+    for (size_t i = 0; i < finding->operations.count; i++)
+        if (finding->operations.items[i].kind == wanted.kind &&
+            finding->operations.items[i].offset == wanted.offset) {
+            *ret_operation = (uint32_t)i;
+            return NULL;
+        }
+    struct known_operation *added = ARRAY_ADD(&finding->operations);
+    struct flow_import *import = ARRAY_ADD(&finding->image->imports);
+    if (added == NULL || import == NULL)
+        return error_no_memory();
+    *added = wanted;
+    *import = (struct flow_import){.name = kinds[wanted.kind].structure, .returns = true};
+    TRY(add_targets(finding, &wanted));
+    *ret_operation = (uint32_t)finding->operations.count - 1;
+    return add_boundary(finding->targets);
+}
+
+static struct error *follow_call(struct finding *finding, uint32_t number)
+{
+    struct flow_image *image = finding->image;
+    struct flow_block *block = &image->blocks.items[number];
+    uint32_t at = block->first + block->count - 1, where = number;
+    uint8_t kind = image->facts.items[at].kind;
+    if ((kind != ISA_CALL_INDIRECT && kind != ISA_JUMP_INDIRECT) || block->callee != FLOW_NONE ||
+        (block->end != FLOW_CALLS && block->end != FLOW_UNKNOWN) ||
+        !called_load(image, &where, &at))
+        return NULL;
+    const struct isa_fact *load = &image->facts.items[at];
+    if (load->index != ISA_NONE || load->base >= ISA_REGISTERS)
+        return NULL;
+    struct pointed table = point_afresh(finding, where, at, load->base);
+    int64_t offset = table.offset + load->displacement;
+    struct known_operation wanted = {kind_of(finding, table.structure), (uint64_t)offset};
+    if (wanted.kind == FLOW_NONE || offset < 0)
+        return NULL;
+    uint32_t operation = 0;
+    TRY(find_operation(finding, wanted, &operation));
+    block->callee = operation | 0x80000000u;
+    if (block->end == FLOW_UNKNOWN)
+        block->end = FLOW_TAIL;
+    return NULL;
+}
+
+// ---- tables ----
+
+static struct table named(const struct elf_symbols *symbols, const char *name)
+{
+    size_t size = strlen(name);
+    for (size_t i = 0; i < symbols->data.count; i++) {
+        const struct elf_symbol *symbol = &symbols->data.items[i];
+        if (symbol->name_size == size && memcmp(symbol->name, name, size) == 0)
+            return (struct table){symbol->start, symbol->end};
+    }
+    return (struct table){0};
+}
+
+static void find_tables(struct finding *finding, const struct elf_symbols *symbols)
+{
+    for (unsigned k = 0; k < KINDS; k++) {
+        finding->structures[k] = btf_structure(finding->btf, kinds[k].structure);
+        for (unsigned i = 0; i < MOST_TABLES && kinds[k].tables[i] != NULL; i++)
+            finding->tables[k][i] = named(symbols, kinds[k].tables[i]);
+    }
+    finding->file = btf_structure(finding->btf, "file");
+    finding->socket = btf_structure(finding->btf, "socket");
+    finding->file_private = btf_offset(finding->btf, finding->file, "private_data");
+    for (unsigned i = 0; i < VARIABLES; i++) {
+        finding->variables[i] = named(symbols, variables[i].name);
+        finding->variable_structures[i] = btf_structure(finding->btf, variables[i].structure);
+    }
+}
+
+struct error *operations_find(struct flow_image *image, const struct elf_symbols *symbols,
+                              struct operation_targets *targets)
+{
+    _cleanup_(finding_deinit) struct finding finding = {.image = image, .targets = targets};
+    TRY(btf_open(image->object, &finding.btf));
+    // Imports are numbered like operations from here on, so there must be none yet.
+    if (finding.btf == NULL || image->imports.count != 0)
+        return NULL;
+    finding.seen = calloc(image->blocks.count + 1, 1);
+    if (finding.seen == NULL)
+        return error_no_memory();
+    find_tables(&finding, symbols);
+    TRY(add_boundary(targets));
+    for (uint32_t i = 0; i < image->blocks.count; i++)
+        TRY(follow_call(&finding, i));
+    return NULL;
+}
