@@ -24,10 +24,9 @@ enum site_success {
 
 // What is known about a function that is called.
 struct site_failures {
-    const int64_t *codes; // results that mean failure; the width of a register, sign-extended
+    const int64_t *codes; // results that mean failure, sign-extended
     size_t count;
     enum site_success success;
-    bool narrow; // the result is an int: its upper half means nothing
 };
 
 struct site_callee {
@@ -48,7 +47,7 @@ enum site_class {
 
 // The first thing that is done with the result while it may still be a failure.
 enum site_use {
-    SITE_IGNORED, // nothing at all, not even a check
+    SITE_IGNORED, // nothing at all
     SITE_CHECKED_FIRST,
     SITE_DEREFERENCED,
     SITE_PASSED, // to `passed_to`, as its argument `argument`
@@ -56,6 +55,7 @@ enum site_use {
     SITE_STORED_GLOBAL,
     SITE_STORED_ELSEWHERE, // on the heap or through an argument
     SITE_CALCULATED,       // arithmetic, or an index
+    SITE_COMPARED,         // only compared, with something that tells no failure
 };
 
 enum site_check {

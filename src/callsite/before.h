@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a place held before: the nearest way backwards, as far as a constant, a call's result or a
+// load of something the loader fills in.
+#ifndef ORDEAL_CALLSITE_BEFORE_H
+#define ORDEAL_CALLSITE_BEFORE_H
+
+#include "flow/image.h"
+
+enum before_kind { BEFORE_UNKNOWN, BEFORE_NUMBER, BEFORE_CALLED, BEFORE_SLOT };
+struct before {
+    enum before_kind kind;
+    int64_t number;  // of BEFORE_NUMBER; the slot's address of BEFORE_SLOT
+    uint32_t callee; // whose result it is, of BEFORE_CALLED
+};
+// A register right before an instruction of a block.
+struct before before_find(const struct flow_image *image, uint32_t block, uint32_t fact,
+                          uint8_t reg);
+
+// Whether a callee gives the address of errno.
+bool before_is_error_location(const struct flow_image *image, uint32_t callee);
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See callers.h.
+#include "callsite/callers.h"
+
+#include <stdlib.h>
+
+// The function a block calls; FLOW_NONE if it calls none of the image.
+static uint32_t called(const struct flow_image *image, const struct flow_block *block)
+{
+    bool calls = block->end == FLOW_CALLS || block->end == FLOW_TAIL;
+    if (!calls || block->callee == FLOW_NONE || flow_callee_is_import(block->callee))
+        return FLOW_NONE;
+    return image->functions.items[block->callee].owner;
+}
+
+struct error *callers_init(const struct flow_image *image, struct callers *ret_callers)
+{
+    size_t functions = image->functions.count, count = 0;
+    uint32_t *first = calloc(functions + 2, sizeof *first);
+    for (size_t b = 0; first != NULL && b < image->blocks.count; b++) {
+        uint32_t function = called(image, &image->blocks.items[b]);
+        if (function == FLOW_NONE)
+            continue;
+        first[function + 2]++;
+        count++;
+    }
+    uint32_t *blocks = malloc((count + 1) * sizeof *blocks);
+    if (first == NULL || blocks == NULL) {
+        free(first);
+        free(blocks);
+        return error_no_memory();
+    }
+    for (size_t f = 2; f < functions + 2; f++)
+        first[f] += first[f - 1];
+    for (size_t b = 0; b < image->blocks.count; b++) {
+        uint32_t function = called(image, &image->blocks.items[b]);
+        if (function != FLOW_NONE)
+            blocks[first[function + 1]++] = (uint32_t)b;
+    }
+    *ret_callers = (struct callers){first, blocks};
+    return NULL;
+}
+
+void callers_deinit(struct callers *callers)
+{
+    free(callers->first);
+    free(callers->blocks);
+}

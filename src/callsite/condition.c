@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See machine.h: conditions, worked out from what the flags were made of.
+#include "callsite/machine.h"
+
+bool machine_flags_derived(const struct machine *machine, const struct contents *contents)
+{
+    return machine->flags.kind != ISA_OTHER && (content_derived(contents, machine->flags.left) ||
+                                                content_derived(contents, machine->flags.right));
+}
+
+struct bits { // of the flags register; -1: not known
+    int carry, zero, sign, overflow;
+};
+
+static void of_subtraction(int64_t left, int64_t right, unsigned width, struct bits *bits)
+{
+    int64_t a = number_signed(left, width), b = number_signed(right, width);
+    int64_t difference = number_signed((int64_t)((uint64_t)a - (uint64_t)b), width);
+    bits->carry = (uint64_t)number_unsigned(left, width) < (uint64_t)number_unsigned(right, width);
+    bits->zero = a == b;
+    bits->sign = difference < 0;
+    bits->overflow = (a < b) != (difference < 0);
+}
+
+static void of_addition(int64_t left, int64_t right, unsigned width, struct bits *bits)
+{
+    int64_t a = number_signed(left, width), b = number_signed(right, width);
+    int64_t sum = number_signed((int64_t)((uint64_t)a + (uint64_t)b), width);
+    // What adds a negative constant may have been a subtraction, whose carry is the opposite.
+    bits->carry =
+        right < 0 ? -1
+                  : (uint64_t)number_unsigned(sum, width) < (uint64_t)number_unsigned(left, width);
+    bits->zero = sum == 0;
+    bits->sign = sum < 0;
+    bits->overflow = (a < 0) == (b < 0) && (sum < 0) != (a < 0);
+}
+
+static void of_result(int64_t result, unsigned width, struct bits *bits)
+{
+    bits->zero = number_signed(result, width) == 0;
+    bits->sign = number_signed(result, width) < 0;
+}
+
+static bool find_bits(const struct machine_flags *flags, int64_t left, int64_t right,
+                      struct bits *bits)
+{
+    unsigned width = flags->width;
+    uint64_t by = (uint64_t)right & (width == 8 ? 63 : 31);
+    *bits = (struct bits){-1, -1, -1, -1};
+    switch (flags->kind) {
+    case ISA_COMPARE:
+    case ISA_SUBTRACT:
+        of_subtraction(left, right, width, bits);
+        return true;
+    case ISA_NEGATE:
+        of_subtraction(0, left, width, bits);
+        return true;
+    case ISA_ADD:
+        of_addition(left, right, width, bits);
+        return true;
+    case ISA_TEST:
+    case ISA_AND:
+    case ISA_OR:
+    case ISA_XOR:
+        bits->carry = bits->overflow = 0;
+        of_result(flags->kind == ISA_OR    ? left | right
+                  : flags->kind == ISA_XOR ? left ^ right
+                                           : left & right,
+                  width, bits);
+        return true;
+    case ISA_SHIFT_LEFT:
+        of_result((int64_t)((uint64_t)left << by), width, bits);
+        return true;
+    case ISA_SHIFT_RIGHT:
+        of_result((int64_t)((uint64_t)number_unsigned(left, width) >> by), width, bits);
+        return true;
+    case ISA_SHIFT_SIGNED:
+        of_result(number_signed(left, width) >> by, width, bits);
+        return true;
+    case ISA_BIT:
+        bits->carry = (int)((uint64_t)left >> by & 1);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int either(int a, int b)
+{
+    if (a == 1 || b == 1)
+        return 1;
+    return a < 0 || b < 0 ? -1 : 0;
+}
+
+static int differ(int a, int b)
+{
+    return a < 0 || b < 0 ? -1 : a != b;
+}
+
+int machine_condition(const struct machine *machine, const struct contents *contents,
+                      enum isa_condition condition, unsigned lane)
+{
+    int64_t left, right;
+    struct bits bits;
+    int holds;
+    bool unary = machine->flags.kind == ISA_NEGATE;
+    if (condition >= ISA_IF_UNKNOWN || machine->flags.kind == ISA_OTHER ||
+        !content_number(contents, machine->flags.left, lane, &left) ||
+        (!unary && !content_number(contents, machine->flags.right, lane, &right)) ||
+        !find_bits(&machine->flags, left, unary ? 0 : right, &bits))
+        return -1;
+    switch (condition & ~1u) {
+    case ISA_IF_O:
+        holds = bits.overflow;
+        break;
+    case ISA_IF_B:
+        holds = bits.carry;
+        break;
+    case ISA_IF_E:
+        holds = bits.zero;
+        break;
+    case ISA_IF_BE:
+        holds = either(bits.carry, bits.zero);
+        break;
+    case ISA_IF_S:
+        holds = bits.sign;
+        break;
+    case ISA_IF_L:
+        holds = differ(bits.sign, bits.overflow);
+        break;
+    case ISA_IF_LE:
+        holds = either(bits.zero, differ(bits.sign, bits.overflow));
+        break;
+    default:
+        return -1;
+    }
+    return holds < 0 || (condition & 1) == 0 ? holds : !holds;
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See site.h: which calls are sites, and from what was found on the ways to what is said of them.
+#include "callsite/site.h"
+
+#include "base/cleanup.h"
+#include "callsite/before.h"
+#include "callsite/callers.h"
+#include "callsite/follow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define THIN          120 // instructions of a function that may be a wrapper
+#define DEEPEST       3   // wrappers of wrappers
+#define MOST_CALLERS  12  // that are looked at for a result that is returned
+#define DEEPEST_CHECK 2
+
+struct root { // a call whose result is to be followed
+    uint32_t block;
+    uint32_t callee; // of sites.callees
+    uint32_t wrapper, inner, depth;
+    bool tail;
+    uint64_t known, failures;
+    int64_t numbers[CONTENT_LANES];
+};
+
+struct finding {
+    const struct flow_image *image;
+    const struct sites_world *world;
+    struct sites sites;
+    struct follower *follower;
+    struct callers callers;
+    uint32_t *callees;                   // by import: of sites.callees + 1
+    unsigned char *expanded;             // by function: its callers are roots
+    ARRAY(struct candidates) candidates; // by callee
+    ARRAY(struct root) roots;
+};
+
+static void finding_deinit(struct finding *finding)
+{
+    sites_deinit(&finding->sites);
+    follower_free(finding->follower);
+    callers_deinit(&finding->callers);
+    free(finding->callees);
+    free(finding->expanded);
+    ARRAY_DEINIT(&finding->candidates);
+    ARRAY_DEINIT(&finding->roots);
+}
+
+// ---- which calls ----
+
+static struct error *add_callee(struct finding *finding, uint32_t import)
+{
+    struct site_failures failures = {0};
+    if (!finding->world->failures(finding->world->data, import, &failures) || failures.count == 0)
+        return NULL;
+    struct site_callee *callee = ARRAY_ADD(&finding->sites.callees);
+    struct candidates *candidates = ARRAY_ADD(&finding->candidates);
+    if (callee == NULL || candidates == NULL)
+        return error_no_memory();
+    *callee = (struct site_callee){.name = finding->image->imports.items[import].name,
+                                   .version = finding->image->imports.items[import].version,
+                                   .import = import,
+                                   .success = failures.success};
+    callee->more = failures.count > SITE_CODES;
+    callee->count = callee->more ? SITE_CODES : failures.count;
+    memcpy(callee->codes, failures.codes, callee->count * sizeof *callee->codes);
+    candidates_make(callee, candidates);
+    finding->callees[import] = (uint32_t)finding->sites.callees.count;
+    return NULL;
+}
+
+// The import a block calls, also through a register that was loaded from a slot.
+static uint32_t imported(struct finding *finding, uint32_t number)
+{
+    const struct flow_image *image = finding->image;
+    const struct flow_block *block = &image->blocks.items[number];
+    if (block->end != FLOW_CALLS && block->end != FLOW_TAIL)
+        return FLOW_NONE;
+    if (flow_callee_is_import(block->callee))
+        return flow_callee_import(block->callee);
+    uint32_t last = block->first + block->count - 1;
+    const struct isa_fact *call = &image->facts.items[last];
+    if (block->callee != FLOW_NONE || call->kind != ISA_CALL_INDIRECT)
+        return FLOW_NONE;
+    if (call->src < ISA_REGISTERS) {
+        struct before before = before_find(image, number, last, call->src);
+        const struct flow_slot *slot =
+            before.kind == BEFORE_SLOT ? flow_slot_at(image, (uint64_t)before.number) : NULL;
+        if (slot != NULL && slot->import != FLOW_NONE)
+            return slot->import;
+    }
+    finding->sites.unresolved++;
+    return FLOW_NONE;
+}
+
+static struct error *add_root(struct finding *finding, uint32_t block)
+{
+    uint32_t import = imported(finding, block);
+    if (import == FLOW_NONE)
+        return NULL;
+    finding->sites.calls++;
+    if (finding->callees[import] == 0)
+        return NULL;
+    struct root *root = ARRAY_ADD(&finding->roots);
+    if (root == NULL)
+        return error_no_memory();
+    uint32_t callee = finding->callees[import] - 1;
+    const struct candidates *candidates = &finding->candidates.items[callee];
+    *root = (struct root){.block = block,
+                          .callee = callee,
+                          .wrapper = FLOW_NONE,
+                          .inner = FLOW_NONE,
+                          .tail = finding->image->blocks.items[block].end == FLOW_TAIL,
+                          .known = (1ull << candidates->lanes) - 1,
+                          .failures = candidates->failures};
+    memcpy(root->numbers, candidates->numbers, sizeof root->numbers);
+    return NULL;
+}
+
+// ---- one call ----
+
+static bool is_thin(const struct flow_image *image, uint32_t function)
+{
+    uint32_t facts = 0;
+    for (uint32_t f = function; f != FLOW_NONE; f = image->functions.items[f].next_part)
+        facts += image->functions.items[f].fact_count;
+    return facts <= THIN;
+}
+
+// The result of a tail call is the function's own.
+static void return_at_once(const struct root *root, const struct candidates *candidates,
+                           struct outcome *outcome)
+{
+    *outcome = (struct outcome){.use = SITE_RETURNED,
+                                .passed_to = FLOW_NONE,
+                                .returned = (1ull << candidates->lanes) - 1,
+                                .returned_known = root->known,
+                                .returned_same = (1ull << candidates->lanes) - 1,
+                                .returned_untold = root->failures};
+    memcpy(outcome->returned_numbers, root->numbers, sizeof outcome->returned_numbers);
+}
+
+// Lanes told apart by those who get the result returned.
+struct asked {
+    uint64_t by_all, by_some;
+    uint32_t callers, checked;
+};
+
+static struct error *ask_callers(struct finding *finding, uint32_t function, uint32_t callee,
+                                 const struct outcome *from, unsigned depth, struct asked *asked)
+{
+    const struct candidates *candidates = &finding->candidates.items[callee];
+    const uint32_t *first = &finding->callers.first[function];
+    for (uint32_t i = first[0]; i < first[1] && asked->callers < MOST_CALLERS; i++) {
+        uint32_t number = finding->callers.blocks[i];
+        const struct flow_block *block = &finding->image->blocks.items[number];
+        struct outcome outcome;
+        if (block->end == FLOW_TAIL)
+            outcome = *from;
+        else
+            TRY(follower_run(finding->follower, number, candidates, from->returned_known,
+                             from->returned_numbers, from->returned_untold, false, &outcome));
+        if (outcome.returned_untold != 0 && depth < DEEPEST_CHECK && block->function != function) {
+            TRY(ask_callers(finding, block->function, callee, &outcome, depth + 1, asked));
+            if (outcome.told == 0)
+                continue;
+        }
+        asked->callers++;
+        asked->checked += outcome.told != 0;
+        asked->by_all &= outcome.told;
+        asked->by_some |= outcome.told;
+    }
+    return NULL;
+}
+
+static void judge(struct site *site, const struct outcome *outcome, uint64_t failures)
+{
+    site->unchecked = failures & ~outcome->told;
+    site->class = outcome->told == 0     ? SITE_UNCHECKED
+                  : site->unchecked == 0 ? SITE_CHECKED
+                                         : SITE_PARTLY;
+    site->use = outcome->use;
+    site->use_address = outcome->use_address;
+    site->argument = outcome->argument;
+    site->passed_to = outcome->passed_to;
+    if (outcome->told != 0) {
+        site->check_address = outcome->check_address;
+        site->place = outcome->errors == outcome->told ? SITE_PLACE_ERRNO : SITE_PLACE_HERE;
+        site->check = !outcome->dangerous      ? SITE_CHECK_BEFORE
+                      : outcome->checked_after ? SITE_CHECK_AFTER
+                                               : SITE_CHECK_SOME;
+        if (!outcome->dangerous && site->use != SITE_RETURNED)
+            site->use = SITE_CHECKED_FIRST;
+    } else if (!outcome->dangerous && outcome->returned_untold == 0 &&
+               (outcome->cut || outcome->lost)) {
+        site->class = SITE_UNKNOWN;
+        site->reason = outcome->cut ? "more ways than the budget allows to follow"
+                                    : "a jump that is not understood";
+    }
+}
+
+// What the callers do decides for those failures that they get.
+static void judge_by_callers(struct site *site, const struct asked *asked)
+{
+    site->callers = asked->callers;
+    site->callers_checked = asked->checked;
+    if (asked->callers == 0) {
+        if (site->class == SITE_UNCHECKED) {
+            site->class = SITE_UNKNOWN;
+            site->reason = "returned to callers that are not known";
+        }
+        return;
+    }
+    if (asked->by_some == 0)
+        return;
+    if (site->class == SITE_UNCHECKED || site->class == SITE_UNKNOWN) {
+        site->place = SITE_PLACE_CALLERS;
+        site->check = asked->checked == asked->callers ? SITE_CHECK_BEFORE : SITE_CHECK_SOME;
+    }
+    site->unchecked &= ~asked->by_all;
+    site->class = site->unchecked == 0 ? SITE_CHECKED : SITE_PARTLY;
+    site->reason = NULL;
+}
+
+static enum site_role role_of(const struct candidates *candidates, const struct outcome *outcome)
+{
+    if ((outcome->returned_same & candidates->successes) == 0)
+        return SITE_ROLE_NONE;
+    if ((outcome->returned_same & candidates->failures) != 0)
+        return SITE_ROLE_PASSES;
+    return outcome->told != 0 ? SITE_ROLE_GUARDS : SITE_ROLE_NONE;
+}
+
+// The callers of a function that passes failures on are sites, too.
+static struct error *expand(struct finding *finding, uint32_t function, const struct root *from,
+                            const struct outcome *outcome, uint32_t inner)
+{
+    if (finding->expanded[function] || from->depth >= DEEPEST)
+        return NULL;
+    finding->expanded[function] = 1;
+    const uint32_t *first = &finding->callers.first[function];
+    for (uint32_t i = first[0]; i < first[1]; i++) {
+        struct root *root = ARRAY_ADD(&finding->roots);
+        if (root == NULL)
+            return error_no_memory();
+        uint32_t block = finding->callers.blocks[i];
+        *root = (struct root){.block = block,
+                              .callee = from->callee,
+                              .wrapper = function,
+                              .inner = inner,
+                              .depth = from->depth + 1,
+                              .tail = finding->image->blocks.items[block].end == FLOW_TAIL,
+                              .known = outcome->returned_known,
+                              .failures = outcome->returned_same & from->failures};
+        memcpy(root->numbers, outcome->returned_numbers, sizeof root->numbers);
+    }
+    return NULL;
+}
+
+static struct error *follow_root(struct finding *finding, struct root root)
+{
+    const struct flow_image *image = finding->image;
+    const struct flow_block *block = &image->blocks.items[root.block];
+    const struct isa_fact *call = &image->facts.items[block->first + block->count - 1];
+    const struct candidates *candidates = &finding->candidates.items[root.callee];
+    bool thin = root.tail || is_thin(image, block->function);
+    struct outcome outcome;
+    if (root.tail)
+        return_at_once(&root, candidates, &outcome);
+    else
+        TRY(follower_run(finding->follower, root.block, candidates, root.known, root.numbers,
+                         root.failures, thin, &outcome));
+    uint32_t number = (uint32_t)finding->sites.items.count;
+    struct site *site = ARRAY_ADD(&finding->sites.items);
+    if (site == NULL)
+        return error_no_memory();
+    *site = (struct site){.address = flow_address(image, call),
+                          .after = root.tail ? 0 : flow_address(image, call) + call->length,
+                          .function = block->function,
+                          .callee = root.callee,
+                          .wrapper = root.wrapper,
+                          .inner = root.inner};
+    judge(site, &outcome, root.failures);
+    if (thin)
+        site->role = (uint8_t)role_of(candidates, &outcome);
+    if (site->role == SITE_ROLE_PASSES)
+        TRY(expand(finding, block->function, &root, &outcome, number));
+    if (outcome.returned_untold != 0) {
+        struct asked asked = {.by_all = outcome.returned_untold};
+        TRY(ask_callers(finding, block->function, root.callee, &outcome, 0, &asked));
+        judge_by_callers(&finding->sites.items.items[number], &asked);
+    }
+    return NULL;
+}
+
+// ---- all of them ----
+
+struct ordered {
+    uint64_t address;
+    uint32_t number;
+};
+
+static int compare_ordered(const void *a, const void *b)
+{
+    const struct ordered *left = a, *right = b;
+    if (left->address != right->address)
+        return left->address < right->address ? -1 : 1;
+    return (left->number > right->number) - (left->number < right->number);
+}
+
+static struct error *sort_sites(struct sites *sites)
+{
+    size_t count = sites->items.count;
+    _cleanup_free_ struct ordered *order = malloc((count + 1) * sizeof *order);
+    _cleanup_free_ uint32_t *places = malloc((count + 1) * sizeof *places);
+    _cleanup_free_ struct site *sorted = malloc((count + 1) * sizeof *sorted);
+    if (order == NULL || places == NULL || sorted == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < count; i++)
+        order[i] = (struct ordered){sites->items.items[i].address, (uint32_t)i};
+    qsort(order, count, sizeof *order, compare_ordered);
+    for (size_t i = 0; i < count; i++) {
+        places[order[i].number] = (uint32_t)i;
+        sorted[i] = sites->items.items[order[i].number];
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (sorted[i].inner != FLOW_NONE)
+            sorted[i].inner = places[sorted[i].inner];
+        sites->items.items[i] = sorted[i];
+    }
+    return NULL;
+}
+
+struct error *sites_find(const struct flow_image *image, const struct sites_world *world,
+                         struct sites *ret_sites)
+{
+    _cleanup_(finding_deinit) struct finding finding = {.image = image, .world = world};
+    finding.callees = calloc(image->imports.count + 1, sizeof *finding.callees);
+    finding.expanded = calloc(image->functions.count + 1, 1);
+    if (finding.callees == NULL || finding.expanded == NULL)
+        return error_no_memory();
+    TRY(callers_init(image, &finding.callers));
+    TRY(follower_new(image, &finding.follower));
+    for (uint32_t i = 0; i < image->imports.count; i++)
+        TRY(add_callee(&finding, i));
+    for (uint32_t b = 0; b < image->blocks.count; b++)
+        TRY(add_root(&finding, b));
+    for (size_t i = 0; i < finding.roots.count; i++)
+        TRY(follow_root(&finding, finding.roots.items[i]));
+    TRY(sort_sites(&finding.sites));
+    *ret_sites = finding.sites;
+    finding.sites = (struct sites){0};
+    return NULL;
+}

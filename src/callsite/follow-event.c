@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See follow-internal.h: what is worth noting on a way.
+#include "callsite/follow-internal.h"
+
+#include <string.h>
+
+// How much a use says about a site; the highest is kept.
+static int weight(enum site_use use)
+{
+    switch (use) {
+    case SITE_DEREFERENCED:
+    case SITE_PASSED:
+        return 5;
+    case SITE_RETURNED:
+        return 4;
+    case SITE_STORED_GLOBAL:
+    case SITE_STORED_ELSEWHERE:
+        return 3;
+    case SITE_CALCULATED:
+        return 2;
+    case SITE_COMPARED:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static uint64_t address_of(const struct follower *follower, uint32_t fact)
+{
+    return flow_address(follower->image, &follower->image->facts.items[fact]);
+}
+
+void follow_used(struct follower *follower, struct way *way, uint32_t at, enum site_use use)
+{
+    struct outcome *outcome = &follower->outcome;
+    if (follow_untold(follower, way) == 0)
+        return;
+    if (weight(use) == 5) {
+        way->used = true;
+        outcome->dangerous = true;
+    }
+    int now = weight(use), before = weight(outcome->use);
+    if (now < before || (now == before && way->distance >= outcome->use_distance))
+        return;
+    outcome->use = (uint8_t)use;
+    outcome->use_distance = way->distance;
+    outcome->use_address = address_of(follower, at);
+    outcome->passed_to = FLOW_NONE;
+}
+
+// Functions that take a failed result without harm.
+static bool is_harmless(const struct flow_image *image, uint32_t callee)
+{
+    return flow_callee_is_import(callee) &&
+           strcmp(image->imports.items[flow_callee_import(callee)].name, "free") == 0;
+}
+
+void follow_passed(struct follower *follower, struct way *way, uint32_t at, uint32_t callee)
+{
+    static const uint8_t arguments[] = {5, 4, 1, 2, 8, 9}; // rdi rsi rdx rcx r8 r9
+    struct outcome *outcome = &follower->outcome;
+    if (is_harmless(follower->image, callee))
+        return;
+    for (uint8_t i = 0; i < sizeof arguments; i++) {
+        if (!content_derived(&follower->contents, way->machine.registers[arguments[i]]))
+            continue;
+        uint64_t before = outcome->use_address;
+        uint8_t kind = outcome->use;
+        follow_used(follower, way, at, SITE_PASSED);
+        if (outcome->use == SITE_PASSED &&
+            (outcome->use_address != before || kind != SITE_PASSED)) {
+            outcome->argument = i;
+            outcome->passed_to = callee;
+        }
+        return;
+    }
+}
+
+void follow_told(struct follower *follower, struct way *way, uint32_t at, uint64_t lanes,
+                 bool by_errno)
+{
+    struct outcome *outcome = &follower->outcome;
+    lanes &= follow_untold(follower, way);
+    if (lanes == 0)
+        return;
+    way->told |= lanes;
+    if (way->used)
+        outcome->checked_after = true;
+    if (outcome->told == 0 || way->distance < outcome->check_distance) {
+        outcome->check_distance = way->distance;
+        outcome->check_address = address_of(follower, at);
+    }
+    if (by_errno)
+        outcome->errors |= lanes & ~outcome->told;
+    else
+        outcome->errors &= ~lanes;
+    outcome->told |= lanes;
+}
+
+static bool is_same(int64_t a, int64_t b)
+{
+    return number_signed(a, 4) == number_signed(b, 4);
+}
+
+void follow_returned(struct follower *follower, struct way *way, uint32_t at)
+{
+    struct outcome *outcome = &follower->outcome;
+    uint16_t result = way->machine.registers[ISA_RETURN];
+    bool derived = content_derived(&follower->contents, result);
+    uint64_t untold = follow_untold(follower, way);
+    if (derived && untold != 0)
+        follow_used(follower, way, at, SITE_RETURNED);
+    for (unsigned i = 0; i < follower->contents.lanes; i++) {
+        uint64_t bit = 1ull << i;
+        int64_t number = 0;
+        if ((way->alive & bit) == 0)
+            continue;
+        bool known = content_number(&follower->contents, result, i, &number);
+        bool same = known && is_same(number, follower->numbers[i]);
+        bool decides = derived && untold != 0 && outcome->returned_untold == 0;
+        if ((outcome->returned & bit) == 0 || decides || (same && outcome->returned_untold == 0)) {
+            outcome->returned_known =
+                known ? outcome->returned_known | bit : outcome->returned_known & ~bit;
+            outcome->returned_numbers[i] = number;
+        }
+        outcome->returned |= bit;
+        outcome->returned_same |= same ? bit : 0;
+    }
+    if (derived)
+        outcome->returned_untold |= untold;
+}

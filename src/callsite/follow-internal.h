@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Shared by the files that follow a call's result.
+#ifndef ORDEAL_CALLSITE_FOLLOW_INTERNAL_H
+#define ORDEAL_CALLSITE_FOLLOW_INTERNAL_H
+
+#include "callsite/follow.h"
+
+struct way {
+    struct machine machine;
+    uint64_t alive; // lanes that come along here
+    uint64_t told;  // failures that were told apart on the way
+    uint32_t block, at;
+    uint32_t distance; // instructions from the call
+    bool used;         // dangerously, while a failure was not told apart
+    bool fresh;        // errno is still the call's
+};
+
+#define SEEN_ROOM 2048 // a power of two
+
+struct follower {
+    const struct flow_image *image;
+    const struct candidates *candidates;
+    struct contents contents;
+    struct outcome outcome;
+    ARRAY(struct way) ways;
+    size_t next; // of ways: they are taken in the order of their distance, roughly
+    uint64_t seen[SEEN_ROOM];
+    size_t seen_count;
+    int64_t budget; // instructions
+    uint64_t failures;
+    int64_t numbers[CONTENT_LANES];     // of the result
+    uint32_t start;                     // block
+    uint16_t searched, errno_registers; // registers that held errno's address before the call
+    bool thin;
+};
+
+// follow-event.c: what is worth noting.
+void follow_used(struct follower *follower, struct way *way, uint32_t at, enum site_use use);
+void follow_passed(struct follower *follower, struct way *way, uint32_t at, uint32_t callee);
+void follow_told(struct follower *follower, struct way *way, uint32_t at, uint64_t lanes,
+                 bool by_errno);
+void follow_returned(struct follower *follower, struct way *way, uint32_t at);
+// Failures that are on the way and not told apart.
+static inline uint64_t follow_untold(const struct follower *follower, const struct way *way)
+{
+    return way->alive & follower->failures & ~way->told;
+}
+
+// follow-step.c: one instruction within a block. *ret_other is filled in when the way forks.
+void follow_step(struct follower *follower, struct way *way, uint32_t at, struct way *ret_other,
+                 bool *ret_forked);
+// Lanes for which a condition holds, and for which it does not; those of neither are in both.
+struct split {
+    uint64_t yes, no;
+};
+struct split follow_split(const struct follower *follower, const struct way *way,
+                          enum isa_condition condition);
+// Failures that go another way than some success.
+uint64_t follow_apart(const struct follower *follower, const struct way *way, struct split split);
+
+#endif

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See follow.h. A *way* is a path from the call on with the results that are possible there. It
+// ends when failures are told apart from success, when nothing is left of the result, or with the
+// function. Ways that enter a block in the same state are followed once; a budget bounds the rest.
+#include "callsite/follow-internal.h"
+
+#include "base/cleanup.h"
+#include "callsite/before.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_FACTS  5000 // instructions that are looked at for one call
+#define MOST_WAYS   600
+#define LONGEST_WAY 700 // instructions: results are checked soon or never
+
+struct error *follower_new(const struct flow_image *image, struct follower **ret_follower)
+{
+    struct follower *follower = calloc(1, sizeof *follower);
+    if (follower == NULL)
+        return error_no_memory();
+    follower->image = image;
+    *ret_follower = follower;
+    return NULL;
+}
+
+void follower_free(struct follower *follower)
+{
+    if (follower == NULL)
+        return;
+    contents_deinit(&follower->contents);
+    ARRAY_DEINIT(&follower->ways);
+    free(follower);
+}
+
+// ---- states that were met before ----
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 29;
+}
+
+static uint64_t hash_way(const struct way *way)
+{
+    const struct machine *machine = &way->machine;
+    uint64_t hash = mix(way->alive, (uint64_t)way->block << 32 | way->at), words[4];
+    memcpy(words, machine->registers, sizeof words);
+    for (unsigned i = 0; i < 4; i++)
+        hash = mix(hash, words[i]);
+    hash = mix(hash, way->told ^ (way->used ? 1ull << 63 : 0) ^ (way->fresh ? 1ull << 62 : 0));
+    hash = mix(hash, (uint64_t)machine->flags.kind << 40 | (uint64_t)machine->flags.width << 32 |
+                         (uint64_t)machine->flags.left << 16 | machine->flags.right);
+    for (unsigned i = 0; i < machine->cell_count; i++) {
+        const struct cell *cell = &machine->cells[i];
+        hash = mix(hash, cell->base << 20 ^ (uint64_t)cell->offset);
+        hash = mix(hash, (uint64_t)cell->content << 8 | cell->width);
+    }
+    return hash | 1;
+}
+
+static bool is_new(struct follower *follower, const struct way *way)
+{
+    uint64_t hash = hash_way(way);
+    for (uint64_t at = hash >> 11;; at++) {
+        uint64_t *slot = &follower->seen[at & (SEEN_ROOM - 1)];
+        if (*slot == hash)
+            return false;
+        if (*slot == 0) {
+            *slot = hash;
+            return true;
+        }
+    }
+}
+
+static bool is_followed(const struct follower *follower, const struct way *way)
+{
+    const struct machine *machine = &way->machine;
+    if (follower->thin && (way->alive & follower->failures) != 0 &&
+        (way->alive & follower->candidates->successes) == 0)
+        return true; // does a failure come back to the caller?
+    if (!follower->thin && follow_untold(follower, way) == 0)
+        return false;
+    for (unsigned i = 0; i < ISA_REGISTERS; i++)
+        if (content_derived(&follower->contents, machine->registers[i]))
+            return true;
+    for (unsigned i = 0; i < machine->cell_count; i++)
+        if (content_derived(&follower->contents, machine->cells[i].content))
+            return true;
+    return machine_flags_derived(machine, &follower->contents) || (way->fresh && way->distance < 8);
+}
+
+static struct error *push(struct follower *follower, const struct way *way)
+{
+    if (way->alive == 0 || !is_followed(follower, way) || way->distance > LONGEST_WAY)
+        return NULL;
+    if (follower->ways.count >= MOST_WAYS) {
+        follower->outcome.cut = true;
+        return NULL;
+    }
+    if (!is_new(follower, way))
+        return NULL;
+    struct way *added = ARRAY_ADD(&follower->ways);
+    if (added == NULL)
+        return error_no_memory();
+    *added = *way;
+    return NULL;
+}
+
+static struct error *go_to(struct follower *follower, const struct way *way, uint32_t block,
+                           uint64_t lanes)
+{
+    struct way next = *way;
+    next.alive &= lanes;
+    next.block = block;
+    next.at = follower->image->blocks.items[block].first;
+    return push(follower, &next);
+}
+
+// ---- the end of a block ----
+
+static struct error *leave_by_branch(struct follower *follower, struct way *way, uint32_t at)
+{
+    const struct flow_block *block = &follower->image->blocks.items[way->block];
+    struct split split = {~0ull, ~0ull};
+    if (machine_flags_derived(&way->machine, &follower->contents)) {
+        split = follow_split(follower, way, follower->image->facts.items[at].condition);
+        follow_told(follower, way, at, follow_apart(follower, way, split), false);
+    }
+    if (block->end == FLOW_TAIL && (way->alive & split.yes) != 0) {
+        struct way tail = *way;
+        tail.alive &= split.yes;
+        follow_passed(follower, &tail, at, block->callee);
+    }
+    for (uint32_t i = 0; i < block->out_count; i++) {
+        struct flow_edge edge = follower->image->edges.items[block->edges_out + i];
+        TRY(go_to(follower, way, edge.block, edge.way == FLOW_TAKEN ? split.yes : split.no));
+    }
+    return NULL;
+}
+
+// A switch: where does each lane go?
+static struct error *leave_by_table(struct follower *follower, struct way *way, uint32_t at)
+{
+    const struct flow_image *image = follower->image;
+    const struct flow_block *block = &image->blocks.items[way->block];
+    const struct isa_fact *fact = &image->facts.items[at];
+    uint16_t target = fact->src < ISA_REGISTERS
+                          ? way->machine.registers[fact->src]
+                          : machine_load(&way->machine, &follower->contents, image, at, 8);
+    if (block->out_count == 0) {
+        follower->outcome.lost = true;
+        return NULL;
+    }
+    uint64_t apart = 0;
+    for (uint32_t i = 0; i < block->out_count; i++) {
+        const struct flow_block *to =
+            &image->blocks.items[image->edges.items[block->edges_out + i].block];
+        struct split split = {0};
+        for (unsigned lane = 0; lane < follower->contents.lanes; lane++) {
+            int64_t address;
+            bool known = content_number(&follower->contents, target, lane, &address);
+            bool here =
+                known && (uint64_t)address == flow_address(image, &image->facts.items[to->first]);
+            split.yes |= !known || here ? 1ull << lane : 0;
+            split.no |= !known || !here ? 1ull << lane : 0;
+        }
+        apart |= follow_apart(follower, way, split);
+    }
+    follow_told(follower, way, at, apart, false);
+    for (uint32_t i = 0; i < block->out_count; i++) {
+        uint32_t to = image->edges.items[block->edges_out + i].block;
+        uint64_t lanes = 0;
+        for (unsigned lane = 0; lane < follower->contents.lanes; lane++) {
+            int64_t address;
+            if (!content_number(&follower->contents, target, lane, &address) ||
+                (uint64_t)address ==
+                    flow_address(image, &image->facts.items[image->blocks.items[to].first]))
+                lanes |= 1ull << lane;
+        }
+        TRY(go_to(follower, way, to, lanes));
+    }
+    return NULL;
+}
+
+static bool comes_back(const struct flow_image *image, const struct flow_block *block)
+{
+    if (block->callee == FLOW_NONE)
+        return true;
+    return flow_callee_is_import(block->callee)
+               ? image->imports.items[flow_callee_import(block->callee)].returns
+               : image->functions.items[block->callee].returns;
+}
+
+static struct error *go_on(struct follower *follower, struct way *way)
+{
+    const struct flow_block *block = &follower->image->blocks.items[way->block];
+    for (uint32_t i = 0; i < block->out_count; i++)
+        TRY(go_to(follower, way, follower->image->edges.items[block->edges_out + i].block, ~0ull));
+    return NULL;
+}
+
+static struct error *leave_by_call(struct follower *follower, struct way *way, uint32_t at)
+{
+    const struct flow_image *image = follower->image;
+    const struct flow_block *block = &image->blocks.items[way->block];
+    const struct isa_fact *fact = &image->facts.items[at];
+    if (way->block == follower->start || !comes_back(image, block))
+        return NULL;
+    if (fact->src < ISA_REGISTERS &&
+        content_derived(&follower->contents, way->machine.registers[fact->src]))
+        follow_used(follower, way, at, SITE_DEREFERENCED);
+    bool errno_location = before_is_error_location(image, block->callee);
+    if (!errno_location) {
+        follow_passed(follower, way, at, block->callee);
+        way->fresh = false;
+    }
+    machine_after_call(&way->machine);
+    if (errno_location)
+        way->machine.registers[ISA_RETURN] = content_of_address(&follower->contents, BASE_ERROR, 0);
+    return go_on(follower, way);
+}
+
+static struct error *leave_block(struct follower *follower, struct way *way, uint32_t at)
+{
+    const struct flow_block *block = &follower->image->blocks.items[way->block];
+    switch (block->end) {
+    case FLOW_CALLS:
+        return leave_by_call(follower, way, at);
+    case FLOW_RETURNS:
+        follow_returned(follower, way, at);
+        return NULL;
+    case FLOW_STOPS:
+        return NULL;
+    default:
+        break;
+    }
+    switch (follower->image->facts.items[at].kind) {
+    case ISA_BRANCH:
+        return leave_by_branch(follower, way, at);
+    case ISA_JUMP_INDIRECT:
+        if (block->end == FLOW_TAIL)
+            follow_passed(follower, way, at, block->callee);
+        return block->end == FLOW_TAIL ? NULL : leave_by_table(follower, way, at);
+    default:
+        if (block->end == FLOW_TAIL)
+            follow_passed(follower, way, at, block->callee);
+        return go_on(follower, way);
+    }
+}
+
+static struct error *follow(struct follower *follower, struct way way)
+{
+    const struct flow_block *block = &follower->image->blocks.items[way.block];
+    uint32_t last = block->first + block->count - 1;
+    uint8_t kind = follower->image->facts.items[last].kind;
+    bool transfers = kind == ISA_CALL || kind == ISA_CALL_INDIRECT || kind == ISA_JUMP ||
+                     kind == ISA_JUMP_INDIRECT || kind == ISA_BRANCH || kind == ISA_LEAVE_FUNCTION;
+    for (; way.at <= last; way.at++) {
+        struct way other;
+        bool forked;
+        way.distance++;
+        follower->budget--;
+        if (way.at == last && transfers && kind != ISA_CALL_INDIRECT && kind != ISA_JUMP_INDIRECT)
+            break;
+        if (way.at == last && transfers) { // looks at the memory operand, too
+            struct machine before = way.machine;
+            follow_step(follower, &way, way.at, &other, &forked);
+            way.machine = before;
+            break;
+        }
+        follow_step(follower, &way, way.at, &other, &forked);
+        if (forked && way.at < last) {
+            other.at = way.at + 1;
+            TRY(push(follower, &other));
+        }
+    }
+    return leave_block(follower, &way, last);
+}
+
+struct error *follower_run(struct follower *follower, uint32_t start,
+                           const struct candidates *candidates, uint64_t known,
+                           const int64_t *numbers, uint64_t failures, bool thin,
+                           struct outcome *ret_outcome)
+{
+    const struct flow_block *block = &follower->image->blocks.items[start];
+    struct way way = {.alive = (1ull << candidates->lanes) - 1, .block = start, .fresh = true};
+    int32_t stack = block->stack, frame = block->frame;
+    TRY(contents_start(&follower->contents, candidates->lanes));
+    memset(follower->seen, 0, sizeof follower->seen);
+    memcpy(follower->numbers, numbers, sizeof follower->numbers);
+    follower->candidates = candidates;
+    follower->failures = failures;
+    follower->outcome = (struct outcome){.passed_to = FLOW_NONE};
+    follower->ways.count = follower->next = 0;
+    follower->budget = MOST_FACTS;
+    follower->start = start;
+    follower->searched = follower->errno_registers = 0;
+    follower->thin = thin;
+    for (uint32_t i = 0; i < block->count; i++)
+        flow_move_stack(&follower->image->facts.items[block->first + i], &stack, &frame);
+    machine_start(&way.machine, &follower->contents, stack, frame);
+    way.machine.registers[ISA_RETURN] = content_of_lanes(&follower->contents, known, numbers, true);
+    TRY(go_on(follower, &way));
+    while (follower->next < follower->ways.count) {
+        if (follower->budget < 0) {
+            follower->outcome.cut = true;
+            break;
+        }
+        TRY(follow(follower, follower->ways.items[follower->next++]));
+    }
+    *ret_outcome = follower->outcome;
+    return NULL;
+}

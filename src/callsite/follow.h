@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Following the result of one call along all ways from it.
+#ifndef ORDEAL_CALLSITE_FOLLOW_H
+#define ORDEAL_CALLSITE_FOLLOW_H
+
+#include "callsite/machine.h"
+#include "callsite/site.h"
+
+// The results that are followed: failures first, then examples of success.
+struct candidates {
+    unsigned lanes;
+    uint64_t failures;  // lanes
+    uint64_t successes; // lanes of successes that count: to be told apart from one is enough
+    int64_t numbers[CONTENT_LANES];
+    int ordinary; // lane of a success that equals no constant it is compared with; or -1
+    int full;     // lane of a success that is as long as was asked for; or -1
+};
+void candidates_make(const struct site_callee *callee, struct candidates *ret_candidates);
+
+// What was found. Masks are of lanes.
+struct outcome {
+    uint64_t told;   // failures that were told apart from success
+    uint64_t errors; // of these, by errno
+    uint64_t check_address, use_address;
+    uint32_t check_distance, use_distance; // instructions from the call
+    uint8_t use;                           // enum site_use
+    uint8_t argument;
+    uint32_t passed_to;
+    bool dangerous;     // used before it was told apart
+    bool checked_after; // told apart only after that
+    bool cut;           // the budget was not enough
+    bool lost;          // the way leads somewhere unknown
+    // What the function returns: lanes and numbers, and those lanes that return as they are.
+    uint64_t returned, returned_known, returned_same;
+    uint64_t returned_untold; // failures that are returned without having been told apart
+    int64_t returned_numbers[CONTENT_LANES];
+};
+
+struct follower;
+struct error *follower_new(const struct flow_image *image, struct follower **ret_follower);
+void follower_free(struct follower *follower);
+
+// From right behind the call that ends `block` on, with `numbers` in the return register. `thin`:
+// goes on after the check as well, to see what the function returns.
+struct error *follower_run(struct follower *follower, uint32_t block,
+                           const struct candidates *candidates, uint64_t known,
+                           const int64_t *numbers, uint64_t failures, bool thin,
+                           struct outcome *ret_outcome);
+
+#endif
