@@ -52,6 +52,26 @@ static const struct {
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
+// What file systems that are modules call from their operations to do the work, and to fail:
+// writing back, quotas. It stands for them.
+static const struct {
+    const char *structure, *member, *function;
+} helpers[] = {
+    {"file_operations", "flush", "file_write_and_wait_range"},
+    {"file_operations", "fsync", "generic_file_fsync"},
+    {"file_operations", "fsync", "file_write_and_wait_range"},
+    {"file_operations", "write_iter", "__dquot_alloc_space"},
+    {"file_operations", "fallocate", "__dquot_alloc_space"},
+    {"inode_operations", "create", "dquot_alloc_inode"},
+    {"inode_operations", "mknod", "dquot_alloc_inode"},
+    {"inode_operations", "mkdir", "dquot_alloc_inode"},
+    {"inode_operations", "symlink", "dquot_alloc_inode"},
+    {"inode_operations", "link", "__dquot_alloc_space"},
+    {"inode_operations", "rename", "__dquot_alloc_space"},
+    {"inode_operations", "setattr", "__dquot_transfer"},
+};
+#define HELPERS (sizeof helpers / sizeof *helpers)
+
 // Variables that pointers to tables are taken from.
 static const struct {
     const char *name, *structure; // what its elements point to
@@ -77,6 +97,8 @@ struct finding {
     struct table tables[KINDS][MOST_TABLES];
     struct table variables[VARIABLES];
     uint32_t variable_structures[VARIABLES];
+    uint32_t helper_functions[HELPERS]; // or FLOW_NONE
+    uint64_t helper_offsets[HELPERS];
     uint32_t file, socket; // structures; a socket is what is private to its file
     uint64_t file_private; // where
     ARRAY(struct known_operation) operations;
@@ -309,6 +331,25 @@ static uint32_t kind_of(const struct finding *finding, uint32_t structure)
     return FLOW_NONE;
 }
 
+static struct error *add_target(struct finding *finding, uint32_t function)
+{
+    uint32_t *added = ARRAY_ADD(&finding->targets->functions);
+    if (added == NULL)
+        return error_no_memory();
+    *added = function;
+    return NULL;
+}
+
+static struct error *add_helpers(struct finding *finding, const struct known_operation *operation)
+{
+    for (unsigned i = 0; i < HELPERS; i++)
+        if (finding->helper_functions[i] != FLOW_NONE &&
+            finding->helper_offsets[i] == operation->offset &&
+            strcmp(helpers[i].structure, kinds[operation->kind].structure) == 0)
+            TRY(add_target(finding, finding->helper_functions[i]));
+    return NULL;
+}
+
 static struct error *add_targets(struct finding *finding, const struct known_operation *operation)
 {
     const struct flow_image *image = finding->image;
@@ -326,12 +367,9 @@ static struct error *add_targets(struct finding *finding, const struct known_ope
         uint32_t function = flow_function_at(image, address);
         if (function == FLOW_NONE || image->functions.items[function].start != address)
             continue;
-        uint32_t *added = ARRAY_ADD(&finding->targets->functions);
-        if (added == NULL)
-            return error_no_memory();
-        *added = function;
+        TRY(add_target(finding, function));
     }
-    return NULL;
+    return add_helpers(finding, operation);
 }
 
 static struct error *add_boundary(struct operation_targets *targets)
@@ -402,6 +440,27 @@ static struct table named(const struct elf_symbols *symbols, const char *name)
     return (struct table){0};
 }
 
+static uint32_t function_named(const struct flow_image *image, const char *name)
+{
+    size_t size = strlen(name);
+    for (uint32_t i = 0; i < image->functions.count; i++) {
+        const struct flow_function *function = &image->functions.items[i];
+        if (function->name != NULL && function->name_size == size &&
+            memcmp(function->name, name, size) == 0)
+            return i;
+    }
+    return FLOW_NONE;
+}
+
+static void find_helpers(struct finding *finding)
+{
+    for (unsigned i = 0; i < HELPERS; i++) {
+        uint32_t structure = btf_structure(finding->btf, helpers[i].structure);
+        finding->helper_functions[i] = function_named(finding->image, helpers[i].function);
+        finding->helper_offsets[i] = btf_offset(finding->btf, structure, helpers[i].member);
+    }
+}
+
 static void find_tables(struct finding *finding, const struct elf_symbols *symbols)
 {
     for (unsigned k = 0; k < KINDS; k++) {
@@ -430,6 +489,7 @@ struct error *operations_find(struct flow_image *image, const struct elf_symbols
     if (finding.seen == NULL)
         return error_no_memory();
     find_tables(&finding, symbols);
+    find_helpers(&finding);
     TRY(add_boundary(targets));
     for (uint32_t i = 0; i < image->blocks.count; i++)
         TRY(follow_call(&finding, i));

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define MOST_ROUNDS 6
+#define ARGUMENTS   6 // in registers
 
 enum state { STATE_NEW, STATE_OPEN, STATE_LISTED };
 
@@ -163,10 +164,18 @@ static void merge(struct outcomes *into, const struct outcomes *from)
     for (unsigned i = 0; i < ERROR_NUMBERS / 64; i++)
         into->errors.bits[i] |= from->errors.bits[i];
     into->codes |= from->codes;
+    into->arguments |= from->arguments;
     into->zero |= from->zero;
     into->one |= from->one;
     into->other |= from->other;
     into->known |= from->known;
+}
+
+static bool same(const struct outcomes *a, const struct outcomes *b)
+{
+    return memcmp(&a->errors, &b->errors, sizeof a->errors) == 0 && a->codes == b->codes &&
+           a->arguments == b->arguments && a->zero == b->zero && a->one == b->one &&
+           a->other == b->other && a->known == b->known;
 }
 
 static bool is_empty(const struct error_set *set)
@@ -199,6 +208,9 @@ static struct error *summarize(struct walk *walk, const struct outcomes *outcome
     for (unsigned i = 0; i < KERNEL_CODES; i++)
         if ((outcomes->codes >> i & 1) != 0)
             TRY(add_number(summary, -(int64_t)(KERNEL_CODES_FROM + i)));
+    for (unsigned i = 0; i < ARGUMENTS; i++)
+        if ((outcomes->arguments >> i & 1) != 0)
+            TRY(add_value(summary, (struct value){.kind = VALUE_ARGUMENT, .number = i}));
     if (outcomes->zero)
         TRY(add_number(summary, 0));
     if (outcomes->one)
@@ -264,11 +276,29 @@ static struct outcomes outcomes_of(const struct walk *walk, const struct summary
         } else if (value->kind == VALUE_ERRORS && value->negative) {
             const struct outcomes from = {.errors = walk->sets.items.items[value->set]};
             merge(&outcomes, &from);
+        } else if (value->kind == VALUE_ARGUMENT && !value->negative && value->number >= 0 &&
+                   value->number < ARGUMENTS) {
+            outcomes.arguments |= 1u << value->number;
         } else {
             outcomes.other = true;
         }
     }
     return outcomes;
+}
+
+// Of a function too large to look at every way: error numbers it puts into a register at all. Small
+// negative numbers rarely are anything else.
+static void add_constants(const struct flow_image *image, uint32_t function,
+                          struct outcomes *outcomes)
+{
+    for (; function != FLOW_NONE; function = image->functions.items[function].next_part) {
+        const struct flow_function *range = &image->functions.items[function];
+        for (uint32_t i = 0; i < range->fact_count; i++) {
+            const struct isa_fact *fact = &image->facts.items[range->first_fact + i];
+            if (fact->kind == ISA_CONSTANT && fact->value < -1)
+                note_number(outcomes, fact->value);
+        }
+    }
 }
 
 static bool begins_with(const struct flow_function *function, const char *prefix)
@@ -315,9 +345,11 @@ static struct error *look_at(struct walk *walk, uint32_t function)
     if (now.other && !is_apart(looked_at))
         walk_add_pointed_errors(walk->image, function, &now.errors);
     walk->cut[function] = summary.cut;
+    if (summary.cut && !is_apart(looked_at))
+        add_constants(walk->image, function, &now);
     summary_deinit(&summary);
     TRY(error);
-    if (memcmp(&now, &walk->outcomes[function], sizeof now) != 0) {
+    if (!same(&now, &walk->outcomes[function])) {
         walk->outcomes[function] = now;
         walk->changed[function] = 1;
     }

@@ -14,6 +14,7 @@
 struct outcomes {            // of one function
     struct error_set errors; // negative
     uint32_t codes;          // a bit for each of KERNEL_CODES
+    uint32_t arguments;      // a bit for each argument it may hand back
     bool zero, one, other;   // other: whatever else
     bool known;              // it was looked at
 };
