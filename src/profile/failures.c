@@ -13,7 +13,7 @@
 // All the ways of a function together.
 struct picture {
     unsigned hints;
-    bool pointer, wide;
+    bool pointer, wide, narrow;
     bool other;              // a result that is not a constant
     bool zero, one;          // constants there are
     bool negative, positive; // likewise
@@ -74,8 +74,10 @@ static void see_constant(struct picture *picture, const struct summary *summary,
 
 static struct picture picture_of(const struct summary *summary, unsigned hints)
 {
-    struct picture picture = {
-        .hints = hints, .pointer = hints_say_pointer(hints), .wide = hints_say_wide(hints)};
+    struct picture picture = {.hints = hints,
+                              .pointer = hints_say_pointer(hints),
+                              .wide = hints_say_wide(hints),
+                              .narrow = hints_say_narrow(hints)};
     for (size_t i = 0; i < summary->ways.count; i++) {
         const struct way *way = &summary->ways.items[i];
         if (way->result.kind == VALUE_CONSTANT)
@@ -112,7 +114,10 @@ static struct judgement judge_zero(const struct picture *picture, const struct w
     if (picture->negative || picture->numbers)
         return (struct judgement){0, FAILURE_NULL};
     if (error && (picture->other || picture->positive))
-        return (struct judgement){picture->wide ? 80 : 55, FAILURE_SETS_ERRNO};
+        return (struct judgement){picture->wide     ? 80
+                                  : picture->narrow ? 25
+                                                    : 45,
+                                  FAILURE_SETS_ERRNO};
     if (picture->other && !picture->positive)
         return (struct judgement){picture->wide ? 60 : 30, FAILURE_NULL};
     if (picture->one && picture->distinct_positive == 1 && !picture->other)
@@ -125,6 +130,8 @@ static struct judgement judge_positive(const struct picture *picture, const stru
     if (picture->pointer)
         return (struct judgement){0, FAILURE_CODE};
     bool small = way->result.number <= LARGEST_ERROR;
+    if (picture->numbers && way->result.number < ERROR_NUMBERS)
+        return (struct judgement){70, FAILURE_ERROR_NUMBERS};
     if (picture->negative)
         return (struct judgement){sets_errno(way) && !picture->negative_sets_errno ? 40 : 0,
                                   FAILURE_SETS_ERRNO};
@@ -166,11 +173,11 @@ static int compare_failures(const void *a, const void *b)
     return (left->evidence > right->evidence) - (left->evidence < right->evidence);
 }
 
-static const char *why_unknown(const struct summary *summary)
+static const char *why_unknown(const struct summary *summary, unsigned hints)
 {
     if (summary == NULL)
         return "its code was not found";
-    if (summary->ways.count == 0)
+    if (summary->ways.count == 0 && (hints & HINT_STOPS) == 0)
         return summary->cut ? "too much to look at" : "no way out of it was found";
     return NULL;
 }
@@ -195,7 +202,7 @@ static struct error *add(struct failures *failures, const struct way *way,
 
 static struct error *fill(const struct summary *summary, unsigned hints, struct failures *failures)
 {
-    failures->unknown = why_unknown(summary);
+    failures->unknown = why_unknown(summary, hints);
     failures->pointer = hints_say_pointer(hints);
     failures->narrow = hints_say_narrow(hints);
     failures->cut = summary != NULL && summary->cut;

@@ -15,6 +15,7 @@ enum hint {
     HINT_MADE_NARROW = 1 << 6,  // 32 bits or less are, not counting constants
     HINT_MADE_ADDRESS = 1 << 7, // the address of something is
     HINT_MADE_POINTER = 1 << 8, // the result of a function that returns a pointer is
+    HINT_STOPS = 1 << 9,        // it never comes back
 };
 
 // Adds what the calls in an image say about functions (by owner) and about imports.

@@ -1,55 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See library.h. Functions are looked at after those they call, across modules; where calls go in a
-// circle, the one met first is looked at without what it gets from the circle.
-#include "profile/library.h"
+// See library.h.
+#include "profile/library-internal.h"
 
 #include "base/cleanup.h"
-#include "elf/object.h"
-#include "elf/symbols.h"
 #include "elf/tables.h"
-#include "flow/image.h"
-#include "profile/search.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct export
-{
-    const char *name, *version;
-    uint64_t address;
-    uint32_t function; // or FLOW_NONE
-    bool hidden_version, indirect;
-};
-
-enum state { STATE_NEW, STATE_OPEN, STATE_DONE };
-
-struct module {
-    char *path;
-    struct elf_object *object;
-    struct flow_image *image;     // NULL until it is needed
-    ARRAY(struct export) exports; // by name
-    ARRAY(size_t) scope;          // modules searched for its imports, in order
-    struct summary *summaries;    // by function
-    unsigned char *states;        // by function
-    uint8_t *private_stores;
-    uint32_t *import_functions; // by import: function of the module below; FLOW_NONE: unknown
-    uint32_t *import_modules;   // FLOW_NONE: not looked up yet
-    uint16_t *hints, *import_hints;
-    int64_t error_offset; // errno's place in its thread storage, -1 if it has none
-};
-
-struct profile_set {
-    struct profile_options options;
-    ARRAY(struct module) modules;
-    struct error_sets sets;
-};
-
 static void module_deinit(struct module *module)
 {
-    if (module->image != NULL)
-        for (size_t i = 0; i < module->image->functions.count; i++)
-            summary_deinit(&module->summaries[i]);
+    for (size_t i = 0; i < module->function_count && module->summaries != NULL; i++)
+        summary_deinit(&module->summaries[i]);
     flow_image_close(module->image);
     elf_object_close(module->object);
     ARRAY_DEINIT(&module->exports);
@@ -105,21 +68,21 @@ static struct error *add_export(void *data, const struct elf_dynamic_symbol *sym
     if (!symbol->defined || symbol->local || symbol->value == 0 ||
         (symbol->type != STT_FUNC && symbol->type != STT_GNU_IFUNC))
         return NULL;
-    struct export *added = ARRAY_ADD(&module->exports);
+    struct module_export *added = ARRAY_ADD(&module->exports);
     if (added == NULL)
         return error_no_memory();
-    *added = (struct export){.name = symbol->name,
-                             .version = symbol->version,
-                             .address = symbol->value,
-                             .function = FLOW_NONE,
-                             .hidden_version = symbol->hidden_version,
-                             .indirect = symbol->type == STT_GNU_IFUNC};
+    *added = (struct module_export){.name = symbol->name,
+                                    .version = symbol->version,
+                                    .address = symbol->value,
+                                    .function = FLOW_NONE,
+                                    .hidden_version = symbol->hidden_version,
+                                    .indirect = symbol->type == STT_GNU_IFUNC};
     return NULL;
 }
 
 static int compare_exports(const void *a, const void *b)
 {
-    const struct export *left = a, *right = b;
+    const struct module_export *left = a, *right = b;
     int order = strcmp(left->name, right->name);
     return order != 0 ? order : left->hidden_version - right->hidden_version;
 }
@@ -159,7 +122,7 @@ static struct error *add_to_scope(struct profile_set *set, size_t module, size_t
 }
 
 // The module itself and everything it needs, breadth first as the loader does.
-static struct error *find_scope(struct profile_set *set, size_t module)
+struct error *module_find_scope(struct profile_set *set, size_t module)
 {
     if (set->modules.items[module].scope.count != 0)
         return NULL;
@@ -168,8 +131,10 @@ static struct error *find_scope(struct profile_set *set, size_t module)
     TRY(elf_closure_find(set->modules.items[module].object, &closure));
     for (size_t i = 0; i < closure.count; i++) {
         size_t other;
-        TRY(add_module(set, closure.paths[i], &other));
-        TRY(add_to_scope(set, module, other));
+        // A library that cannot be read is as good as missing: others may still be told about.
+        _cleanup_error_ struct error *error = add_module(set, closure.paths[i], &other);
+        if (error == NULL)
+            TRY(add_to_scope(set, module, other));
     }
     return NULL;
 }
@@ -177,7 +142,11 @@ static struct error *find_scope(struct profile_set *set, size_t module)
 struct error *profile_set_add(struct profile_set *set, const char *path, size_t *ret_module)
 {
     TRY(add_module(set, path, ret_module));
-    return find_scope(set, *ret_module);
+    const struct elf_facts *facts = elf_object_facts(set->modules.items[*ret_module].object);
+    if (facts->class_bits != 64 || facts->machine != EM_X86_64)
+        return error_new("%s is for %s (%d bits); only x86-64 can be profiled", path,
+                         facts->machine_name, facts->class_bits);
+    return module_find_scope(set, *ret_module);
 }
 
 // The function that a resolver (STT_GNU_IFUNC) chooses: any one, since all have to do the same.
@@ -199,7 +168,7 @@ static uint32_t resolved_function(const struct flow_image *image, uint32_t resol
 static void find_functions(struct module *module)
 {
     for (size_t i = 0; i < module->exports.count; i++) {
-        struct export *export = &module->exports.items[i];
+        struct module_export *export = &module->exports.items[i];
         uint32_t function = flow_function_at(module->image, export->address);
         if (function == FLOW_NONE ||
             module->image->functions.items[function].start != export->address)
@@ -210,8 +179,6 @@ static void find_functions(struct module *module)
 
 static struct error *open_image(struct module *module)
 {
-    if (module->image != NULL)
-        return NULL;
     TRY(flow_image_open(module->object, &module->image));
     size_t functions = module->image->functions.count, imports = module->image->imports.count;
     module->summaries = calloc(functions + 1, sizeof *module->summaries);
@@ -229,219 +196,37 @@ static struct error *open_image(struct module *module)
     memset(module->import_functions, 0xff, (imports + 1) * sizeof *module->import_functions);
     find_functions(module);
     hints_from_calls(module->image, module->hints, module->import_hints);
+    module->function_count = functions;
+    module->opened = true;
     return NULL;
 }
 
-// ---- who is called ----
-
-static struct export *find_export(struct module *module, const char *name, const char *version)
+struct error *module_open(struct module *module)
 {
-    size_t low = 0, high = module->exports.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(module->exports.items[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < module->exports.count && strcmp(module->exports.items[low].name, name) == 0;
-         low++) {
-        struct export *export = &module->exports.items[low];
-        if (version == NULL ? !export->hidden_version
-                            : export->version == NULL || strcmp(export->version, version) == 0)
-            return export;
-    }
-    return NULL;
+    if (module->opened)
+        return NULL;
+    struct error *error = open_image(module);
+    module->broken = error != NULL;
+    return error;
 }
 
-static struct error *look_up(struct profile_set *set, size_t number, uint32_t import)
+void profile_set_release(struct profile_set *set, size_t number)
 {
     struct module *module = &set->modules.items[number];
-    const struct flow_import *wanted = &module->image->imports.items[import];
-    TRY(find_scope(set, number));
-    for (size_t i = 0; i < set->modules.items[number].scope.count; i++) {
-        size_t other = set->modules.items[number].scope.items[i];
-        if (find_export(&set->modules.items[other], wanted->name, wanted->version) == NULL)
-            continue;
-        TRY(open_image(&set->modules.items[other]));
-        struct export *found =
-            find_export(&set->modules.items[other], wanted->name, wanted->version);
-        set->modules.items[number].import_modules[import] = (uint32_t)other;
-        set->modules.items[number].import_functions[import] = found->function;
-        if (found->function != FLOW_NONE)
-            set->modules.items[other].hints[found->function] |=
-                set->modules.items[number].import_hints[import];
-        return NULL;
-    }
-    set->modules.items[number].import_modules[import] = (uint32_t)number; // looked up in vain
-    return NULL;
-}
-
-struct node {
-    uint32_t module, function;
-};
-
-// The function behind a callee; its function is FLOW_NONE if that is not known.
-static struct error *node_of(struct profile_set *set, uint32_t number, uint32_t callee,
-                             struct node *ret_node)
-{
-    struct module *module = &set->modules.items[number];
-    *ret_node = (struct node){number, FLOW_NONE};
-    if (callee == FLOW_NONE)
-        return NULL;
-    if (!flow_callee_is_import(callee)) {
-        ret_node->function = module->image->functions.items[callee].owner;
-        return NULL;
-    }
-    uint32_t import = flow_callee_import(callee);
-    if (module->import_modules[import] == FLOW_NONE)
-        TRY(look_up(set, number, import));
-    module = &set->modules.items[number];
-    *ret_node = (struct node){module->import_modules[import], module->import_functions[import]};
-    return NULL;
-}
-
-// ---- what the search asks ----
-
-struct asking {
-    struct profile_set *set;
-    uint32_t module;
-};
-
-static const struct summary *callee_summary(void *data, uint32_t callee)
-{
-    struct asking *asking = data;
-    struct node node;
-    // Every callee was looked up before the search began, so nothing can fail here.
-    struct error *error = node_of(asking->set, asking->module, callee, &node);
-    if (error != NULL || node.function == FLOW_NONE) {
-        error_free(error);
-        return NULL;
-    }
-    const struct module *module = &asking->set->modules.items[node.module];
-    return module->states[node.function] == STATE_DONE ? &module->summaries[node.function] : NULL;
-}
-
-static unsigned callee_hints(void *data, uint32_t callee)
-{
-    struct asking *asking = data;
-    struct node node;
-    struct error *error = node_of(asking->set, asking->module, callee, &node);
-    if (error != NULL || node.function == FLOW_NONE) {
-        error_free(error);
-        return 0;
-    }
-    return asking->set->modules.items[node.module].hints[node.function];
-}
-
-static const struct error_set *call_errors(void *data, int64_t number)
-{
-    const struct asking *asking = data;
-    const struct profile_options *options = &asking->set->options;
-    return options->system_call != NULL ? options->system_call(options->system_call_data, number)
-                                        : NULL;
-}
-
-static bool is_error_slot(void *data, const struct flow_slot *slot)
-{
-    const struct asking *asking = data;
-    if (slot->type != R_X86_64_TPOFF64)
-        return false;
-    if (slot->symbol != NULL)
-        return strcmp(slot->symbol, "errno") == 0;
-    int64_t offset = asking->set->modules.items[asking->module].error_offset;
-    return offset >= 0 && slot->addend == offset;
-}
-
-static struct error *search(struct profile_set *set, struct node node)
-{
-    struct module *module = &set->modules.items[node.module];
-    struct asking asking = {set, node.module};
-    const struct search_world world = {.sets = &set->sets,
-                                       .callee = callee_summary,
-                                       .system_call = call_errors,
-                                       .is_error_slot = is_error_slot,
-                                       .data = &asking,
-                                       .private_stores = module->private_stores};
-    TRY(search_function(module->image, node.function, &world, &module->summaries[node.function]));
-    module->hints[node.function] |=
-        (uint16_t)hints_from_body(module->image, node.function, callee_hints, &asking);
-    module->states[node.function] = STATE_DONE;
-    return NULL;
-}
-
-// ---- the order ----
-
-struct visit {
-    struct node node;
-    uint32_t range, block; // the next call to look for
-};
-
-struct visits {
-    ARRAY(struct visit) items;
-};
-
-static void visits_deinit(struct visits *visits)
-{
-    ARRAY_DEINIT(&visits->items);
-}
-
-static struct error *enter(struct profile_set *set, struct visits *visits, struct node node)
-{
-    struct module *module = &set->modules.items[node.module];
-    if (node.function == FLOW_NONE || module->states[node.function] != STATE_NEW)
-        return NULL;
-    module->states[node.function] = STATE_OPEN;
-    struct visit *visit = ARRAY_ADD(&visits->items);
-    if (visit == NULL)
-        return error_no_memory();
-    *visit = (struct visit){.node = node, .range = node.function};
-    return NULL;
-}
-
-// The next call of the function that is visited; false if there is none left.
-static bool next_call(const struct profile_set *set, struct visit *visit, uint32_t *ret_callee)
-{
-    const struct flow_image *image = set->modules.items[visit->node.module].image;
-    while (visit->range != FLOW_NONE) {
-        const struct flow_function *range = &image->functions.items[visit->range];
-        while (visit->block < range->block_count) {
-            *ret_callee = image->blocks.items[range->first_block + visit->block++].callee;
-            if (*ret_callee != FLOW_NONE)
-                return true;
-        }
-        visit->range = range->next_part;
-        visit->block = 0;
-    }
-    return false;
-}
-
-static struct error *analyse_from(struct profile_set *set, struct visits *visits, struct node node)
-{
-    TRY(enter(set, visits, node));
-    while (visits->items.count != 0) {
-        struct visit *visit = &visits->items.items[visits->items.count - 1];
-        uint32_t callee;
-        if (next_call(set, visit, &callee)) {
-            struct node called;
-            TRY(node_of(set, visit->node.module, callee, &called));
-            TRY(enter(set, visits, called));
-            continue;
-        }
-        struct node done = visit->node;
-        visits->items.count--;
-        TRY(search(set, done));
-    }
-    return NULL;
+    flow_image_close(module->image);
+    module->image = NULL;
+    free(TAKE(module->private_stores));
+    free(TAKE(module->import_functions));
+    free(TAKE(module->import_modules));
+    free(TAKE(module->import_hints));
 }
 
 struct error *profile_set_analyse(struct profile_set *set, size_t number)
 {
-    TRY(open_image(&set->modules.items[number]));
-    _cleanup_(visits_deinit) struct visits visits = {0};
+    TRY(module_open(&set->modules.items[number]));
     for (size_t i = 0; i < set->modules.items[number].exports.count; i++)
-        TRY(analyse_from(
-            set, &visits,
+        TRY(module_analyse(
+            set,
             (struct node){(uint32_t)number, set->modules.items[number].exports.items[i].function}));
     return NULL;
 }
@@ -452,7 +237,7 @@ struct error *profile_each_export(const struct profile_set *set, size_t number,
 {
     const struct module *module = &set->modules.items[number];
     for (size_t i = 0; i < module->exports.count; i++) {
-        const struct export *export = &module->exports.items[i];
+        const struct module_export *export = &module->exports.items[i];
         struct profile_export shown = {.name = export->name,
                                        .version = export->version,
                                        .address = export->address,
@@ -469,7 +254,7 @@ struct error *profile_each_export(const struct profile_set *set, size_t number,
 struct error *profile_module_image(struct profile_set *set, size_t module,
                                    const struct flow_image **ret_image)
 {
-    TRY(open_image(&set->modules.items[module]));
+    TRY(module_open(&set->modules.items[module]));
     *ret_image = set->modules.items[module].image;
     return NULL;
 }
@@ -482,13 +267,12 @@ const char *profile_module_path(const struct profile_set *set, size_t module)
 struct error *profile_import_failures(struct profile_set *set, size_t number, uint32_t import,
                                       struct failures *ret_failures)
 {
-    _cleanup_(visits_deinit) struct visits visits = {0};
     struct node node;
-    TRY(open_image(&set->modules.items[number]));
-    TRY(node_of(set, (uint32_t)number, import | 0x80000000u, &node));
+    TRY(module_open(&set->modules.items[number]));
+    TRY(module_node(set, (uint32_t)number, import | 0x80000000u, &node));
     if (node.function == FLOW_NONE)
         return failures_of(NULL, 0, ret_failures);
-    TRY(analyse_from(set, &visits, node));
+    TRY(module_analyse(set, node));
     const struct module *module = &set->modules.items[node.module];
     return failures_of(&module->summaries[node.function], module->hints[node.function],
                        ret_failures);

@@ -25,6 +25,9 @@ struct error *profile_set_add(struct profile_set *set, const char *path, size_t 
 // Analyses the functions of a module that it exports, and what they call, wherever that is.
 struct error *profile_set_analyse(struct profile_set *set, size_t module);
 
+// Lets go of a module's code when all that is wanted of it has been analysed; the results stay.
+void profile_set_release(struct profile_set *set, size_t module);
+
 struct profile_export {
     const char *name, *version; // version may be NULL
     uint64_t address;

@@ -47,8 +47,11 @@ static struct error *adopt(const struct making *making, const struct value *valu
                            struct value *ret_value)
 {
     *ret_value = *value;
-    if (value->kind != VALUE_ERRORS)
+    if (value->kind != VALUE_ERRORS) {
+        if (value->kind != VALUE_CONSTANT)
+            *ret_value = (struct value){.kind = VALUE_OTHER};
         return NULL;
+    }
     return error_sets_put(&making->profile->sets, &making->sets->items.items[value->set],
                           &ret_value->set);
 }

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See cache.h. A file is a header, the key, and the arrays of a profile as they are in memory: only
+// the same tool reads it. It is foreign bytes all the same: a checksum finds damage, and every
+// number that leads somewhere is checked.
+#include "profile/cache.h"
+
+#include "base/cleanup.h"
+#include "base/cursor.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "profile/library-internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FORMAT     1u
+#define MAGIC      "ordeal profile\n"
+#define MOST_BYTES (256u << 20)
+
+struct header {
+    char magic[16];
+    uint32_t format, key_size;
+    uint64_t checksum; // of all that follows the header
+    uint64_t functions, failures, variables, sets, texts;
+    uint32_t soname, build_id;
+};
+
+// ---- what a profile depends on ----
+
+static struct error *put_identity(const char *path, const char *build_id, struct buffer *text)
+{
+    if (build_id != NULL)
+        return buffer_printf(text, "%s\n", build_id);
+    _cleanup_(buffer_deinit) struct buffer content = {0};
+    TRY(buffer_read_file(path, 1u << 30, &content));
+    uint64_t forward = hash_bytes(content.data, content.size), words = content.size;
+    for (size_t i = 0; i + 8 <= content.size; i += 8) {
+        uint64_t word;
+        memcpy(&word, content.data + i, sizeof word);
+        words = (words ^ word) * 0x9e3779b97f4a7c15ull;
+        words ^= words >> 32;
+    }
+    return buffer_printf(text, "content %zu %016" PRIx64 "%016" PRIx64 "\n", content.size, forward,
+                         words);
+}
+
+static void object_closep(struct elf_object **object)
+{
+    elf_object_close(*object);
+}
+
+static struct error *put_salt(const char *kernel, struct buffer *salt)
+{
+    _cleanup_(object_closep) struct elf_object *self = NULL;
+    TRY(elf_object_open_bare("/proc/self/exe", &self));
+    TRY(buffer_printf(salt, "%s %u\n", ORDEAL_VERSION, FORMAT));
+    TRY(put_identity("/proc/self/exe", elf_object_facts(self)->build_id, salt));
+    return buffer_printf(salt, "kernel %s\n", kernel);
+}
+
+static struct error *find_directory(char **ret_directory)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    *ret_directory = NULL;
+    int size = 0;
+    if (cache != NULL && *cache == '/')
+        size = asprintf(ret_directory, "%s/ordeal", cache);
+    else if (home != NULL && *home == '/')
+        size = asprintf(ret_directory, "%s/.cache/ordeal", home);
+    if (size >= 0)
+        return NULL;
+    *ret_directory = NULL;
+    return error_no_memory();
+}
+
+struct error *profile_cache_open(const char *kernel, struct profile_cache *ret_cache)
+{
+    struct profile_cache cache = {0};
+    struct error *error = find_directory(&cache.directory);
+    if (error == NULL)
+        error = put_salt(kernel, &cache.salt);
+    if (error != NULL) {
+        profile_cache_close(&cache);
+        return error;
+    }
+    *ret_cache = cache;
+    return NULL;
+}
+
+void profile_cache_close(struct profile_cache *cache)
+{
+    free(cache->directory);
+    buffer_deinit(&cache->salt);
+    *cache = (struct profile_cache){0};
+}
+
+struct error *profile_cache_key(const struct profile_cache *cache, const struct profile_set *set,
+                                size_t number, struct buffer *key)
+{
+    const struct module *module = &set->modules.items[number];
+    TRY(buffer_append(key, cache->salt.data, cache->salt.size));
+    for (size_t i = 0; i < module->scope.count; i++) {
+        const struct module *needed = &set->modules.items[module->scope.items[i]];
+        TRY(put_identity(needed->path, elf_object_facts(needed->object)->build_id, key));
+    }
+    return NULL;
+}
+
+static struct error *file_of(const struct profile_cache *cache, const struct buffer *key,
+                             char **ret_path)
+{
+    if (asprintf(ret_path, "%s/%016" PRIx64 ".profile", cache->directory,
+                 hash_bytes(key->data, key->size)) < 0)
+        return error_no_memory();
+    return NULL;
+}
+
+// ---- reading ----
+
+static bool value_fits(const struct profile *profile, const struct value *value)
+{
+    return value->kind <= VALUE_ERRORS &&
+           (value->kind != VALUE_ERRORS || value->set < profile->sets.items.count);
+}
+
+static bool text_fits(const struct profile *profile, uint32_t text)
+{
+    return text == 0 || text < profile->texts.size;
+}
+
+static bool failure_fits(const struct profile *profile, const struct failure *failure)
+{
+    if (!value_fits(profile, &failure->result) || !value_fits(profile, &failure->error) ||
+        failure->effect_count > OUTCOME_EFFECTS || failure->reason >= FAILURE_REASONS)
+        return false;
+    for (unsigned i = 0; i < failure->effect_count; i++)
+        if (failure->effects[i].kind > EFFECT_ARGUMENT)
+            return false;
+    return true;
+}
+
+static bool profile_fits(const struct profile *profile)
+{
+    if (profile->texts.size != 0 && profile->texts.data[profile->texts.size - 1] != '\0')
+        return false;
+    if (!text_fits(profile, profile->soname) || !text_fits(profile, profile->build_id))
+        return false;
+    for (size_t i = 0; i < profile->functions.count; i++) {
+        const struct profile_function *function = &profile->functions.items[i];
+        if (function->name == 0 || !text_fits(profile, function->name) ||
+            !text_fits(profile, function->version) || !text_fits(profile, function->unknown) ||
+            (uint64_t)function->first + function->count > profile->failures.count)
+            return false;
+    }
+    for (size_t i = 0; i < profile->failures.count; i++)
+        if (!failure_fits(profile, &profile->failures.items[i]))
+            return false;
+    for (size_t i = 0; i < profile->variables.count; i++)
+        if (!text_fits(profile, profile->variables.items[i].name))
+            return false;
+    return true;
+}
+
+static bool read_items(struct cursor *cursor, uint64_t count, size_t size, void **ret_items,
+                       size_t *ret_count, size_t *ret_room)
+{
+    const void *bytes =
+        count <= MOST_BYTES / size ? cursor_bytes(cursor, (size_t)count * size) : NULL;
+    void *items = bytes != NULL ? malloc((size_t)count * size + 1) : NULL;
+    if (items == NULL)
+        return false;
+    memcpy(items, bytes, (size_t)count * size);
+    *ret_items = items;
+    *ret_count = *ret_room = (size_t)count;
+    return true;
+}
+
+#define READ(cursor, n, array)                                                                     \
+    read_items(cursor, n, sizeof *(array)->items, (void **)&(array)->items, &(array)->count,       \
+               &(array)->room)
+
+static bool read_sets(struct cursor *cursor, uint64_t count, struct error_sets *sets)
+{
+    struct error *error = error_sets_init(sets);
+    for (uint64_t i = 0; i < count && error == NULL; i++) {
+        const void *bytes = cursor_bytes(cursor, sizeof(struct error_set));
+        struct error_set set;
+        uint32_t number;
+        if (bytes == NULL)
+            return false;
+        memcpy(&set, bytes, sizeof set);
+        error = error_sets_put(sets, &set, &number);
+        if (error == NULL && number != i)
+            return false;
+    }
+    error_free(error);
+    return error == NULL;
+}
+
+static bool parse(const struct buffer *file, const struct buffer *key, struct profile *profile)
+{
+    struct cursor cursor = {(const unsigned char *)file->data, file->size, 0, false};
+    struct header header;
+    const void *start = cursor_bytes(&cursor, sizeof header);
+    if (start == NULL)
+        return false;
+    memcpy(&header, start, sizeof header);
+    if (memcmp(header.magic, MAGIC, sizeof header.magic) != 0 || header.format != FORMAT ||
+        header.key_size != key->size ||
+        header.checksum != hash_bytes(file->data + sizeof header, file->size - sizeof header))
+        return false;
+    const void *its_key = cursor_bytes(&cursor, header.key_size);
+    if (its_key == NULL || memcmp(its_key, key->data, key->size) != 0)
+        return false;
+    profile->soname = header.soname;
+    profile->build_id = header.build_id;
+    return READ(&cursor, header.functions, &profile->functions) &&
+           READ(&cursor, header.failures, &profile->failures) &&
+           READ(&cursor, header.variables, &profile->variables) &&
+           read_sets(&cursor, header.sets, &profile->sets) &&
+           read_items(&cursor, header.texts, 1, (void **)&profile->texts.data, &profile->texts.size,
+                      &profile->texts.room) &&
+           profile_fits(profile);
+}
+
+struct error *profile_cache_load(const struct profile_cache *cache, const struct buffer *key,
+                                 const char *path, struct profile *ret_profile, bool *ret_found)
+{
+    _cleanup_free_ char *name = NULL;
+    _cleanup_(buffer_deinit) struct buffer file = {0};
+    *ret_found = false;
+    if (cache->directory == NULL)
+        return NULL;
+    TRY(file_of(cache, key, &name));
+    _cleanup_error_ struct error *error = buffer_read_file(name, MOST_BYTES, &file);
+    if (error != NULL)
+        return NULL;
+    struct profile profile = {.path = strdup(path), .cached = true};
+    if (profile.path == NULL)
+        return error_no_memory();
+    if (!parse(&file, key, &profile)) {
+        profile_deinit(&profile);
+        return NULL;
+    }
+    *ret_profile = profile;
+    *ret_found = true;
+    return NULL;
+}
+
+// ---- writing ----
+
+static struct error *make_directories(const char *directory)
+{
+    _cleanup_free_ char *parent = strdup(directory);
+    if (parent == NULL)
+        return error_no_memory();
+    char *slash = strrchr(parent, '/');
+    if (slash != NULL && slash != parent) {
+        *slash = '\0';
+        mkdir(parent, 0700);
+    }
+    if (mkdir(directory, 0700) != 0 && errno != EEXIST)
+        return error_from_errno(errno, "cannot make %s", directory);
+    return NULL;
+}
+
+struct error *profile_cache_store(const struct profile_cache *cache, const struct buffer *key,
+                                  const struct profile *profile)
+{
+    _cleanup_free_ char *name = NULL;
+    _cleanup_(buffer_deinit) struct buffer file = {0};
+    if (cache->directory == NULL)
+        return NULL;
+    struct header header = {.magic = MAGIC,
+                            .format = FORMAT,
+                            .key_size = (uint32_t)key->size,
+                            .functions = profile->functions.count,
+                            .failures = profile->failures.count,
+                            .variables = profile->variables.count,
+                            .sets = profile->sets.items.count,
+                            .texts = profile->texts.size,
+                            .soname = profile->soname,
+                            .build_id = profile->build_id};
+    TRY(buffer_append(&file, &header, sizeof header));
+    TRY(buffer_append(&file, key->data, key->size));
+    TRY(buffer_append(&file, profile->functions.items,
+                      profile->functions.count * sizeof *profile->functions.items));
+    TRY(buffer_append(&file, profile->failures.items,
+                      profile->failures.count * sizeof *profile->failures.items));
+    TRY(buffer_append(&file, profile->variables.items,
+                      profile->variables.count * sizeof *profile->variables.items));
+    TRY(buffer_append(&file, profile->sets.items.items,
+                      profile->sets.items.count * sizeof *profile->sets.items.items));
+    TRY(buffer_append(&file, profile->texts.data, profile->texts.size));
+    header.checksum = hash_bytes(file.data + sizeof header, file.size - sizeof header);
+    memcpy(file.data, &header, sizeof header);
+    TRY(make_directories(cache->directory));
+    TRY(file_of(cache, key, &name));
+    return file_replace(name, &file);
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See library.h. Functions are looked at after those they call, across modules; where calls go in a
+// circle, the one met first is looked at without what it gets from the circle.
+#include "profile/library-internal.h"
+
+#include "base/cleanup.h"
+#include "profile/search.h"
+
+#include <elf.h>
+#include <string.h>
+
+// ---- who is called ----
+
+static struct module_export *find_export(struct module *module, const char *name,
+                                         const char *version)
+{
+    size_t low = 0, high = module->exports.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(module->exports.items[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < module->exports.count && strcmp(module->exports.items[low].name, name) == 0;
+         low++) {
+        struct module_export *export = &module->exports.items[low];
+        if (version == NULL ? !export->hidden_version
+                            : export->version == NULL || strcmp(export->version, version) == 0)
+            return export;
+    }
+    return NULL;
+}
+
+static struct error *look_up(struct profile_set *set, size_t number, uint32_t import)
+{
+    struct module *module = &set->modules.items[number];
+    const struct flow_import *wanted = &module->image->imports.items[import];
+    TRY(module_find_scope(set, number));
+    for (size_t i = 0; i < set->modules.items[number].scope.count; i++) {
+        size_t other = set->modules.items[number].scope.items[i];
+        if (set->modules.items[other].broken ||
+            find_export(&set->modules.items[other], wanted->name, wanted->version) == NULL)
+            continue;
+        _cleanup_error_ struct error *error = module_open(&set->modules.items[other]);
+        if (error != NULL)
+            continue;
+        struct module_export *found =
+            find_export(&set->modules.items[other], wanted->name, wanted->version);
+        set->modules.items[number].import_modules[import] = (uint32_t)other;
+        set->modules.items[number].import_functions[import] = found->function;
+        return NULL;
+    }
+    set->modules.items[number].import_modules[import] = (uint32_t)number; // looked up in vain
+    return NULL;
+}
+
+struct error *module_node(struct profile_set *set, uint32_t number, uint32_t callee,
+                          struct node *ret_node)
+{
+    struct module *module = &set->modules.items[number];
+    *ret_node = (struct node){number, FLOW_NONE};
+    if (callee == FLOW_NONE)
+        return NULL;
+    if (!flow_callee_is_import(callee)) {
+        ret_node->function = module->image->functions.items[callee].owner;
+        return NULL;
+    }
+    uint32_t import = flow_callee_import(callee);
+    if (module->import_modules[import] == FLOW_NONE)
+        TRY(look_up(set, number, import));
+    module = &set->modules.items[number];
+    *ret_node = (struct node){module->import_modules[import], module->import_functions[import]};
+    return NULL;
+}
+
+// ---- what the search asks ----
+
+struct asking {
+    struct profile_set *set;
+    uint32_t module;
+};
+
+static const struct summary *callee_summary(void *data, uint32_t callee)
+{
+    struct asking *asking = data;
+    struct node node;
+    // Every callee was looked up before the search began, so nothing can fail here.
+    struct error *error = module_node(asking->set, asking->module, callee, &node);
+    if (error != NULL || node.function == FLOW_NONE) {
+        error_free(error);
+        return NULL;
+    }
+    const struct module *module = &asking->set->modules.items[node.module];
+    return module->states[node.function] == STATE_DONE ? &module->summaries[node.function] : NULL;
+}
+
+static unsigned callee_hints(void *data, uint32_t callee)
+{
+    struct asking *asking = data;
+    struct node node;
+    struct error *error = module_node(asking->set, asking->module, callee, &node);
+    if (error != NULL || node.function == FLOW_NONE) {
+        error_free(error);
+        return 0;
+    }
+    return asking->set->modules.items[node.module].hints[node.function];
+}
+
+static const struct error_set *call_errors(void *data, int64_t number)
+{
+    const struct asking *asking = data;
+    const struct profile_options *options = &asking->set->options;
+    return options->system_call != NULL ? options->system_call(options->system_call_data, number)
+                                        : NULL;
+}
+
+static bool is_error_slot(void *data, const struct flow_slot *slot)
+{
+    const struct asking *asking = data;
+    if (slot->type != R_X86_64_TPOFF64)
+        return false;
+    if (slot->symbol != NULL)
+        return strcmp(slot->symbol, "errno") == 0;
+    int64_t offset = asking->set->modules.items[asking->module].error_offset;
+    return offset >= 0 && slot->addend == offset;
+}
+
+static struct error *search(struct profile_set *set, struct node node)
+{
+    struct module *module = &set->modules.items[node.module];
+    struct asking asking = {set, node.module};
+    const struct search_world world = {.sets = &set->sets,
+                                       .callee = callee_summary,
+                                       .system_call = call_errors,
+                                       .is_error_slot = is_error_slot,
+                                       .data = &asking,
+                                       .private_stores = module->private_stores};
+    TRY(search_function(module->image, node.function, &world, &module->summaries[node.function]));
+    module->hints[node.function] |=
+        (uint16_t)hints_from_body(module->image, node.function, callee_hints, &asking);
+    if (!module->image->functions.items[node.function].returns)
+        module->hints[node.function] |= HINT_STOPS;
+    module->states[node.function] = STATE_DONE;
+    return NULL;
+}
+
+// ---- the order ----
+
+struct visit {
+    struct node node;
+    uint32_t range, block; // the next call to look for
+};
+
+struct visits {
+    ARRAY(struct visit) items;
+};
+
+static void visits_deinit(struct visits *visits)
+{
+    ARRAY_DEINIT(&visits->items);
+}
+
+static struct error *enter(struct profile_set *set, struct visits *visits, struct node node)
+{
+    struct module *module = &set->modules.items[node.module];
+    if (node.function == FLOW_NONE || module->states[node.function] != STATE_NEW)
+        return NULL;
+    module->states[node.function] = STATE_OPEN;
+    struct visit *visit = ARRAY_ADD(&visits->items);
+    if (visit == NULL)
+        return error_no_memory();
+    *visit = (struct visit){.node = node, .range = node.function};
+    return NULL;
+}
+
+// The next call of the function that is visited; false if there is none left.
+static bool next_call(const struct profile_set *set, struct visit *visit, uint32_t *ret_callee)
+{
+    const struct flow_image *image = set->modules.items[visit->node.module].image;
+    while (visit->range != FLOW_NONE) {
+        const struct flow_function *range = &image->functions.items[visit->range];
+        while (visit->block < range->block_count) {
+            *ret_callee = image->blocks.items[range->first_block + visit->block++].callee;
+            if (*ret_callee != FLOW_NONE)
+                return true;
+        }
+        visit->range = range->next_part;
+        visit->block = 0;
+    }
+    return false;
+}
+
+struct error *module_analyse(struct profile_set *set, struct node node)
+{
+    _cleanup_(visits_deinit) struct visits visits = {0};
+    TRY(enter(set, &visits, node));
+    while (visits.items.count != 0) {
+        struct visit *visit = &visits.items.items[visits.items.count - 1];
+        uint32_t callee;
+        if (next_call(set, visit, &callee)) {
+            struct node called;
+            TRY(module_node(set, visit->node.module, callee, &called));
+            TRY(enter(set, &visits, called));
+            continue;
+        }
+        struct node done = visit->node;
+        visits.items.count--;
+        TRY(search(set, done));
+    }
+    return NULL;
+}
