@@ -40,6 +40,10 @@ void flow_move_stack(const struct isa_fact *fact, int32_t *stack, int32_t *frame
             return;
         }
         break;
+    case ISA_AND: // aligned: what is below has one place, whatever lies between it and the caller's
+        if (fact->dst == ISA_STACK && fact->src == ISA_NONE && fact->value < 0)
+            return;
+        break;
     case ISA_ADDRESS:
     case ISA_COPY: {
         uint8_t from = fact->kind == ISA_COPY ? fact->src : fact->base;
