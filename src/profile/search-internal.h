@@ -57,6 +57,7 @@ struct search {
     size_t seen_count, seen_room;
     uint64_t budget;
     bool errors; // whether errno is of interest
+    bool coarse; // too many conditions were met: ways that cannot be are looked at, too
     bool setter; // small enough to be one whose effects matter, whatever it returns
 };
 

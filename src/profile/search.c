@@ -10,7 +10,8 @@
 
 #define WATCH_STACK         (1u << 31)
 #define MOST_STORIES(facts) (2000 + 8 * (uint64_t)(facts))
-#define SETTER              48 // instructions
+#define PRECISE(facts)      (500 + (uint64_t)(facts)) // of them, before conditions are ignored
+#define SETTER              48                        // instructions
 
 static void search_deinit(struct search *search)
 {
@@ -118,7 +119,13 @@ static struct error *go_before(struct search *search, struct story *story)
         if (next.result.state == TRACKED_VALUE && next.blocks <= NEAR_BLOCKS)
             next.blocks++;
         const struct isa_fact *last = &image->facts.items[next.at - 1];
-        if (last->kind == ISA_BRANCH && edge.way != FLOW_TABLE && last->condition < ISA_IF_UNKNOWN)
+        // The conditions nearest to the end tell ways apart; those further back only multiply them.
+        bool tells =
+            !search->coarse && (next.result.state == TRACKED_PLACE || story_is_near(&next));
+        if (search->coarse)
+            next.known_count = 0;
+        if (tells && last->kind == ISA_BRANCH && edge.way != FLOW_TABLE &&
+            last->condition < ISA_IF_UNKNOWN)
             search_add_pending(search, &next, next.at - 1,
                                edge.way == FLOW_TAKEN ? last->condition : last->condition ^ 1u);
         bool fresh;
@@ -211,8 +218,10 @@ struct error *search_function(const struct flow_image *image, uint32_t function,
     _cleanup_(search_deinit) struct search search = {
         .image = image, .world = world, .function = function, .summary = summary};
     const struct flow_function *functions = image->functions.items;
+    uint64_t precise = 0;
     for (uint32_t f = function; f != FLOW_NONE; f = functions[f].next_part) {
         search.budget += MOST_STORIES(functions[f].fact_count);
+        precise += PRECISE(functions[f].fact_count);
         search.errors =
             !world->results_only && (search.errors || range_may_set_error(&search, &functions[f]));
     }
@@ -221,6 +230,8 @@ struct error *search_function(const struct flow_image *image, uint32_t function,
     for (uint32_t f = function; f != FLOW_NONE; f = functions[f].next_part)
         TRY(start_range(&search, &functions[f]));
     while (search.work.count != 0) {
+        search.coarse = precise == 0;
+        precise -= precise != 0;
         if (search.budget-- == 0) {
             summary->cut = true;
             break;
