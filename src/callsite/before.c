@@ -2,8 +2,6 @@
 // See before.h.
 #include "callsite/before.h"
 
-#include "profile/place.h"
-
 #include <string.h>
 
 #define LONGEST_WAY 24  // blocks
@@ -65,10 +63,9 @@ static bool look_through(const struct flow_image *image, const struct flow_block
 }
 
 struct before before_find(const struct flow_image *image, uint32_t number, uint32_t fact,
-                          uint8_t reg)
+                          struct place place)
 {
     struct before before = {.kind = BEFORE_UNKNOWN};
-    struct place place = place_register(reg);
     uint32_t facts = 0;
     for (int blocks = 0; blocks < LONGEST_WAY && facts < MOST_FACTS; blocks++) {
         const struct flow_block *block = &image->blocks.items[number];

@@ -4,7 +4,7 @@
 #ifndef ORDEAL_CALLSITE_BEFORE_H
 #define ORDEAL_CALLSITE_BEFORE_H
 
-#include "flow/image.h"
+#include "profile/place.h"
 
 enum before_kind { BEFORE_UNKNOWN, BEFORE_NUMBER, BEFORE_CALLED, BEFORE_SLOT };
 struct before {
@@ -12,9 +12,9 @@ struct before {
     int64_t number;  // of BEFORE_NUMBER; the slot's address of BEFORE_SLOT
     uint32_t callee; // whose result it is, of BEFORE_CALLED
 };
-// A register right before an instruction of a block.
+// A place right before an instruction of a block.
 struct before before_find(const struct flow_image *image, uint32_t block, uint32_t fact,
-                          uint8_t reg);
+                          struct place place);
 
 // Whether a callee gives the address of errno.
 bool before_is_error_location(const struct flow_image *image, uint32_t callee);

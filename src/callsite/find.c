@@ -84,7 +84,7 @@ static uint32_t imported(struct finding *finding, uint32_t number)
     if (block->callee != FLOW_NONE || call->kind != ISA_CALL_INDIRECT)
         return FLOW_NONE;
     if (call->src < ISA_REGISTERS) {
-        struct before before = before_find(image, number, last, call->src);
+        struct before before = before_find(image, number, last, place_register(call->src));
         const struct flow_slot *slot =
             before.kind == BEFORE_SLOT ? flow_slot_at(image, (uint64_t)before.number) : NULL;
         if (slot != NULL && slot->import != FLOW_NONE)
@@ -94,10 +94,22 @@ static uint32_t imported(struct finding *finding, uint32_t number)
     return FLOW_NONE;
 }
 
+// A stub of the linker's: nothing but a jump through a slot.
+static bool is_stub(const struct flow_image *image, const struct flow_block *block)
+{
+    const struct flow_function *function = &image->functions.items[block->function];
+    uint32_t last = block->first + block->count - 1;
+    for (uint32_t i = function->first_fact; i < last; i++)
+        if (image->facts.items[i].kind != ISA_NOTHING)
+            return false;
+    return image->facts.items[last].kind == ISA_JUMP_INDIRECT && block->first <= last &&
+           block->first >= function->first_fact;
+}
+
 static struct error *add_root(struct finding *finding, uint32_t block)
 {
     uint32_t import = imported(finding, block);
-    if (import == FLOW_NONE)
+    if (import == FLOW_NONE || is_stub(finding->image, &finding->image->blocks.items[block]))
         return NULL;
     finding->sites.calls++;
     if (finding->callees[import] == 0)
@@ -144,7 +156,7 @@ static void return_at_once(const struct root *root, const struct candidates *can
 // Lanes told apart by those who get the result returned.
 struct asked {
     uint64_t by_all, by_some;
-    uint32_t callers, checked;
+    uint32_t callers, checked, used; // used: do anything with it at all
 };
 
 static struct error *ask_callers(struct finding *finding, uint32_t function, uint32_t callee,
@@ -168,6 +180,7 @@ static struct error *ask_callers(struct finding *finding, uint32_t function, uin
         }
         asked->callers++;
         asked->checked += outcome.told != 0;
+        asked->used += outcome.told != 0 || outcome.use != SITE_IGNORED;
         asked->by_all &= outcome.told;
         asked->by_some |= outcome.told;
     }
@@ -211,6 +224,13 @@ static void judge_by_callers(struct site *site, const struct asked *asked)
             site->reason = "returned to callers that are not known";
         }
         return;
+    }
+    if (asked->used == 0 && site->use == SITE_RETURNED) {
+        // What is left in the register when a function without a result returns.
+        site->use = SITE_IGNORED;
+        site->use_address = 0;
+        site->callers = 0;
+        site->role = SITE_ROLE_NONE;
     }
     if (asked->by_some == 0)
         return;
@@ -284,13 +304,13 @@ static struct error *follow_root(struct finding *finding, struct root root)
     judge(site, &outcome, root.failures);
     if (thin)
         site->role = (uint8_t)role_of(candidates, &outcome);
-    if (site->role == SITE_ROLE_PASSES)
-        TRY(expand(finding, block->function, &root, &outcome, number));
     if (outcome.returned_untold != 0) {
         struct asked asked = {.by_all = outcome.returned_untold};
         TRY(ask_callers(finding, block->function, root.callee, &outcome, 0, &asked));
         judge_by_callers(&finding->sites.items.items[number], &asked);
     }
+    if (finding->sites.items.items[number].role == SITE_ROLE_PASSES)
+        return expand(finding, block->function, &root, &outcome, number);
     return NULL;
 }
 

@@ -68,13 +68,21 @@ static void choose_examples(struct follower *follower, struct way *way)
         flags->left = with_lane(&follower->contents, flags->left, candidates->ordinary, number + 1);
 }
 
-// A register that was filled before the call.
-static void look_back(struct follower *follower, const struct way *way, uint32_t at, uint8_t reg,
+// What was filled before the call: a register, or a slot of the stack.
+static void look_back(struct follower *follower, struct way *way, uint32_t at, uint8_t reg,
                       uint16_t *content)
 {
-    if (reg >= ISA_REGISTERS || content_at(&follower->contents, *content)->kind == CONTENT_NUMBERS)
+    struct place place = place_register(reg);
+    struct cell where;
+    if (content_at(&follower->contents, *content)->kind == CONTENT_NUMBERS)
         return;
-    struct before before = before_find(follower->image, way->block, at, reg);
+    if (reg >= ISA_REGISTERS) {
+        if (!machine_address(&way->machine, &follower->contents, follower->image, at, &where) ||
+            where.base != BASE_FRAME || where.offset != (int32_t)where.offset)
+            return;
+        place = (struct place){.kind = PLACE_STACK, .slot = (int32_t)where.offset};
+    }
+    struct before before = before_find(follower->image, way->block, at, place);
     if (before.kind == BEFORE_NUMBER)
         *content = content_of_number(&follower->contents, before.number);
 }
@@ -99,9 +107,10 @@ static void compared(struct follower *follower, struct way *way, uint32_t at)
     bool right = content_derived(contents, flags->right);
     if (!left && !right)
         return;
-    if (fact->kind == ISA_COMPARE && left)
-        look_back(follower, way, at, fact->dst, &flags->right);
-    if (fact->kind == ISA_COMPARE && right)
+    if (fact->kind != ISA_TEST && left)
+        look_back(follower, way, at, fact->kind == ISA_COMPARE ? fact->dst : ISA_NONE,
+                  &flags->right);
+    if (fact->kind != ISA_TEST && right)
         look_back(follower, way, at, fact->src, &flags->left);
     if (flags->kind == ISA_COMPARE && left)
         choose_examples(follower, way);
@@ -122,8 +131,8 @@ static void find_errno(struct follower *follower, struct way *way, const struct 
     uint8_t origin = (uint8_t)(item->base - BASE_REGISTER);
     if ((follower->searched >> origin & 1) == 0) {
         const struct flow_block *block = &follower->image->blocks.items[follower->start];
-        struct before before =
-            before_find(follower->image, follower->start, block->first + block->count - 1, origin);
+        struct before before = before_find(follower->image, follower->start,
+                                           block->first + block->count - 1, place_register(origin));
         follower->searched |= (uint16_t)(1u << origin);
         if (before.kind == BEFORE_CALLED &&
             before_is_error_location(follower->image, before.callee))
@@ -206,6 +215,25 @@ static void selected(struct follower *follower, struct way *way, uint32_t at, st
     machine->registers[fact->dst] = content_of_lanes(contents, known, numbers, true);
 }
 
+// A shift that leaves the sign, or little more, tells what is negative.
+static void shifted(struct follower *follower, struct way *way, uint32_t at)
+{
+    const struct isa_fact *fact = &follower->image->facts.items[at];
+    struct split split = {0};
+    if ((fact->kind != ISA_SHIFT_RIGHT && fact->kind != ISA_SHIFT_SIGNED) ||
+        fact->src != ISA_NONE || fact->value < fact->width * 8 - 2 || fact->dst >= ISA_REGISTERS ||
+        !content_derived(&follower->contents, way->machine.registers[fact->dst]))
+        return;
+    for (unsigned i = 0; i < follower->contents.lanes; i++) {
+        int64_t number;
+        bool known =
+            content_number(&follower->contents, way->machine.registers[fact->dst], i, &number);
+        split.yes |= !known || number != 0 ? 1ull << i : 0;
+        split.no |= !known || number == 0 ? 1ull << i : 0;
+    }
+    follow_told(follower, way, at, follow_apart(follower, way, split), false);
+}
+
 void follow_step(struct follower *follower, struct way *way, uint32_t at, struct way *ret_other,
                  bool *ret_forked)
 {
@@ -229,6 +257,7 @@ void follow_step(struct follower *follower, struct way *way, uint32_t at, struct
     bool derived = fact->dst < ISA_REGISTERS && fact->kind >= ISA_ADD && fact->kind <= ISA_XOR &&
                    content_at(contents, way->machine.registers[fact->dst])->known != 0;
     machine_step(&way->machine, contents, follower->image, at);
+    shifted(follower, way, at);
     if (fact->kind == ISA_COMPARE || fact->kind == ISA_TEST || fact->kind == ISA_COMPARE_MEMORY)
         compared(follower, way, at);
     if (derived && content_derived(contents, way->machine.registers[fact->dst]) &&

@@ -278,14 +278,46 @@ static struct error *follow(struct follower *follower, struct way way)
     return leave_block(follower, &way, last);
 }
 
+#define LONGEST_PRELUDE 6 // blocks
+
+// What is known before the call, from the blocks that must have come before it: constants,
+// pointers that are the same as others.
+static void play_before(struct follower *follower, struct machine *machine)
+{
+    const struct flow_image *image = follower->image;
+    uint32_t chain[LONGEST_PRELUDE] = {follower->start};
+    unsigned count = 1;
+    for (; count < LONGEST_PRELUDE; count++) {
+        const struct flow_block *block = &image->blocks.items[chain[count - 1]];
+        if (block->in_count != 1)
+            break;
+        chain[count] = image->edges.items[block->edges_in].block;
+    }
+    const struct flow_block *first = &image->blocks.items[chain[count - 1]];
+    machine_start(machine, &follower->contents, first->stack, first->frame);
+    while (count-- > 0) {
+        const struct flow_block *block = &image->blocks.items[chain[count]];
+        for (uint32_t i = 0; i < block->count; i++) {
+            const struct isa_fact *fact = &image->facts.items[block->first + i];
+            if (fact->kind == ISA_SELECT)
+                machine->registers[fact->dst & 15] = CONTENT_UNKNOWN;
+            else if (fact->kind < ISA_CALL || fact->kind == ISA_SYSCALL)
+                machine_step(machine, &follower->contents, image, block->first + i);
+        }
+        if (block->end != FLOW_CALLS)
+            continue;
+        machine_after_call(machine);
+        if (before_is_error_location(image, block->callee))
+            machine->registers[ISA_RETURN] = content_of_address(&follower->contents, BASE_ERROR, 0);
+    }
+}
+
 struct error *follower_run(struct follower *follower, uint32_t start,
                            const struct candidates *candidates, uint64_t known,
                            const int64_t *numbers, uint64_t failures, bool thin,
                            struct outcome *ret_outcome)
 {
-    const struct flow_block *block = &follower->image->blocks.items[start];
     struct way way = {.alive = (1ull << candidates->lanes) - 1, .block = start, .fresh = true};
-    int32_t stack = block->stack, frame = block->frame;
     TRY(contents_start(&follower->contents, candidates->lanes));
     memset(follower->seen, 0, sizeof follower->seen);
     memcpy(follower->numbers, numbers, sizeof follower->numbers);
@@ -297,9 +329,7 @@ struct error *follower_run(struct follower *follower, uint32_t start,
     follower->start = start;
     follower->searched = follower->errno_registers = 0;
     follower->thin = thin;
-    for (uint32_t i = 0; i < block->count; i++)
-        flow_move_stack(&follower->image->facts.items[block->first + i], &stack, &frame);
-    machine_start(&way.machine, &follower->contents, stack, frame);
+    play_before(follower, &way.machine);
     way.machine.registers[ISA_RETURN] = content_of_lanes(&follower->contents, known, numbers, true);
     TRY(go_on(follower, &way));
     while (follower->next < follower->ways.count) {

@@ -21,14 +21,6 @@ void machine_start(struct machine *machine, struct contents *contents, int32_t s
         machine->registers[ISA_FRAME] = content_of_address(contents, BASE_FRAME, frame);
 }
 
-void machine_after_call(struct machine *machine)
-{
-    for (uint8_t r = 0; r < ISA_REGISTERS; r++)
-        if ((PLACE_CLOBBERED >> r & 1) != 0)
-            machine->registers[r] = CONTENT_UNKNOWN;
-    machine->flags = (struct machine_flags){.kind = ISA_OTHER};
-}
-
 // ---- memory ----
 
 static uint64_t made_up(uint32_t fact, unsigned what)
@@ -83,6 +75,17 @@ static void forget_cell(struct machine *machine, unsigned i)
             (machine->cell_count - i - 1) * sizeof *machine->cells);
     machine->cell_count--;
     machine->cells[machine->cell_count] = (struct cell){0}; // machines are compared bytewise
+}
+
+void machine_after_call(struct machine *machine)
+{
+    for (uint8_t r = 0; r < ISA_REGISTERS; r++)
+        if ((PLACE_CLOBBERED >> r & 1) != 0)
+            machine->registers[r] = CONTENT_UNKNOWN;
+    machine->flags = (struct machine_flags){.kind = ISA_OTHER};
+    for (unsigned i = machine->cell_count; i-- > 0;)
+        if (machine->cells[i].base == BASE_ERROR)
+            forget_cell(machine, i);
 }
 
 static void make_room(struct machine *machine, const struct contents *contents)

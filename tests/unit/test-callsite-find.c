@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whether calls are checked, for code whose truth is known, as gcc and clang compile it at every
+// level, position independent or not. Every function of the source has its row below.
+#include "callsite/site.h"
+
+#include "base/cleanup.h"
+#include "elf/object.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct row {
+    const char *function, *callee;
+    enum site_class class;
+    int use;   // enum site_use, or -1 if compilers differ
+    int check; // enum site_check, or -1
+};
+static const struct row rows[] = {
+#define CHECKED(function, callee)                                                                  \
+    {                                                                                              \
+        function, callee, SITE_CHECKED, -1, SITE_CHECK_BEFORE                                      \
+    }
+    CHECKED("by_null", "malloc"),
+    CHECKED("by_not_null", "malloc"),
+    CHECKED("by_minus_one", "open"),
+    CHECKED("by_sign", "open"),
+    CHECKED("by_not_negative", "open"),
+    CHECKED("by_above_zero", "read"),
+    CHECKED("by_unsigned", "mmap"),
+    CHECKED("by_length", "write"),
+    CHECKED("by_fixed_length", "read"),
+    CHECKED("by_zero_only", "close"),
+    CHECKED("by_switch", "fork"),
+    CHECKED("by_long_switch", "open"),
+    CHECKED("by_variable", "open"),
+    CHECKED("by_truth", "open"),
+    CHECKED("by_choice", "malloc"),
+    CHECKED("in_global", "malloc"),
+    CHECKED("in_heap", "malloc"),
+    CHECKED("in_deep_heap", "malloc"),
+    CHECKED("after_another_call", "open"),
+    CHECKED("in_both", "malloc"),
+    CHECKED("in_loop", "read"),
+    CHECKED("by_errno", "strtol"),
+    CHECKED("by_errno_kept", "strtol"),
+    CHECKED("guard", "malloc"),
+    CHECKED("passes_checked", "malloc"),
+    CHECKED("far_caller_end", "open"),
+    {"checked_late", "malloc", SITE_CHECKED, SITE_DEREFERENCED, SITE_CHECK_AFTER},
+    {"passed_then_checked", "open", SITE_CHECKED, SITE_PASSED, SITE_CHECK_AFTER},
+    {"checked_sometimes", "malloc", SITE_CHECKED, SITE_DEREFERENCED, SITE_CHECK_SOME},
+    {"ignored", "close", SITE_UNCHECKED, SITE_IGNORED, SITE_CHECK_NONE},
+    {"ignored_at_end", "unlink", SITE_UNCHECKED, SITE_IGNORED, SITE_CHECK_NONE},
+    {"used_at_once", "malloc", SITE_UNCHECKED, SITE_DEREFERENCED, SITE_CHECK_NONE},
+    {"used_with_index", "malloc", SITE_UNCHECKED, SITE_DEREFERENCED, SITE_CHECK_NONE},
+    {"passed_on", "opendir", SITE_UNCHECKED, SITE_PASSED, SITE_CHECK_NONE},
+    {"passed_second", "open", SITE_UNCHECKED, SITE_PASSED, SITE_CHECK_NONE},
+    {"stored_global", "open", SITE_UNCHECKED, SITE_STORED_GLOBAL, SITE_CHECK_NONE},
+    {"stored_out", "malloc", SITE_UNCHECKED, SITE_STORED_ELSEWHERE, SITE_CHECK_NONE},
+    {"wrong_constant", "open", SITE_UNCHECKED, SITE_PASSED, SITE_CHECK_NONE},
+    {"wrong_end", "read", SITE_UNCHECKED, -1, SITE_CHECK_NONE},
+    {"wrong_null", "mmap", SITE_UNCHECKED, SITE_DEREFERENCED, SITE_CHECK_NONE},
+    {"child_only", "fork", SITE_UNCHECKED, -1, SITE_CHECK_NONE},
+    {"passes_unchecked", "malloc", SITE_UNCHECKED, SITE_DEREFERENCED, SITE_CHECK_NONE},
+    {"partly", "select", SITE_PARTLY, -1, -1},
+    {"unknown_caller", "open", SITE_UNKNOWN, SITE_RETURNED, SITE_CHECK_NONE},
+};
+
+// ---- what can fail ----
+
+static bool failures(void *data, uint32_t import, struct site_failures *ret_failures)
+{
+    static const struct {
+        const char *name;
+        int64_t codes[3];
+        size_t count;
+        enum site_success success;
+    } known[] = {
+        {"malloc", {0}, 1, SITE_SUCCESS_POINTER}, {"opendir", {0}, 1, SITE_SUCCESS_POINTER},
+        {"mmap", {-1}, 1, SITE_SUCCESS_POINTER},  {"mmap64", {-1}, 1, SITE_SUCCESS_POINTER},
+        {"open", {-1}, 1, SITE_SUCCESS_VALUE},    {"fork", {-1}, 1, SITE_SUCCESS_VALUE},
+        {"read", {-1}, 1, SITE_SUCCESS_LENGTH},   {"write", {-1}, 1, SITE_SUCCESS_LENGTH},
+        {"close", {-1}, 1, SITE_SUCCESS_ZERO},    {"unlink", {-1}, 1, SITE_SUCCESS_ZERO},
+        {"strtol", {0}, 1, SITE_SUCCESS_ANY},     {"select", {-1, -2, -3}, 3, SITE_SUCCESS_ANY},
+        {"dup", {-1}, 1, SITE_SUCCESS_VALUE},
+    };
+    const struct flow_image *image = data;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(image->imports.items[import].name, known[i].name) != 0)
+            continue;
+        *ret_failures = (struct site_failures){
+            .codes = known[i].codes, .count = known[i].count, .success = known[i].success};
+        return true;
+    }
+    return false;
+}
+
+// ---- looking ----
+
+struct looking {
+    struct elf_object *object;
+    struct flow_image *image;
+    struct sites sites;
+};
+
+static void look(const char *path, struct looking *ret_looking)
+{
+    struct looking looking = {0};
+    assert_null(elf_object_open(path, &looking.object));
+    assert_null(flow_image_open(looking.object, &looking.image));
+    const struct sites_world world = {.failures = failures, .data = looking.image};
+    assert_null(sites_find(looking.image, &world, &looking.sites));
+    *ret_looking = looking;
+}
+
+static void looked(struct looking *looking)
+{
+    sites_deinit(&looking->sites);
+    flow_image_close(looking->image);
+    elf_object_close(looking->object);
+}
+
+static bool is_named(const struct looking *looking, uint32_t function, const char *name)
+{
+    const struct flow_function *item = &looking->image->functions.items[function];
+    return item->name != NULL && item->name_size == strlen(name) &&
+           memcmp(item->name, name, item->name_size) == 0;
+}
+
+static const struct site *find(const struct looking *looking, const char *function,
+                               const char *callee)
+{
+    for (size_t i = 0; i < looking->sites.items.count; i++) {
+        const struct site *site = &looking->sites.items.items[i];
+        if (is_named(looking, site->function, function) &&
+            strcmp(looking->sites.callees.items[site->callee].name, callee) == 0)
+            return site;
+    }
+    return NULL;
+}
+
+static unsigned check_row(const struct looking *looking, const char *compiler,
+                          const struct row *row)
+{
+    const struct site *site = find(looking, row->function, row->callee);
+    if (site == NULL) {
+        print_message("%s: no site in %s\n", compiler, row->function);
+        return 1;
+    }
+    if (site->class == row->class && (row->use < 0 || site->use == row->use) &&
+        (row->check < 0 || site->check == row->check))
+        return 0;
+    print_message("%s: %s of %s at %llx is %s, %s, check %u; not %s, use %d, check %d\n", compiler,
+                  row->callee, row->function, (unsigned long long)site->address,
+                  site_class_name(site->class), site_use_name(site->use), site->check,
+                  site_class_name(row->class), row->use, row->check);
+    return 1;
+}
+
+static unsigned check_others(const struct looking *looking, const char *compiler)
+{
+    unsigned wrong = 0;
+    const struct site *guard = find(looking, "guard", "malloc");
+    const struct site *passes = find(looking, "passes", "malloc");
+    const struct site *outer = find(looking, "passes_unchecked", "malloc");
+    const struct site *partly = find(looking, "partly", "select");
+    wrong += guard == NULL || guard->role != SITE_ROLE_GUARDS;
+    wrong += passes == NULL || passes->role != SITE_ROLE_PASSES || passes->callers != 2 ||
+             passes->callers_checked != 1 || passes->class != SITE_PARTLY;
+    wrong += outer == NULL || !is_named(looking, outer->wrapper, "passes") ||
+             outer->inner == FLOW_NONE || &looking->sites.items.items[outer->inner] != passes;
+    wrong += find(looking, "guarded", "malloc") != NULL;
+    wrong += partly == NULL || partly->unchecked != 6;
+    if (wrong != 0)
+        print_message("%s: wrappers: guard %d, passes %d %d %d\n", compiler,
+                      guard != NULL ? guard->role : -1, passes != NULL ? passes->role : -1,
+                      passes != NULL ? (int)passes->callers : -1,
+                      passes != NULL ? (int)passes->class : -1);
+    return wrong;
+}
+
+static unsigned check_with(const char *compiler, const char *directory)
+{
+    char command[1024], path[512];
+    unsigned wrong = 0;
+    struct looking looking;
+    snprintf(path, sizeof path, "%s/idioms", directory);
+    snprintf(command, sizeof command,
+             "%s -w -fno-delete-null-pointer-checks -o %s %s/tests/unit/callsite-idioms.c",
+             compiler, path, getenv("ORDEAL_SOURCE_ROOT"));
+    assert_int_equal(system(command), 0);
+    look(path, &looking);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        wrong += check_row(&looking, compiler, &rows[i]);
+    wrong += check_others(&looking, compiler);
+    looked(&looking);
+    unlink(path);
+    return wrong;
+}
+
+static void test_idioms(void **state)
+{
+    static const char *const compilers[] = {"gcc -O0",
+                                            "gcc -O1",
+                                            "gcc -O2",
+                                            "gcc -O3",
+                                            "gcc -Os",
+                                            "clang -O0",
+                                            "clang -O1",
+                                            "clang -O2",
+                                            "clang -O3",
+                                            "clang -Os",
+                                            "gcc -O2 -no-pie",
+                                            "gcc -O0 -no-pie -fno-pie",
+                                            "clang -O2 -no-pie -fno-pie",
+                                            "gcc -O2 -fno-plt",
+                                            "clang -O1 -fno-plt"};
+    char directory[] = "/tmp/ordeal-unit.XXXXXX";
+    unsigned wrong = 0;
+    assert_non_null(mkdtemp(directory));
+    for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
+        wrong += check_with(compilers[i], directory);
+    rmdir(directory);
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_idioms)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
