@@ -302,6 +302,13 @@ static struct error *follow_root(struct finding *finding, struct root root)
                           .wrapper = root.wrapper,
                           .inner = root.inner};
     judge(site, &outcome, root.failures);
+    if (finding->sites.callees.items[root.callee].success == SITE_SUCCESS_NEVER) {
+        site->class = SITE_CHECKED;
+        site->use = SITE_CHECKED_FIRST;
+        site->check = SITE_CHECK_BEFORE;
+        site->unchecked = 0;
+        return NULL;
+    }
     if (thin)
         site->role = (uint8_t)role_of(candidates, &outcome);
     if (outcome.returned_untold != 0) {

@@ -20,7 +20,10 @@ enum site_success {
     SITE_SUCCESS_LENGTH,  // how much was done: less than what was asked for is no success either
     SITE_SUCCESS_VALUE,   // a descriptor, a character, a process: not negative
     SITE_SUCCESS_POINTER, // an address
+    SITE_SUCCESS_NEVER,   // who comes back has failed: nothing is to be checked
 };
+// Of well-known functions of the C library; false if it is none.
+bool site_success_known(const char *name, enum site_success *ret_success);
 
 // What is known about a function that is called.
 struct site_failures {

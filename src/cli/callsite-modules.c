@@ -116,6 +116,9 @@ static bool never_fails(const char *name)
 static enum site_success success_of(const char *name, const struct failures *failures)
 {
     const struct prototype *prototype = prototype_find(name);
+    enum site_success known;
+    if (site_success_known(name, &known))
+        return known;
     if (failures->pointer)
         return SITE_SUCCESS_POINTER;
     if (failures->zero_succeeds)
