@@ -57,9 +57,11 @@ static const struct {
 static const struct {
     const char *structure, *member, *function;
 } helpers[] = {
-    {"file_operations", "flush", "file_write_and_wait_range"},
+    {"file_operations", "flush", "filemap_check_errors"},
+    {"file_operations", "flush", "__dquot_alloc_space"},
     {"file_operations", "fsync", "generic_file_fsync"},
-    {"file_operations", "fsync", "file_write_and_wait_range"},
+    {"file_operations", "fsync", "filemap_check_errors"},
+    {"file_operations", "fsync", "__dquot_alloc_space"},
     {"file_operations", "write_iter", "__dquot_alloc_space"},
     {"file_operations", "fallocate", "__dquot_alloc_space"},
     {"inode_operations", "create", "dquot_alloc_inode"},
@@ -241,86 +243,106 @@ static bool visit(struct finding *finding, uint32_t block)
     return true;
 }
 
+static uint32_t end_of(const struct flow_image *image, uint32_t block)
+{
+    return image->blocks.items[block].first + image->blocks.items[block].count;
+}
+
 // Where a place points to before instruction `at` of a block. Pointers of one variable have one
-// type, so the first way back that knows it will do. Depth: blocks on the way, bounded by `steps`.
+// type, so the first way back that knows it will do. As deep as blocks on the way, which `steps`
+// bounds.
 static struct pointed point(struct finding *finding, uint32_t number, uint32_t at,
                             struct place place, unsigned loads)
 {
     const struct flow_image *image = finding->image;
+    const struct flow_block *block = &image->blocks.items[number];
+    struct pointed found = {0};
     int64_t moved = 0;
-    for (;;) {
-        const struct flow_block *block = &image->blocks.items[number];
-        while (at > block->first) {
-            struct pointed found;
-            if (finding->steps++ >= MOST_STEPS)
-                return (struct pointed){0};
-            if (pass(finding, number, --at, &place, &moved, loads, &found) == ENDED) {
-                found.offset += moved;
-                return found;
-            }
-        }
-        if (number == image->functions.items[block->function].first_block) {
-            struct pointed found = at_entry(finding, block->function, place);
+    while (at > block->first) {
+        if (finding->steps++ >= MOST_STEPS)
+            return found;
+        if (pass(finding, number, --at, &place, &moved, loads, &found) == ENDED) {
             found.offset += moved;
             return found;
         }
-        uint32_t next = FLOW_NONE;
-        for (uint32_t i = 0; i < block->in_count && next == FLOW_NONE; i++) {
-            uint32_t before = image->edges.items[block->edges_in + i].block;
-            if (visit(finding, before))
-                next = before;
-        }
-        if (next == FLOW_NONE)
-            return (struct pointed){0};
-        number = next;
-        at = image->blocks.items[next].first + image->blocks.items[next].count;
     }
+    if (number == image->functions.items[block->function].first_block)
+        found = at_entry(finding, block->function, place);
+    for (uint32_t i = 0; i < block->in_count && found.structure == 0; i++) {
+        uint32_t before = image->edges.items[block->edges_in + i].block;
+        if (visit(finding, before))
+            found = point(finding, before, end_of(image, before), place, loads);
+    }
+    found.offset += moved;
+    return found;
 }
 
-static struct pointed point_afresh(struct finding *finding, uint32_t block, uint32_t at,
-                                   uint8_t reg)
+static void forget_visits(struct finding *finding)
 {
-    finding->steps = 0;
-    struct pointed found = point(finding, block, at, place_register(reg), 1);
     for (size_t i = 0; i < finding->visited.count; i++)
         finding->seen[finding->visited.items[i]] = 0;
     finding->visited.count = 0;
-    return found;
+    finding->steps = 0;
 }
 
 // ---- operations ----
 
-// The load that a called register comes from, in the block of the call or those that lead there
-// alone; the call itself if it goes through memory.
-static bool called_load(const struct flow_image *image, uint32_t *number, uint32_t *at)
+struct load {
+    uint32_t block, at;
+};
+
+// The load that a called register comes from: the nearest one on some way back.
+static bool loaded_from(struct finding *finding, uint32_t number, uint32_t at, struct place place,
+                        struct load *ret_load)
 {
-    const struct isa_fact *call = &image->facts.items[*at];
-    if ((call->flags & ISA_MEMORY) != 0)
-        return true;
-    struct place place = place_register(call->src);
-    for (unsigned blocks = 0; blocks < 16; blocks++) {
-        const struct flow_block *block = &image->blocks.items[*number];
-        while (*at > block->first) {
-            const struct isa_fact *fact = &image->facts.items[--*at];
-            struct place slot;
-            if (fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT) {
-                if (place.kind == PLACE_REGISTER && (PLACE_CLOBBERED >> place.reg & 1) != 0)
-                    return false;
-                continue;
-            }
-            if (place.kind == PLACE_REGISTER && fact->kind == ISA_LOAD && fact->dst == place.reg &&
-                !place_of_memory(image, block, *at, &slot))
-                return fact->from == 8;
-            int64_t moved = 0;
-            if (!pointer_before(image, block, *at, &place, &moved) || moved != 0)
-                return false;
-        }
-        if (block->in_count == 0 || *number == image->functions.items[block->function].first_block)
+    const struct flow_image *image = finding->image;
+    const struct flow_block *block = &image->blocks.items[number];
+    while (at > block->first) {
+        const struct isa_fact *fact = &image->facts.items[--at];
+        struct place slot;
+        int64_t moved = 0;
+        if (finding->steps++ >= MOST_STEPS)
             return false;
-        *number = image->edges.items[block->edges_in].block;
-        *at = image->blocks.items[*number].first + image->blocks.items[*number].count;
+        bool in_register = place.kind == PLACE_REGISTER;
+        if (fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT) {
+            if (in_register && (PLACE_CLOBBERED >> place.reg & 1) != 0)
+                return false;
+            continue;
+        }
+        bool loads =
+            fact->kind == ISA_LOAD || (fact->kind == ISA_SELECT && (fact->flags & ISA_MEMORY) != 0);
+        if (in_register && loads && fact->dst == place.reg &&
+            !place_of_memory(image, block, at, &slot)) {
+            *ret_load = (struct load){number, at};
+            return fact->width == 8;
+        }
+        if (in_register && fact->kind == ISA_SELECT && fact->dst == place.reg)
+            place = place_register(fact->src);
+        else if (!pointer_before(image, block, at, &place, &moved) || moved != 0)
+            return false;
+    }
+    if (number == image->functions.items[block->function].first_block)
+        return false;
+    for (uint32_t i = 0; i < block->in_count; i++) {
+        uint32_t before = image->edges.items[block->edges_in + i].block;
+        if (visit(finding, before) &&
+            loaded_from(finding, before, end_of(image, before), place, ret_load))
+            return true;
     }
     return false;
+}
+
+// The call itself if it goes through memory.
+static bool called_load(struct finding *finding, uint32_t number, struct load *ret_load)
+{
+    uint32_t at = end_of(finding->image, number) - 1;
+    const struct isa_fact *call = &finding->image->facts.items[at];
+    *ret_load = (struct load){number, at};
+    bool found = (call->flags & ISA_MEMORY) != 0 ||
+                 (call->src < ISA_REGISTERS &&
+                  loaded_from(finding, number, at, place_register(call->src), ret_load));
+    forget_visits(finding);
+    return found;
 }
 
 static uint32_t kind_of(const struct finding *finding, uint32_t structure)
@@ -405,16 +427,17 @@ static struct error *follow_call(struct finding *finding, uint32_t number)
 {
     struct flow_image *image = finding->image;
     struct flow_block *block = &image->blocks.items[number];
-    uint32_t at = block->first + block->count - 1, where = number;
-    uint8_t kind = image->facts.items[at].kind;
+    uint8_t kind = image->facts.items[end_of(image, number) - 1].kind;
+    struct load where;
     if ((kind != ISA_CALL_INDIRECT && kind != ISA_JUMP_INDIRECT) || block->callee != FLOW_NONE ||
         (block->end != FLOW_CALLS && block->end != FLOW_UNKNOWN) ||
-        !called_load(image, &where, &at))
+        !called_load(finding, number, &where))
         return NULL;
-    const struct isa_fact *load = &image->facts.items[at];
+    const struct isa_fact *load = &image->facts.items[where.at];
     if (load->index != ISA_NONE || load->base >= ISA_REGISTERS)
         return NULL;
-    struct pointed table = point_afresh(finding, where, at, load->base);
+    struct pointed table = point(finding, where.block, where.at, place_register(load->base), 1);
+    forget_visits(finding);
     int64_t offset = table.offset + load->displacement;
     struct known_operation wanted = {kind_of(finding, table.structure), (uint64_t)offset};
     if (wanted.kind == FLOW_NONE || offset < 0)
@@ -481,6 +504,7 @@ struct error *operations_find(struct flow_image *image, const struct elf_symbols
                               struct operation_targets *targets)
 {
     _cleanup_(finding_deinit) struct finding finding = {.image = image, .targets = targets};
+    targets->socket_error = UINT64_MAX;
     TRY(btf_open(image->object, &finding.btf));
     // Imports are numbered like operations from here on, so there must be none yet.
     if (finding.btf == NULL || image->imports.count != 0)
@@ -490,6 +514,8 @@ struct error *operations_find(struct flow_image *image, const struct elf_symbols
         return error_no_memory();
     find_tables(&finding, symbols);
     find_helpers(&finding);
+    targets->socket_error = btf_offset(finding.btf, btf_structure(finding.btf, "sock"), "sk_err");
+    targets->socket_errors = walk_socket_errors(image, targets->socket_error);
     TRY(add_boundary(targets));
     for (uint32_t i = 0; i < image->blocks.count; i++)
         TRY(follow_call(&finding, i));

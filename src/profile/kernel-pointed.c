@@ -1,28 +1,45 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Errors by way of a pointer: `socket = lookup(fd, &error); if (!socket) return error;`. Kernels do
-// so around sockets. Whether the value really is what the caller returns is not followed: a caller
-// that hands out the address of a variable, to a function that stores error numbers through a
-// pointer, and reads the variable, is taken to return them.
+// Errors by way of memory, as kernels have them around sockets. Whether what is read there really
+// is what the function returns is not followed:
+// - `socket = lookup(fd, &error); if (!socket) return error;` A function that hands out the address
+//   of a variable, to one that stores error numbers through a pointer, and reads the variable, is
+//   taken to return them.
+// - What went wrong with a connection in the meantime is kept in the socket. Network functions that
+//   look there are taken to return what other network functions store there.
 #include "profile/kernel-walk.h"
 #include "profile/place.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define MOST_SLOTS 8
 
-// The error numbers a function stores where some pointer points to.
-static struct error_set stored_errors(const struct flow_image *image, uint32_t function)
+static bool through_pointer(const struct isa_fact *fact)
 {
-    struct error_set errors = {0};
+    return fact->displacement == 0 && fact->index == ISA_NONE && fact->base < ISA_REGISTERS &&
+           fact->base != ISA_STACK && fact->width == 4;
+}
+
+// The error numbers a function stores where some pointer points to: constants, or, if it stores a
+// register, whatever error number it puts into registers.
+static struct outcomes stored_errors(const struct flow_image *image, uint32_t function)
+{
+    struct outcomes stored = {0}, in_registers = {0};
     const struct flow_function *range = &image->functions.items[function];
+    bool stores = false;
     for (uint32_t i = 0; i < range->fact_count; i++) {
         const struct isa_fact *fact = &image->facts.items[range->first_fact + i];
-        if (fact->kind == ISA_STORE_CONSTANT && fact->width == 4 && fact->displacement == 0 &&
-            fact->index == ISA_NONE && fact->base < ISA_REGISTERS && fact->base != ISA_STACK &&
-            fact->value < 0 && fact->value >= -EHWPOISON)
-            error_set_add(&errors, (unsigned)-fact->value);
+        if (fact->kind == ISA_STORE_CONSTANT && through_pointer(fact) && fact->value < 0)
+            outcomes_note(&stored, fact->value);
+        else if (fact->kind == ISA_CONSTANT && fact->value < -1)
+            outcomes_note(&in_registers, fact->value);
+        stores |= fact->kind == ISA_STORE && through_pointer(fact) && fact->src != ISA_NONE;
     }
-    return errors;
+    for (unsigned i = 0; stores && i < ERROR_NUMBERS / 64; i++)
+        stored.errors.bits[i] |= in_registers.errors.bits[i];
+    if (stores)
+        stored.codes |= in_registers.codes;
+    return stored;
 }
 
 static bool is_argument(uint8_t reg)
@@ -64,20 +81,120 @@ static bool reads(const struct flow_image *image, uint32_t function, const struc
     return false;
 }
 
-void walk_add_pointed_errors(const struct flow_image *image, uint32_t function,
-                             struct error_set *errors)
+static void add_handed_back(const struct flow_image *image,
+                            const struct operation_targets *operations, uint32_t function,
+                            struct outcomes *outcomes)
 {
     const struct flow_function *range = &image->functions.items[function];
     for (uint32_t b = 0; b < range->block_count; b++) {
         const struct flow_block *block = &image->blocks.items[range->first_block + b];
         struct place slots[MOST_SLOTS];
-        if (block->end != FLOW_CALLS || block->callee >= image->functions.count)
-            continue;
-        unsigned count = handed_out(image, block, slots);
+        uint32_t targets;
+        const uint32_t *called = walk_targets(operations, &block->callee, &targets);
+        unsigned count =
+            block->end == FLOW_CALLS && targets != 0 ? handed_out(image, block, slots) : 0;
         if (count == 0 || !reads(image, function, slots, count))
             continue;
-        const struct error_set stored = stored_errors(image, block->callee);
-        for (unsigned i = 0; i < ERROR_NUMBERS / 64; i++)
-            errors->bits[i] |= stored.bits[i];
+        for (uint32_t t = 0; t < targets; t++) {
+            const struct outcomes stored = stored_errors(image, called[t]);
+            for (unsigned i = 0; i < ERROR_NUMBERS / 64; i++)
+                outcomes->errors.bits[i] |= stored.errors.bits[i];
+            outcomes->codes |= stored.codes;
+        }
     }
+}
+
+// ---- sockets ----
+
+static bool is_network(const struct flow_function *function)
+{
+    static const char *const prefixes[] = {"tcp_", "udp",    "__udp", "inet", "__inet",  "unix_",
+                                           "skb_", "__skb_", "sock_", "sk_",  "datagram"};
+    for (size_t i = 0; function->name != NULL && i < sizeof prefixes / sizeof *prefixes; i++)
+        if (function->name_size >= strlen(prefixes[i]) &&
+            memcmp(function->name, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool is_at(const struct isa_fact *fact, uint64_t where)
+{
+    return (fact->flags & ISA_MEMORY) != 0 && (uint64_t)fact->displacement == where &&
+           fact->base < ISA_REGISTERS && fact->base != ISA_STACK && fact->index == ISA_NONE;
+}
+
+static bool is_network_error(int64_t number)
+{
+    return number == EPIPE || (number >= EDESTADDRREQ && number <= EHOSTUNREACH);
+}
+
+static bool stores_register(const struct flow_image *image, const struct flow_function *function,
+                            uint64_t where)
+{
+    for (uint32_t i = 0; i < function->fact_count; i++) {
+        const struct isa_fact *fact = &image->facts.items[function->first_fact + i];
+        if (fact->kind == ISA_STORE && is_at(fact, where))
+            return true;
+    }
+    return false;
+}
+
+// Itself, or by a network function that it calls with the error.
+static bool sets_socket_error(const struct flow_image *image, const struct flow_function *function,
+                              uint64_t where)
+{
+    if (stores_register(image, function, where))
+        return true;
+    for (uint32_t b = 0; b < function->block_count; b++) {
+        uint32_t callee = image->blocks.items[function->first_block + b].callee;
+        if (callee < image->functions.count && is_network(&image->functions.items[callee]) &&
+            stores_register(image, &image->functions.items[callee], where))
+            return true;
+    }
+    return false;
+}
+
+static void add_socket_errors(const struct flow_image *image, const struct flow_function *function,
+                              uint64_t where, struct error_set *errors)
+{
+    bool sets = sets_socket_error(image, function, where);
+    for (uint32_t i = 0; i < function->fact_count; i++) {
+        const struct isa_fact *fact = &image->facts.items[function->first_fact + i];
+        bool stored = fact->kind == ISA_STORE_CONSTANT && is_at(fact, where);
+        if ((stored || (sets && fact->kind == ISA_CONSTANT)) && is_network_error(fact->value))
+            error_set_add(errors, (unsigned)fact->value);
+    }
+}
+
+struct error_set walk_socket_errors(const struct flow_image *image, uint64_t where)
+{
+    struct error_set errors = {0};
+    for (size_t i = 0; where != UINT64_MAX && i < image->functions.count; i++)
+        if (is_network(&image->functions.items[i]))
+            add_socket_errors(image, &image->functions.items[i], where, &errors);
+    return errors;
+}
+
+static bool looks_into_socket(const struct flow_image *image, const struct flow_function *function,
+                              uint64_t where)
+{
+    for (uint32_t i = 0; i < function->fact_count; i++) {
+        const struct isa_fact *fact = &image->facts.items[function->first_fact + i];
+        if (fact->kind != ISA_STORE && fact->kind != ISA_STORE_CONSTANT &&
+            fact->kind != ISA_COMPARE && is_at(fact, where))
+            return true;
+    }
+    return false;
+}
+
+void walk_add_pointed_errors(const struct flow_image *image,
+                             const struct operation_targets *operations, uint32_t function,
+                             struct outcomes *outcomes)
+{
+    const struct flow_function *range = &image->functions.items[function];
+    add_handed_back(image, operations, function, outcomes);
+    if (outcomes->other && operations->socket_error != UINT64_MAX && is_network(range) &&
+        looks_into_socket(image, range, operations->socket_error))
+        for (unsigned i = 0; i < ERROR_NUMBERS / 64; i++)
+            outcomes->errors.bits[i] |= operations->socket_errors.bits[i];
 }

@@ -79,9 +79,8 @@ void walk_free(struct walk *walk)
 
 // ---- who is called ----
 
-// The functions a callee stands for: one, or those of an operation.
-static const uint32_t *targets_of(const struct walk *walk, const uint32_t *callee,
-                                  uint32_t *ret_count)
+const uint32_t *walk_targets(const struct operation_targets *operations, const uint32_t *callee,
+                             uint32_t *ret_count)
 {
     *ret_count = 0;
     if (*callee == FLOW_NONE)
@@ -91,11 +90,10 @@ static const uint32_t *targets_of(const struct walk *walk, const uint32_t *calle
         return callee;
     }
     uint32_t operation = flow_callee_import(*callee);
-    const struct operation_targets *all = walk->operations;
-    if (operation + 1 >= all->first.count)
+    if (operation + 1 >= operations->first.count)
         return NULL;
-    *ret_count = all->first.items[operation + 1] - all->first.items[operation];
-    return all->functions.items + all->first.items[operation];
+    *ret_count = operations->first.items[operation + 1] - operations->first.items[operation];
+    return operations->functions.items + operations->first.items[operation];
 }
 
 static uint32_t owner(const struct walk *walk, uint32_t function)
@@ -125,7 +123,7 @@ static uint32_t next_called(const struct walk *walk, struct visit *visit)
             const struct flow_block *block =
                 &image->blocks.items[range->first_block + visit->block];
             uint32_t count;
-            const uint32_t *targets = targets_of(walk, &block->callee, &count);
+            const uint32_t *targets = walk_targets(walk->operations, &block->callee, &count);
             if (visit->target < count)
                 return owner(walk, targets[visit->target++]);
             visit->block++;
@@ -225,7 +223,7 @@ static const struct summary *callee_summary(void *data, uint32_t callee)
     struct walk *walk = data;
     struct outcomes together = {0};
     uint32_t count;
-    const uint32_t *targets = targets_of(walk, &callee, &count);
+    const uint32_t *targets = walk_targets(walk->operations, &callee, &count);
     for (uint32_t i = 0; i < count; i++)
         merge(&together, &walk->outcomes[owner(walk, targets[i])]);
     if (flow_callee_is_import(callee))
@@ -252,7 +250,7 @@ static bool no_error_slot(void *data, const struct flow_slot *slot)
 
 // ---- one function ----
 
-static void note_number(struct outcomes *outcomes, int64_t number)
+void outcomes_note(struct outcomes *outcomes, int64_t number)
 {
     if (number == 0)
         outcomes->zero = true;
@@ -272,7 +270,7 @@ static struct outcomes outcomes_of(const struct walk *walk, const struct summary
     for (size_t i = 0; i < summary->ways.count; i++) {
         const struct value *value = &summary->ways.items[i].result;
         if (value->kind == VALUE_CONSTANT) {
-            note_number(&outcomes, value->number);
+            outcomes_note(&outcomes, value->number);
         } else if (value->kind == VALUE_ERRORS && value->negative) {
             const struct outcomes from = {.errors = walk->sets.items.items[value->set]};
             merge(&outcomes, &from);
@@ -296,7 +294,7 @@ static void add_constants(const struct flow_image *image, uint32_t function,
         for (uint32_t i = 0; i < range->fact_count; i++) {
             const struct isa_fact *fact = &image->facts.items[range->first_fact + i];
             if (fact->kind == ISA_CONSTANT && fact->value < -1)
-                note_number(outcomes, fact->value);
+                outcomes_note(outcomes, fact->value);
         }
     }
 }
@@ -342,8 +340,8 @@ static struct error *look_at(struct walk *walk, uint32_t function)
         now = (struct outcomes){.zero = true, .other = true, .known = true};
     if (may_fault(looked_at))
         error_set_add(&now.errors, EFAULT);
-    if (now.other && !is_apart(looked_at))
-        walk_add_pointed_errors(walk->image, function, &now.errors);
+    if (!is_apart(looked_at))
+        walk_add_pointed_errors(walk->image, walk->operations, function, &now);
     walk->cut[function] = summary.cut;
     if (summary.cut && !is_apart(looked_at))
         add_constants(walk->image, function, &now);

@@ -23,7 +23,14 @@ struct outcomes {            // of one function
 struct operation_targets {
     ARRAY(uint32_t) functions; // one after the other's
     ARRAY(uint32_t) first;     // by operation, and one behind the last: where its functions begin
+    // Where a socket keeps an error that arrived while nobody asked; UINT64_MAX if that is not
+    // known.
+    uint64_t socket_error;
+    struct error_set socket_errors; // what is kept there
 };
+// The functions a callee stands for: one, or those of an operation.
+const uint32_t *walk_targets(const struct operation_targets *operations, const uint32_t *callee,
+                             uint32_t *ret_count);
 
 struct walk;
 // Blocks whose `callee` is an import reach the targets of the operation of that number.
@@ -38,9 +45,15 @@ struct error *walk_run(struct walk *walk);
 const struct outcomes *walk_outcomes(const struct walk *walk, uint32_t function);
 void walk_count(const struct walk *walk, struct kernel_figures *figures);
 
-// kernel-pointed.c: adds the errors that functions called directly leave in a variable of this one,
-// `lookup(&error)`, if this one reads it afterwards.
-void walk_add_pointed_errors(const struct flow_image *image, uint32_t function,
-                             struct error_set *errors);
+// One more value that a function comes back with.
+void outcomes_note(struct outcomes *outcomes, int64_t number);
+
+// kernel-pointed.c: errors by way of memory. What this function gets from those it calls in a
+// variable of its own, `lookup(&error)`, and what it finds in a socket.
+void walk_add_pointed_errors(const struct flow_image *image,
+                             const struct operation_targets *operations, uint32_t function,
+                             struct outcomes *outcomes);
+// What network code leaves in sockets.
+struct error_set walk_socket_errors(const struct flow_image *image, uint64_t where);
 
 #endif

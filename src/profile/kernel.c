@@ -169,7 +169,7 @@ static void walk_freep(struct walk **walk)
 
 static struct error *look_at_calls(struct opening *opening)
 {
-    const struct operation_targets none = {0};
+    const struct operation_targets none = {.socket_error = UINT64_MAX};
     struct kernel *kernel = opening->kernel;
     _cleanup_(walk_freep) struct walk *direct = NULL;
     _cleanup_(walk_freep) struct walk *all = NULL;
