@@ -167,4 +167,5 @@ def main():
     misses(sites, truth)
 
 
-main()
+if __name__ == "__main__":
+    main()
