@@ -31,7 +31,8 @@ static inline uint64_t digest_bytes(const void *data, size_t size)
 {
     return XXH64(data, size, 0);
 }
-// Of a file from its start on. False (errno) if it cannot be read.
-_Bool digest_file(int descriptor, uint64_t *ret_hash);
+// Of the first `size` bytes of a file, or all it has: it may grow faster than it can be read. False
+// (errno) if it cannot be read.
+_Bool digest_file(int descriptor, uint64_t size, uint64_t *ret_hash);
 
 #endif

@@ -63,6 +63,7 @@ struct sandbox {
     bool network;
     struct sandbox_limits limits; // what is left to be limited process by process
     size_t capture_limit;
+    uint64_t ignored; // signals that the owner ignored when it was made
     ARRAY(char *) warnings;
     bool alive;
     char root[64];

@@ -60,6 +60,7 @@ static struct error *start_step(struct running *running, struct capture *capture
         .terminal = step->terminal,
         .limits = sandbox->limits,
         .announce = -1,
+        .ignored = sandbox->ignored,
     };
     running->start = clock_ns();
     return sandbox->backend->start(sandbox, &spawn, running->step->linger, &running->pid);

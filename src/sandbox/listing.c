@@ -74,7 +74,7 @@ static void hash_content(struct walk *walk, int directory, const char *name,
     walk->bytes -= entry->size;
     _cleanup_close_ int file =
         openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-    entry->hashed = file >= 0 && digest_file(file, &entry->hash);
+    entry->hashed = file >= 0 && digest_file(file, entry->size, &entry->hash);
 }
 
 static uint64_t ns_of(const struct timespec *time)

@@ -94,7 +94,7 @@ static bool content(int directory, const char *name, const struct stat *status, 
     _cleanup_close_ int file =
         ours ? open_again(directory, name, 0)
              : openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    return file >= 0 && digest_file(file, ret_hash);
+    return file >= 0 && digest_file(file, (uint64_t)status->st_size, ret_hash);
 }
 
 static uint64_t size_of(const struct stat *status)

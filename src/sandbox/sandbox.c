@@ -4,6 +4,7 @@
 #include "sandbox/internal.h"
 
 #include "base/cleanup.h"
+#include "sandbox/spawn.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -163,6 +164,7 @@ struct error *sandbox_new(const struct sandbox_options *options, struct sandbox 
     sandbox->network = options->network;
     sandbox->limits = options->limits;
     sandbox->capture_limit = options->capture_limit;
+    sandbox->ignored = spawn_ignored_signals();
     struct error *error = find_directory(sandbox, options->directory);
     if (error == NULL)
         error = open_sandbox(sandbox, options->kind);

@@ -61,17 +61,32 @@ static bool limit_resources(const struct sandbox_limits *limits)
     return true;
 }
 
-static void signals_to_default(void)
+// As the kernel has it: the library keeps two signals to itself, which a parent may have ignored.
+struct disposition {
+    void *handler;
+    unsigned long flags;
+    void *restorer;
+    unsigned long mask;
+};
+
+uint64_t spawn_ignored_signals(void)
 {
-    // Through the kernel: the library keeps two signals to itself, which a parent may have ignored.
-    struct {
-        void *handler;
-        unsigned long flags;
-        void *restorer;
-        unsigned long mask;
-    } standard = {0};
-    for (int signal = 1; signal < 65; signal++)
-        syscall(SYS_rt_sigaction, signal, &standard, NULL, sizeof standard.mask);
+    uint64_t ignored = 0;
+    for (int signal = 1; signal < 65; signal++) {
+        struct disposition now = {0};
+        if (syscall(SYS_rt_sigaction, signal, NULL, &now, sizeof now.mask) == 0 &&
+            now.handler == (void *)SIG_IGN)
+            ignored |= 1ull << (signal - 1);
+    }
+    return ignored;
+}
+
+static void signals_to_default(uint64_t ignored)
+{
+    const struct disposition standard = {0};
+    for (; ignored != 0; ignored &= ignored - 1)
+        syscall(SYS_rt_sigaction, __builtin_ctzll(ignored) + 1, &standard, NULL,
+                sizeof standard.mask);
     unsigned long none = 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
 }
@@ -142,7 +157,7 @@ static const char *prepare(const struct start *start)
         return "set up the terminal";
     if (!limit_resources(&spawn->limits))
         return "limit resources";
-    signals_to_default();
+    signals_to_default(spawn->ignored);
     return NULL;
 }
 

@@ -7,6 +7,7 @@
 #include "sandbox/sandbox.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct spawn {
@@ -19,7 +20,11 @@ struct spawn {
     const int *groups; // descriptors of cgroup.procs files to enter, ends with -1; or NULL
     int announce;      // a socket that tells the child's credentials, or -1
     bool mortal;       // dies with this process
+    uint64_t ignored;  // signals that this process ignores: exec alone would not change that
 };
+
+// A bit per signal, from 1 on.
+uint64_t spawn_ignored_signals(void);
 
 // The command runs when this returns without an error. *ret_handle is a pidfd. It starts in a
 // session of its own, with no other descriptor than the standard ones, no signal blocked or
