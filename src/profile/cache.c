@@ -136,7 +136,7 @@ static bool failure_fits(const struct profile *profile, const struct failure *fa
         failure->effect_count > OUTCOME_EFFECTS || failure->reason >= FAILURE_REASONS)
         return false;
     for (unsigned i = 0; i < failure->effect_count; i++)
-        if (failure->effects[i].kind > EFFECT_ARGUMENT)
+        if (failure->effects[i].kind > EFFECT_OWN_THREAD)
             return false;
     return true;
 }

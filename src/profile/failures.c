@@ -6,14 +6,19 @@
 
 #include "base/cleanup.h"
 
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
-#define LARGEST_ERROR 4095
+#define LARGEST_CODE    4095
+#define SMALLEST_RESULT (-1000000) // that is likely to mean an error
 
 // All the ways of a function together.
 struct picture {
     unsigned hints;
     bool pointer, wide, narrow;
+    bool asks, compares;     // according to its name
     bool other;              // a result that is not a constant
     bool zero, one;          // constants there are
     bool negative, positive; // likewise
@@ -72,12 +77,49 @@ static void see_constant(struct picture *picture, const struct summary *summary,
         picture->distinct_positive++;
 }
 
-static struct picture picture_of(const struct summary *summary, unsigned hints)
+// A word of a name: at its beginning, behind an underscore, or written with a capital.
+static bool has_word(const char *name, const char *word)
+{
+    size_t size = strlen(word);
+    for (const char *at = name; *at != '\0'; at++) {
+        bool begins = at == name || at[-1] == '_';
+        bool capital =
+            at != name && toupper((unsigned char)word[0]) == *at && islower((unsigned char)at[-1]);
+        if ((begins || capital) && strncasecmp(at, word, size) == 0 &&
+            !(islower((unsigned char)at[size]) && (capital || at[-(at != name)] == '_')))
+            return true;
+    }
+    return false;
+}
+
+static bool name_asks(const char *name)
+{
+    static const char *const words[] = {"is",    "has",   "can",       "was",   "are",
+                                        "equal", "match", "contains",  "needs", "enabled",
+                                        "range", "valid", "supported", "exists"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (has_word(name, words[i]))
+            return true;
+    return strncmp(name, "is", 2) == 0 && strchr(name, '_') == NULL; // isalpha
+}
+
+static bool name_compares(const char *name)
+{
+    static const char *const parts[] = {"cmp", "ompare", "coll", "Cmp"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(name, parts[i]) != NULL)
+            return true;
+    return false;
+}
+
+static struct picture picture_of(const struct summary *summary, unsigned hints, const char *name)
 {
     struct picture picture = {.hints = hints,
                               .pointer = hints_say_pointer(hints),
                               .wide = hints_say_wide(hints),
-                              .narrow = hints_say_narrow(hints)};
+                              .narrow = hints_say_narrow(hints),
+                              .asks = name_asks(name),
+                              .compares = name_compares(name)};
     for (size_t i = 0; i < summary->ways.count; i++) {
         const struct way *way = &summary->ways.items[i];
         if (way->result.kind == VALUE_CONSTANT)
@@ -100,10 +142,19 @@ static struct judgement judge_negative(const struct picture *picture, const stru
     if (sets_errno(way))
         return (struct judgement){picture->pointer && way->result.number != -1 ? 70 : 95,
                                   FAILURE_SETS_ERRNO};
-    bool small = way->result.number >= -LARGEST_ERROR;
+    bool small = way->result.number >= SMALLEST_RESULT;
+    if (picture->compares)
+        return (struct judgement){25, FAILURE_NEGATIVE};
     if (picture->other || picture->zero || picture->positive)
         return (struct judgement){small ? 85 : 40, FAILURE_NEGATIVE};
     return (struct judgement){small ? 60 : 25, FAILURE_ALONE};
+}
+
+// One of two results, 0 and 1: no failure of functions that only look at something.
+static struct judgement judge_truth(const struct picture *picture, bool error)
+{
+    bool question = picture->asks || picture->compares || (picture->hints & HINT_ACTS) == 0;
+    return (struct judgement){question ? 20 : error ? 70 : 60, FAILURE_TRUTH};
 }
 
 static struct judgement judge_zero(const struct picture *picture, const struct way *way)
@@ -113,35 +164,58 @@ static struct judgement judge_zero(const struct picture *picture, const struct w
         return (struct judgement){error ? 95 : 85, error ? FAILURE_SETS_ERRNO : FAILURE_NULL};
     if (picture->negative || picture->numbers)
         return (struct judgement){0, FAILURE_NULL};
-    if (error && (picture->other || picture->positive))
+    if (picture->one && picture->distinct_positive == 1 && !picture->other)
+        return judge_truth(picture, error);
+    if (picture->positive && !picture->wide)
+        return (struct judgement){error && !picture->narrow ? 35 : 0, FAILURE_SETS_ERRNO};
+    if (error && picture->other)
         return (struct judgement){picture->wide     ? 80
                                   : picture->narrow ? 25
-                                                    : 45,
+                                                    : 55,
                                   FAILURE_SETS_ERRNO};
     if (picture->other && !picture->positive)
-        return (struct judgement){picture->wide ? 60 : 30, FAILURE_NULL};
-    if (picture->one && picture->distinct_positive == 1 && !picture->other)
-        return (struct judgement){30, FAILURE_TRUTH};
+        return (struct judgement){picture->asks     ? 20
+                                  : picture->wide   ? 62
+                                  : picture->narrow ? 20
+                                                    : 52,
+                                  FAILURE_NULL};
     return (struct judgement){0, FAILURE_NULL};
 }
 
 static struct judgement judge_positive(const struct picture *picture, const struct way *way)
 {
+    int64_t number = way->result.number;
     if (picture->pointer)
         return (struct judgement){0, FAILURE_CODE};
-    bool small = way->result.number <= LARGEST_ERROR;
-    if (picture->numbers && way->result.number < ERROR_NUMBERS)
+    if (picture->numbers && number < ERROR_NUMBERS)
         return (struct judgement){70, FAILURE_ERROR_NUMBERS};
     if (picture->negative)
         return (struct judgement){sets_errno(way) && !picture->negative_sets_errno ? 40 : 0,
                                   FAILURE_SETS_ERRNO};
+    if (number > LARGEST_CODE || (picture->wide && !sets_errno(way)) || picture->asks)
+        return (struct judgement){20, FAILURE_CODE};
+    if (number == 1 && picture->distinct_positive == 1)
+        return (struct judgement){picture->zero ? 0 : 15, FAILURE_ALONE};
     if (sets_errno(way) && !picture->zero_sets_errno)
-        return (struct judgement){picture->zero ? 60 : 40, FAILURE_SETS_ERRNO};
-    if (picture->zero && picture->distinct_positive > 1 && !picture->other)
-        return (struct judgement){small ? 55 : 30, FAILURE_CODE};
-    if (picture->zero && picture->distinct_positive == 1 && !picture->other)
-        return (struct judgement){30, FAILURE_TRUTH};
-    return (struct judgement){15, FAILURE_ALONE};
+        return (struct judgement){65, FAILURE_SETS_ERRNO};
+    if (number == 1)
+        return (struct judgement){55, FAILURE_CODE};
+    return (struct judgement){picture->zero && !picture->other ? 80 : 60, FAILURE_CODE};
+}
+
+// A result that nobody looks at may be what a function without one leaves behind.
+static unsigned doubt(unsigned hints, bool error, unsigned confidence)
+{
+    if ((hints & HINT_USED) != 0)
+        return confidence;
+    if ((hints & HINT_MADE) == 0) {
+        // Where calls at the end are jumps, one that is not is rather none whose result matters.
+        unsigned less = confidence * 4 / 5, most = (hints & HINT_JUMPS) != 0 ? 49 : 79;
+        return (hints & HINT_PASSED) == 0 ? (confidence < 49 ? confidence : 49)
+               : less < most              ? less
+                                          : most;
+    }
+    return (hints & HINT_CALLED) != 0 && !error ? confidence * 3 / 5 : confidence;
 }
 
 static struct judgement judge(const struct picture *picture, const struct way *way)
@@ -157,9 +231,7 @@ static struct judgement judge(const struct picture *picture, const struct way *w
         judgement = judge_zero(picture, way);
     else
         judgement = judge_positive(picture, way);
-    // A result that no caller looks at may be what a function without one leaves behind.
-    if ((picture->hints & (HINT_CALLED | HINT_USED)) == HINT_CALLED && !sets_errno(way))
-        judgement.confidence = judgement.confidence * 3 / 5;
+    judgement.confidence = doubt(picture->hints, sets_errno(way), judgement.confidence);
     return judgement;
 }
 
@@ -200,7 +272,8 @@ static struct error *add(struct failures *failures, const struct way *way,
     return NULL;
 }
 
-static struct error *fill(const struct summary *summary, unsigned hints, struct failures *failures)
+static struct error *fill(const struct summary *summary, unsigned hints, const char *name,
+                          struct failures *failures)
 {
     failures->unknown = why_unknown(summary, hints);
     failures->pointer = hints_say_pointer(hints);
@@ -208,7 +281,7 @@ static struct error *fill(const struct summary *summary, unsigned hints, struct 
     failures->cut = summary != NULL && summary->cut;
     if (failures->unknown != NULL)
         return NULL;
-    struct picture picture = picture_of(summary, hints);
+    struct picture picture = picture_of(summary, hints, name);
     failures->zero_succeeds = picture.zero && !picture.other && !picture.positive;
     for (size_t i = 0; i < summary->ways.count; i++) {
         struct judgement judgement = judge(&picture, &summary->ways.items[i]);
@@ -221,11 +294,11 @@ static struct error *fill(const struct summary *summary, unsigned hints, struct 
     return NULL;
 }
 
-struct error *failures_of(const struct summary *summary, unsigned hints,
+struct error *failures_of(const struct summary *summary, unsigned hints, const char *name,
                           struct failures *ret_failures)
 {
     struct failures failures = {0};
-    struct error *error = fill(summary, hints, &failures);
+    struct error *error = fill(summary, hints, name, &failures);
     if (error != NULL) {
         failures_deinit(&failures);
         return error;

@@ -44,8 +44,9 @@ struct failures {
 };
 void failures_deinit(struct failures *failures);
 
-// `summary` may be NULL if the function's code was not found; `hints`: enum hint.
-struct error *failures_of(const struct summary *summary, unsigned hints,
+// `summary` may be NULL if the function's code was not found; `hints`: enum hint. Some names say
+// that a function asks or compares, rather than does something.
+struct error *failures_of(const struct summary *summary, unsigned hints, const char *name,
                           struct failures *ret_failures);
 
 #endif

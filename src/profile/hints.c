@@ -112,41 +112,109 @@ static unsigned made_by(const struct isa_fact *fact)
     }
 }
 
+#define MOST_BACK 48 // blocks
+
 struct making {
     const struct flow_image *image;
     unsigned (*callee_hints)(void *data, uint32_t callee);
     void *data;
     unsigned hints;
+    uint32_t seen[MOST_BACK];
+    unsigned seen_count;
 };
 
-static unsigned from_callee(const struct making *making, uint32_t callee)
+// What a function returns that returns what a callee did.
+static unsigned from_callee(const struct making *making, uint32_t callee, unsigned passes)
 {
     if (callee == FLOW_NONE)
-        return 0;
+        return passes;
     unsigned hints = making->callee_hints(making->data, callee);
-    return (hints & (HINT_MADE_WIDE | HINT_MADE_NARROW)) |
+    if (hints_say_void(hints) || (hints & HINT_STOPS) != 0)
+        return 0;
+    return passes | (hints & (HINT_MADE_WIDE | HINT_MADE_NARROW)) |
            (hints_say_pointer(hints) ? HINT_MADE_POINTER : 0);
 }
 
-// The nearest instruction before the end of a block that writes the result.
-static void look_back(struct making *making, const struct flow_block *block, unsigned depth)
+static bool reads_result(const struct isa_fact *fact)
+{
+    bool memory = (fact->flags & ISA_MEMORY) != 0;
+    if (memory && (fact->base == ISA_RETURN || fact->index == ISA_RETURN))
+        return true;
+    switch (fact->kind) {
+    case ISA_CONSTANT:
+    case ISA_NOTHING:
+    case ISA_POP:
+    case ISA_LEAVE:
+    case ISA_LEAVE_FUNCTION:
+    case ISA_LOAD:
+    case ISA_ADDRESS:
+    case ISA_SET:
+        return false;
+    case ISA_COPY:
+    case ISA_STORE:
+    case ISA_PUSH:
+        return fact->src == ISA_RETURN;
+    default:
+        return fact->src == ISA_RETURN || fact->dst == ISA_RETURN;
+    }
+}
+
+// A canary is compared with what it should be where there is no result to be kept.
+static bool is_canary(const struct isa_fact *fact)
+{
+    return (fact->flags & ISA_THREAD) != 0;
+}
+
+// Whether the result is only put elsewhere when it is seen again on the same path: `read`.
+static void look_back(struct making *making, uint32_t number, bool read)
 {
     const struct flow_image *image = making->image;
-    for (uint32_t i = block->count; i-- > 0;) {
-        const struct isa_fact *fact = &image->facts.items[block->first + i];
-        if ((fact->writes >> ISA_RETURN & 1) == 0)
-            continue;
-        making->hints |= made_by(fact);
+    const struct flow_block *block = &image->blocks.items[number];
+    for (unsigned i = 0; i < making->seen_count; i++)
+        if (making->seen[i] == number)
+            return;
+    if (making->seen_count == MOST_BACK) {
+        making->hints |= HINT_MADE; // who knows
         return;
     }
-    for (uint32_t i = 0; i < block->in_count && i < 8; i++) {
-        const struct flow_block *before =
-            &image->blocks.items[image->edges.items[block->edges_in + i].block];
-        if (before->end == FLOW_CALLS)
-            making->hints |= from_callee(making, before->callee);
-        else if (depth != 0)
-            look_back(making, before, depth - 1);
+    making->seen[making->seen_count++] = number;
+    for (uint32_t i = block->count; i-- > 0;) {
+        const struct isa_fact *fact = &image->facts.items[block->first + i];
+        if ((fact->writes >> ISA_RETURN & 1) != 0) {
+            if (fact->kind != ISA_SYSCALL && !is_canary(fact))
+                making->hints |= made_by(fact) | (read ? HINT_LEFT : HINT_MADE);
+            return;
+        }
+        if (fact->kind == ISA_SYSCALL)
+            return;
+        read |= reads_result(fact);
     }
+    for (uint32_t i = 0; i < block->in_count; i++) {
+        uint32_t before = image->edges.items[block->edges_in + i].block;
+        const struct flow_block *other = &image->blocks.items[before];
+        if (other->end == FLOW_CALLS)
+            making->hints |= from_callee(making, other->callee, read ? HINT_LEFT : HINT_PASSED);
+        else
+            look_back(making, before, read);
+    }
+}
+
+static bool stores_outside(const struct isa_fact *fact)
+{
+    return (fact->kind == ISA_STORE || fact->kind == ISA_STORE_CONSTANT) &&
+           (fact->flags & ISA_MEMORY) != 0 && fact->base != ISA_STACK && fact->base != ISA_FRAME;
+}
+
+static unsigned acts(const struct flow_image *image, const struct flow_block *block)
+{
+    if (block->end == FLOW_CALLS || block->end == FLOW_TAIL)
+        return HINT_ACTS;
+    for (uint32_t i = 0; i < block->count; i++) {
+        const struct isa_fact *fact = &image->facts.items[block->first + i];
+        if (stores_outside(fact) || fact->kind == ISA_SYSCALL)
+            return HINT_ACTS;
+    }
+    return 0;
 }
 
 unsigned hints_from_body(const struct flow_image *image, uint32_t function,
@@ -157,10 +225,16 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
         const struct flow_function *part = &image->functions.items[range];
         for (uint32_t i = 0; i < part->block_count; i++) {
             const struct flow_block *block = &image->blocks.items[part->first_block + i];
+            if ((making.hints & HINT_ACTS) == 0)
+                making.hints |= acts(image, block);
             if (block->end == FLOW_TAIL)
-                making.hints |= from_callee(&making, block->callee);
-            else if (block->end == FLOW_RETURNS)
-                look_back(&making, block, 1);
+                making.hints |= from_callee(&making, block->callee, HINT_MADE);
+            else if (block->end == FLOW_UNKNOWN)
+                making.hints |= HINT_MADE;
+            else if (block->end == FLOW_RETURNS) {
+                making.seen_count = 0;
+                look_back(&making, part->first_block + i, false);
+            }
         }
         range = part->next_part;
     }

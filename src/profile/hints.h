@@ -16,12 +16,18 @@ enum hint {
     HINT_MADE_ADDRESS = 1 << 7, // the address of something is
     HINT_MADE_POINTER = 1 << 8, // the result of a function that returns a pointer is
     HINT_STOPS = 1 << 9,        // it never comes back
+    HINT_MADE = 1 << 10,        // a result is surely made for the caller: nobody else reads it
+    HINT_LEFT = 1 << 11,        // a result is there that may have been made for something else
+    HINT_PASSED = 1 << 12,      // that of a call, which may be what is returned
+    HINT_ACTS = 1 << 13,        // it calls, or stores outside of its frame
+    HINT_JUMPS = 1 << 14,       // in its module, what is called last is jumped to where possible
 };
 
 // Adds what the calls in an image say about functions (by owner) and about imports.
 void hints_from_calls(const struct flow_image *image, uint16_t *functions, uint16_t *imports);
 
-// What a function itself puts into its result. `callee_hints` gives those of a callee.
+// What a function itself puts into its result, and whether it has one. `callee_hints` gives those
+// of a callee.
 unsigned hints_from_body(const struct flow_image *image, uint32_t function,
                          unsigned (*callee_hints)(void *data, uint32_t callee), void *data);
 
@@ -40,6 +46,12 @@ static inline bool hints_say_narrow(unsigned hints)
 {
     return (hints & (HINT_NARROW | HINT_MADE_NARROW)) != 0 &&
            (hints & (HINT_WIDE | HINT_MADE_WIDE | HINT_DEREFERENCED)) == 0;
+}
+
+// Neither the function nor its callers know of a result: whatever is in its place is a leftover.
+static inline bool hints_say_void(unsigned hints)
+{
+    return (hints & (HINT_MADE | HINT_LEFT | HINT_PASSED | HINT_USED | HINT_STOPS)) == 0;
 }
 
 #endif

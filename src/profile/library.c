@@ -177,6 +177,15 @@ static void find_functions(struct module *module)
     }
 }
 
+// Whether a compiler that optimises was at work. Stubs of imports are jumps in any case.
+static bool jumps_at_end(const struct flow_image *image)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < image->blocks.count && count < 4; i++)
+        count += image->blocks.items[i].end == FLOW_TAIL && image->blocks.items[i].count > 2;
+    return count == 4;
+}
+
 static struct error *open_image(struct module *module)
 {
     TRY(flow_image_open(module->object, &module->image));
@@ -196,6 +205,7 @@ static struct error *open_image(struct module *module)
     memset(module->import_functions, 0xff, (imports + 1) * sizeof *module->import_functions);
     find_functions(module);
     hints_from_calls(module->image, module->hints, module->import_hints);
+    module->jumps = jumps_at_end(module->image);
     module->function_count = functions;
     module->opened = true;
     return NULL;
@@ -270,10 +280,11 @@ struct error *profile_import_failures(struct profile_set *set, size_t number, ui
     struct node node;
     TRY(module_open(&set->modules.items[number]));
     TRY(module_node(set, (uint32_t)number, import | 0x80000000u, &node));
+    const char *name = set->modules.items[number].image->imports.items[import].name;
     if (node.function == FLOW_NONE)
-        return failures_of(NULL, 0, ret_failures);
+        return failures_of(NULL, 0, name, ret_failures);
     TRY(module_analyse(set, node));
     const struct module *module = &set->modules.items[node.module];
-    return failures_of(&module->summaries[node.function], module->hints[node.function],
+    return failures_of(&module->summaries[node.function], module->hints[node.function], name,
                        ret_failures);
 }

@@ -100,11 +100,11 @@ static unsigned callee_hints(void *data, uint32_t callee)
     struct asking *asking = data;
     struct node node;
     struct error *error = module_node(asking->set, asking->module, callee, &node);
-    if (error != NULL || node.function == FLOW_NONE) {
-        error_free(error);
-        return 0;
-    }
-    return asking->set->modules.items[node.module].hints[node.function];
+    error_free(error);
+    if (error != NULL || node.function == FLOW_NONE)
+        return HINT_MADE;
+    const struct module *module = &asking->set->modules.items[node.module];
+    return module->states[node.function] == STATE_DONE ? module->hints[node.function] : HINT_MADE;
 }
 
 static const struct error_set *call_errors(void *data, int64_t number)
@@ -126,6 +126,16 @@ static bool is_error_slot(void *data, const struct flow_slot *slot)
     return offset >= 0 && slot->addend == offset;
 }
 
+// What is left in the result's place by a function without a result is nothing callers can use.
+static void forget_results(struct summary *summary)
+{
+    for (size_t i = 0; i < summary->ways.count; i++) {
+        struct way *way = &summary->ways.items[i];
+        way->result = (struct value){.kind = VALUE_OTHER};
+        way->evidence = 0;
+    }
+}
+
 static struct error *search(struct profile_set *set, struct node node)
 {
     struct module *module = &set->modules.items[node.module];
@@ -139,9 +149,13 @@ static struct error *search(struct profile_set *set, struct node node)
     TRY(search_function(module->image, node.function, &world, &module->summaries[node.function]));
     module->hints[node.function] |=
         (uint16_t)hints_from_body(module->image, node.function, callee_hints, &asking);
+    if (module->jumps)
+        module->hints[node.function] |= HINT_JUMPS;
     if (!module->image->functions.items[node.function].returns)
         module->hints[node.function] |= HINT_STOPS;
     module->states[node.function] = STATE_DONE;
+    if (hints_say_void(module->hints[node.function]))
+        forget_results(&module->summaries[node.function]);
     return NULL;
 }
 

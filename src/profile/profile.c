@@ -84,7 +84,7 @@ static bool same_effects(const struct failure *a, const struct failure *b)
     for (unsigned i = 0; i < a->effect_count; i++) {
         const struct effect *x = &a->effects[i], *y = &b->effects[i];
         if (x->kind != y->kind || x->argument != y->argument || x->where != y->where ||
-            x->value != y->value || x->width != y->width)
+            x->value != y->value || x->width != y->width || x->source != y->source)
             return false;
     }
     return true;
@@ -158,7 +158,7 @@ static struct error *add_function(void *data, const struct profile_export *expor
     struct making *making = data;
     struct profile *profile = making->profile;
     _cleanup_(failures_deinit) struct failures failures = {0};
-    TRY(failures_of(export->summary, export->hints, &failures));
+    TRY(failures_of(export->summary, export->hints, export->name, &failures));
     struct profile_function function = {.address = export->address,
                                         .first = (uint32_t)profile->failures.count,
                                         .old = export->old,
@@ -201,9 +201,10 @@ static struct error *add_variable(struct profile *profile, enum effect_kind kind
 
 static struct error *add_object(void *data, const struct elf_dynamic_symbol *symbol)
 {
-    if (!symbol->defined || symbol->type != STT_OBJECT)
+    if (!symbol->defined || (symbol->type != STT_OBJECT && symbol->type != STT_TLS))
         return NULL;
-    return add_variable(data, EFFECT_GLOBAL, (int64_t)symbol->value, symbol->name);
+    return add_variable(data, symbol->type == STT_TLS ? EFFECT_OWN_THREAD : EFFECT_GLOBAL,
+                        (int64_t)symbol->value, symbol->name);
 }
 
 static struct error *add_variables(struct profile *profile, const struct flow_image *image)

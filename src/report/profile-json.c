@@ -42,7 +42,10 @@ static void add_effect(struct page *page, json_t *effects, const struct effect *
         add_address(page, object, "address", (uint64_t)effect->where);
     }
     json_add_integer(&page->maker, object, "width", effect->width);
-    json_add_signed(&page->maker, object, "value", effect->value);
+    if (effect->source != 0)
+        json_add_integer(&page->maker, object, "from_argument", effect->source);
+    else
+        json_add_signed(&page->maker, object, "value", effect->value);
 }
 
 static void add_failure(struct page *page, json_t *failures, const struct failure *failure)

@@ -9,6 +9,7 @@
 
 #define PAGE         100
 #define NAME_COLUMNS 32
+#define EFFECTS      6 // that a line shows
 
 struct page {
     const struct profile *profile;
@@ -49,9 +50,8 @@ static struct error *put_word(struct page *page, const char *word)
     return buffer_printf(page->text, "%s ", word);
 }
 
-static struct error *put_numbers(struct page *page, uint32_t set)
+static struct error *put_numbers(struct page *page, const struct error_set *numbers)
 {
-    const struct error_set *numbers = &page->profile->sets.items.items[set];
     char digits[16];
     for (unsigned i = 1; i < ERROR_NUMBERS; i++)
         if (error_set_has(numbers, i))
@@ -59,24 +59,28 @@ static struct error *put_numbers(struct page *page, uint32_t set)
     return NULL;
 }
 
-static struct error *put_effect(struct page *page, const struct effect *effect)
+static struct error *effect_word(const struct page *page, const struct effect *effect,
+                                 struct buffer *word)
 {
-    _cleanup_(buffer_deinit) struct buffer word = {0};
     const char *name = profile_effect_name(page->profile, effect);
     if (effect->kind == EFFECT_ARGUMENT && effect->where == 0)
-        TRY(buffer_printf(&word, "*arg%u=%lld", effect->argument + 1u, (long long)effect->value));
+        TRY(buffer_printf(word, "*arg%u", effect->argument + 1u));
     else if (effect->kind == EFFECT_ARGUMENT)
-        TRY(buffer_printf(&word, "arg%u[%lld]=%lld", effect->argument + 1u,
-                          (long long)effect->where, (long long)effect->value));
-    else if (name != NULL) {
-        TRY(text_put(&word, name, SIZE_MAX, 0));
-        TRY(buffer_printf(&word, "=%lld", (long long)effect->value));
-    } else {
-        TRY(buffer_printf(&word, "%s@%llx=%lld",
-                          effect->kind == EFFECT_THREAD ? "thread" : "global",
-                          (unsigned long long)effect->where, (long long)effect->value));
-    }
-    return put_word(page, word.data);
+        TRY(buffer_printf(word, "arg%u[%lld]", effect->argument + 1u, (long long)effect->where));
+    else if (name != NULL)
+        TRY(text_put(word, name, SIZE_MAX, 0));
+    else
+        TRY(buffer_printf(word, "%s@%llx", effect->kind == EFFECT_GLOBAL ? "global" : "thread",
+                          (unsigned long long)effect->where));
+    if (effect->source != 0)
+        return buffer_printf(word, "=arg%u", effect->source + 0u);
+    return buffer_printf(word, "=%lld", (long long)effect->value);
+}
+
+static bool same_effect(const struct effect *a, const struct effect *b)
+{
+    return a->kind == b->kind && a->argument == b->argument && a->where == b->where &&
+           a->value == b->value && a->source == b->source;
 }
 
 static struct error *put_result(struct page *page, const struct profile_function *function,
@@ -89,27 +93,94 @@ static struct error *put_result(struct page *page, const struct profile_function
     return buffer_printf(page->text, "%lld", (long long)failure->result.number);
 }
 
-static struct error *put_failure(struct page *page, const struct profile_function *function,
-                                 const struct failure *failure)
+// Failures with one result together, as far as people want to know.
+struct line {
+    const struct failure *first;
+    struct error_set errors;
+    bool open; // errno may have values that are not known
+    unsigned confidence;
+    struct effect effects[EFFECTS];
+    size_t effect_count;
+    bool more_effects;
+};
+
+static void add_to_line(struct line *line, const struct page *page, const struct failure *failure)
 {
-    TRY(put_result(page, function, failure));
-    TRY(fill_to(page, page->names + 4 + 8));
-    if (failure->result.kind == VALUE_ERRORS)
-        TRY(put_numbers(page, failure->result.set));
+    const struct error_set *sets = page->profile->sets.items.items;
     if (failure->sets_error && failure->error.kind == VALUE_ERRORS)
-        TRY(put_numbers(page, failure->error.set));
-    if (failure->error_open)
-        TRY(put_word(page, failure->error.kind == VALUE_ERRORS ? "..." : "errno"));
-    for (unsigned i = 0; i < failure->effect_count; i++)
-        TRY(put_effect(page, &failure->effects[i]));
-    if (failure->confidence < 80) {
+        for (size_t i = 0; i < sizeof line->errors.bits / sizeof *line->errors.bits; i++)
+            line->errors.bits[i] |= sets[failure->error.set].bits[i];
+    line->open |= failure->error_open;
+    if (failure->confidence > line->confidence)
+        line->confidence = failure->confidence;
+    for (unsigned i = 0; i < failure->effect_count; i++) {
+        size_t j = 0;
+        while (j < line->effect_count && !same_effect(&line->effects[j], &failure->effects[i]))
+            j++;
+        if (j == EFFECTS)
+            line->more_effects = true;
+        else if (j == line->effect_count)
+            line->effects[line->effect_count++] = failure->effects[i];
+    }
+}
+
+static struct error *put_line(struct page *page, const struct profile_function *function,
+                              const struct line *line)
+{
+    bool known = false;
+    TRY(put_result(page, function, line->first));
+    TRY(fill_to(page, page->names + 4 + 8));
+    if (line->first->result.kind == VALUE_ERRORS)
+        TRY(put_numbers(page, &page->profile->sets.items.items[line->first->result.set]));
+    TRY(put_numbers(page, &line->errors));
+    for (size_t i = 0; i < sizeof line->errors.bits / sizeof *line->errors.bits; i++)
+        known |= line->errors.bits[i] != 0;
+    if (line->open)
+        TRY(put_word(page, known ? "errno..." : "errno"));
+    for (size_t i = 0; i < line->effect_count; i++) {
+        _cleanup_(buffer_deinit) struct buffer word = {0};
+        TRY(effect_word(page, &line->effects[i], &word));
+        TRY(put_word(page, word.data));
+    }
+    if (line->more_effects)
+        TRY(put_word(page, "..."));
+    if (line->confidence < 80) {
         char word[16];
-        snprintf(word, sizeof word, "(%u%%)", failure->confidence);
+        snprintf(word, sizeof word, "(%u%%)", line->confidence);
         TRY(put_word(page, word));
     }
     while (page->text->size > page->line && page->text->data[page->text->size - 1] == ' ')
         page->text->data[--page->text->size] = '\0';
     return buffer_append(page->text, "\n", 1);
+}
+
+static bool same_result(const struct failure *a, const struct failure *b)
+{
+    return a->result.kind == b->result.kind && a->result.number == b->result.number &&
+           a->result.set == b->result.set && a->result.negative == b->result.negative;
+}
+
+// The lines of a function; *ret_shown says whether there was any.
+static struct error *put_lines(struct page *page, const struct profile_function *function,
+                               const char *name, bool *ret_shown)
+{
+    const struct failure *failures = &page->profile->failures.items[function->first];
+    for (uint32_t i = 0; i < function->count; i++) {
+        uint32_t before = 0;
+        while (before < i && !same_result(&failures[before], &failures[i]))
+            before++;
+        if (before < i || !profile_shows_failure(page->view, &failures[i]))
+            continue;
+        struct line line = {.first = &failures[i]};
+        for (uint32_t j = i; j < function->count; j++)
+            if (same_result(&failures[i], &failures[j]) &&
+                profile_shows_failure(page->view, &failures[j]))
+                add_to_line(&line, page, &failures[j]);
+        TRY(start_line(page, *ret_shown ? "" : name, SIZE_MAX));
+        TRY(put_line(page, function, &line));
+        *ret_shown = true;
+    }
+    return NULL;
 }
 
 static struct error *put_function(struct page *page, const struct profile_function *function,
@@ -122,14 +193,7 @@ static struct error *put_function(struct page *page, const struct profile_functi
                       function->old && function->version != 0
                           ? profile_text(page->profile, function->version)
                           : ""));
-    for (uint32_t i = 0; i < function->count; i++) {
-        const struct failure *failure = &page->profile->failures.items[function->first + i];
-        if (!profile_shows_failure(page->view, failure))
-            continue;
-        TRY(start_line(page, shown ? "" : name.data, SIZE_MAX));
-        TRY(put_failure(page, function, failure));
-        shown = true;
-    }
+    TRY(put_lines(page, function, name.data, &shown));
     counts->functions++;
     counts->failing += shown;
     counts->unknown += function->unknown != 0;

@@ -49,6 +49,9 @@ static struct error *put_effect(const struct profile *profile, const struct effe
     }
     if (name != NULL)
         TRY(put_attribute(text, "name", name));
+    if (effect->source != 0)
+        return buffer_printf(text, " width=\"%u\" from=\"argument %u\"/>\n", effect->width,
+                             effect->source);
     return buffer_printf(text, " width=\"%u\">%lld</side-effect>\n", effect->width,
                          (long long)effect->value);
 }
