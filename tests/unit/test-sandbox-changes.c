@@ -3,7 +3,10 @@
 #include "sandbox-help.h"
 
 #include "sandbox/changes.h"
+#include "sandbox/digest.h"
 #include "sandbox/mounts.h"
+
+#include <sys/mman.h>
 
 static struct buffer seen;
 static const char *const *ignore;
@@ -247,6 +250,18 @@ static void paths(void **state)
     assert_false(change_ignored("/w/outer", "/w", (const char *const[]){"out", NULL}));
 }
 
+// A file that grows while it is looked at has the content of its size when that was asked.
+static void digests_of_files_that_grow(void **state)
+{
+    _cleanup_close_ int file = memfd_create("grown", MFD_CLOEXEC);
+    uint64_t hash;
+    assert_int_equal(write(file, "abcdef", 6), 6);
+    assert_true(digest_file(file, 3, &hash));
+    assert_int_equal(hash, digest_bytes("abc", 3));
+    assert_true(digest_file(file, 100, &hash));
+    assert_int_equal(hash, digest_bytes("abcdef", 6));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +276,7 @@ int main(void)
         TEST(copies_of_the_dead_are_removed),
         TEST(mount_tables),
         TEST(paths),
+        TEST(digests_of_files_that_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
