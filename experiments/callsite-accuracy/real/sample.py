@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 SEED = 83
-SITES = 300
+SITES = 400
 ARTICLE_SHARE = 6
 
 SYSTEMS = {
