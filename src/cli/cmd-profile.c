@@ -4,31 +4,39 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "cli/error-list.h"
+#include "cli/profile-kernel.h"
+#include "cli/profile-program.h"
 #include "elf/object.h"
 #include "profile/batch.h"
-#include "profile/system-calls.h"
 #include "report/profile.h"
 #include "report/text.h"
-#include "scenario/tables.h"
 
 #include <string.h>
 #include <unistd.h>
 
 struct settings {
-    bool json, xml, all, no_cache;
-    const char *functions, *exclude;
-    struct option_number jobs;
+    bool json, xml, all, no_cache, check_man;
+    const char *functions, *excluded, *program, *kernel;
+    struct option_number threads;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
 static const struct option options[] = {
+    {"of", 0, OPTION_FILE, "PROGRAM", "what this program imports, from wherever the loader gets it",
+     FIELD(program)},
     {"functions", 'f', OPTION_TEXT, "GLOB", "only functions with such names", FIELD(functions)},
     {"all", 'a', OPTION_FLAG, NULL,
      "show everything: also results that are hardly errors, functions without any, old versions",
      FIELD(all)},
     {"exclude-errno", 0, OPTION_TEXT, "LIST", "leave out error numbers: ENOSYS,EINTR",
-     FIELD(exclude)},
-    {"jobs", 'j', OPTION_NUMBER, "N", "look at so many libraries at a time (1)", FIELD(jobs)},
+     FIELD(excluded)},
+    {"kernel", 0, OPTION_FILE, "VMLINUX", "errors of system calls from this kernel's image",
+     FIELD(kernel)},
+    {"check-man", 0, OPTION_FLAG, NULL,
+     "show where the errors found and those in manual pages differ", FIELD(check_man)},
+    {"threads", 'j', OPTION_NUMBER, "N", "work with N threads; as many as processors without this",
+     FIELD(threads)},
     {"no-cache", 0, OPTION_FLAG, NULL, "work afresh, and keep nothing for the next time",
      FIELD(no_cache)},
     {"json", 0, OPTION_FLAG, NULL, "write the profile as JSON", FIELD(json)},
@@ -39,7 +47,7 @@ struct libraries {
     ARRAY(struct batch_item) items;
     ARRAY(struct profile) profiles; // of those that have one; they belong to the items
     ARRAY(char *) paths;
-    struct profile_cache cache;
+    struct imports imports; // of --of
 };
 
 static void libraries_deinit(struct libraries *libraries)
@@ -51,9 +59,12 @@ static void libraries_deinit(struct libraries *libraries)
     ARRAY_DEINIT(&libraries->items);
     ARRAY_DEINIT(&libraries->profiles);
     ARRAY_DEINIT(&libraries->paths);
-    profile_cache_close(&libraries->cache);
+    imports_deinit(&libraries->imports);
 }
 
+// ---- which libraries ----
+
+// A path, or a name that programs ask the loader for.
 static struct error *find_file(const char *name, char **ret_path)
 {
     if (strchr(name, '/') == NULL && access(name, F_OK) != 0)
@@ -62,48 +73,65 @@ static struct error *find_file(const char *name, char **ret_path)
     return *ret_path != NULL ? NULL : error_no_memory();
 }
 
-static struct error *parse_numbers(const char *list, struct error_set *ret_numbers)
+static struct error *add_item(struct libraries *libraries, const char *path)
 {
-    for (const char *at = list; *at != '\0';) {
-        size_t size = strcspn(at, ", ");
-        const struct constant *constant = constant_find(at, size);
-        if (size != 0 && (constant == NULL || constant->kind != CONSTANT_ERRNO))
-            return error_new("--exclude-errno: '%.*s' is no error number; give names such as "
-                             "ENOSYS, with commas between them",
-                             (int)size, at);
-        if (size != 0)
-            error_set_add(ret_numbers, (unsigned)constant->value);
-        at += size;
-        at += strspn(at, ", ");
-    }
+    struct batch_item *item = ARRAY_ADD(&libraries->items);
+    if (item == NULL)
+        return error_no_memory();
+    item->path = path;
     return NULL;
 }
 
-static struct error *add_library(struct libraries *libraries, const char *name)
+static struct error *find_libraries(const struct settings *settings, char **operands,
+                                    struct libraries *libraries)
 {
-    char **path = ARRAY_ADD(&libraries->paths);
-    struct batch_item *item = path != NULL ? ARRAY_ADD(&libraries->items) : NULL;
-    if (item == NULL)
-        return error_no_memory();
-    TRY(find_file(name, path));
-    item->path = *path;
+    if (settings->program != NULL && operands[0] != NULL)
+        return error_new("--of finds the libraries itself; leave out '%s'", operands[0]);
+    if (settings->program == NULL && operands[0] == NULL)
+        return error_new("which library? Give a path or a name such as libc.so.6, or a program "
+                         "with --of");
+    for (size_t i = 0; operands[i] != NULL; i++) {
+        char **path = ARRAY_ADD(&libraries->paths);
+        if (path == NULL)
+            return error_no_memory();
+        TRY(find_file(operands[i], path));
+        TRY(add_item(libraries, *path));
+    }
+    if (settings->program != NULL)
+        TRY(imports_find(settings->program, &libraries->imports));
+    for (size_t i = 0; i < libraries->imports.libraries.count; i++)
+        TRY(add_item(libraries, libraries->imports.libraries.items[i]));
     return NULL;
+}
+
+// ---- looking at them ----
+
+static unsigned count_threads(const struct settings *settings)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t count = settings->threads.given ? settings->threads.value
+                     : processors > 0        ? (uint64_t)processors
+                                             : 1;
+    return count > 64 ? 64 : count == 0 ? 1 : (unsigned)count;
 }
 
 static struct error *analyse(const struct settings *settings, struct libraries *libraries)
 {
-    struct batch batch = {.options = {.system_call = system_call_errors},
-                          .jobs = settings->jobs.given ? (unsigned)settings->jobs.value : 1};
+    _cleanup_(profile_cache_close) struct profile_cache cache = {0};
+    _cleanup_(profile_kernel_close) struct profile_kernel kernel = {0};
+    struct batch batch = {.jobs = count_threads(settings)};
+    TRY(profile_kernel_open(settings->kernel, &kernel, &batch.options));
     if (!settings->no_cache) {
-        TRY(profile_cache_open("built-in", &libraries->cache));
-        batch.cache = &libraries->cache;
+        TRY(profile_cache_open(kernel.identity, &cache));
+        batch.cache = &cache;
     }
-    return profile_batch(&batch, libraries->items.items, libraries->items.count);
+    TRY(profile_batch(&batch, libraries->items.items, libraries->items.count));
+    return TAKE(kernel.error);
 }
 
 // What could not be read is said at once; the others go on.
-static struct error *sort_out(const struct settings *settings, const struct error_set *excluded,
-                              struct libraries *libraries, int *ret_status)
+static struct error *sort_out(const struct error_set *excluded, struct libraries *libraries,
+                              int *ret_status)
 {
     for (size_t i = 0; i < libraries->items.count; i++) {
         struct batch_item *item = &libraries->items.items[i];
@@ -114,8 +142,7 @@ static struct error *sort_out(const struct settings *settings, const struct erro
             *ret_status = EXIT_CANNOT_RUN;
             continue;
         }
-        if (settings->exclude != NULL)
-            TRY(profile_exclude(&item->profile, excluded));
+        TRY(profile_exclude(&item->profile, excluded));
         struct profile *shown = ARRAY_ADD(&libraries->profiles);
         if (shown == NULL)
             return error_no_memory();
@@ -124,35 +151,58 @@ static struct error *sort_out(const struct settings *settings, const struct erro
     return NULL;
 }
 
-static struct error *put_summary(const struct profile_counts *counts, uint64_t ns,
-                                 struct buffer *text)
+// ---- what is said ----
+
+static struct error *put_tables(const struct libraries *libraries, const struct profile_view *view,
+                                uint64_t start, struct buffer *text)
 {
-    TRY(buffer_printf(text, "%zu functions, %zu with errors, %zu unknown", counts->functions,
-                      counts->failing, counts->unknown));
-    if (counts->cut != 0)
-        TRY(buffer_printf(text, ", %zu cut short", counts->cut));
+    struct profile_counts counts = {0};
+    for (size_t i = 0; i < libraries->profiles.count; i++)
+        TRY(report_profile_text(&libraries->profiles.items[i], view, &counts, text));
+    for (size_t i = 0; i < libraries->imports.undefined.count; i++)
+        TRY(buffer_printf(text, "%s  %s\n", i == 0 ? "defined by no library\n" : "",
+                          libraries->imports.undefined.items[i]));
+    TRY(buffer_printf(text, "%zu functions, %zu with errors, %zu unknown", counts.functions,
+                      counts.failing, counts.unknown));
+    if (counts.cut != 0)
+        TRY(buffer_printf(text, ", %zu not looked at completely", counts.cut));
     TRY(buffer_printf(text, ", "));
-    TRY(text_put_duration(text, ns));
+    TRY(text_put_duration(text, clock_ns() - start));
     return buffer_append(text, "\n", 1);
+}
+
+static struct error *put_agreement(const struct libraries *libraries,
+                                   const struct profile_view *view, struct buffer *text)
+{
+    struct profile_agreement agreement = {0};
+    for (size_t i = 0; i < libraries->profiles.count; i++)
+        TRY(report_profile_man(&libraries->profiles.items[i], view, &agreement, text));
+    return buffer_printf(text,
+                         "%zu functions with a manual page, %zu agree with it; of the errors, %zu "
+                         "documented and found, %zu documented but not found, %zu found but not "
+                         "documented\n",
+                         agreement.functions, agreement.agreeing, agreement.both, agreement.missing,
+                         agreement.extra);
 }
 
 static struct error *print(const struct settings *settings, const struct libraries *libraries,
                            uint64_t start)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    const struct profile_view view = {.all = settings->all, .glob = settings->functions};
+    const struct profile_view view = {.all = settings->all,
+                                      .glob = settings->functions,
+                                      .wanted = settings->program != NULL ? imports_want : NULL,
+                                      .data = &libraries->imports};
     const struct profile *profiles = libraries->profiles.items;
     size_t count = libraries->profiles.count;
-    struct profile_counts counts = {0};
-    if (settings->json)
+    if (settings->check_man)
+        TRY(put_agreement(libraries, &view, &text));
+    else if (settings->json)
         TRY(report_profiles_json(profiles, count, &view, &text));
     else if (settings->xml)
         TRY(report_profiles_xml(profiles, count, &view, &text));
-    else {
-        for (size_t i = 0; i < count; i++)
-            TRY(report_profile_text(&profiles[i], &view, &counts, &text));
-        TRY(put_summary(&counts, clock_ns() - start, &text));
-    }
+    else
+        TRY(put_tables(libraries, &view, start, &text));
     return output_print(&text);
 }
 
@@ -161,28 +211,24 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     const struct settings *settings = data;
     struct error_set excluded = {0};
     uint64_t start = clock_ns();
-    if (settings->json && settings->xml)
-        return error_new("--json or --xml, not both");
-    if (settings->exclude != NULL)
-        TRY(parse_numbers(settings->exclude, &excluded));
-    if (settings->jobs.given && (settings->jobs.value == 0 || settings->jobs.value > 64))
-        return error_new("-j needs a number from 1 to 64");
+    if (settings->json + settings->xml + settings->check_man > 1)
+        return error_new("only one of --json, --xml and --check-man");
+    if (settings->excluded != NULL)
+        TRY(error_list_parse(settings->excluded, &excluded));
     _cleanup_(libraries_deinit) struct libraries libraries = {0};
-    for (size_t i = 0; operands[i] != NULL; i++)
-        TRY(add_library(&libraries, operands[i]));
+    TRY(find_libraries(settings, operands, &libraries));
     TRY(analyse(settings, &libraries));
-    TRY(sort_out(settings, &excluded, &libraries, ret_status));
+    TRY(sort_out(&excluded, &libraries, ret_status));
     return print(settings, &libraries, start);
 }
 
 const struct command cmd_profile = {
     .name = "profile",
     .summary = "Say what the functions of libraries return when they fail.",
-    .operands = "LIBRARY...",
+    .operands = "LIBRARY... | --of PROGRAM",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .settings_size = sizeof(struct settings),
-    .least = 1,
     .most = UINT32_MAX,
     .run = run,
 };

@@ -159,10 +159,11 @@ static bool reads_result(const struct isa_fact *fact)
     }
 }
 
-// A canary is compared with what it should be where there is no result to be kept.
+// The stack's canary is compared with what it should be just before a function returns: in the
+// result's register where there is no result, in another one where there is.
 static bool is_canary(const struct isa_fact *fact)
 {
-    return (fact->flags & ISA_THREAD) != 0;
+    return (fact->flags & ISA_THREAD) != 0 && fact->displacement == 0x28 && fact->kind != ISA_LOAD;
 }
 
 // Whether the result is only put elsewhere when it is seen again on the same path: `read`.
@@ -181,10 +182,12 @@ static void look_back(struct making *making, uint32_t number, bool read)
     for (uint32_t i = block->count; i-- > 0;) {
         const struct isa_fact *fact = &image->facts.items[block->first + i];
         if ((fact->writes >> ISA_RETURN & 1) != 0) {
-            if (fact->kind != ISA_SYSCALL && !is_canary(fact))
+            if (fact->kind != ISA_SYSCALL && (fact->flags & ISA_THREAD) == 0)
                 making->hints |= made_by(fact) | (read ? HINT_LEFT : HINT_MADE);
             return;
         }
+        if (is_canary(fact))
+            making->hints |= HINT_MADE;
         if (fact->kind == ISA_SYSCALL)
             return;
         read |= reads_result(fact);

@@ -4,6 +4,7 @@
 #define ORDEAL_REPORT_PROFILE_H
 
 #include "base/array.h"
+#include "profile/man.h"
 #include "profile/profile.h"
 
 #include <stdbool.h>
@@ -34,6 +35,14 @@ struct error *report_profiles_json(const struct profile *profiles, size_t count,
 // As the LFI article's profiler writes it.
 struct error *report_profiles_xml(const struct profile *profiles, size_t count,
                                   const struct profile_view *view, struct buffer *text);
+
+struct profile_agreement {
+    size_t functions, agreeing;  // with a manual page that lists errors
+    size_t both, missing, extra; // error numbers
+};
+// Where a profile and the manual pages on this machine differ; adds to the counts.
+struct error *report_profile_man(const struct profile *profile, const struct profile_view *view,
+                                 struct profile_agreement *agreement, struct buffer *text);
 
 // An error number's usual name, or its number in `digits`.
 const char *profile_error_name(unsigned number, char digits[static 16]);

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where profiles get the errors of system calls from: the built-in table, or a kernel's image,
+// which is looked at only when somebody asks.
+#ifndef ORDEAL_CLI_PROFILE_KERNEL_H
+#define ORDEAL_CLI_PROFILE_KERNEL_H
+
+#include "profile/kernel.h"
+#include "profile/library.h"
+
+#include <pthread.h>
+
+struct profile_kernel {
+    const char *path;
+    char *identity; // of what is used
+    pthread_mutex_t lock;
+    bool tried;
+    struct kernel *kernel;
+    struct error *error; // why it could not be looked at; to be asked for at the end
+};
+// `path` may be NULL. Fills in the options, which refer to it from then on.
+struct error *profile_kernel_open(const char *path, struct profile_kernel *kernel,
+                                  struct profile_options *options);
+void profile_kernel_close(struct profile_kernel *kernel);
+
+#endif
