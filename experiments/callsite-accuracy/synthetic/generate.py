@@ -340,10 +340,15 @@ void case_{number}(struct context *c)
     )
 
 
+def vanishes(callee):
+    """Compilers leave an allocation out that nobody else sees."""
+    return callee.name in ("malloc", "calloc", "strdup")
+
+
 def direct(number, callee, form):
     """No variable at all: if (f() < 0)."""
     name, condition = form[:2]
-    if len(re.findall(r"\br\b", condition)) != 1 or "minus_one" in condition:
+    if vanishes(callee) or len(re.findall(r"\br\b", condition)) != 1 or "minus_one" in condition:
         return plain(number, callee, form)
     return (
         f"""
@@ -531,6 +536,8 @@ void case_{number}(struct context *c)
 def translated(number, callee, form):
     """The result becomes another code, without a branch if the compiler likes."""
     name, condition = form[:2]
+    if vanishes(callee):
+        return plain(number, callee, form)
     return (
         f"""
 APART static int get_{number}(struct context *c)
@@ -872,7 +879,7 @@ def add_others(program):
         for _ in range(4):
             program.case(passed, callee, None)
             program.case(stored, callee, None)
-            if callee.name not in ("malloc", "calloc", "strdup"):  # compilers leave those out
+            if not vanishes(callee):
                 program.case(ignored, callee, None)
         program.case(caller_ignores, callee, None)
     for callee in kinds("null", "mapped"):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compares what ordeal says about the calls of generated programs with what is true of them.
 
-score.py ORDEAL WORK [SEEDS] [--misses FILE]: builds every variant of every program below WORK,
+score.py ORDEAL WORK [SEEDS]: builds every variant of every program below WORK,
 strips it, and prints the table. A positive is a call whose failures are not all checked, as in
 Figure 12 of the LFI article: TP and TN are right (of partly checked calls: "partly", and exactly
 the codes that are missed), FP says too little is checked, FN too much. Calls that are not found
@@ -52,14 +52,15 @@ def build(directory, compiler, level, name, flags):
 
 
 def places(full, addresses):
-    text = "\n".join(addresses) + "\n"
+    """File and line of each address; addr2line does not understand what gcc's LTO writes."""
+    command = ["llvm-symbolizer", "--obj", full, "--no-inlines", "--functions=none"]
     result = subprocess.run(
-        ["addr2line", "-e", full], input=text, capture_output=True, text=True, check=True
+        command, input="\n".join(addresses) + "\n", capture_output=True, text=True, check=True
     )
-    for line in result.stdout.splitlines():
-        path, _, number = line.partition(":")
-        number = number.split()[0]
-        yield os.path.basename(path), int(number) if number.isdigit() else 0
+    for answer in result.stdout.split("\n\n"):
+        if answer.strip():
+            path, line, _ = answer.strip().splitlines()[0].rsplit(":", 2)
+            yield os.path.basename(path), int(line)
 
 
 class Score:
@@ -142,7 +143,8 @@ def main():
     parser.add_argument("ordeal")
     parser.add_argument("work")
     parser.add_argument("seeds", nargs="?", type=int, default=2)
-    parser.add_argument("--misses", type=pathlib.Path)
+    parser.add_argument("--misses", type=pathlib.Path, help="write every wrong answer there")
+    parser.add_argument("--only", default="", help="variants with this in their name")
     options = parser.parse_args()
     scores, misses = collections.defaultdict(Score), []
     for seed in range(1, options.seeds + 1):
@@ -150,6 +152,8 @@ def main():
         subprocess.run([sys.executable, HERE / "generate.py", directory, str(seed)], check=True)
         truth = json.loads((directory / "truth.json").read_text())
         for compiler, level, name, flags in variants():
+            if options.only not in f"{compiler} {level} {name}":
+                continue
             full, bare = build(directory, compiler, level, name, flags)
             score = judge(options.ordeal, full, bare, truth, misses)
             scores[compiler, level, name].merge(score)
