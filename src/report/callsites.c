@@ -70,6 +70,7 @@ static unsigned danger_of_use(const struct site *site, const struct site_callee 
     case SITE_RETURNED:
         return 50;
     case SITE_CHECKED_FIRST:
+    case SITE_COMPARED:
         return 45;
     case SITE_IGNORED:
         break;
@@ -253,6 +254,8 @@ static struct error *put_use_alone(struct buffer *text, const struct callsites_e
         return buffer_printf(text, "stored");
     case SITE_CALCULATED:
         return buffer_printf(text, "calculated with");
+    case SITE_COMPARED:
+        return buffer_printf(text, "compared with something else");
     case SITE_RETURNED:
         if (site->callers == 0)
             return buffer_printf(text, "returned");
