@@ -235,9 +235,11 @@ static void decode_arithmetic(const struct instruction *in, struct isa_fact *fac
         fact->value = narrow(name == ZYDIS_MNEMONIC_SUB ? -right->imm.value.s : right->imm.value.s,
                              fact->width);
     else if (fact->src == ISA_NONE)
-        fact->kind = ISA_OTHER;
+        fact->kind = name == ZYDIS_MNEMONIC_SUB ? ISA_SUBTRACT_MEMORY : ISA_OTHER;
     if (is_memory(right))
         set_memory(in, right, fact);
+    else if (fact->kind == ISA_SUBTRACT_MEMORY)
+        fact->kind = ISA_OTHER;
 }
 
 static void decode_shift(const struct instruction *in, enum isa_kind kind, struct isa_fact *fact)

@@ -18,33 +18,34 @@
 #define ISA_FRAME     6 // rbp
 
 enum isa_kind {
-    ISA_OTHER,          // changes `writes` to nobody knows what
-    ISA_NOTHING,        // nop, endbr
-    ISA_CONSTANT,       // dst = value
-    ISA_COPY,           // dst = src, `from` bytes of it
-    ISA_LOAD,           // dst = [memory], `from` bytes of it
-    ISA_STORE,          // [memory] = src, or something unknown if src is ISA_NONE
-    ISA_STORE_CONSTANT, // [memory] = value
-    ISA_ADDRESS,        // dst = address of memory
-    ISA_ADD,            // dst += value, or src if there is one
-    ISA_SUBTRACT,       // dst -= src
-    ISA_AND,            // dst &= value, or src
-    ISA_OR,             // dst |= value, or src
-    ISA_XOR,            // dst ^= value, or src
-    ISA_SHIFT_LEFT,     // dst <<= value, or src
-    ISA_SHIFT_RIGHT,    // dst >>= value, or src; zeros come in
-    ISA_SHIFT_SIGNED,   // dst >>= value, or src; copies of the sign come in
-    ISA_NEGATE,         // dst = -dst
-    ISA_INVERT,         // dst = ~dst
-    ISA_BORROW,         // dst = carry ? -1 : 0
-    ISA_SET,            // dst or [memory] = condition ? 1 : 0
-    ISA_SELECT,         // if (condition) dst = src, or [memory]
-    ISA_COMPARE,        // src or [memory] with dst, or with value if dst is ISA_NONE
-    ISA_TEST,           // likewise, by and
-    ISA_COMPARE_MEMORY, // src with [memory]
-    ISA_BIT,            // carry = bit number dst, or value if dst is ISA_NONE, of src
-    ISA_PUSH,           // src, or value if src is ISA_NONE; unknown if ISA_MEMORY is set
-    ISA_POP,            // dst
+    ISA_OTHER,           // changes `writes` to nobody knows what
+    ISA_NOTHING,         // nop, endbr
+    ISA_CONSTANT,        // dst = value
+    ISA_COPY,            // dst = src, `from` bytes of it
+    ISA_LOAD,            // dst = [memory], `from` bytes of it
+    ISA_STORE,           // [memory] = src, or something unknown if src is ISA_NONE
+    ISA_STORE_CONSTANT,  // [memory] = value
+    ISA_ADDRESS,         // dst = address of memory
+    ISA_ADD,             // dst += value, or src if there is one
+    ISA_SUBTRACT,        // dst -= src
+    ISA_SUBTRACT_MEMORY, // dst -= [memory]
+    ISA_AND,             // dst &= value, or src
+    ISA_OR,              // dst |= value, or src
+    ISA_XOR,             // dst ^= value, or src
+    ISA_SHIFT_LEFT,      // dst <<= value, or src
+    ISA_SHIFT_RIGHT,     // dst >>= value, or src; zeros come in
+    ISA_SHIFT_SIGNED,    // dst >>= value, or src; copies of the sign come in
+    ISA_NEGATE,          // dst = -dst
+    ISA_INVERT,          // dst = ~dst
+    ISA_BORROW,          // dst = carry ? -1 : 0
+    ISA_SET,             // dst or [memory] = condition ? 1 : 0
+    ISA_SELECT,          // if (condition) dst = src, or [memory]
+    ISA_COMPARE,         // src or [memory] with dst, or with value if dst is ISA_NONE
+    ISA_TEST,            // likewise, by and
+    ISA_COMPARE_MEMORY,  // src with [memory]
+    ISA_BIT,             // carry = bit number dst, or value if dst is ISA_NONE, of src
+    ISA_PUSH,            // src, or value if src is ISA_NONE; unknown if ISA_MEMORY is set
+    ISA_POP,             // dst
     ISA_LEAVE,
     ISA_CALL,           // value: target address
     ISA_CALL_INDIRECT,  // through src or [memory]

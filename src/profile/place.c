@@ -115,6 +115,59 @@ static bool fixed_address(const struct flow_image *image, const struct flow_bloc
     return false;
 }
 
+// Likewise a number, in the same block.
+static bool fixed_number(const struct flow_image *image, const struct flow_block *block,
+                         uint32_t fact, uint8_t reg, int64_t *ret_number)
+{
+    while (fact > block->first) {
+        const struct isa_fact *before = &image->facts.items[--fact];
+        if ((before->writes >> reg & 1) == 0)
+            continue;
+        *ret_number = before->value;
+        return before->kind == ISA_CONSTANT && before->width >= 4;
+    }
+    return false;
+}
+
+// dst = dst OPERATION value or src, where one of the two is a number.
+static struct step combined(const struct flow_image *image, const struct flow_block *block,
+                            uint32_t at, enum operation_kind kind)
+{
+    const struct isa_fact *fact = &image->facts.items[at];
+    struct place dst = place_register(fact->dst), src = place_register(fact->src);
+    bool subtract = fact->kind == ISA_SUBTRACT;
+    int64_t number;
+    if (fact->src == ISA_NONE)
+        return fact->kind == ISA_SUBTRACT || (fact->flags & ISA_MEMORY) != 0
+                   ? lost()
+                   : operated(dst, kind, fact->width, fact->value);
+    if (fact->src == fact->dst)
+        return kind == OPERATION_AND || kind == OPERATION_OR ? (struct step){.kind = STEP_SAME}
+                                                             : lost();
+    if (fixed_number(image, block, at, fact->src, &number) && number != INT64_MIN)
+        return operated(dst, kind, fact->width, subtract ? -number : number);
+    if (!fixed_number(image, block, at, fact->dst, &number))
+        return lost();
+    struct step step = moved(src);
+    if (subtract)
+        step = then(step, OPERATION_NEGATE, fact->width, 0);
+    return then(step, kind, fact->width, number);
+}
+
+// Unoptimised code negates by 0 - [memory].
+static struct step subtracted(const struct flow_image *image, const struct flow_block *block,
+                              uint32_t at)
+{
+    const struct isa_fact *fact = &image->facts.items[at];
+    struct place from;
+    int64_t number;
+    if (!fixed_number(image, block, at, fact->dst, &number) ||
+        !place_of_memory(image, block, at, &from))
+        return lost();
+    return then(operated(from, OPERATION_NEGATE, fact->width, 0), OPERATION_ADD, fact->width,
+                number);
+}
+
 // A table of constants, as compilers make them of a switch: [table + index * scale].
 static struct step from_table(const struct flow_image *image, const struct flow_block *block,
                               uint32_t at)
@@ -228,21 +281,16 @@ static struct step step_register(const struct flow_image *image, const struct fl
     case ISA_ADDRESS:
         return computed(fact);
     case ISA_ADD:
-        return fact->src == ISA_NONE ? operated(same, OPERATION_ADD, fact->width, fact->value)
-                                     : lost();
+    case ISA_SUBTRACT:
+        return combined(image, block, at, OPERATION_ADD);
+    case ISA_SUBTRACT_MEMORY:
+        return subtracted(image, block, at);
     case ISA_AND:
-        if (fact->src == place.reg)
-            return (struct step){.kind = STEP_SAME};
-        return fact->src == ISA_NONE ? operated(same, OPERATION_AND, fact->width, fact->value)
-                                     : lost();
+        return combined(image, block, at, OPERATION_AND);
     case ISA_OR:
-        if (fact->src == place.reg)
-            return (struct step){.kind = STEP_SAME};
-        return fact->src == ISA_NONE ? operated(same, OPERATION_OR, fact->width, fact->value)
-                                     : lost();
+        return combined(image, block, at, OPERATION_OR);
     case ISA_XOR:
-        return fact->src == ISA_NONE ? operated(same, OPERATION_XOR, fact->width, fact->value)
-                                     : lost();
+        return combined(image, block, at, OPERATION_XOR);
     case ISA_SHIFT_LEFT:
         return shifted(fact, OPERATION_SHIFT_LEFT);
     case ISA_SHIFT_RIGHT:

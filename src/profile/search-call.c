@@ -5,6 +5,8 @@
 #include "base/cleanup.h"
 #include "profile/origin.h"
 
+#define SYSTEM_CALL_CHANGES (1u << ISA_RETURN | 1u << 2 | 1u << 11) // rax rcx r11
+
 static void clobber_tracked(struct tracked *tracked, uint32_t registers)
 {
     if (tracked->state == TRACKED_PLACE && tracked->place.kind == PLACE_REGISTER &&
@@ -72,16 +74,19 @@ static struct value within(struct search *search, const struct story *story, str
 static void take(struct search *search, struct tracked *tracked, struct value value)
 {
     struct place place;
-    const struct operation negate = {.kind = OPERATION_NEGATE, .width = 8};
-    bool argument =
-        value.kind == VALUE_ARGUMENT && place_of_argument((unsigned)value.number, &place);
-    if (!argument || (value.negative && tracked->operation_count == OPERATIONS)) {
-        tracked_set(search, tracked,
-                    value.kind == VALUE_ARGUMENT ? (struct value){.kind = VALUE_OTHER} : value);
+    const struct operation negate = {.kind = OPERATION_NEGATE, .width = 8},
+                           call = {.kind = OPERATION_SYSTEM_CALL, .width = 8};
+    bool is_call = value.kind == VALUE_CALL;
+    bool argument = is_call || value.kind == VALUE_ARGUMENT;
+    if (!argument || !place_of_argument((unsigned)value.number, &place) ||
+        tracked->operation_count + 2 > OPERATIONS) {
+        tracked_set(search, tracked, argument ? (struct value){.kind = VALUE_OTHER} : value);
         return;
     }
-    if (value.negative)
+    if (value.negative != is_call) // errors of calls are negative by themselves
         tracked->operations[tracked->operation_count++] = negate;
+    if (is_call)
+        tracked->operations[tracked->operation_count++] = call;
     tracked->state = TRACKED_PLACE;
     tracked->place = place;
 }
@@ -212,15 +217,48 @@ static bool call_number(const struct search *search, const struct flow_block *bl
     return false;
 }
 
+// The number comes from further away, perhaps from the caller: it is followed in place of the
+// result.
+static struct error *ask_number(struct search *search, struct story *story, uint32_t at)
+{
+    const struct place place = place_register(ISA_RETURN);
+    const struct way worked = {.result = {.kind = VALUE_WORKED}};
+    const struct value failed = {.kind = VALUE_CALL, .negative = true};
+    if (allowed(search, story, &failed)) {
+        struct story next = *story;
+        struct tracked *all[] = {&next.result, &next.error, &next.stored};
+        bool followed = false;
+        for (unsigned i = 0; i < 3; i++) {
+            if (!tracked_in(all[i], place) || followed || all[i]->operation_count == OPERATIONS) {
+                clobber_tracked(all[i], SYSTEM_CALL_CHANGES);
+                continue;
+            }
+            all[i]->operations[all[i]->operation_count++] =
+                (struct operation){.kind = OPERATION_SYSTEM_CALL, .width = 8};
+            followed = true;
+        }
+        story_settle_stored(&next);
+        story_note_result(search, &next, at);
+        clobber_known(&next, SYSTEM_CALL_CHANGES);
+        next.at = at;
+        TRY(search_push(search, &next));
+    }
+    return search_go_through(search, story, &worked, at);
+}
+
 struct error *search_step_system_call(struct search *search, struct story *story, uint32_t at,
                                       bool *ret_forked)
 {
     const struct flow_block *block = &search->image->blocks.items[story->block];
-    const uint32_t changes = 1u << ISA_RETURN | 1u << 2 | 1u << 11; // rax rcx r11
+    const uint32_t changes = SYSTEM_CALL_CHANGES;
     int64_t number;
     const struct error_set *errors = NULL;
-    if (asks_result(story) && call_number(search, block, at, &number))
+    if (asks_result(story) && call_number(search, block, at, &number)) {
         errors = search->world->system_call(search->world->data, number);
+    } else if (asks_result(story)) {
+        *ret_forked = true;
+        return ask_number(search, story, at);
+    }
     *ret_forked = errors != NULL;
     if (errors == NULL) {
         clobber(story, changes);

@@ -86,6 +86,8 @@ void search_add_pending(struct search *search, struct story *story, uint32_t bef
 bool search_is_store(const struct isa_fact *fact);
 // Effects are looked for from here on backwards to this many blocks before the result's.
 #define NEAR_BLOCKS 2
+// Conditions matter a little longer.
+#define CONDITION_BLOCKS 4
 static inline bool story_is_near(const struct story *story)
 {
     return story->blocks <= NEAR_BLOCKS;

@@ -147,6 +147,17 @@ static struct error *fork_few(struct search *search, struct story *story, struct
     return NULL;
 }
 
+// Whether something is known of a place that cannot be true at once.
+static bool contradicts(const struct story *story)
+{
+    for (unsigned i = 1; i < story->known_count; i++)
+        for (unsigned k = 0; k < i; k++)
+            if (place_equal(story->known[i].place, story->known[k].place) &&
+                bounds_exclude(&story->known[i].bounds, &story->known[k].bounds))
+                return true;
+    return false;
+}
+
 static struct error *use_known(struct search *search, struct story *story, uint32_t at)
 {
     struct tracked *all[] = {&story->result, &story->error, &story->stored};
@@ -260,6 +271,10 @@ struct error *search_step(struct search *search, struct story *story, uint32_t a
     TRY(step_tracked(search, story, &story->stored, at));
     // Last: the bounds hold before the instruction, which may change the place.
     step_pending(story, at);
+    if (contradicts(story)) {
+        *ret_ended = true;
+        return NULL;
+    }
     if (story->known_count != 0)
         TRY(use_known(search, story, at));
     settle(search, story, at);

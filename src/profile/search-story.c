@@ -142,6 +142,24 @@ static struct value look_up(const struct search *search, struct value index,
                                           .width = table->width});
 }
 
+static struct value call_errors(const struct search *search, struct value number)
+{
+    if (number.kind == VALUE_ARGUMENT && !number.negative)
+        return (struct value){.kind = VALUE_CALL, .negative = true, .number = number.number};
+    const struct error_set *errors =
+        number.kind == VALUE_CONSTANT
+            ? search->world->system_call(search->world->data, number.number)
+            : NULL;
+    struct value value = {.kind = VALUE_ERRORS, .negative = true};
+    struct error *error =
+        errors == NULL ? NULL : error_sets_put(search->world->sets, errors, &value.set);
+    if (errors == NULL || error != NULL) { // short of memory: nothing is known
+        error_free(error);
+        value = (struct value){.kind = VALUE_OTHER};
+    }
+    return value;
+}
+
 static struct value resolve(const struct search *search, const struct tracked *tracked,
                             struct value value)
 {
@@ -149,7 +167,9 @@ static struct value resolve(const struct search *search, const struct tracked *t
         const struct operation *operation = &tracked->operations[i];
         bool table =
             operation->kind == OPERATION_TABLE || operation->kind == OPERATION_SIGNED_TABLE;
-        value = table ? look_up(search, value, operation) : value_apply(value, *operation);
+        value = table                                      ? look_up(search, value, operation)
+                : operation->kind == OPERATION_SYSTEM_CALL ? call_errors(search, value)
+                                                           : value_apply(value, *operation);
     }
     return value;
 }

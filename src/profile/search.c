@@ -26,7 +26,9 @@ static bool is_over(const struct search *search, const struct story *story)
     if (story->result.value.kind == VALUE_OTHER || story->result.value.kind == VALUE_WORKED)
         return !search->setter;
     bool error_known = !search->errors || story->error.state == TRACKED_VALUE;
-    return error_known && story->stored.state == TRACKED_NOTHING && !story_is_near(story);
+    bool possible = story->known_count == 0 || story->blocks > CONDITION_BLOCKS;
+    return error_known && possible && story->stored.state == TRACKED_NOTHING &&
+           !story_is_near(story);
 }
 
 // Registers the story asks about; all of them if it asks about the stack.
@@ -116,12 +118,12 @@ static struct error *go_before(struct search *search, struct story *story)
         next.block = edge.block;
         next.at = before->first + before->count;
         next.pending_count = 0;
-        if (next.result.state == TRACKED_VALUE && next.blocks <= NEAR_BLOCKS)
+        if (next.result.state == TRACKED_VALUE && next.blocks <= CONDITION_BLOCKS)
             next.blocks++;
         const struct isa_fact *last = &image->facts.items[next.at - 1];
         // The conditions nearest to the end tell ways apart; those further back only multiply them.
-        bool tells =
-            !search->coarse && (next.result.state == TRACKED_PLACE || story_is_near(&next));
+        bool tells = !search->coarse &&
+                     (next.result.state == TRACKED_PLACE || next.blocks <= CONDITION_BLOCKS);
         if (search->coarse)
             next.known_count = 0;
         if (tells && last->kind == ISA_BRANCH && edge.way != FLOW_TABLE &&

@@ -166,7 +166,7 @@ static uint64_t compute(uint64_t number, struct operation operation)
 
 struct value value_apply(struct value value, struct operation operation)
 {
-    if (value.kind == VALUE_ERRORS || value.kind == VALUE_ARGUMENT)
+    if (value.kind == VALUE_ERRORS || value.kind == VALUE_ARGUMENT || value.kind == VALUE_CALL)
         return apply_to_errors(value, operation);
     if (value.kind != VALUE_CONSTANT)
         return operation.kind == OPERATION_EXTEND ? value : (struct value){.kind = VALUE_OTHER};
@@ -179,6 +179,7 @@ struct value value_apply(struct value value, struct operation operation)
         break;
     case OPERATION_TABLE:
     case OPERATION_SIGNED_TABLE:
+    case OPERATION_SYSTEM_CALL:
         return (struct value){.kind = VALUE_OTHER};
     default:
         value.number = merge(value.number, (int64_t)compute((uint64_t)value.number, operation),
@@ -193,11 +194,25 @@ static bool allows(const struct bounds *bounds, int64_t number)
     return (number >= bounds->low && number <= bounds->high) != bounds->outside;
 }
 
+bool bounds_exclude(const struct bounds *a, const struct bounds *b)
+{
+    if (a->outside && b->outside)
+        return false;
+    if (!a->outside && !b->outside)
+        return a->high < b->low || b->high < a->low;
+    const struct bounds *in = a->outside ? b : a, *out = a->outside ? a : b;
+    return in->low >= out->low && in->high <= out->high;
+}
+
 bool bounds_allow(const struct bounds *bounds, const struct error_sets *sets,
                   const struct value *value)
 {
     if (value->kind == VALUE_CONSTANT)
         return allows(bounds, value->number);
+    if (value->kind == VALUE_CALL) {
+        int64_t low = value->negative ? -4095 : 1, high = value->negative ? -1 : 4095;
+        return !bounds_exclude(bounds, &(struct bounds){.low = low, .high = high});
+    }
     if (value->kind == VALUE_WORKED)
         return bounds->outside || bounds->low < -4095 || bounds->high > -1;
     if (value->kind != VALUE_ERRORS)

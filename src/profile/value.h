@@ -44,6 +44,7 @@ enum value_kind {
     VALUE_WORKED,   // likewise, but not what a system call returns when it fails: -4095 to -1
     VALUE_CONSTANT, // `number`
     VALUE_ERRORS,   // any error number of `set`, negated if `negative`
+    VALUE_CALL,     // any error of the system call whose number is argument `number`, likewise
     VALUE_ARGUMENT, // the function's argument `number` (from 0), negated if `negative`
 };
 struct value {
@@ -68,6 +69,7 @@ enum operation_kind {
     OPERATION_CUT,
     OPERATION_TABLE,        // what stands in a table of constants, `value` plus this many bytes on
     OPERATION_SIGNED_TABLE, // likewise, sign-extended
+    OPERATION_SYSTEM_CALL,  // the errors of the system call of this number, negated
 };
 struct operation {
     uint8_t kind;
@@ -75,7 +77,7 @@ struct operation {
     int32_t value; // of tables: from the image's base
 };
 // What an operation makes of a value. Of a set of error numbers only negation is understood.
-// Tables are for who has the image.
+// Tables and system calls are for who has the image and knows the calls.
 struct value value_apply(struct value value, struct operation operation);
 
 // Values a place is known to have: within the interval, or outside of it.
@@ -83,6 +85,8 @@ struct bounds {
     int64_t low, high;
     bool outside;
 };
+// Whether no value is within both.
+bool bounds_exclude(const struct bounds *a, const struct bounds *b);
 bool bounds_allow(const struct bounds *bounds, const struct error_sets *sets,
                   const struct value *value);
 

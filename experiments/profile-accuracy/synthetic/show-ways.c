@@ -57,6 +57,8 @@ static struct error *show(void *data, const struct profile_export *export)
             printf("-");
         for (unsigned e = 0; e < way->effect_count; e++) {
             const struct effect *effect = &way->effects[e];
+            if (effect->source != 0) // what the caller handed over
+                continue;
             printf("\t%s %u %lld %u %lld", kinds[effect->kind], effect->argument,
                    (long long)effect->where, effect->width, (long long)effect->value);
         }
