@@ -51,6 +51,7 @@ void candidates_make(const struct site_callee *callee, struct candidates *ret_ca
         add_success(callee, &candidates, A_POINTER, true);
         break;
     default:
+        candidates.lenient = true;
         add_success(callee, &candidates, 0, true);
         add_success(callee, &candidates, 1, true);
         candidates.ordinary = add_success(callee, &candidates, ORDINARY, true);

@@ -172,7 +172,8 @@ static struct error *ask_callers(struct finding *finding, uint32_t function, uin
             outcome = *from;
         else
             TRY(follower_run(finding->follower, number, candidates, from->returned_known,
-                             from->returned_numbers, from->returned_untold, false, &outcome));
+                             from->returned_numbers, from->returned_untold, FOLLOW_PLAIN,
+                             &outcome));
         if (outcome.returned_untold != 0 && depth < DEEPEST_CHECK && block->function != function) {
             TRY(ask_callers(finding, block->function, callee, &outcome, depth + 1, asked));
             if (outcome.told == 0)
@@ -225,13 +226,6 @@ static void judge_by_callers(struct site *site, const struct asked *asked)
         }
         return;
     }
-    if (asked->used == 0 && site->use == SITE_RETURNED) {
-        // What is left in the register when a function without a result returns.
-        site->use = SITE_IGNORED;
-        site->use_address = 0;
-        site->callers = 0;
-        site->role = SITE_ROLE_NONE;
-    }
     if (asked->by_some == 0)
         return;
     if (site->class == SITE_UNCHECKED || site->class == SITE_UNKNOWN) {
@@ -241,6 +235,19 @@ static void judge_by_callers(struct site *site, const struct asked *asked)
     site->unchecked &= ~asked->by_all;
     site->class = site->unchecked == 0 ? SITE_CHECKED : SITE_PARTLY;
     site->reason = NULL;
+}
+
+// All callers ignore it: what is left in the register when a function without a result returns.
+static struct error *judge_without_result(struct finding *finding, const struct root *root,
+                                          struct site *site)
+{
+    struct outcome outcome = {.passed_to = FLOW_NONE};
+    if (!root->tail)
+        TRY(follower_run(finding->follower, root->block, &finding->candidates.items[root->callee],
+                         root->known, root->numbers, root->failures, FOLLOW_NO_END, &outcome));
+    site->role = SITE_ROLE_NONE;
+    judge(site, &outcome, root->failures);
+    return NULL;
 }
 
 static enum site_role role_of(const struct candidates *candidates, const struct outcome *outcome)
@@ -290,7 +297,7 @@ static struct error *follow_root(struct finding *finding, struct root root)
         return_at_once(&root, candidates, &outcome);
     else
         TRY(follower_run(finding->follower, root.block, candidates, root.known, root.numbers,
-                         root.failures, thin, &outcome));
+                         root.failures, thin ? FOLLOW_THIN : FOLLOW_PLAIN, &outcome));
     uint32_t number = (uint32_t)finding->sites.items.count;
     struct site *site = ARRAY_ADD(&finding->sites.items);
     if (site == NULL)
@@ -314,7 +321,10 @@ static struct error *follow_root(struct finding *finding, struct root root)
     if (outcome.returned_untold != 0) {
         struct asked asked = {.by_all = outcome.returned_untold};
         TRY(ask_callers(finding, block->function, root.callee, &outcome, 0, &asked));
-        judge_by_callers(&finding->sites.items.items[number], &asked);
+        site = &finding->sites.items.items[number];
+        if (asked.callers != 0 && asked.used == 0)
+            return judge_without_result(finding, &root, site);
+        judge_by_callers(site, &asked);
     }
     if (finding->sites.items.items[number].role == SITE_ROLE_PASSES)
         return expand(finding, block->function, &root, &outcome, number);

@@ -15,7 +15,7 @@ struct way {
     bool fresh;        // errno is still the call's
 };
 
-#define SEEN_ROOM 2048 // a power of two
+#define SEEN_ROOM 4096 // a power of two
 
 struct follower {
     const struct flow_image *image;
@@ -26,12 +26,13 @@ struct follower {
     size_t next; // of ways: they are taken in the order of their distance, roughly
     uint64_t seen[SEEN_ROOM];
     size_t seen_count;
-    int64_t budget; // instructions
+    uint64_t similar[SEEN_ROOM]; // hashes of what matters most, with counts in the lowest bits
+    int64_t budget;              // instructions
     uint64_t failures;
     int64_t numbers[CONTENT_LANES];     // of the result
     uint32_t start;                     // block
     uint16_t searched, errno_registers; // registers that held errno's address before the call
-    bool thin;
+    bool thin, nothing;                 // nothing: the function returns nothing
 };
 
 // follow-event.c: what is worth noting.
@@ -52,8 +53,9 @@ void follow_step(struct follower *follower, struct way *way, uint32_t at, struct
 // Lanes for which a condition holds, and for which it does not; those of neither are in both.
 struct split {
     uint64_t yes, no;
+    bool equality; // it is asked for one value
 };
-struct split follow_split(const struct follower *follower, const struct way *way,
+struct split follow_split(struct follower *follower, const struct way *way,
                           enum isa_condition condition);
 // Failures that go another way than some success.
 uint64_t follow_apart(const struct follower *follower, const struct way *way, struct split split);

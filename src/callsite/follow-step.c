@@ -4,32 +4,6 @@
 
 #include "callsite/before.h"
 
-struct split follow_split(const struct follower *follower, const struct way *way,
-                          enum isa_condition condition)
-{
-    struct split split = {0};
-    for (unsigned i = 0; i < follower->contents.lanes; i++) {
-        int holds = machine_condition(&way->machine, &follower->contents, condition, i);
-        if (holds != 0)
-            split.yes |= 1ull << i;
-        if (holds != 1)
-            split.no |= 1ull << i;
-    }
-    return split;
-}
-
-uint64_t follow_apart(const struct follower *follower, const struct way *way, struct split split)
-{
-    uint64_t only_yes = split.yes & ~split.no & way->alive,
-             only_no = split.no & ~split.yes & way->alive;
-    uint64_t successes = follower->candidates->successes, apart = 0;
-    if ((only_no & successes) != 0)
-        apart |= only_yes & follower->failures;
-    if ((only_yes & successes) != 0)
-        apart |= only_no & follower->failures;
-    return apart;
-}
-
 // The same content, but for one lane.
 static uint16_t with_lane(struct contents *contents, uint16_t content, int lane, int64_t number)
 {
@@ -49,23 +23,59 @@ static bool lane_is(const struct follower *follower, uint16_t content, int lane,
                number_signed(follower->candidates->numbers[lane], width);
 }
 
-// What the result is compared with may be an example of success itself.
-static void choose_examples(struct follower *follower, struct way *way)
+// What the result is compared with may be an example of success itself: the length that was asked
+// for, or a constant that the example was not meant to equal.
+static void choose_examples(struct follower *follower, struct machine_flags *flags, bool equality)
 {
     const struct candidates *candidates = follower->candidates;
-    struct machine_flags *flags = &way->machine.flags;
+    struct contents *contents = &follower->contents;
     int64_t number;
-    bool constant = content_constant(&follower->contents, flags->right, &number);
+    bool constant = content_constant(contents, flags->right, &number);
     if (lane_is(follower, flags->left, candidates->full, flags->width)) {
-        if (constant && number_signed(number, flags->width) > 0)
-            flags->left = with_lane(&follower->contents, flags->left, candidates->full, number);
-        else if (content_at(&follower->contents, flags->right)->kind != CONTENT_NUMBERS)
-            flags->right =
-                content_of_number(&follower->contents, candidates->numbers[candidates->full]);
+        if (constant && equality && number_signed(number, flags->width) > 0)
+            flags->left = with_lane(contents, flags->left, candidates->full, number);
+        else if (content_at(contents, flags->right)->kind != CONTENT_NUMBERS)
+            flags->right = content_of_number(contents, candidates->numbers[candidates->full]);
     }
-    if (constant && lane_is(follower, flags->left, candidates->ordinary, flags->width) &&
+    if (constant && equality &&
+        lane_is(follower, flags->left, candidates->ordinary, flags->width) &&
         number == candidates->numbers[candidates->ordinary])
-        flags->left = with_lane(&follower->contents, flags->left, candidates->ordinary, number + 1);
+        flags->left = with_lane(contents, flags->left, candidates->ordinary, number + 1);
+    if (lane_is(follower, flags->right, candidates->full, flags->width) &&
+        content_at(contents, flags->left)->kind != CONTENT_NUMBERS)
+        flags->left = content_of_number(contents, candidates->numbers[candidates->full]);
+}
+
+struct split follow_split(struct follower *follower, const struct way *way,
+                          enum isa_condition condition)
+{
+    struct split split = {.equality = (condition & ~1u) == ISA_IF_E};
+    struct machine machine = {.flags = way->machine.flags};
+    if (machine.flags.kind == ISA_COMPARE)
+        choose_examples(follower, &machine.flags, split.equality);
+    for (unsigned i = 0; i < follower->contents.lanes; i++) {
+        int holds = machine_condition(&machine, &follower->contents, condition, i);
+        if (holds != 0)
+            split.yes |= 1ull << i;
+        if (holds != 1)
+            split.no |= 1ull << i;
+    }
+    return split;
+}
+
+// With several examples of success, one is enough where a value is asked for: who asks whether the
+// result is zero takes zero for success. An interval, which a switch begins with, must hold none.
+uint64_t follow_apart(const struct follower *follower, const struct way *way, struct split split)
+{
+    uint64_t only_yes = split.yes & ~split.no & way->alive;
+    uint64_t only_no = split.no & ~split.yes & way->alive;
+    uint64_t successes = follower->candidates->successes & way->alive, apart = 0;
+    bool one = split.equality && follower->candidates->lenient;
+    if ((only_no & successes) != 0 && (one || (split.yes & successes) == 0))
+        apart |= only_yes & follower->failures;
+    if ((only_yes & successes) != 0 && (one || (split.no & successes) == 0))
+        apart |= only_no & follower->failures;
+    return apart;
 }
 
 // What was filled before the call: a register, or a slot of the stack.
@@ -112,8 +122,6 @@ static void compared(struct follower *follower, struct way *way, uint32_t at)
                   &flags->right);
     if (fact->kind != ISA_TEST && right)
         look_back(follower, way, at, fact->src, &flags->left);
-    if (flags->kind == ISA_COMPARE && left)
-        choose_examples(follower, way);
     follow_used(follower, way, at, SITE_COMPARED);
 }
 

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_FACTS  5000 // instructions that are looked at for one call
-#define MOST_WAYS   600
-#define LONGEST_WAY 700 // instructions: results are checked soon or never
+#define MOST_FACTS   20000 // instructions that are looked at for one call
+#define MOST_WAYS    1500
+#define LONGEST_WAY  1500 // instructions: results are checked soon or never
+#define MOST_SIMILAR 3
 
 struct error *follower_new(const struct flow_image *image, struct follower **ret_follower)
 {
@@ -68,8 +69,43 @@ static bool is_new(struct follower *follower, const struct way *way)
             return false;
         if (*slot == 0) {
             *slot = hash;
+            follower->seen_count++;
             return true;
         }
+    }
+}
+
+// Where the result is, and nothing else: however different the rest may be, a few of these are
+// enough.
+static uint64_t hash_result(const struct follower *follower, const struct way *way)
+{
+    const struct machine *machine = &way->machine;
+    uint64_t hash = mix(way->alive ^ way->told << 8, (uint64_t)way->block << 32 | way->at);
+    hash = mix(hash, (way->used ? 2 : 0) | (way->fresh ? 1 : 0));
+    for (unsigned i = 0; i < ISA_REGISTERS; i++)
+        if (content_derived(&follower->contents, machine->registers[i]))
+            hash = mix(hash, (uint64_t)machine->registers[i] << 8 | i);
+    for (unsigned i = 0; i < machine->cell_count; i++) {
+        const struct cell *cell = &machine->cells[i];
+        if (content_derived(&follower->contents, cell->content))
+            hash = mix(hash, (uint64_t)cell->offset << 16 ^ cell->content);
+    }
+    return hash & ~7ull;
+}
+
+static bool is_enough(struct follower *follower, const struct way *way)
+{
+    uint64_t hash = hash_result(follower, way);
+    for (uint64_t at = hash >> 13;; at++) {
+        uint64_t *slot = &follower->similar[at & (SEEN_ROOM - 1)];
+        if (*slot == 0)
+            *slot = hash;
+        if ((*slot & ~7ull) != hash)
+            continue;
+        if ((*slot & 7) >= MOST_SIMILAR)
+            return true;
+        ++*slot;
+        return false;
     }
 }
 
@@ -94,11 +130,11 @@ static struct error *push(struct follower *follower, const struct way *way)
 {
     if (way->alive == 0 || !is_followed(follower, way) || way->distance > LONGEST_WAY)
         return NULL;
-    if (follower->ways.count >= MOST_WAYS) {
+    if (follower->ways.count >= MOST_WAYS || follower->seen_count >= SEEN_ROOM / 4 * 3) {
         follower->outcome.cut = true;
         return NULL;
     }
-    if (!is_new(follower, way))
+    if (!is_new(follower, way) || is_enough(follower, way))
         return NULL;
     struct way *added = ARRAY_ADD(&follower->ways);
     if (added == NULL)
@@ -122,7 +158,7 @@ static struct error *go_to(struct follower *follower, const struct way *way, uin
 static struct error *leave_by_branch(struct follower *follower, struct way *way, uint32_t at)
 {
     const struct flow_block *block = &follower->image->blocks.items[way->block];
-    struct split split = {~0ull, ~0ull};
+    struct split split = {.yes = ~0ull, .no = ~0ull};
     if (machine_flags_derived(&way->machine, &follower->contents)) {
         split = follow_split(follower, way, follower->image->facts.items[at].condition);
         follow_told(follower, way, at, follow_apart(follower, way, split), false);
@@ -228,7 +264,8 @@ static struct error *leave_block(struct follower *follower, struct way *way, uin
     case FLOW_CALLS:
         return leave_by_call(follower, way, at);
     case FLOW_RETURNS:
-        follow_returned(follower, way, at);
+        if (!follower->nothing)
+            follow_returned(follower, way, at);
         return NULL;
     case FLOW_STOPS:
         return NULL;
@@ -314,21 +351,23 @@ static void play_before(struct follower *follower, struct machine *machine)
 
 struct error *follower_run(struct follower *follower, uint32_t start,
                            const struct candidates *candidates, uint64_t known,
-                           const int64_t *numbers, uint64_t failures, bool thin,
+                           const int64_t *numbers, uint64_t failures, enum follow_mode mode,
                            struct outcome *ret_outcome)
 {
     struct way way = {.alive = (1ull << candidates->lanes) - 1, .block = start, .fresh = true};
     TRY(contents_start(&follower->contents, candidates->lanes));
     memset(follower->seen, 0, sizeof follower->seen);
+    memset(follower->similar, 0, sizeof follower->similar);
     memcpy(follower->numbers, numbers, sizeof follower->numbers);
     follower->candidates = candidates;
     follower->failures = failures;
     follower->outcome = (struct outcome){.passed_to = FLOW_NONE};
-    follower->ways.count = follower->next = 0;
+    follower->ways.count = follower->next = follower->seen_count = 0;
     follower->budget = MOST_FACTS;
     follower->start = start;
     follower->searched = follower->errno_registers = 0;
-    follower->thin = thin;
+    follower->thin = mode == FOLLOW_THIN;
+    follower->nothing = mode == FOLLOW_NO_END;
     play_before(follower, &way.machine);
     way.machine.registers[ISA_RETURN] = content_of_lanes(&follower->contents, known, numbers, true);
     TRY(go_on(follower, &way));

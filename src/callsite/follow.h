@@ -12,6 +12,7 @@ struct candidates {
     uint64_t failures;  // lanes
     uint64_t successes; // lanes of successes that count: to be told apart from one is enough
     int64_t numbers[CONTENT_LANES];
+    bool lenient; // it is not known which of the successes is the usual one
     int ordinary; // lane of a success that equals no constant it is compared with; or -1
     int full;     // lane of a success that is as long as was asked for; or -1
 };
@@ -40,11 +41,15 @@ struct follower;
 struct error *follower_new(const struct flow_image *image, struct follower **ret_follower);
 void follower_free(struct follower *follower);
 
-// From right behind the call that ends `block` on, with `numbers` in the return register. `thin`:
-// goes on after the check as well, to see what the function returns.
+enum follow_mode {
+    FOLLOW_PLAIN,
+    FOLLOW_THIN,   // goes on after the check as well, to see what the function returns
+    FOLLOW_NO_END, // what the function leaves in the return register is nobody's
+};
+// From right behind the call that ends `block` on, with `numbers` in the return register.
 struct error *follower_run(struct follower *follower, uint32_t block,
                            const struct candidates *candidates, uint64_t known,
-                           const int64_t *numbers, uint64_t failures, bool thin,
+                           const int64_t *numbers, uint64_t failures, enum follow_mode mode,
                            struct outcome *ret_outcome);
 
 #endif
