@@ -162,7 +162,8 @@ def main():
     same = sum(site.said == site.truth for site in sites)
     print(f"same class of the three: {same}/{len(sites)} = {100 * same / len(sites):.1f} %")
     unknown = sum(site.said not in CLASSES for site in sites)
-    print(f"unknown or not found, counted as wrong: {unknown}")
+    print(f"unknown or not found, counted as wrong: {unknown}; of the others right: "
+          f"{sum(s.said in CLASSES and verdict(s) in ('TP', 'TN') for s in sites)}/{len(sites) - unknown}")
     print("time: " + ", ".join(f"{pathlib.Path(path).name.split('-')[0]} {took:.2f} s" for path, took in times.items()))
     misses(sites, truth)
 
