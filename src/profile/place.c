@@ -66,6 +66,8 @@ static struct step moved(struct place place)
 // Where more than a step can hold was done, nothing is known.
 static struct step then(struct step step, enum operation_kind kind, uint8_t width, int64_t value)
 {
+    if (kind == OPERATION_ADD && value == 0 && width >= 4)
+        return step;
     if (value < INT32_MIN || value > INT32_MAX || step.operation_count == STEP_OPERATIONS)
         return lost();
     if (step.kind != STEP_MOVED)
@@ -115,9 +117,8 @@ static bool fixed_address(const struct flow_image *image, const struct flow_bloc
     return false;
 }
 
-// Likewise a number, in the same block.
-static bool fixed_number(const struct flow_image *image, const struct flow_block *block,
-                         uint32_t fact, uint8_t reg, int64_t *ret_number)
+bool place_number(const struct flow_image *image, const struct flow_block *block, uint32_t fact,
+                  uint8_t reg, int64_t *ret_number)
 {
     while (fact > block->first) {
         const struct isa_fact *before = &image->facts.items[--fact];
@@ -144,9 +145,9 @@ static struct step combined(const struct flow_image *image, const struct flow_bl
     if (fact->src == fact->dst)
         return kind == OPERATION_AND || kind == OPERATION_OR ? (struct step){.kind = STEP_SAME}
                                                              : lost();
-    if (fixed_number(image, block, at, fact->src, &number) && number != INT64_MIN)
+    if (place_number(image, block, at, fact->src, &number) && number != INT64_MIN)
         return operated(dst, kind, fact->width, subtract ? -number : number);
-    if (!fixed_number(image, block, at, fact->dst, &number))
+    if (!place_number(image, block, at, fact->dst, &number))
         return lost();
     struct step step = moved(src);
     if (subtract)
@@ -161,7 +162,7 @@ static struct step subtracted(const struct flow_image *image, const struct flow_
     const struct isa_fact *fact = &image->facts.items[at];
     struct place from;
     int64_t number;
-    if (!fixed_number(image, block, at, fact->dst, &number) ||
+    if (!place_number(image, block, at, fact->dst, &number) ||
         !place_of_memory(image, block, at, &from))
         return lost();
     return then(operated(from, OPERATION_NEGATE, fact->width, 0), OPERATION_ADD, fact->width,
@@ -346,85 +347,4 @@ struct step place_step(const struct flow_image *image, const struct flow_block *
 {
     return place.kind == PLACE_REGISTER ? step_register(image, block, fact, place)
                                         : step_stack(image, block, fact, place);
-}
-
-// What `left CONDITION number` says about left, seen as signed.
-static bool bounds_of(enum isa_condition condition, int64_t number, struct bounds *ret_bounds)
-{
-    struct bounds inside = {.low = INT64_MIN, .high = INT64_MAX};
-    switch (condition & ~1u) {
-    case ISA_IF_E:
-        inside = (struct bounds){.low = number, .high = number};
-        break;
-    case ISA_IF_S:
-        if (number != 0)
-            return false;
-        inside.high = -1;
-        break;
-    case ISA_IF_L:
-        if (number == INT64_MIN)
-            return false;
-        inside.high = number - 1;
-        break;
-    case ISA_IF_LE:
-        inside.high = number;
-        break;
-    case ISA_IF_B: // unsigned: below a negative number is outside of what reaches from it to -1
-        inside = number < 0 ? (struct bounds){.low = number, .high = -1, .outside = true}
-                            : (struct bounds){.low = 0, .high = number - 1};
-        break;
-    case ISA_IF_BE:
-        inside = number < 0 ? (struct bounds){.low = number + 1, .high = -1, .outside = true}
-                            : (struct bounds){.low = 0, .high = number};
-        break;
-    default:
-        return false;
-    }
-    if ((condition & 1) != 0)
-        inside.outside = !inside.outside;
-    *ret_bounds = inside;
-    return true;
-}
-
-// Flags that describe a result: as if what it was made of had been compared.
-static bool bounds_of_result(const struct isa_fact *fact, enum isa_condition condition,
-                             struct known_bounds *bounds)
-{
-    enum isa_condition plain = condition & ~1u;
-    bounds->place = place_register(fact->dst);
-    if (fact->kind == ISA_NEGATE && plain == ISA_IF_B) // carry: it was not zero
-        return bounds_of(condition ^ 1 ^ ISA_IF_B ^ ISA_IF_E, 0, &bounds->bounds);
-    if (plain != ISA_IF_E)
-        return false;
-    if (fact->kind == ISA_ADD && fact->src == ISA_NONE)
-        return bounds_of(condition, -fact->value, &bounds->bounds);
-    if (fact->kind == ISA_NEGATE ||
-        ((fact->kind == ISA_AND || fact->kind == ISA_OR) && fact->src == fact->dst))
-        return bounds_of(condition, 0, &bounds->bounds);
-    return false;
-}
-
-bool place_bounds(const struct flow_image *image, const struct flow_block *block, uint32_t at,
-                  enum isa_condition condition, struct known_bounds *ret_bounds)
-{
-    if (condition >= ISA_IF_UNKNOWN)
-        return false;
-    for (uint32_t i = at; i-- > block->first;) {
-        const struct isa_fact *fact = &image->facts.items[i];
-        if ((fact->flags & ISA_FLAGS) == 0)
-            continue;
-        ret_bounds->fact = i;
-        bool compares = fact->kind == ISA_COMPARE || fact->kind == ISA_TEST;
-        if (!compares)
-            return (fact->flags & ISA_RESULT) != 0 && bounds_of_result(fact, condition, ret_bounds);
-        if (fact->src != ISA_NONE)
-            ret_bounds->place = place_register(fact->src);
-        else if (!place_of_memory(image, block, i, &ret_bounds->place))
-            return false;
-        if (fact->kind == ISA_TEST) // of a register with itself
-            return fact->src == fact->dst && fact->src != ISA_NONE &&
-                   bounds_of(condition, 0, &ret_bounds->bounds);
-        return fact->dst == ISA_NONE && bounds_of(condition, fact->value, &ret_bounds->bounds);
-    }
-    return false;
 }

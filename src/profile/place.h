@@ -54,14 +54,19 @@ struct step {
 struct step place_step(const struct flow_image *image, const struct flow_block *block,
                        uint32_t fact, struct place place);
 
+// The number a register holds in front of instruction `fact`, if it is put there in the same block.
+bool place_number(const struct flow_image *image, const struct flow_block *block, uint32_t fact,
+                  uint8_t reg, int64_t *ret_number);
+
 // Registers a called function may change.
 #define PLACE_CLOBBERED 0x0f37u // rax rdx rcx rsi rdi r8..r11
 
 // What the flags in front of instruction `at` say about a place when `condition` holds: from the
 // nearest instruction before it in the block that sets them. *ret_fact is that instruction; the
-// bounds hold before it. False if nothing is known.
+// bounds hold before it, unless `after`. False if nothing is known.
 struct known_bounds {
     uint32_t fact;
+    bool after; // they hold after it: they are of its result
     struct place place;
     struct bounds bounds;
 };

@@ -29,6 +29,7 @@ struct known { // bounds of a place at this point
 
 struct pending { // a condition that is known to hold; its flags are set further back
     uint32_t fact;
+    bool after; // of the result of that instruction
     struct known known;
 };
 

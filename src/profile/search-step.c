@@ -23,8 +23,10 @@ void search_add_pending(struct search *search, struct story *story, uint32_t bef
     if (story->pending_count == PENDING ||
         !place_bounds(search->image, block, before, condition, &bounds))
         return;
-    story->pending[story->pending_count++] = (struct pending){
-        .fact = bounds.fact, .known = {.place = bounds.place, .bounds = bounds.bounds}};
+    story->pending[story->pending_count++] =
+        (struct pending){.fact = bounds.fact,
+                         .after = bounds.after,
+                         .known = {.place = bounds.place, .bounds = bounds.bounds}};
 }
 
 // The same of another story.
@@ -168,6 +170,38 @@ static struct error *use_known(struct search *search, struct story *story, uint3
     return NULL;
 }
 
+// Bounds of a place before what was done with it; false if that is not known.
+static bool carry_over(struct known *known, const struct step *step)
+{
+    struct bounds *bounds = &known->bounds;
+    for (unsigned i = 0; i < step->operation_count; i++) {
+        const struct operation *operation = &step->operations[i];
+        bool keeps = (operation->kind == OPERATION_EXTEND || operation->kind == OPERATION_CUT) &&
+                     operation->width >= 4;
+        bool adds = operation->kind == OPERATION_ADD && operation->width >= 4 &&
+                    bounds->low > INT32_MIN && bounds->high < INT32_MAX &&
+                    !place_equal(known->place, step->place); // a counter has no end
+        if (!keeps && !adds)
+            return false;
+        bounds->low -= adds ? operation->value : 0;
+        bounds->high -= adds ? operation->value : 0;
+    }
+    return true;
+}
+
+// What is known was made by a condition: which of its two outcomes was it? False if neither.
+static bool choose(struct search *search, struct story *story, unsigned index,
+                   const struct step *step, uint32_t at)
+{
+    const struct bounds bounds = story->known[index].bounds;
+    struct value held = value_constant(step->constant), failed = value_constant(step->otherwise);
+    bool yes = bounds_allow(&bounds, search->world->sets, &held),
+         no = bounds_allow(&bounds, search->world->sets, &failed);
+    if (yes != no)
+        search_add_pending(search, story, at, yes ? step->condition : step->condition ^ 1);
+    return yes || no;
+}
+
 // False if what is known contradicts the instruction: this way cannot be.
 static bool step_known(struct search *search, struct story *story, uint32_t at)
 {
@@ -182,9 +216,13 @@ static bool step_known(struct search *search, struct story *story, uint32_t at)
             story_forget(story, i);
         } else if (step.kind == STEP_SAME) {
             i++;
-        } else if (step.kind == STEP_MOVED && step.operation_count == 0) {
+        } else if (step.kind == STEP_MOVED && carry_over(known, &step)) {
             known->place = step.place;
             i++;
+        } else if (step.kind == STEP_CONDITION) {
+            if (!choose(search, story, i, &step, at))
+                return false;
+            story_forget(story, i);
         } else {
             story_forget(story, i);
         }
@@ -192,10 +230,10 @@ static bool step_known(struct search *search, struct story *story, uint32_t at)
     return true;
 }
 
-static void step_pending(struct story *story, uint32_t at)
+static void step_pending(struct story *story, uint32_t at, bool after)
 {
     for (unsigned i = 0; i < story->pending_count;) {
-        if (story->pending[i].fact != at) {
+        if (story->pending[i].fact != at || story->pending[i].after != after) {
             i++;
             continue;
         }
@@ -260,6 +298,11 @@ struct error *search_step(struct search *search, struct story *story, uint32_t a
         return search_step_call(search, story, at, ret_ended);
     if (fact->kind == ISA_SYSCALL)
         return search_step_system_call(search, story, at, ret_ended);
+    if (story->pending_count != 0) {
+        step_pending(story, at, true);
+        TRY(use_known(search, story, at + 1));
+        settle(search, story, at);
+    }
     if (!step_known(search, story, at)) {
         *ret_ended = true;
         return NULL;
@@ -270,7 +313,7 @@ struct error *search_step(struct search *search, struct story *story, uint32_t a
     // What this instruction itself stores was in its register before it, as it is after it.
     TRY(step_tracked(search, story, &story->stored, at));
     // Last: the bounds hold before the instruction, which may change the place.
-    step_pending(story, at);
+    step_pending(story, at, false);
     if (contradicts(story)) {
         *ret_ended = true;
         return NULL;

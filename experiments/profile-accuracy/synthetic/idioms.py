@@ -107,7 +107,7 @@ def write_program(seed, count):
     maker = Maker(seed)
     for one in IDIOMS:
         maker.kind = one.__name__
-        for _ in range(count):
+        for _ in range(count * (10 if one.__name__ == "mixed" else 1)):
             one(maker)
     return maker
 
@@ -586,7 +586,8 @@ def output_of_helper(m):
 def global_variable(m):
     a, b = m.numbers(2)
     name = m.unique("last")
-    m.add(f"{m.random.choice(('', 'static '))}int {name};\nint {name}_read(void)"
+    hidden = m.random.choice(("", '__attribute__((visibility("hidden"))) '))
+    m.add(f"{hidden}int {name};\nint {name}_read(void)"
           f" {{ return {name}; }}")
     m.function("int {}(int x)", f"if (x < 0) {{ {name} = {a}; return -1; }} if (foreign_step(x)) {{"
                f" {name} = {b}; return -2; }} return 0;").ways(-1, -2, 0).variable(
@@ -613,3 +614,57 @@ def thread_variable(m):
     m.function("int {}(int x)", f"if (x < 0) {{ {name} = {a}; return -1; }} if (foreign_step(x)) {{"
                f" {name} = {b}; return -2; }} return 0;").ways(-1, -2, 0).variable(
         -1, name, a).variable(-2, name, b)
+
+
+# ---- everything at once ----
+
+def failing_check(m, number, last, leave):
+    """A condition and what happens when it holds: C text, and (value, errnos, effects) truth."""
+    a, = m.numbers(1)
+    value = -(number + 2)
+    condition = m.random.choice((f"x == {m.random.randrange(1, 500)}", "foreign_step(x)",
+                                 f"foreign_step(x) < {number}", "foreign_read() != x",
+                                 f"(unsigned)x > {m.random.randrange(600, 900)}u", "x & 8"))
+    if m.random.random() < 0.2:
+        condition = f"(y > {number} && {condition})"
+    kind = m.random.randrange(6)
+    if kind == 0:
+        return f"if ({condition}) {leave(-a)}", [(-a, [], [])]
+    if kind == 1:
+        return f"if ({condition}) {{ errno = {a}; {leave(-1)} }}", [(-1, [a], [])]
+    if kind == 2:
+        return (f"if ({condition}) {{ *out = {a}; {leave(value)} }}",
+                [(value, [], [("argument", value, 2, 0, a)])])
+    if kind == 3:
+        return (f"if ({condition}) {{ {last} = {a}; {leave(value)} }}",
+                [(value, [], [("variable", value, last, a)])])
+    if kind == 4:
+        name, b, c = anywhere(m)
+        return f"r = {name}(x + {number}); if (r < 0) {leave('r')}", [(-1, [b], []), (-2, [c], [])]
+    name, b, c = anywhere(m)
+    return f"if ({name}(y)) {leave(value)}", [(value, [b, c], [])]
+
+
+@idiom
+def mixed(m):
+    last = m.unique("state")
+    m.add(f"int {last};\nint {last}_read(void) {{ return {last}; }}")
+    chained = m.random.random() < 0.5
+
+    def leave(value):
+        return f"{{ err = {value}; goto out; }}" if chained else f"return {value};"
+
+    text, truth = ["int r, err; sink = y;"], []
+    for number in range(m.random.randrange(2, 7)):
+        check, ways = failing_check(m, number, last, leave)
+        if m.random.random() < 0.2:
+            check = f"for (int i = 0; i < y; i++) {{ foreign_clean(i); {check} }}"
+        text.append(check)
+        truth += ways
+        if m.random.random() < 0.3:
+            text.append(f"foreign_clean({number});")
+    text.append("err = 0; out: foreign_clean(y); return err;" if chained else "return 0;")
+    function = m.function("int {}(int x, int y, int *out)", "\n".join(text)).way(0)
+    for value, errnos, effects in truth:
+        function.way(value, *errnos)
+        function.truth.update(effects)

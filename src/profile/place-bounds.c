@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What conditions that held say about places; see place.h.
+#include "profile/place.h"
+
+// What `left CONDITION number` says about left, seen as signed.
+static bool bounds_of(enum isa_condition condition, int64_t number, struct bounds *ret_bounds)
+{
+    struct bounds inside = {.low = INT64_MIN, .high = INT64_MAX};
+    switch (condition & ~1u) {
+    case ISA_IF_E:
+        inside = (struct bounds){.low = number, .high = number};
+        break;
+    case ISA_IF_S:
+        if (number != 0)
+            return false;
+        inside.high = -1;
+        break;
+    case ISA_IF_L:
+        if (number == INT64_MIN)
+            return false;
+        inside.high = number - 1;
+        break;
+    case ISA_IF_LE:
+        inside.high = number;
+        break;
+    case ISA_IF_B: // unsigned: below a negative number is outside of what reaches from it to -1
+        inside = number < 0 ? (struct bounds){.low = number, .high = -1, .outside = true}
+                            : (struct bounds){.low = 0, .high = number - 1};
+        break;
+    case ISA_IF_BE:
+        inside = number < 0 ? (struct bounds){.low = number + 1, .high = -1, .outside = true}
+                            : (struct bounds){.low = 0, .high = number};
+        break;
+    default:
+        return false;
+    }
+    if ((condition & 1) != 0)
+        inside.outside = !inside.outside;
+    *ret_bounds = inside;
+    return true;
+}
+
+// What is known of the result itself, after the instruction.
+static bool bounds_after(enum isa_condition condition, struct known_bounds *bounds)
+{
+    bounds->after = true;
+    return bounds_of(condition, 0, &bounds->bounds);
+}
+
+// Flags that describe a result: as if what it was made of had been compared.
+static bool bounds_of_result(const struct isa_fact *fact, enum isa_condition condition,
+                             struct known_bounds *bounds)
+{
+    enum isa_condition plain = condition & ~1u;
+    bounds->place = place_register(fact->dst);
+    if (fact->kind == ISA_NEGATE && plain == ISA_IF_B) // carry: it was not zero
+        return bounds_of(condition ^ 1 ^ ISA_IF_B ^ ISA_IF_E, 0, &bounds->bounds);
+    if (plain == ISA_IF_S)
+        return bounds_after(condition, bounds);
+    if (plain != ISA_IF_E)
+        return false;
+    if (fact->kind == ISA_ADD && fact->src == ISA_NONE)
+        return bounds_of(condition, -fact->value, &bounds->bounds);
+    if (fact->kind == ISA_NEGATE ||
+        ((fact->kind == ISA_AND || fact->kind == ISA_OR) && fact->src == fact->dst))
+        return bounds_of(condition, 0, &bounds->bounds);
+    return plain == ISA_IF_E && bounds_after(condition, bounds);
+}
+
+bool place_bounds(const struct flow_image *image, const struct flow_block *block, uint32_t at,
+                  enum isa_condition condition, struct known_bounds *ret_bounds)
+{
+    if (condition >= ISA_IF_UNKNOWN)
+        return false;
+    for (uint32_t i = at; i-- > block->first;) {
+        const struct isa_fact *fact = &image->facts.items[i];
+        if ((fact->flags & ISA_FLAGS) == 0)
+            continue;
+        ret_bounds->fact = i;
+        ret_bounds->after = false;
+        bool compares = fact->kind == ISA_COMPARE || fact->kind == ISA_TEST;
+        if (!compares)
+            return (fact->flags & ISA_RESULT) != 0 && bounds_of_result(fact, condition, ret_bounds);
+        if (fact->src != ISA_NONE)
+            ret_bounds->place = place_register(fact->src);
+        else if (!place_of_memory(image, block, i, &ret_bounds->place))
+            return false;
+        if (fact->kind == ISA_TEST) // of a register with itself
+            return fact->src == fact->dst && fact->src != ISA_NONE &&
+                   bounds_of(condition, 0, &ret_bounds->bounds);
+        int64_t number = fact->value;
+        if (fact->dst != ISA_NONE && !place_number(image, block, i, fact->dst, &number))
+            return false;
+        return bounds_of(condition, number, &ret_bounds->bounds);
+    }
+    return false;
+}
