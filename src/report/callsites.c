@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "callsite/danger.h"
 #include "report/text.h"
 
 #include <fnmatch.h>
@@ -37,63 +38,6 @@ struct error *callsites_report_add(struct callsites_report *report, const char *
     *module = (struct callsites_module){.path = path, .image = image, .sites = *sites};
     *sites = (struct sites){0};
     return NULL;
-}
-
-bool callsites_is_late(const struct site *site)
-{
-    return site->class == SITE_CHECKED &&
-           (site->check == SITE_CHECK_AFTER || site->check == SITE_CHECK_SOME);
-}
-
-// Functions whose failure hardly anybody can do anything about.
-static bool gives_back(const char *name)
-{
-    static const char *const words[] = {"close", "munmap", "destroy", "free", "unlock", "shutdown"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(name, words[i]) != NULL)
-            return true;
-    return false;
-}
-
-static unsigned danger_of_use(const struct site *site, const struct site_callee *callee)
-{
-    switch ((enum site_use)site->use) {
-    case SITE_DEREFERENCED:
-        return 95;
-    case SITE_CALCULATED:
-        return 80;
-    case SITE_PASSED:
-        return 70;
-    case SITE_STORED_GLOBAL:
-    case SITE_STORED_ELSEWHERE:
-        return 60;
-    case SITE_RETURNED:
-        return 50;
-    case SITE_CHECKED_FIRST:
-    case SITE_COMPARED:
-        return 45;
-    case SITE_IGNORED:
-        break;
-    }
-    if (gives_back(callee->name))
-        return 20;
-    return callee->success == SITE_SUCCESS_ZERO ? 30 : 40;
-}
-
-unsigned callsites_danger(const struct site *site, const struct site_callee *callee)
-{
-    unsigned use = danger_of_use(site, callee);
-    switch ((enum site_class)site->class) {
-    case SITE_UNCHECKED:
-        return use;
-    case SITE_PARTLY:
-        return use - 15;
-    case SITE_UNKNOWN:
-        return 3;
-    case SITE_CHECKED:
-        break;
-    }
-    return callsites_is_late(site) ? use / 2 : 0;
 }
 
 static struct error *keep(struct callsites_report *report, const char *text, size_t size,
@@ -156,13 +100,13 @@ static struct error *add_entry(struct callsites_report *report,
     if (!is_wanted(options, callee->name))
         return NULL;
     report->counts[site->class]++;
-    report->late += callsites_is_late(site);
+    report->late += site_is_late(site);
     if (!class_is_wanted(options, site->class))
         return NULL;
     struct callsites_entry entry = {.site = site,
                                     .callee = callee,
                                     .module = number,
-                                    .danger = callsites_danger(site, callee),
+                                    .danger = site_danger(site, callee),
                                     .result = result_of(site, callee)};
     if (site->use == SITE_PASSED)
         TRY(name_callee(report, module->image, site->passed_to, &entry.passed_to));
