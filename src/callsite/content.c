@@ -49,8 +49,9 @@ static bool equal(const struct contents *contents, const struct content *a, cons
         return false;
     if (a->kind == CONTENT_ADDRESS)
         return a->base == b->base && a->offset == b->offset;
-    return a->known == b->known && memcmp(&contents->numbers.items[a->first], numbers,
-                                          contents->lanes * sizeof *numbers) == 0;
+    return numbers != NULL && a->known == b->known &&
+           memcmp(&contents->numbers.items[a->first], numbers, contents->lanes * sizeof *numbers) ==
+               0;
 }
 
 static bool add_numbers(struct contents *contents, const int64_t *numbers, uint32_t *ret_first)

@@ -14,6 +14,7 @@
 #define DEEPEST       3   // wrappers of wrappers
 #define MOST_CALLERS  12  // that are looked at for a result that is returned
 #define DEEPEST_CHECK 2
+#define MOST_VOTES    100
 
 struct root { // a call whose result is to be followed
     uint32_t block;
@@ -206,6 +207,11 @@ static void judge(struct site *site, const struct outcome *outcome, uint64_t fai
                                                : SITE_CHECK_SOME;
         if (!outcome->dangerous && site->use != SITE_RETURNED)
             site->use = SITE_CHECKED_FIRST;
+        if (outcome->interrupted) {
+            site->class = SITE_PARTLY;
+            site->check = SITE_CHECK_SOME;
+            site->unchecked = failures;
+        }
     } else if (!outcome->dangerous && outcome->returned_untold == 0 &&
                (outcome->cut || outcome->lost)) {
         site->class = SITE_UNKNOWN;
@@ -285,6 +291,17 @@ static struct error *expand(struct finding *finding, uint32_t function, const st
     return NULL;
 }
 
+// Who only repeats the call when it was interrupted has not checked it.
+static struct error *look_for_use(struct finding *finding, const struct root *root,
+                                  struct outcome *outcome)
+{
+    struct outcome retried;
+    TRY(follower_run(finding->follower, root->block, &finding->candidates.items[root->callee],
+                     root->known, root->numbers, root->failures, FOLLOW_RETRY, &retried));
+    outcome->interrupted = retried.interrupted;
+    return NULL;
+}
+
 static struct error *follow_root(struct finding *finding, struct root root)
 {
     const struct flow_image *image = finding->image;
@@ -298,6 +315,8 @@ static struct error *follow_root(struct finding *finding, struct root root)
     else
         TRY(follower_run(finding->follower, root.block, candidates, root.known, root.numbers,
                          root.failures, thin ? FOLLOW_THIN : FOLLOW_PLAIN, &outcome));
+    if (outcome.retried && outcome.told != 0)
+        TRY(look_for_use(finding, &root, &outcome));
     uint32_t number = (uint32_t)finding->sites.items.count;
     struct site *site = ARRAY_ADD(&finding->sites.items);
     if (site == NULL)
@@ -369,6 +388,33 @@ static struct error *sort_sites(struct sites *sites)
     return NULL;
 }
 
+// Where nothing says what success is, the sites do: who uses what is left when failures are ruled
+// out has got a value, and then zero is as good as any other.
+static struct error *vote(struct finding *finding)
+{
+    _cleanup_free_ uint8_t *votes = calloc(finding->sites.callees.count + 1, 1);
+    if (votes == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < finding->roots.count; i++) {
+        const struct root *root = &finding->roots.items[i];
+        struct site_callee *callee = &finding->sites.callees.items[root->callee];
+        struct candidates *candidates = &finding->candidates.items[root->callee];
+        if (root->tail || !candidates->lenient || votes[root->callee] == MOST_VOTES)
+            continue;
+        struct outcome outcome;
+        votes[root->callee]++;
+        TRY(follower_run(finding->follower, root->block, candidates, root->known, root->numbers,
+                         root->failures, FOLLOW_SUCCESS, &outcome));
+        if (outcome.valued) {
+            callee->success = SITE_SUCCESS_VALUE;
+            candidates->lenient = false;
+            if (candidates->ordinary >= 0)
+                candidates->successes = 1ull << candidates->ordinary;
+        }
+    }
+    return NULL;
+}
+
 struct error *sites_find(const struct flow_image *image, const struct sites_world *world,
                          struct sites *ret_sites)
 {
@@ -383,6 +429,7 @@ struct error *sites_find(const struct flow_image *image, const struct sites_worl
         TRY(add_callee(&finding, i));
     for (uint32_t b = 0; b < image->blocks.count; b++)
         TRY(add_root(&finding, b));
+    TRY(vote(&finding));
     for (size_t i = 0; i < finding.roots.count; i++)
         TRY(follow_root(&finding, finding.roots.items[i]));
     TRY(sort_sites(&finding.sites));

@@ -30,9 +30,32 @@ static uint64_t address_of(const struct follower *follower, uint32_t fact)
     return flow_address(follower->image, &follower->image->facts.items[fact]);
 }
 
+// Ways after the check, for those modes that follow them.
+static void note_use(struct follower *follower, const struct way *way, uint32_t at,
+                     enum site_use use)
+{
+    uint64_t successes = way->alive & follower->candidates->successes;
+    if (follower->mode == FOLLOW_SUCCESS && (way->alive & follower->failures) == 0 &&
+        (successes & (successes - 1)) != 0 && use != SITE_COMPARED && use != SITE_RETURNED)
+        follower->outcome.valued = true;
+    bool failed = follow_failed(follower, way) && way->asked;
+    if (follower->mode != FOLLOW_RETRY || weight(use) < 5 || (!failed && successes == 0))
+        return;
+    unsigned i = 0;
+    while (i < follower->use_count && follower->uses[i].fact != at)
+        i++;
+    if (i == USES)
+        return;
+    if (i == follower->use_count)
+        follower->uses[follower->use_count++] = (struct use_note){.fact = at};
+    follower->uses[i].by_failure |= failed;
+    follower->uses[i].by_success |= successes != 0;
+}
+
 void follow_used(struct follower *follower, struct way *way, uint32_t at, enum site_use use)
 {
     struct outcome *outcome = &follower->outcome;
+    note_use(follower, way, at, use);
     if (follow_untold(follower, way) == 0)
         return;
     if (weight(use) == 5) {

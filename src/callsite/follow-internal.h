@@ -13,6 +13,13 @@ struct way {
     uint32_t distance; // instructions from the call
     bool used;         // dangerously, while a failure was not told apart
     bool fresh;        // errno is still the call's
+    bool asked;        // errno was compared, and only failures come along here
+};
+
+#define USES 32
+struct use_note { // a dangerous use, and who reaches it
+    uint32_t fact;
+    bool by_failure, by_success;
 };
 
 #define SEEN_ROOM 4096 // a power of two
@@ -32,7 +39,9 @@ struct follower {
     int64_t numbers[CONTENT_LANES];     // of the result
     uint32_t start;                     // block
     uint16_t searched, errno_registers; // registers that held errno's address before the call
-    bool thin, nothing;                 // nothing: the function returns nothing
+    enum follow_mode mode;
+    unsigned use_count;
+    struct use_note uses[USES];
 };
 
 // follow-event.c: what is worth noting.
@@ -45,6 +54,12 @@ void follow_returned(struct follower *follower, struct way *way, uint32_t at);
 static inline uint64_t follow_untold(const struct follower *follower, const struct way *way)
 {
     return way->alive & follower->failures & ~way->told;
+}
+
+// Only failures come along, and all of them were told apart.
+static inline bool follow_failed(const struct follower *follower, const struct way *way)
+{
+    return (way->alive & ~follower->failures) == 0;
 }
 
 // follow-step.c: one instruction within a block. *ret_other is filled in when the way forks.

@@ -109,7 +109,9 @@ static void compared(struct follower *follower, struct way *way, uint32_t at)
     struct machine_flags *flags = &way->machine.flags;
     struct contents *contents = &follower->contents;
     if (is_errno(follower, flags->left) || is_errno(follower, flags->right)) {
-        if (way->fresh)
+        if (way->fresh && follow_failed(follower, way))
+            way->asked = true;
+        else if (way->fresh)
             follow_told(follower, way, at, ~0ull, true);
         return;
     }

@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_FACTS   20000 // instructions that are looked at for one call
-#define MOST_WAYS    1500
-#define LONGEST_WAY  1500 // instructions: results are checked soon or never
-#define MOST_SIMILAR 3
+#define MOST_FACTS       20000 // instructions that are looked at for one call
+#define MOST_WAYS        1500
+#define LONGEST_WAY      1500 // instructions: results are checked soon or never
+#define MOST_SIMILAR     3
+#define LONGEST_QUESTION 40 // instructions from the call to a comparison of errno
 
 struct error *follower_new(const struct flow_image *image, struct follower **ret_follower)
 {
@@ -49,7 +50,8 @@ static uint64_t hash_way(const struct way *way)
     memcpy(words, machine->registers, sizeof words);
     for (unsigned i = 0; i < 4; i++)
         hash = mix(hash, words[i]);
-    hash = mix(hash, way->told ^ (way->used ? 1ull << 63 : 0) ^ (way->fresh ? 1ull << 62 : 0));
+    hash = mix(hash, way->told ^ (way->used ? 1ull << 63 : 0) ^ (way->fresh ? 1ull << 62 : 0) ^
+                         (way->asked ? 1ull << 61 : 0));
     hash = mix(hash, (uint64_t)machine->flags.kind << 40 | (uint64_t)machine->flags.width << 32 |
                          (uint64_t)machine->flags.left << 16 | machine->flags.right);
     for (unsigned i = 0; i < machine->cell_count; i++) {
@@ -81,7 +83,7 @@ static uint64_t hash_result(const struct follower *follower, const struct way *w
 {
     const struct machine *machine = &way->machine;
     uint64_t hash = mix(way->alive ^ way->told << 8, (uint64_t)way->block << 32 | way->at);
-    hash = mix(hash, (way->used ? 2 : 0) | (way->fresh ? 1 : 0));
+    hash = mix(hash, (way->asked ? 4 : 0) | (way->used ? 2 : 0) | (way->fresh ? 1 : 0));
     for (unsigned i = 0; i < ISA_REGISTERS; i++)
         if (content_derived(&follower->contents, machine->registers[i]))
             hash = mix(hash, (uint64_t)machine->registers[i] << 8 | i);
@@ -112,10 +114,15 @@ static bool is_enough(struct follower *follower, const struct way *way)
 static bool is_followed(const struct follower *follower, const struct way *way)
 {
     const struct machine *machine = &way->machine;
-    if (follower->thin && (way->alive & follower->failures) != 0 &&
-        (way->alive & follower->candidates->successes) == 0)
+    bool failed = follow_failed(follower, way);
+    if (follower->mode == FOLLOW_THIN && failed)
         return true; // does a failure come back to the caller?
-    if (!follower->thin && follow_untold(follower, way) == 0)
+    if (failed && way->fresh && way->distance < LONGEST_QUESTION)
+        return true; // is errno looked at?
+    if ((follower->mode == FOLLOW_PLAIN || follower->mode == FOLLOW_NO_END) && !way->asked &&
+        follow_untold(follower, way) == 0)
+        return false;
+    if (follower->mode == FOLLOW_SUCCESS && way->alive != 0 && failed)
         return false;
     for (unsigned i = 0; i < ISA_REGISTERS; i++)
         if (content_derived(&follower->contents, machine->registers[i]))
@@ -241,6 +248,8 @@ static struct error *leave_by_call(struct follower *follower, struct way *way, u
     const struct flow_image *image = follower->image;
     const struct flow_block *block = &image->blocks.items[way->block];
     const struct isa_fact *fact = &image->facts.items[at];
+    if (way->block == follower->start)
+        follower->outcome.retried |= way->asked;
     if (way->block == follower->start || !comes_back(image, block))
         return NULL;
     if (fact->src < ISA_REGISTERS &&
@@ -264,7 +273,7 @@ static struct error *leave_block(struct follower *follower, struct way *way, uin
     case FLOW_CALLS:
         return leave_by_call(follower, way, at);
     case FLOW_RETURNS:
-        if (!follower->nothing)
+        if (follower->mode != FOLLOW_NO_END)
             follow_returned(follower, way, at);
         return NULL;
     case FLOW_STOPS:
@@ -366,8 +375,8 @@ struct error *follower_run(struct follower *follower, uint32_t start,
     follower->budget = MOST_FACTS;
     follower->start = start;
     follower->searched = follower->errno_registers = 0;
-    follower->thin = mode == FOLLOW_THIN;
-    follower->nothing = mode == FOLLOW_NO_END;
+    follower->mode = mode;
+    follower->use_count = 0;
     play_before(follower, &way.machine);
     way.machine.registers[ISA_RETURN] = content_of_lanes(&follower->contents, known, numbers, true);
     TRY(go_on(follower, &way));
@@ -378,6 +387,9 @@ struct error *follower_run(struct follower *follower, uint32_t start,
         }
         TRY(follow(follower, follower->ways.items[follower->next++]));
     }
+    for (unsigned i = 0; i < follower->use_count; i++)
+        follower->outcome.interrupted |=
+            follower->uses[i].by_failure && follower->uses[i].by_success;
     *ret_outcome = follower->outcome;
     return NULL;
 }

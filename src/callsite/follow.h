@@ -31,6 +31,9 @@ struct outcome {
     bool checked_after; // told apart only after that
     bool cut;           // the budget was not enough
     bool lost;          // the way leads somewhere unknown
+    bool valued;        // FOLLOW_SUCCESS: a success is used for its value
+    bool retried;       // a failure leads back to the call if errno says so
+    bool interrupted;   // FOLLOW_RETRY: with another errno, it is used as a success is
     // What the function returns: lanes and numbers, and those lanes that return as they are.
     uint64_t returned, returned_known, returned_same;
     uint64_t returned_untold; // failures that are returned without having been told apart
@@ -43,8 +46,10 @@ void follower_free(struct follower *follower);
 
 enum follow_mode {
     FOLLOW_PLAIN,
-    FOLLOW_THIN,   // goes on after the check as well, to see what the function returns
-    FOLLOW_NO_END, // what the function leaves in the return register is nobody's
+    FOLLOW_THIN,    // goes on after the check as well, to see what the function returns
+    FOLLOW_NO_END,  // what the function leaves in the return register is nobody's
+    FOLLOW_SUCCESS, // goes on after the check, to see what successes are good for
+    FOLLOW_RETRY,   // likewise, for failures whose errno was looked at, too
 };
 // From right behind the call that ends `block` on, with `numbers` in the return register.
 struct error *follower_run(struct follower *follower, uint32_t block,
