@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/suggestion.h"
-#include "cli/callsite-modules.h"
+#include "callsite/modules.h"
 #include "cli/error-list.h"
 #include "profile/kernel.h"
 #include "profile/system-calls.h"

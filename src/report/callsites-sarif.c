@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Calls whose failures are not all checked as SARIF 2.1.0: a rule per class, a result per call.
 #include "base/cleanup.h"
+#include "callsite/danger.h"
 #include "report/callsites.h"
 #include "report/sarif.h"
 #include "report/text.h"
-
-#include <stdlib.h>
-#include <unistd.h>
 
 struct kind {
     const char *id, *meaning, *level;
@@ -28,7 +26,7 @@ static int kind_of(const struct site *site)
         return 0;
     if (site->class == SITE_PARTLY)
         return 1;
-    return callsites_is_late(site) ? 2 : -1;
+    return site_is_late(site) ? 2 : -1;
 }
 
 // What can be dangerous is a warning, what is thrown away a note.
@@ -50,7 +48,7 @@ static struct error *put_message(const struct callsites_entry *entry, struct buf
     return buffer_printf(message, ".");
 }
 
-static struct error *add_result(struct json_maker *maker, json_t *results, const char *directory,
+static struct error *add_result(struct json_maker *maker, json_t *results,
                                 const struct callsites_report *report, size_t number, int kind)
 {
     const struct callsites_entry *entry = &report->entries.items[number];
@@ -84,13 +82,12 @@ struct error *callsites_sarif(const struct callsites_report *report, struct buff
     const struct sarif_run start = sarif_begin(&maker, root, ORDEAL_VERSION);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         sarif_add_rule(&maker, &start, kinds[i].id, kinds[i].meaning, kinds[i].level);
-    _cleanup_free_ char *directory = getcwd(NULL, 0);
-    TRY(sarif_add_base(&maker, start.run, directory));
+    TRY(sarif_add_base(&maker, start.run, report->directory));
     json_t *results = json_add_array(&maker, start.run, "results");
     for (size_t i = 0; i < report->entries.count && !maker.failed; i++) {
         int kind = kind_of(report->entries.items[i].site);
         if (kind >= 0)
-            TRY(add_result(&maker, results, directory, report, i, kind));
+            TRY(add_result(&maker, results, report, i, kind));
     }
     return json_write(&maker, root, text);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Call sites as a table for the terminal. Columns are as wide as their content, within limits.
 #include "base/cleanup.h"
+#include "callsite/danger.h"
 #include "report/callsites.h"
 #include "report/text.h"
 
@@ -20,9 +21,8 @@ static struct error *put_cell(const struct callsites_report *report, size_t numb
     case COLUMN_RANK:
         return buffer_printf(cell, "%zu", number + 1);
     case COLUMN_CLASS:
-        return buffer_printf(cell, "%s",
-                             callsites_is_late(entry->site) ? "late"
-                                                            : site_class_name(entry->site->class));
+        return buffer_printf(
+            cell, "%s", site_is_late(entry->site) ? "late" : site_class_name(entry->site->class));
     case COLUMN_FUNCTION:
         return text_put(cell, entry->callee->name, SIZE_MAX, 0);
     case COLUMN_WHERE:
@@ -37,7 +37,7 @@ static struct error *put_cell(const struct callsites_report *report, size_t numb
 static bool is_shown(const struct callsites_entry *entry, bool all)
 {
     return all || entry->site->class == SITE_UNCHECKED || entry->site->class == SITE_PARTLY ||
-           callsites_is_late(entry->site);
+           site_is_late(entry->site);
 }
 
 static struct error *measure(const struct callsites_report *report, bool all,

@@ -39,6 +39,7 @@ struct callsites_report {
     ARRAY(struct callsites_entry) entries; // most dangerous first
     ARRAY(char *) texts;
     struct dwarf_symbolizer *symbolizer;
+    char *directory;                  // where the command was called; or NULL
     size_t counts[CALLSITES_CLASSES]; // of the functions that were asked for
     size_t late;                      // checked only after a use
     uint64_t calls, unresolved;       // of imports; of which nobody knows where they lead
@@ -56,10 +57,6 @@ callsites_report_finish(struct callsites_report *report, const struct callsites_
                         int (*error_of)(void *data, size_t module, uint32_t import, int64_t result),
                         void *data);
 
-// Checked, but only after a use, or only on some ways.
-bool callsites_is_late(const struct site *site);
-// 0 to 100; the manual says how it is made.
-unsigned callsites_danger(const struct site *site, const struct site_callee *callee);
 // A result as the function's manual would name it: NULL, MAP_FAILED, -1.
 struct error *callsites_put_code(struct buffer *text, const struct site_callee *callee,
                                  int64_t code);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The modules whose call sites are asked for: what their imports can fail with, and their sites.
-#ifndef ORDEAL_CLI_CALLSITE_MODULES_H
-#define ORDEAL_CLI_CALLSITE_MODULES_H
+#ifndef ORDEAL_CALLSITE_MODULES_H
+#define ORDEAL_CALLSITE_MODULES_H
 
 #include "callsite/site.h"
 #include "profile/library.h"

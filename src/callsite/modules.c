@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See modules.h. What imports can fail with is asked for beforehand, one after the other;
+// then the modules, which are only read, are looked at side by side.
+#include "callsite/modules.h"
+
+#include "base/cleanup.h"
+#include "base/thread.h"
+#include "elf/object.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_THREADS 64
+
+void callsite_modules_deinit(struct callsite_modules *modules)
+{
+    for (size_t i = 0; i < modules->items.count; i++) {
+        struct callsite_module *module = &modules->items.items[i];
+        for (size_t j = 0; j < module->imports.count; j++) {
+            ARRAY_DEINIT(&module->imports.items[j].codes);
+            ARRAY_DEINIT(&module->imports.items[j].errors);
+        }
+        ARRAY_DEINIT(&module->imports);
+        sites_deinit(&module->sites);
+        error_free(module->error);
+        free(module->path);
+    }
+    ARRAY_DEINIT(&modules->items);
+    profile_set_free(modules->set);
+}
+
+// Of several errnos, one that can happen to anybody.
+static int choose_error(const struct callsite_modules *modules, const struct value *value)
+{
+    static const int usual[] = {EIO,    ENOSPC, ENOMEM, EACCES,       ENOENT,  EMFILE,
+                                EAGAIN, EINVAL, EPERM,  ECONNREFUSED, ENOTDIR, EINTR};
+    if (value->kind == VALUE_CONSTANT)
+        return value->number > 0 && value->number < ERROR_NUMBERS &&
+                       !error_set_has(&modules->excluded, (unsigned)value->number)
+                   ? (int)value->number
+                   : 0;
+    if (value->kind != VALUE_ERRORS)
+        return 0;
+    const struct error_set *set = &profile_sets(modules->set)->items.items[value->set];
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (error_set_has(set, (unsigned)usual[i]) &&
+            !error_set_has(&modules->excluded, (unsigned)usual[i]))
+            return usual[i];
+    for (unsigned i = 1; i < ERROR_NUMBERS; i++)
+        if (error_set_has(set, i) && !error_set_has(&modules->excluded, i))
+            return (int)i;
+    return 0;
+}
+
+static struct error *add_code(struct callsite_import *import, int64_t code, int number)
+{
+    for (size_t i = 0; i < import->codes.count; i++)
+        if (import->codes.items[i] == code) {
+            if (import->errors.items[i] == 0)
+                import->errors.items[i] = number;
+            return NULL;
+        }
+    int64_t *slot = ARRAY_ADD(&import->codes);
+    int *error_slot = slot != NULL ? ARRAY_ADD(&import->errors) : NULL;
+    if (error_slot == NULL)
+        return error_no_memory();
+    *slot = code;
+    *error_slot = number;
+    return NULL;
+}
+
+// One code, or one for each error number.
+static struct error *add_failure(const struct callsite_modules *modules,
+                                 struct callsite_import *import, const struct failure *failure)
+{
+    int number = failure->sets_error ? choose_error(modules, &failure->error) : 0;
+    if (failure->result.kind == VALUE_CONSTANT)
+        return add_code(import, failure->result.number, number);
+    if (failure->result.kind != VALUE_ERRORS)
+        return NULL;
+    const struct error_set *set = &profile_sets(modules->set)->items.items[failure->result.set];
+    for (unsigned i = 1; i < ERROR_NUMBERS; i++)
+        if (error_set_has(set, i) && !error_set_has(&modules->excluded, i))
+            TRY(add_code(import, failure->result.negative ? -(int64_t)i : (int64_t)i, number));
+    return NULL;
+}
+
+// Functions of the C library that return nothing, or whose results are answers and never failures,
+// whatever their code looks like. Sorted.
+static const char *const never_failing[] = {
+    "abort",        "bcmp",       "bindtextdomain", "dcgettext", "dcngettext", "dgettext",
+    "dngettext",    "exit",       "feof",           "ferror",    "flockfile",  "free",
+    "freeaddrinfo", "freelocale", "funlockfile",    "getegid",   "geteuid",    "getgid",
+    "getpid",       "getppid",    "gettext",        "getuid",    "memcmp",     "ngettext",
+    "perror",       "rand",       "random",         "regfree",   "rewind",     "setbuf",
+    "srand",        "srandom",    "strcasecmp",     "strcmp",    "strcoll",    "strerror",
+    "strncasecmp",  "strncmp",    "strverscmp",     "strxfrm",   "sync",       "syslog",
+    "textdomain",   "umask",
+};
+
+static int compare_names(const void *key, const void *item)
+{
+    return strcmp(key, *(const char *const *)item);
+}
+
+// What returns nothing by the C++ ABI: destructors, operator delete, the machinery of exceptions.
+static bool is_silent_cxx(const char *name)
+{
+    size_t size = strlen(name);
+    return strncmp(name, "__cxa_", 6) == 0 || strncmp(name, "_Zdl", 4) == 0 ||
+           strncmp(name, "_Zda", 4) == 0 ||
+           (strncmp(name, "_Z", 2) == 0 && size > 4 && name[size - 4] == 'D' &&
+            name[size - 3] >= '0' && name[size - 3] <= '2' && strcmp(name + size - 2, "Ev") == 0);
+}
+
+static bool never_fails(const char *name)
+{
+    if (is_silent_cxx(name))
+        return true;
+    return bsearch(name, never_failing, sizeof never_failing / sizeof *never_failing,
+                   sizeof *never_failing, compare_names) != NULL;
+}
+
+static enum site_success success_of(const char *name, const struct failures *failures)
+{
+    enum site_success known;
+    if (site_success_known(name, &known))
+        return known;
+    if (failures->pointer)
+        return SITE_SUCCESS_POINTER;
+    if (failures->zero_succeeds)
+        return SITE_SUCCESS_ZERO;
+    return SITE_SUCCESS_ANY;
+}
+
+static struct error *learn_import(struct callsite_modules *modules, size_t number, uint32_t import,
+                                  const char *name, struct callsite_import *ret_import)
+{
+    if (never_fails(name))
+        return NULL;
+    _cleanup_(failures_deinit) struct failures failures = {0};
+    TRY(profile_import_failures(modules->set, number, import, &failures));
+    for (size_t i = 0; i < failures.items.count; i++)
+        if (failures.items.items[i].confidence >= FAILURE_LIKELY)
+            TRY(add_failure(modules, ret_import, &failures.items.items[i]));
+    ret_import->success = success_of(name, &failures);
+    return NULL;
+}
+
+// A path is taken as it is; a name is a command or one of the loader's libraries.
+static struct error *find_file(const char *name, char **ret_path)
+{
+    bool library = strstr(name, ".so") != NULL;
+    if (strchr(name, '/') != NULL || (library && access(name, F_OK) == 0)) {
+        *ret_path = strdup(name);
+        return *ret_path != NULL ? NULL : error_no_memory();
+    }
+    if (library)
+        return elf_find_library(name, ret_path);
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    TRY(elf_find_program(name, &program));
+    *ret_path = program.path;
+    program.path = NULL;
+    return NULL;
+}
+
+static struct error *check_image(const char *path, const struct flow_image *image)
+{
+    const struct elf_facts *facts = elf_object_facts(image->object);
+    if (image->imports.count != 0)
+        return NULL;
+    if (facts->static_program && facts->soname == NULL)
+        return error_new("%s is statically linked: it calls no functions of libraries", path);
+    return error_new("%s imports no functions: there are no calls of libraries", path);
+}
+
+struct error *callsite_modules_add(struct callsite_modules *modules, const char *name)
+{
+    _cleanup_free_ char *path = NULL;
+    size_t number = 0;
+    const struct flow_image *image = NULL;
+    TRY(find_file(name, &path));
+    TRY(profile_set_add(modules->set, path, &number));
+    TRY(profile_module_image(modules->set, number, &image));
+    TRY(check_image(path, image));
+    struct callsite_module *module = ARRAY_ADD(&modules->items);
+    if (module == NULL)
+        return error_no_memory();
+    module->image = image;
+    module->path = TAKE(path);
+    for (uint32_t i = 0; i < image->imports.count; i++) {
+        struct callsite_import *import = ARRAY_ADD(&module->imports);
+        if (import == NULL)
+            return error_no_memory();
+        TRY(learn_import(modules, number, i, image->imports.items[i].name, import));
+    }
+    return NULL;
+}
+
+static bool import_failures(void *data, uint32_t import, struct site_failures *ret_failures)
+{
+    const struct callsite_module *module = data;
+    const struct callsite_import *known = &module->imports.items[import];
+    *ret_failures = (struct site_failures){
+        .codes = known->codes.items, .count = known->codes.count, .success = known->success};
+    return known->codes.count != 0;
+}
+
+struct work {
+    struct callsite_modules *modules;
+    atomic_size_t next;
+};
+
+static void *find_sites(void *data)
+{
+    struct work *work = data;
+    for (size_t i; (i = atomic_fetch_add(&work->next, 1)) < work->modules->items.count;) {
+        struct callsite_module *module = &work->modules->items.items[i];
+        const struct sites_world world = {.failures = import_failures, .data = module};
+        module->error = sites_find(module->image, &world, &module->sites);
+    }
+    return NULL;
+}
+
+struct error *callsite_modules_find(struct callsite_modules *modules, unsigned threads)
+{
+    struct work work = {.modules = modules};
+    pthread_t others[MOST_THREADS];
+    size_t started = 0;
+    struct error *error = NULL;
+    while (error == NULL && started + 1 < threads && started + 1 < modules->items.count &&
+           started < MOST_THREADS) {
+        error = thread_start(&others[started], find_sites, &work);
+        started += error == NULL;
+    }
+    // Without another thread, this one does it all.
+    error_free(error);
+    find_sites(&work);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(others[i], NULL);
+    for (size_t i = 0; i < modules->items.count; i++) {
+        struct callsite_module *module = &modules->items.items[i];
+        if (module->error != NULL) {
+            error = module->error;
+            module->error = NULL;
+            return error_prefix(error, "%s", module->path);
+        }
+    }
+    return NULL;
+}
+
+int callsite_modules_error(void *data, size_t module, uint32_t import, int64_t result)
+{
+    const struct callsite_modules *modules = data;
+    const struct callsite_import *known = &modules->items.items[module].imports.items[import];
+    for (size_t i = 0; i < known->codes.count; i++)
+        if (known->codes.items[i] == result)
+            return known->errors.items[i];
+    return 0;
+}
