@@ -61,7 +61,7 @@ static struct error *add_result(struct json_maker *maker, json_t *results,
     TRY(put_message(entry, &message));
     sarif_add_message(maker, result, "message", message.data);
     json_t *location = json_add_object(maker, json_add_array(maker, result, "locations"), NULL);
-    TRY(sarif_add_place(maker, location, directory,
+    TRY(sarif_add_place(maker, location, report->directory,
                         entry->at.file != NULL ? entry->at.file : module, entry->at.line));
     TRY(callsites_put_place(&place, report, entry));
     sarif_add_logical(maker, location, entry->at.symbol != NULL ? entry->at.symbol : place.data);

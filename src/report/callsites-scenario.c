@@ -46,6 +46,11 @@ static bool is_plain(const char *name)
     return *name != '\0' && strlen(name) < 1024 && name[strspn(name, allowed)] == '\0';
 }
 
+static bool is_identifier(const char *name)
+{
+    return strpbrk(name, ".$@+-") == NULL;
+}
+
 struct rule {
     const char *function, *module;
     const char *error; // name of an errno, or NULL
@@ -75,7 +80,8 @@ static struct error *put_yaml_rule(struct buffer *text, const struct callsites_r
     TRY(callsites_put_place(text, report, entry));
     TRY(buffer_printf(text, ": "));
     TRY(callsites_put_use(text, entry));
-    TRY(buffer_printf(text, "\n  - '\"%s\"=", rule->function));
+    const char *quote = is_identifier(rule->function) ? "" : "\"";
+    TRY(buffer_printf(text, "\n  - '%s%s%s=", quote, rule->function, quote));
     TRY(callsites_put_code(text, entry->callee, entry->result));
     TRY(buffer_printf(text, "%s%s when caller(", rule->error != NULL ? "/" : "",
                       rule->error != NULL ? rule->error : ""));

@@ -10,10 +10,11 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct error *callsites_report_init(struct callsites_report *report)
 {
-    *report = (struct callsites_report){0};
+    *report = (struct callsites_report){.directory = getcwd(NULL, 0)};
     return dwarf_symbolizer_new(&report->symbolizer);
 }
 
@@ -27,6 +28,7 @@ void callsites_report_deinit(struct callsites_report *report)
     ARRAY_DEINIT(&report->entries);
     ARRAY_DEINIT(&report->texts);
     dwarf_symbolizer_free(report->symbolizer);
+    free(report->directory);
 }
 
 struct error *callsites_report_add(struct callsites_report *report, const char *path,
@@ -241,7 +243,10 @@ struct error *callsites_put_place(struct buffer *text, const struct callsites_re
 {
     const struct dwarf_position *at = &entry->at;
     if (at->file != NULL) {
-        TRY(text_put(text, at->file, SIZE_MAX, 0));
+        size_t size = report->directory != NULL ? strlen(report->directory) : 0;
+        bool below =
+            size > 1 && strncmp(at->file, report->directory, size) == 0 && at->file[size] == '/';
+        TRY(text_put(text, at->file + (below ? size + 1 : 0), SIZE_MAX, 0));
         return buffer_printf(text, ":%u", at->line);
     }
     if (at->symbol != NULL) {
