@@ -25,7 +25,14 @@ struct picture {
     bool negative_sets_errno, zero_sets_errno;
     bool numbers; // error numbers as a result
     unsigned distinct_positive;
+    int64_t largest;
 };
+
+// Numbered from 1 without a gap: names of things, not of errors.
+static bool enumerates(const struct picture *picture)
+{
+    return picture->distinct_positive >= 4 && picture->largest == picture->distinct_positive;
+}
 
 static const char *const texts[FAILURE_REASONS] = {
     [FAILURE_SETS_ERRNO] = "sets errno",
@@ -73,6 +80,8 @@ static void see_constant(struct picture *picture, const struct summary *summary,
     picture->positive |= number > 0;
     picture->negative_sets_errno |= number < 0 && error;
     picture->zero_sets_errno |= number == 0 && error;
+    if (number > picture->largest)
+        picture->largest = number;
     if (number > 0 && !known_before(summary, index))
         picture->distinct_positive++;
 }
@@ -198,6 +207,8 @@ static struct judgement judge_positive(const struct picture *picture, const stru
         return (struct judgement){picture->zero ? 0 : 15, FAILURE_ALONE};
     if (sets_errno(way) && !picture->zero_sets_errno)
         return (struct judgement){65, FAILURE_SETS_ERRNO};
+    if (enumerates(picture))
+        return (struct judgement){40, FAILURE_CODE};
     if (number == 1)
         return (struct judgement){55, FAILURE_CODE};
     return (struct judgement){picture->zero && !picture->other ? 80 : 60, FAILURE_CODE};

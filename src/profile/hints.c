@@ -113,12 +113,14 @@ static unsigned made_by(const struct isa_fact *fact)
 }
 
 #define MOST_BACK 48 // blocks
+#define TINY      12 // instructions
 
 struct making {
     const struct flow_image *image;
     unsigned (*callee_hints)(void *data, uint32_t callee);
     void *data;
     unsigned hints;
+    bool tiny; // hardly more than a system call, of which it gives the result
     uint32_t seen[MOST_BACK];
     unsigned seen_count;
 };
@@ -182,14 +184,14 @@ static void look_back(struct making *making, uint32_t number, bool read)
     for (uint32_t i = block->count; i-- > 0;) {
         const struct isa_fact *fact = &image->facts.items[block->first + i];
         if ((fact->writes >> ISA_RETURN & 1) != 0) {
-            if (fact->kind != ISA_SYSCALL && (fact->flags & ISA_THREAD) == 0)
+            if (fact->kind == ISA_SYSCALL)
+                making->hints |= making->tiny ? HINT_MADE : 0;
+            else if ((fact->flags & ISA_THREAD) == 0)
                 making->hints |= made_by(fact) | (read ? HINT_LEFT : HINT_MADE);
             return;
         }
         if (is_canary(fact))
             making->hints |= HINT_MADE;
-        if (fact->kind == ISA_SYSCALL)
-            return;
         read |= reads_result(fact);
     }
     for (uint32_t i = 0; i < block->in_count; i++) {
@@ -223,7 +225,10 @@ static unsigned acts(const struct flow_image *image, const struct flow_block *bl
 unsigned hints_from_body(const struct flow_image *image, uint32_t function,
                          unsigned (*callee_hints)(void *data, uint32_t callee), void *data)
 {
-    struct making making = {.image = image, .callee_hints = callee_hints, .data = data};
+    struct making making = {.image = image,
+                            .callee_hints = callee_hints,
+                            .data = data,
+                            .tiny = image->functions.items[function].fact_count <= TINY};
     for (uint32_t range = function; range != FLOW_NONE;) {
         const struct flow_function *part = &image->functions.items[range];
         for (uint32_t i = 0; i < part->block_count; i++) {

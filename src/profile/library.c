@@ -220,9 +220,22 @@ struct error *module_open(struct module *module)
     return error;
 }
 
+// Others can reach only what is exported.
+static void forget_inner(struct module *module)
+{
+    for (size_t i = 0; i < module->exports.count; i++)
+        if (module->exports.items[i].function != FLOW_NONE)
+            module->hints[module->exports.items[i].function] |= HINT_EXPORTED;
+    for (size_t i = 0; i < module->function_count; i++)
+        if ((module->hints[i] & HINT_EXPORTED) == 0)
+            summary_deinit(&module->summaries[i]);
+}
+
 void profile_set_release(struct profile_set *set, size_t number)
 {
     struct module *module = &set->modules.items[number];
+    if (module->opened)
+        forget_inner(module);
     flow_image_close(module->image);
     module->image = NULL;
     free(TAKE(module->private_stores));
