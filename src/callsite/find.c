@@ -76,13 +76,14 @@ static uint32_t imported(struct finding *finding, uint32_t number)
 {
     const struct flow_image *image = finding->image;
     const struct flow_block *block = &image->blocks.items[number];
-    if (block->end != FLOW_CALLS && block->end != FLOW_TAIL)
+    uint32_t last = block->first + block->count - 1;
+    const struct isa_fact *call = &image->facts.items[last];
+    if (block->end != FLOW_CALLS && block->end != FLOW_TAIL && block->end != FLOW_UNKNOWN)
         return FLOW_NONE;
     if (flow_callee_is_import(block->callee))
         return flow_callee_import(block->callee);
-    uint32_t last = block->first + block->count - 1;
-    const struct isa_fact *call = &image->facts.items[last];
-    if (block->callee != FLOW_NONE || call->kind != ISA_CALL_INDIRECT)
+    if (block->callee != FLOW_NONE ||
+        (call->kind != ISA_CALL_INDIRECT && call->kind != ISA_JUMP_INDIRECT))
         return FLOW_NONE;
     if (call->src < ISA_REGISTERS) {
         struct before before = before_find(image, number, last, place_register(call->src));
@@ -124,7 +125,7 @@ static struct error *add_root(struct finding *finding, uint32_t block)
                           .callee = callee,
                           .wrapper = FLOW_NONE,
                           .inner = FLOW_NONE,
-                          .tail = finding->image->blocks.items[block].end == FLOW_TAIL,
+                          .tail = finding->image->blocks.items[block].end != FLOW_CALLS,
                           .known = (1ull << candidates->lanes) - 1,
                           .failures = candidates->failures};
     memcpy(root->numbers, candidates->numbers, sizeof root->numbers);
@@ -408,8 +409,9 @@ static struct error *vote(struct finding *finding)
         if (outcome.valued) {
             callee->success = SITE_SUCCESS_VALUE;
             candidates->lenient = false;
-            if (candidates->ordinary >= 0)
-                candidates->successes = 1ull << candidates->ordinary;
+            for (unsigned lane = 0; lane < candidates->lanes; lane++)
+                if (candidates->numbers[lane] == 0)
+                    candidates->successes &= ~(1ull << lane);
         }
     }
     return NULL;

@@ -192,7 +192,13 @@ static struct error *leave_by_table(struct follower *follower, struct way *way, 
                           ? way->machine.registers[fact->src]
                           : machine_load(&way->machine, &follower->contents, image, at, 8);
     if (block->out_count == 0) {
-        follower->outcome.lost = true;
+        // With the frame gone, it is a tail call to somebody unknown.
+        const struct content *stack =
+            content_at(&follower->contents, way->machine.registers[ISA_STACK]);
+        if (stack->kind == CONTENT_ADDRESS && stack->base == BASE_FRAME && stack->offset == 0)
+            follow_passed(follower, way, at, FLOW_NONE);
+        else
+            follower->outcome.lost = true;
         return NULL;
     }
     uint64_t apart = 0;
