@@ -362,7 +362,11 @@ static struct error *prepare(struct campaign *campaign)
         .campaign = &campaign->row,
         .warnings = &campaign->warnings,
     };
-    TRY(preparation_run(&preparation, &campaign->reference));
+    struct error *error = preparation_run(&preparation, &campaign->reference);
+    if (error != NULL) { // there is nothing to go on with
+        error_free(store_remove_campaign(campaign->store, campaign->row.id));
+        return error;
+    }
     campaign->longest_reference_ns = preparation.longest_ns;
     return NULL;
 }

@@ -49,6 +49,21 @@ struct error *store_update_campaign(struct store *store, const struct store_camp
                            change_row(store, UPDATE_CAMPAIGN, &update_table, row, row->id));
 }
 
+static struct error *remove_row(struct store *store, enum query query, int64_t id)
+{
+    _cleanup_(scan_end) struct scan scan = {0};
+    TRY(scan_start(store, query, &scan));
+    TRY(scan_integer(&scan, 1, id));
+    return finish_change(&scan, "campaign", id);
+}
+
+struct error *store_remove_campaign(struct store *store, int64_t id)
+{
+    bool own;
+    TRY(store_write_start(store, &own));
+    return store_write_end(store, own, remove_row(store, REMOVE_CAMPAIGN, id));
+}
+
 struct error *store_find_campaign(struct store *store, int64_t id,
                                   struct store_campaign *ret_campaign)
 {

@@ -61,6 +61,8 @@ struct store_campaign {
 struct error *store_add_campaign(struct store *store, struct store_campaign *row);
 // state, stopped_by, elapsed_s, candidates, planned, warnings of the campaign with row->id.
 struct error *store_update_campaign(struct store *store, const struct store_campaign *row);
+// With everything that belongs to it.
+struct error *store_remove_campaign(struct store *store, int64_t id);
 // id 0: the newest. An error if there is none. The text lives until store_campaign_deinit().
 struct error *store_find_campaign(struct store *store, int64_t id,
                                   struct store_campaign *ret_campaign);
