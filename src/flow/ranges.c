@@ -138,7 +138,8 @@ static struct error *decode_range(struct flow_image *image, const struct isa_dec
                                       .dst = ISA_NONE,
                                       .src = ISA_NONE,
                                       .base = ISA_NONE,
-                                      .index = ISA_NONE};
+                                      .index = ISA_NONE,
+                                      .condition = ISA_IF_UNKNOWN};
             image->unreadable++;
         }
         fact->offset = (uint32_t)(address - image->base);

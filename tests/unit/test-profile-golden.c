@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Decoder's facts, blocks and ways of small pieces of code, tests/golden/profile/*.s, beside what
+// they are known to be: NAME.txt. A change of behaviour is a difference there; ORDEAL_REBASE=1
+// writes them anew.
+#include "profile/library.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "elf/object.h"
+#include "flow/image.h"
+
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char *const kinds[] = {
+    [ISA_OTHER] = "other",
+    [ISA_NOTHING] = "nothing",
+    [ISA_CONSTANT] = "constant",
+    [ISA_COPY] = "copy",
+    [ISA_LOAD] = "load",
+    [ISA_STORE] = "store",
+    [ISA_STORE_CONSTANT] = "store-constant",
+    [ISA_ADDRESS] = "address",
+    [ISA_ADD] = "add",
+    [ISA_SUBTRACT] = "subtract",
+    [ISA_SUBTRACT_MEMORY] = "subtract-memory",
+    [ISA_AND] = "and",
+    [ISA_OR] = "or",
+    [ISA_XOR] = "xor",
+    [ISA_SHIFT_LEFT] = "shift-left",
+    [ISA_SHIFT_RIGHT] = "shift-right",
+    [ISA_SHIFT_SIGNED] = "shift-signed",
+    [ISA_NEGATE] = "negate",
+    [ISA_INVERT] = "invert",
+    [ISA_BORROW] = "borrow",
+    [ISA_SET] = "set",
+    [ISA_SELECT] = "select",
+    [ISA_COMPARE] = "compare",
+    [ISA_TEST] = "test",
+    [ISA_COMPARE_MEMORY] = "compare-memory",
+    [ISA_BIT] = "bit",
+    [ISA_PUSH] = "push",
+    [ISA_POP] = "pop",
+    [ISA_LEAVE] = "leave",
+    [ISA_CALL] = "call",
+    [ISA_CALL_INDIRECT] = "call-indirect",
+    [ISA_JUMP] = "jump",
+    [ISA_JUMP_INDIRECT] = "jump-indirect",
+    [ISA_BRANCH] = "branch",
+    [ISA_LEAVE_FUNCTION] = "return",
+    [ISA_SYSCALL] = "system-call",
+    [ISA_STOP] = "stop",
+};
+
+static const char *name_of(uint8_t reg)
+{
+    static const char *const names[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
+                                        "rbp", "rsp", "r8",  "r9",  "r10", "r11",
+                                        "r12", "r13", "r14", "r15", "pc"};
+    return reg < sizeof names / sizeof *names ? names[reg] : "-";
+}
+
+struct showing {
+    struct buffer text;
+    const struct flow_image *image;
+    const struct error_sets *sets;
+};
+
+static const char *function_name(const struct flow_image *image, uint32_t function)
+{
+    static char name[64];
+    const struct flow_function *what = &image->functions.items[function];
+    snprintf(name, sizeof name, "%.*s", (int)what->name_size, what->name != NULL ? what->name : "");
+    return name;
+}
+
+// Addresses count from the function's start, so that linkers may put it anywhere.
+static struct error *show_fact(struct showing *showing, const struct flow_function *function,
+                               const struct isa_fact *fact)
+{
+    const struct flow_image *image = showing->image;
+    struct buffer *text = &showing->text;
+    TRY(buffer_printf(text, "  %3llx %s",
+                      (unsigned long long)(flow_address(image, fact) - function->start),
+                      kinds[fact->kind]));
+    if (fact->dst != ISA_NONE)
+        TRY(buffer_printf(text, " dst=%s", name_of(fact->dst)));
+    if (fact->src != ISA_NONE)
+        TRY(buffer_printf(text, " src=%s", name_of(fact->src)));
+    if (fact->width != 0)
+        TRY(buffer_printf(text, " width=%u", fact->width));
+    if (fact->from != 0 && fact->from != fact->width)
+        TRY(buffer_printf(text, " from=%u", fact->from));
+    if ((fact->flags & ISA_MEMORY) != 0)
+        TRY(buffer_printf(text, " [%s%s+%s<<%u", fact->flags & ISA_THREAD ? "thread:" : "",
+                          name_of(fact->base), name_of(fact->index), fact->flags & ISA_SCALE));
+    if ((fact->flags & ISA_MEMORY) != 0 && fact->base != ISA_PC)
+        TRY(buffer_printf(text, "%+lld", (long long)fact->displacement));
+    if ((fact->flags & ISA_MEMORY) != 0)
+        TRY(buffer_printf(text, "]"));
+    bool target = fact->kind == ISA_JUMP || fact->kind == ISA_BRANCH || fact->kind == ISA_CALL;
+    uint64_t value = (uint64_t)fact->value;
+    if (target && value >= function->start && value < function->end)
+        TRY(buffer_printf(text, " to=%llx", (unsigned long long)(value - function->start)));
+    else if (!target && fact->value != 0)
+        TRY(buffer_printf(text, " value=%lld", (long long)fact->value));
+    if (fact->condition != ISA_IF_UNKNOWN)
+        TRY(buffer_printf(text, " if=%u", fact->condition));
+    return buffer_printf(text, "%s%s%s\n", fact->flags & ISA_SIGNED ? " signed" : "",
+                         fact->flags & ISA_FLAGS ? " flags" : "",
+                         fact->flags & ISA_RESULT ? " result" : "");
+}
+
+static struct error *show_block(struct showing *showing, uint32_t number,
+                                const struct flow_function *function)
+{
+    static const char *const ends[] = {"goes on", "calls", "returns",
+                                       "becomes", "stops", "is not understood"};
+    const struct flow_image *image = showing->image;
+    const struct flow_block *block = &image->blocks.items[number];
+    TRY(buffer_printf(&showing->text, " block %u, stack %d, %s", number - function->first_block,
+                      block->stack == FLOW_LOST ? 9999 : block->stack, ends[block->end]));
+    if (flow_callee_is_import(block->callee))
+        TRY(buffer_printf(&showing->text, " %s",
+                          image->imports.items[flow_callee_import(block->callee)].name));
+    else if (block->callee != FLOW_NONE)
+        TRY(buffer_printf(&showing->text, " %s", function_name(image, block->callee)));
+    for (uint32_t i = 0; i < block->out_count; i++) {
+        static const char *const ways[] = {"falls", "taken", "jumps", "table"};
+        const struct flow_edge *edge = &image->edges.items[block->edges_out + i];
+        const struct flow_block *to = &image->blocks.items[edge->block];
+        if (to->first >= function->first_fact &&
+            to->first < function->first_fact + function->fact_count)
+            TRY(buffer_printf(&showing->text, " %s:%u", ways[edge->way],
+                              edge->block - function->first_block));
+        else
+            TRY(buffer_printf(&showing->text, " %s:elsewhere", ways[edge->way]));
+    }
+    TRY(buffer_printf(&showing->text, "\n"));
+    for (uint32_t i = 0; i < block->count; i++)
+        TRY(show_fact(showing, function, &image->facts.items[block->first + i]));
+    return NULL;
+}
+
+static bool is_shown(const char *name)
+{
+    static const char *const others[] = {"_init",
+                                         "_fini",
+                                         "deregister_tm_clones",
+                                         "register_tm_clones",
+                                         "__do_global_dtors_aux",
+                                         "frame_dummy",
+                                         ""};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(name, others[i]) == 0)
+            return false;
+    return true;
+}
+
+static struct error *show_code(struct showing *showing)
+{
+    const struct flow_image *image = showing->image;
+    for (uint32_t f = 0; f < image->functions.count; f++) {
+        const struct flow_function *function = &image->functions.items[f];
+        char name[64];
+        snprintf(name, sizeof name, "%s", function_name(image, f));
+        if (!is_shown(name))
+            continue;
+        TRY(buffer_printf(&showing->text, "%s%s%s\n", name, function->part ? ", a part of " : "",
+                          function->part ? function_name(image, function->owner) : ""));
+        for (uint32_t b = 0; b < function->block_count; b++)
+            TRY(show_block(showing, function->first_block + b, function));
+    }
+    return NULL;
+}
+
+static struct error *show_value(struct showing *showing, const struct value *value)
+{
+    struct buffer *text = &showing->text;
+    const char *minus = value->negative ? "-" : "";
+    switch (value->kind) {
+    case VALUE_CONSTANT:
+        return buffer_printf(text, "%lld", (long long)value->number);
+    case VALUE_ARGUMENT:
+        return buffer_printf(text, "%sargument %lld", minus, (long long)value->number);
+    case VALUE_CALL:
+        return buffer_printf(text, "%serrors of call number argument %lld", minus,
+                             (long long)value->number);
+    case VALUE_ERRORS:
+        TRY(buffer_printf(text, "%s{", minus));
+        for (unsigned i = 0; i < ERROR_NUMBERS; i++)
+            if (error_set_has(&showing->sets->items.items[value->set], i))
+                TRY(buffer_printf(text, " %u", i));
+        return buffer_printf(text, " }");
+    default:
+        return buffer_printf(text, "other");
+    }
+}
+
+static struct error *show_ways(void *data, const struct profile_export *export)
+{
+    static const char *const effects[] = {"global", "thread", "argument", "own thread"};
+    struct showing *showing = data;
+    if (!is_shown(export->name) || export->summary == NULL)
+        return NULL;
+    TRY(buffer_printf(&showing->text, "%s comes back with%s\n", export->name,
+                      export->summary->cut ? " (cut)" : ""));
+    for (size_t i = 0; i < export->summary->ways.count; i++) {
+        const struct way *way = &export->summary->ways.items[i];
+        TRY(buffer_printf(&showing->text, "  "));
+        TRY(show_value(showing, &way->result));
+        if (way->sets_error) {
+            TRY(buffer_printf(&showing->text, ", errno "));
+            TRY(show_value(showing, &way->error));
+        }
+        for (unsigned e = 0; e < way->effect_count; e++) {
+            const struct effect *effect = &way->effects[e];
+            bool argument = effect->kind == EFFECT_ARGUMENT;
+            TRY(buffer_printf(&showing->text, ", %s", effects[effect->kind]));
+            if (argument)
+                TRY(buffer_printf(&showing->text, " %u%+lld", effect->argument,
+                                  (long long)effect->where));
+            if (effect->source != 0)
+                TRY(buffer_printf(&showing->text, " = argument %d", effect->source - 1));
+            else
+                TRY(buffer_printf(&showing->text, " = %lld", (long long)effect->value));
+        }
+        if (way->conditional)
+            TRY(buffer_printf(&showing->text, ", if argument %u is %s[%lld, %lld]", way->argument,
+                              way->when.outside ? "not in " : "in ", (long long)way->when.low,
+                              (long long)way->when.high));
+        TRY(buffer_printf(&showing->text, "\n"));
+    }
+    return NULL;
+}
+
+static const struct error_set *system_call(const void *data, int64_t number)
+{
+    static struct error_set errors;
+    (void)data;
+    error_set_add(&errors, 4);
+    error_set_add(&errors, 9);
+    return number == 3 ? &errors : NULL;
+}
+
+static struct error *show_library(const char *path, struct buffer *ret_text)
+{
+    const struct profile_options options = {.system_call = system_call};
+    struct profile_set *set = NULL;
+    struct elf_object *object = NULL;
+    struct flow_image *image = NULL;
+    size_t module;
+    struct showing showing = {0};
+    struct error *error = elf_object_open(path, &object);
+    if (error == NULL)
+        error = flow_image_open(object, &image);
+    showing.image = image;
+    if (error == NULL)
+        error = show_code(&showing);
+    if (error == NULL)
+        error = profile_set_new(&options, &set);
+    if (error == NULL)
+        error = profile_set_add(set, path, &module);
+    if (error == NULL)
+        error = profile_set_analyse(set, module);
+    if (error == NULL) {
+        showing.sets = profile_sets(set);
+        error = profile_each_export(set, module, show_ways, &showing);
+    }
+    profile_set_free(set);
+    flow_image_close(image);
+    elf_object_close(object);
+    *ret_text = showing.text;
+    return error;
+}
+
+static void check(const char *source, const char *directory)
+{
+    char golden[512], library[512], command[1200];
+    snprintf(golden, sizeof golden, "%.*s.txt", (int)(strlen(source) - 2), source);
+    snprintf(library, sizeof library, "%s/lib.so", directory);
+    snprintf(command, sizeof command,
+             "gcc -nostdlib -shared -Wa,--no-warn -Wl,-z,noexecstack -o %s %s", library, source);
+    assert_int_equal(system(command), 0);
+    struct buffer shown = {0}, wanted = {0};
+    struct error *error = show_library(library, &shown);
+    if (error != NULL)
+        fail_msg("%s: %s", source, error_message(error));
+    unlink(library);
+    const char *rebase = getenv("ORDEAL_REBASE");
+    if (rebase != NULL && strcmp(rebase, "1") == 0) {
+        FILE *file = fopen(golden, "w");
+        assert_non_null(file);
+        fwrite(shown.data, 1, shown.size, file);
+        assert_int_equal(fclose(file), 0);
+    }
+    error = buffer_read_file(golden, 1 << 20, &wanted);
+    if (error != NULL)
+        fail_msg("%s", error_message(error));
+    if (shown.size != wanted.size || memcmp(shown.data, wanted.data, shown.size) != 0)
+        fail_msg("%s is not what is seen now:\n%s", golden, shown.data);
+    buffer_deinit(&shown);
+    buffer_deinit(&wanted);
+}
+
+static void test_golden(void **state)
+{
+    const char *root = getenv("ORDEAL_SOURCE_ROOT");
+    char directory[] = "/tmp/ordeal-unit.XXXXXX", pattern[512];
+    glob_t found = {0};
+    if (root == NULL)
+        skip();
+    snprintf(pattern, sizeof pattern, "%s/tests/golden/profile/*.s", root);
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    assert_true(found.gl_pathc >= 5);
+    assert_non_null(mkdtemp(directory));
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        check(found.gl_pathv[i], directory);
+    globfree(&found);
+    rmdir(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_golden)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
