@@ -24,6 +24,7 @@ void callsite_modules_deinit(struct callsite_modules *modules)
             ARRAY_DEINIT(&module->imports.items[j].errors);
         }
         ARRAY_DEINIT(&module->imports);
+        callsite_imports_deinit(&module->learnt);
         sites_deinit(&module->sites);
         error_free(module->error);
         free(module->path);
@@ -33,7 +34,8 @@ void callsite_modules_deinit(struct callsite_modules *modules)
 }
 
 // Of several errnos, one that can happen to anybody.
-static int choose_error(const struct callsite_modules *modules, const struct value *value)
+static int choose_error(const struct callsite_modules *modules, const struct error_sets *sets,
+                        const struct value *value)
 {
     static const int usual[] = {EIO,    ENOSPC, ENOMEM, EACCES,       ENOENT,  EMFILE,
                                 EAGAIN, EINVAL, EPERM,  ECONNREFUSED, ENOTDIR, EINTR};
@@ -44,7 +46,7 @@ static int choose_error(const struct callsite_modules *modules, const struct val
                    : 0;
     if (value->kind != VALUE_ERRORS)
         return 0;
-    const struct error_set *set = &profile_sets(modules->set)->items.items[value->set];
+    const struct error_set *set = &sets->items.items[value->set];
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (error_set_has(set, (unsigned)usual[i]) &&
             !error_set_has(&modules->excluded, (unsigned)usual[i]))
@@ -74,14 +76,15 @@ static struct error *add_code(struct callsite_import *import, int64_t code, int 
 
 // One code, or one for each error number.
 static struct error *add_failure(const struct callsite_modules *modules,
-                                 struct callsite_import *import, const struct failure *failure)
+                                 const struct error_sets *sets, struct callsite_import *import,
+                                 const struct failure *failure)
 {
-    int number = failure->sets_error ? choose_error(modules, &failure->error) : 0;
+    int number = failure->sets_error ? choose_error(modules, sets, &failure->error) : 0;
     if (failure->result.kind == VALUE_CONSTANT)
         return add_code(import, failure->result.number, number);
     if (failure->result.kind != VALUE_ERRORS)
         return NULL;
-    const struct error_set *set = &profile_sets(modules->set)->items.items[failure->result.set];
+    const struct error_set *set = &sets->items.items[failure->result.set];
     for (unsigned i = 1; i < ERROR_NUMBERS; i++)
         if (error_set_has(set, i) && !error_set_has(&modules->excluded, i))
             TRY(add_code(import, failure->result.negative ? -(int64_t)i : (int64_t)i, number));
@@ -124,29 +127,32 @@ static bool never_fails(const char *name)
                    sizeof *never_failing, compare_names) != NULL;
 }
 
-static enum site_success success_of(const char *name, const struct failures *failures)
+static enum site_success success_of(const char *name, const struct profile_function *function)
 {
     enum site_success known;
     if (site_success_known(name, &known))
         return known;
-    if (failures->pointer)
+    if (function->pointer)
         return SITE_SUCCESS_POINTER;
-    if (failures->zero_succeeds)
+    if (function->address != 0)
         return SITE_SUCCESS_ZERO;
     return SITE_SUCCESS_ANY;
 }
 
-static struct error *learn_import(struct callsite_modules *modules, size_t number, uint32_t import,
-                                  const char *name, struct callsite_import *ret_import)
+static struct error *learn_import(const struct callsite_modules *modules,
+                                  const struct profile *profile, size_t number,
+                                  struct callsite_import *ret_import)
 {
+    const struct profile_function *function = &profile->functions.items[number];
+    const char *name = profile_text(profile, function->name);
     if (never_fails(name))
         return NULL;
-    _cleanup_(failures_deinit) struct failures failures = {0};
-    TRY(profile_import_failures(modules->set, number, import, &failures));
-    for (size_t i = 0; i < failures.items.count; i++)
-        if (failures.items.items[i].confidence >= FAILURE_LIKELY)
-            TRY(add_failure(modules, ret_import, &failures.items.items[i]));
-    ret_import->success = success_of(name, &failures);
+    for (size_t i = 0; i < function->count; i++) {
+        const struct failure *failure = &profile->failures.items[function->first + i];
+        if (failure->confidence >= FAILURE_LIKELY)
+            TRY(add_failure(modules, &profile->sets, ret_import, failure));
+    }
+    ret_import->success = success_of(name, function);
     return NULL;
 }
 
@@ -191,13 +197,20 @@ struct error *callsite_modules_add(struct callsite_modules *modules, const char 
         return error_no_memory();
     module->image = image;
     module->path = TAKE(path);
-    for (uint32_t i = 0; i < image->imports.count; i++) {
+    TRY(callsite_imports_learn(modules->set, number, image, modules->cache, &module->learnt));
+    for (size_t i = 0; i < image->imports.count; i++) {
         struct callsite_import *import = ARRAY_ADD(&module->imports);
         if (import == NULL)
             return error_no_memory();
-        TRY(learn_import(modules, number, i, image->imports.items[i].name, import));
+        TRY(learn_import(modules, &module->learnt.profile, i, import));
     }
     return NULL;
+}
+
+void callsite_modules_keep(const struct callsite_modules *modules)
+{
+    for (size_t i = 0; i < modules->items.count; i++)
+        callsite_imports_keep(&modules->items.items[i].learnt, modules->cache);
 }
 
 static bool import_failures(void *data, uint32_t import, struct site_failures *ret_failures)

@@ -3,8 +3,8 @@
 #ifndef ORDEAL_CALLSITE_MODULES_H
 #define ORDEAL_CALLSITE_MODULES_H
 
+#include "callsite/imports.h"
 #include "callsite/site.h"
-#include "profile/library.h"
 
 // What is known of one import.
 struct callsite_import {
@@ -17,19 +17,23 @@ struct callsite_module {
     char *path;
     const struct flow_image *image;
     ARRAY(struct callsite_import) imports; // of the image
+    struct callsite_imports learnt;
     struct sites sites;
     struct error *error;
 };
 
 struct callsite_modules {
     struct profile_set *set;
-    struct error_set excluded; // error numbers that do not count
+    const struct profile_cache *cache; // or NULL
+    struct error_set excluded;         // error numbers that do not count
     ARRAY(struct callsite_module) items;
 };
 void callsite_modules_deinit(struct callsite_modules *modules);
 
 // A program (looked for as the shell would) or a shared object, and everything it needs.
 struct error *callsite_modules_add(struct callsite_modules *modules, const char *name);
+// Keeps what was worked out about imports for the next time, if there is a cache.
+void callsite_modules_keep(const struct callsite_modules *modules);
 // Finds the sites of all of them, in `threads` threads.
 struct error *callsite_modules_find(struct callsite_modules *modules, unsigned threads);
 // The errno that goes with a result of an import, or 0.

@@ -7,8 +7,7 @@
 #include "base/suggestion.h"
 #include "callsite/modules.h"
 #include "cli/error-list.h"
-#include "profile/kernel.h"
-#include "profile/system-calls.h"
+#include "cli/profile-kernel.h"
 #include "report/callsites.h"
 
 #include <errno.h>
@@ -21,7 +20,7 @@ struct settings {
     struct option_list functions, classes;
     const char *excluded, *sarif, *scenario, *kernel;
     struct option_number threads;
-    bool json, all;
+    bool json, all, no_cache;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
@@ -40,6 +39,8 @@ static const struct option options[] = {
      FIELD(kernel)},
     {"exclude-errno", 0, OPTION_TEXT, "LIST", "leave out error numbers: ENOSYS,EINTR",
      FIELD(excluded)},
+    {"no-cache", 0, OPTION_FLAG, NULL, "work afresh, and keep nothing for the next time",
+     FIELD(no_cache)},
     {"threads", 'j', OPTION_NUMBER, "N", "work with N threads; as many as processors without this",
      FIELD(threads)},
 };
@@ -129,11 +130,6 @@ static struct error *report_modules(const struct settings *settings,
     return write_outputs(settings, &report);
 }
 
-static void kernel_closep(struct kernel **kernel)
-{
-    kernel_close(*kernel);
-}
-
 static unsigned count_threads(const struct settings *settings)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -147,16 +143,21 @@ static struct error *analyse(const struct settings *settings, char **operands,
                              const struct callsites_options *chosen,
                              const struct error_set *excluded)
 {
-    _cleanup_(kernel_closep) struct kernel *kernel = NULL;
-    if (settings->kernel != NULL)
-        TRY(kernel_open(settings->kernel, &kernel));
-    const struct profile_options how = {.system_call =
-                                            kernel != NULL ? kernel_errors : system_call_errors,
-                                        .system_call_data = kernel};
+    _cleanup_(profile_cache_close) struct profile_cache cache = {0};
+    _cleanup_(profile_kernel_close) struct profile_kernel kernel = {0};
+    struct profile_options how = {0};
+    TRY(profile_kernel_open(settings->kernel, &kernel, &how));
     _cleanup_(callsite_modules_deinit) struct callsite_modules modules = {.excluded = *excluded};
+    if (!settings->no_cache) {
+        TRY(profile_cache_open(kernel.identity, &cache));
+        modules.cache = &cache;
+    }
     TRY(profile_set_new(&how, &modules.set));
     for (size_t i = 0; operands[i] != NULL; i++)
         TRY(callsite_modules_add(&modules, operands[i]));
+    if (kernel.error != NULL)
+        return TAKE(kernel.error);
+    callsite_modules_keep(&modules);
     TRY(callsite_modules_find(&modules, count_threads(settings)));
     return report_modules(settings, &modules, chosen);
 }
