@@ -16,6 +16,9 @@
 #define MOST_LOADS  8    // from pointer to pointer
 #define MOST_TABLES 24   // of one kind
 
+// Functions that read what the kernel itself has opened, programs for example: regular files only.
+static const char *const own_readers[] = {"__kernel_read", "__kernel_write", "__kernel_write_iter"};
+
 // What stands for a kind of table: those of tmpfs, pipes, sockets, terminals, block devices and of
 // what system calls themselves make files of. Disk file systems are modules, not part of an image.
 static const struct {
@@ -47,8 +50,11 @@ static const struct {
      {"clock_realtime", "clock_monotonic", "clock_boottime", "clock_process", "clock_thread",
       "clock_posix_cpu", "alarm_clock"}},
     {"sched_class", {"fair_sched_class", "rt_sched_class", "dl_sched_class"}},
+    {"linux_binfmt", {"elf_format", "script_format"}},
     {"fs_context_operations",
      {"shmem_fs_context_ops", "ramfs_context_ops", "legacy_fs_context_ops"}},
+    // For own_readers instead of the first.
+    {"file_operations", {"shmem_file_operations", "ramfs_file_operations"}},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
@@ -77,8 +83,12 @@ static const struct {
 // Variables that pointers to tables are taken from.
 static const struct {
     const char *name, *structure; // what its elements point to
-} variables[] = {{"net_families", "net_proto_family"}};
+} variables[] = {
+    {"net_families", "net_proto_family"}, {"posix_clocks", "k_clock"}, {"formats", "linux_binfmt"}};
 #define VARIABLES (sizeof variables / sizeof *variables)
+
+// Functions whose result is a pointer with something in its lowest bits, and called a number.
+static const char *const file_functions[] = {"__fdget", "__fdget_pos", "__fdget_raw"};
 
 static const uint8_t argument_registers[] = {5, 4, 1, 2, 8, 9};
 
@@ -138,6 +148,12 @@ static struct pointed at_entry(const struct finding *finding, uint32_t function,
     return (struct pointed){0};
 }
 
+static bool is_called(const struct flow_function *function, const char *name)
+{
+    return function->name != NULL && strlen(name) == function->name_size &&
+           memcmp(function->name, name, function->name_size) == 0;
+}
+
 static struct pointed from_call(const struct finding *finding, const struct flow_block *block,
                                 struct place place)
 {
@@ -146,6 +162,9 @@ static struct pointed from_call(const struct finding *finding, const struct flow
     const struct flow_function *called = &finding->image->functions.items[block->callee];
     if (called->name == NULL)
         return (struct pointed){0};
+    for (size_t i = 0; i < sizeof file_functions / sizeof *file_functions; i++)
+        if (is_called(called, file_functions[i]))
+            return (struct pointed){finding->file, 0};
     return (struct pointed){btf_result(finding->btf, called->name, called->name_size), 0};
 }
 
@@ -186,6 +205,8 @@ static bool pointer_before(const struct flow_image *image, const struct flow_blo
             return true;
         if (fact->dst != place->reg || fact->width != 8)
             return false;
+        if (fact->kind == ISA_AND && fact->src == ISA_NONE && fact->value >= -8 && fact->value < 0)
+            return true; // without the lowest bits
         if (fact->kind == ISA_ADD && fact->src == ISA_NONE) {
             *moved += fact->value;
             return true;
@@ -423,6 +444,14 @@ static struct error *find_operation(struct finding *finding, struct known_operat
     return add_boundary(finding->targets);
 }
 
+static bool reads_own(const struct flow_function *function)
+{
+    for (size_t i = 0; function->name != NULL && i < sizeof own_readers / sizeof *own_readers; i++)
+        if (is_called(function, own_readers[i]))
+            return true;
+    return false;
+}
+
 static struct error *follow_call(struct finding *finding, uint32_t number)
 {
     struct flow_image *image = finding->image;
@@ -442,6 +471,8 @@ static struct error *follow_call(struct finding *finding, uint32_t number)
     struct known_operation wanted = {kind_of(finding, table.structure), (uint64_t)offset};
     if (wanted.kind == FLOW_NONE || offset < 0)
         return NULL;
+    if (wanted.kind == 0 && reads_own(&image->functions.items[block->function]))
+        wanted.kind = KINDS - 1;
     uint32_t operation = 0;
     TRY(find_operation(finding, wanted, &operation));
     block->callee = operation | 0x80000000u;
@@ -465,13 +496,9 @@ static struct table named(const struct elf_symbols *symbols, const char *name)
 
 static uint32_t function_named(const struct flow_image *image, const char *name)
 {
-    size_t size = strlen(name);
-    for (uint32_t i = 0; i < image->functions.count; i++) {
-        const struct flow_function *function = &image->functions.items[i];
-        if (function->name != NULL && function->name_size == size &&
-            memcmp(function->name, name, size) == 0)
+    for (uint32_t i = 0; i < image->functions.count; i++)
+        if (is_called(&image->functions.items[i], name))
             return i;
-    }
     return FLOW_NONE;
 }
 

@@ -60,7 +60,9 @@ int main(int argc, char **argv)
         return 2;
     }
     struct kernel_figures figures = kernel_figures(kernel);
-    printf("// From: %s\n", kernel_version(kernel));
+    // Without who compiled it with what.
+    const char *version = kernel_version(kernel), *build = strchr(version, '#');
+    printf("// From: %.*s %s\n", (int)strcspn(version, "("), version, build != NULL ? build : "");
     printf("// %zu functions, %zu of them cut; %zu indirect calls, %zu of them followed.\n",
            figures.functions, figures.cut, figures.indirect, figures.resolved);
     long number;
