@@ -362,11 +362,7 @@ static struct error *prepare(struct campaign *campaign)
         .campaign = &campaign->row,
         .warnings = &campaign->warnings,
     };
-    struct error *error = preparation_run(&preparation, &campaign->reference);
-    if (error != NULL) { // there is nothing to go on with
-        error_free(store_remove_campaign(campaign->store, campaign->row.id));
-        return error;
-    }
+    TRY(preparation_run(&preparation, &campaign->reference));
     campaign->longest_reference_ns = preparation.longest_ns;
     return NULL;
 }

@@ -158,22 +158,31 @@ static struct error *pass_warnings_on(struct preparation *preparation,
     return NULL;
 }
 
-struct error *preparation_run(struct preparation *preparation, struct reference **ret_reference)
+static struct error *run_references(struct preparation *preparation, struct reference *reference)
 {
-    _cleanup_(freep_reference) struct reference *reference = NULL;
-    TRY(reference_new(&preparation->definition->oracle, &reference));
     uint32_t count = preparation->definition->oracle.references;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && !interrupted(preparation); i++) {
         tell(preparation, "reference", i, count);
-        if (interrupted(preparation))
-            return NULL;
         TRY(run_reference(preparation, i, reference));
     }
     if (interrupted(preparation))
         return NULL;
     TRY(reference_settle(reference));
     TRY(reference_expected(reference));
-    TRY(pass_warnings_on(preparation, reference));
+    return pass_warnings_on(preparation, reference);
+}
+
+struct error *preparation_run(struct preparation *preparation, struct reference **ret_reference)
+{
+    _cleanup_(freep_reference) struct reference *reference = NULL;
+    TRY(reference_new(&preparation->definition->oracle, &reference));
+    struct error *unfit = run_references(preparation, reference);
+    if (unfit != NULL) { // there is nothing that could be gone on with
+        error_free(store_remove_campaign(preparation->store, preparation->campaign->id));
+        return unfit;
+    }
+    if (interrupted(preparation))
+        return NULL;
     tell(preparation, "candidates", 0, 0);
     TRY(store_begin(preparation->store));
     struct error *error = store_all(preparation, reference);
