@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // See library.h. Functions are looked at after those they call, across modules; where calls go in a
-// circle, the one met first is looked at without what it gets from the circle.
+// circle, its functions are looked at twice, first without what they get from the circle.
 #include "profile/library-internal.h"
 
 #include "base/cleanup.h"
@@ -8,6 +8,9 @@
 
 #include <elf.h>
 #include <string.h>
+
+#define LONGEST_CIRCLE    64  // calls, to be noticed
+#define LARGEST_IN_CIRCLE 512 // instructions of a function that is looked at twice
 
 // ---- who is called ----
 
@@ -91,8 +94,9 @@ static const struct summary *callee_summary(void *data, uint32_t callee)
         error_free(error);
         return NULL;
     }
+    static const struct summary open = {.open = true};
     const struct module *module = &asking->set->modules.items[node.module];
-    return module->states[node.function] == STATE_DONE ? &module->summaries[node.function] : NULL;
+    return module->states[node.function] == STATE_DONE ? &module->summaries[node.function] : &open;
 }
 
 static unsigned callee_hints(void *data, uint32_t callee)
@@ -146,7 +150,11 @@ static struct error *search(struct profile_set *set, struct node node)
                                        .is_error_slot = is_error_slot,
                                        .data = &asking,
                                        .private_stores = module->private_stores};
-    TRY(search_function(module->image, node.function, &world, &module->summaries[node.function]));
+    struct summary found = {0}; // the old one is in use where a function calls itself
+    struct error *error = search_function(module->image, node.function, &world, &found);
+    summary_deinit(&module->summaries[node.function]);
+    module->summaries[node.function] = found;
+    TRY(error);
     module->hints[node.function] |=
         (uint16_t)hints_from_body(module->image, node.function, callee_hints, &asking);
     if (module->jumps)
@@ -164,27 +172,78 @@ static struct error *search(struct profile_set *set, struct node node)
 struct visit {
     struct node node;
     uint32_t range, block; // the next call to look for
+    uint32_t circle;       // number of the lowest visit that is called from here or above
+    size_t first_again;    // what is in circles from here on
 };
 
 struct visits {
     ARRAY(struct visit) items;
+    ARRAY(struct node) again; // done, but part of a circle that is still open
 };
 
 static void visits_deinit(struct visits *visits)
 {
     ARRAY_DEINIT(&visits->items);
+    ARRAY_DEINIT(&visits->again);
+}
+
+// A call to what is visited already: everything from there on is part of a circle. How far down is
+// found by looking; circles that matter are short.
+static void close_circle(struct visits *visits, struct node node)
+{
+    size_t count = visits->items.count;
+    for (size_t i = count; i-- > 0 && count - i <= LONGEST_CIRCLE;) {
+        const struct visit *visit = &visits->items.items[i];
+        if (visit->node.module != node.module || visit->node.function != node.function)
+            continue;
+        if (visits->items.items[count - 1].circle > i)
+            visits->items.items[count - 1].circle = (uint32_t)i;
+        return;
+    }
+}
+
+// The last visit is over. What a circle's functions give each other is known when all of them were
+// looked at once: then each is looked at once more, if that is not too much.
+static struct error *leave(struct profile_set *set, struct visits *visits)
+{
+    struct visit done = visits->items.items[--visits->items.count];
+    uint32_t number = (uint32_t)visits->items.count;
+    const struct flow_image *image = set->modules.items[done.node.module].image;
+    TRY(search(set, done.node));
+    if (done.circle > number)
+        return NULL;
+    if (image->functions.items[done.node.function].fact_count <= LARGEST_IN_CIRCLE) {
+        struct node *again = ARRAY_ADD(&visits->again);
+        if (again == NULL)
+            return error_no_memory();
+        *again = done.node;
+    }
+    if (done.circle < number) {
+        struct visit *below = &visits->items.items[number - 1];
+        below->circle = done.circle < below->circle ? done.circle : below->circle;
+        return NULL;
+    }
+    for (size_t i = done.first_again; i < visits->again.count; i++)
+        TRY(search(set, visits->again.items[i]));
+    visits->again.count = done.first_again;
+    return NULL;
 }
 
 static struct error *enter(struct profile_set *set, struct visits *visits, struct node node)
 {
     struct module *module = &set->modules.items[node.module];
+    if (node.function != FLOW_NONE && module->states[node.function] == STATE_OPEN)
+        close_circle(visits, node);
     if (node.function == FLOW_NONE || module->states[node.function] != STATE_NEW)
         return NULL;
     module->states[node.function] = STATE_OPEN;
     struct visit *visit = ARRAY_ADD(&visits->items);
     if (visit == NULL)
         return error_no_memory();
-    *visit = (struct visit){.node = node, .range = node.function};
+    *visit = (struct visit){.node = node,
+                            .range = node.function,
+                            .circle = UINT32_MAX,
+                            .first_again = visits->again.count};
     return NULL;
 }
 
@@ -218,9 +277,7 @@ struct error *module_analyse(struct profile_set *set, struct node node)
             TRY(enter(set, &visits, called));
             continue;
         }
-        struct node done = visit->node;
-        visits.items.count--;
-        TRY(search(set, done));
+        TRY(leave(set, &visits));
     }
     return NULL;
 }

@@ -184,6 +184,10 @@ struct error *search_step_call(struct search *search, struct story *story, uint3
     const struct summary *callee = (asks || open) && block->callee != FLOW_NONE
                                        ? search->world->callee(search->world->data, block->callee)
                                        : NULL;
+    if (asks && callee != NULL && callee->open) {
+        *ret_forked = true; // nothing comes out of a circle that did not come from elsewhere
+        return NULL;
+    }
     const struct way *effect = asks ? NULL : only_effect(callee);
     if (callee == NULL || callee->ways.count == 0 || (!asks && effect == NULL)) {
         clobber(story, PLACE_CLOBBERED);

@@ -172,6 +172,8 @@ static struct error *start_at_end(struct search *search, uint32_t number)
         return search_tell(search, &story);
     // A tail call: the callee's results are this function's.
     const struct summary *callee = search->world->callee(search->world->data, block->callee);
+    if (callee != NULL && callee->open)
+        return NULL;
     if (callee == NULL || callee->ways.count == 0)
         return search_tell(search, &story);
     for (size_t i = 0; i < callee->ways.count; i++)

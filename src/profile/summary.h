@@ -35,6 +35,7 @@ struct way {
 struct summary {
     ARRAY(struct way) ways;
     bool done, cut; // cut: more than the budget allowed to look at
+    bool open;      // calls go in a circle: it is still being looked at, there will be ways
 };
 void summary_deinit(struct summary *summary);
 // Unless there is an equal one.
