@@ -47,7 +47,7 @@ struct libraries {
     ARRAY(struct batch_item) items;
     ARRAY(struct profile) profiles; // of those that have one; they belong to the items
     ARRAY(char *) paths;
-    struct imports imports; // of --of
+    struct program_imports imports; // of --of
 };
 
 static void libraries_deinit(struct libraries *libraries)
@@ -59,7 +59,7 @@ static void libraries_deinit(struct libraries *libraries)
     ARRAY_DEINIT(&libraries->items);
     ARRAY_DEINIT(&libraries->profiles);
     ARRAY_DEINIT(&libraries->paths);
-    imports_deinit(&libraries->imports);
+    program_imports_deinit(&libraries->imports);
 }
 
 // ---- which libraries ----
@@ -98,7 +98,7 @@ static struct error *find_libraries(const struct settings *settings, char **oper
         TRY(add_item(libraries, *path));
     }
     if (settings->program != NULL)
-        TRY(imports_find(settings->program, &libraries->imports));
+        TRY(program_imports_find(settings->program, &libraries->imports));
     for (size_t i = 0; i < libraries->imports.libraries.count; i++)
         TRY(add_item(libraries, libraries->imports.libraries.items[i]));
     return NULL;
@@ -191,7 +191,8 @@ static struct error *print(const struct settings *settings, const struct librari
     _cleanup_(buffer_deinit) struct buffer text = {0};
     const struct profile_view view = {.all = settings->all,
                                       .glob = settings->functions,
-                                      .wanted = settings->program != NULL ? imports_want : NULL,
+                                      .wanted =
+                                          settings->program != NULL ? program_imports_want : NULL,
                                       .data = &libraries->imports};
     const struct profile *profiles = libraries->profiles.items;
     size_t count = libraries->profiles.count;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void imports_deinit(struct imports *imports)
+void program_imports_deinit(struct program_imports *imports)
 {
     coverage_deinit(&imports->coverage);
     ARRAY_DEINIT(&imports->items);
@@ -18,7 +18,7 @@ void imports_deinit(struct imports *imports)
 
 static int compare(const void *a, const void *b)
 {
-    const struct imported *left = a, *right = b;
+    const struct program_import *left = a, *right = b;
     int order = strcmp(left->path, right->path);
     return order != 0 ? order : strcmp(left->name, right->name);
 }
@@ -32,8 +32,8 @@ static bool is_weak(const struct elf_object *object, const char *name)
     return false;
 }
 
-static struct error *add_import(struct imports *imports, const struct coverage_import *import,
-                                bool *used)
+static struct error *add_import(struct program_imports *imports,
+                                const struct coverage_import *import, bool *used)
 {
     if (import->definer == COVERAGE_NOWHERE) {
         if (is_weak(imports->coverage.modules.items[0].object, import->name))
@@ -44,17 +44,17 @@ static struct error *add_import(struct imports *imports, const struct coverage_i
         *undefined = import->name;
         return NULL;
     }
-    struct imported *added = ARRAY_ADD(&imports->items);
+    struct program_import *added = ARRAY_ADD(&imports->items);
     if (added == NULL)
         return error_no_memory();
-    *added = (struct imported){.name = import->name,
-                               .version = import->version,
-                               .path = imports->coverage.modules.items[import->definer].path};
+    *added = (struct program_import){.name = import->name,
+                                     .version = import->version,
+                                     .path = imports->coverage.modules.items[import->definer].path};
     used[import->definer] = true;
     return NULL;
 }
 
-static struct error *fill(const char *program, struct imports *imports)
+static struct error *fill(const char *program, struct program_imports *imports)
 {
     TRY(coverage_find(program, &imports->coverage));
     const struct coverage_module *module = &imports->coverage.modules.items[0];
@@ -77,28 +77,29 @@ static struct error *fill(const char *program, struct imports *imports)
     return NULL;
 }
 
-struct error *imports_find(const char *program, struct imports *ret_imports)
+struct error *program_imports_find(const char *program, struct program_imports *ret_imports)
 {
-    struct imports imports = {0};
+    struct program_imports imports = {0};
     struct error *error = fill(program, &imports);
     if (error != NULL) {
-        imports_deinit(&imports);
+        program_imports_deinit(&imports);
         return error;
     }
     *ret_imports = imports;
     return NULL;
 }
 
-bool imports_want(const void *data, const struct profile *profile,
-                  const struct profile_function *function)
+bool program_imports_want(const void *data, const struct profile *profile,
+                          const struct profile_function *function)
 {
-    const struct imports *imports = data;
+    const struct program_imports *imports = data;
     const char *version = profile_text(profile, function->version);
-    struct imported wanted = {.path = profile->path, .name = profile_text(profile, function->name)};
+    struct program_import wanted = {.path = profile->path,
+                                    .name = profile_text(profile, function->name)};
     if (imports->items.count == 0)
         return false;
-    const struct imported *found = bsearch(&wanted, imports->items.items, imports->items.count,
-                                           sizeof *imports->items.items, compare);
+    const struct program_import *found = bsearch(
+        &wanted, imports->items.items, imports->items.count, sizeof *imports->items.items, compare);
     if (found == NULL)
         return false;
     if (found->version == NULL || version == NULL)

@@ -7,23 +7,23 @@
 #include "profile/profile.h"
 #include "trial/coverage.h"
 
-struct imported {
+struct program_import {
     const char *name, *version; // version may be NULL
     const char *path;           // of the library that defines it
 };
 
-struct imports {
-    struct coverage coverage;      // owner of the texts
-    ARRAY(struct imported) items;  // by path and name
-    ARRAY(const char *) libraries; // that define any of them, in the loader's order
-    ARRAY(const char *) undefined; // functions that no library defines
+struct program_imports {
+    struct coverage coverage;           // owner of the texts
+    ARRAY(struct program_import) items; // by path and name
+    ARRAY(const char *) libraries;      // that define any of them, in the loader's order
+    ARRAY(const char *) undefined;      // functions that no library defines
 };
 // As the loader would: DT_NEEDED, versions, who comes first.
-struct error *imports_find(const char *program, struct imports *ret_imports);
-void imports_deinit(struct imports *imports);
+struct error *program_imports_find(const char *program, struct program_imports *ret_imports);
+void program_imports_deinit(struct program_imports *imports);
 
 // Whether a function of a profile is what the program gets. In the shape of profile_view.wanted.
-bool imports_want(const void *imports, const struct profile *profile,
-                  const struct profile_function *function);
+bool program_imports_want(const void *imports, const struct profile *profile,
+                          const struct profile_function *function);
 
 #endif

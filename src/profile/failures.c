@@ -91,11 +91,8 @@ static bool has_word(const char *name, const char *word)
 {
     size_t size = strlen(word);
     for (const char *at = name; *at != '\0'; at++) {
-        bool begins = at == name || at[-1] == '_';
-        bool capital =
-            at != name && toupper((unsigned char)word[0]) == *at && islower((unsigned char)at[-1]);
-        if ((begins || capital) && strncasecmp(at, word, size) == 0 &&
-            !(islower((unsigned char)at[size]) && (capital || at[-(at != name)] == '_')))
+        bool begins = at == name || at[-1] == '_' || isupper((unsigned char)*at);
+        if (begins && strncasecmp(at, word, size) == 0 && !islower((unsigned char)at[size]))
             return true;
     }
     return false;

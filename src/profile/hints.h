@@ -50,9 +50,12 @@ static inline bool hints_say_narrow(unsigned hints)
 }
 
 // Neither the function nor its callers know of a result: whatever is in its place is a leftover.
+// What a call left there is one, too, if nobody ever looks at it.
 static inline bool hints_say_void(unsigned hints)
 {
-    return (hints & (HINT_MADE | HINT_LEFT | HINT_PASSED | HINT_USED | HINT_STOPS)) == 0;
+    if ((hints & (HINT_MADE | HINT_USED | HINT_STOPS)) != 0)
+        return false;
+    return (hints & HINT_CALLED) != 0 || (hints & (HINT_LEFT | HINT_PASSED)) == 0;
 }
 
 #endif
