@@ -30,6 +30,24 @@ static uint64_t address_of(const struct follower *follower, uint32_t fact)
     return flow_address(follower->image, &follower->image->facts.items[fact]);
 }
 
+static bool is_same(int64_t a, int64_t b)
+{
+    return number_signed(a, 4) == number_signed(b, 4);
+}
+
+static void note_reached(struct follower *follower, uint64_t key, bool by_failure, bool by_success)
+{
+    unsigned i = 0;
+    while (i < follower->use_count && follower->uses[i].key != key)
+        i++;
+    if (i == USES)
+        return;
+    if (i == follower->use_count)
+        follower->uses[follower->use_count++] = (struct use_note){.key = key};
+    follower->uses[i].by_failure |= by_failure;
+    follower->uses[i].by_success |= by_success;
+}
+
 // Ways after the check, for those modes that follow them.
 static void note_use(struct follower *follower, const struct way *way, uint32_t at,
                      enum site_use use)
@@ -39,17 +57,8 @@ static void note_use(struct follower *follower, const struct way *way, uint32_t 
         (successes & (successes - 1)) != 0 && use != SITE_COMPARED && use != SITE_RETURNED)
         follower->outcome.valued = true;
     bool failed = follow_failed(follower, way) && way->asked;
-    if (follower->mode != FOLLOW_RETRY || weight(use) < 5 || (!failed && successes == 0))
-        return;
-    unsigned i = 0;
-    while (i < follower->use_count && follower->uses[i].fact != at)
-        i++;
-    if (i == USES)
-        return;
-    if (i == follower->use_count)
-        follower->uses[follower->use_count++] = (struct use_note){.fact = at};
-    follower->uses[i].by_failure |= failed;
-    follower->uses[i].by_success |= successes != 0;
+    if (follower->mode == FOLLOW_RETRY && weight(use) == 5 && (failed || successes != 0))
+        note_reached(follower, at, failed, successes != 0);
 }
 
 void follow_used(struct follower *follower, struct way *way, uint32_t at, enum site_use use)
@@ -78,12 +87,34 @@ static bool is_harmless(const struct flow_image *image, uint32_t callee)
            strcmp(image->imports.items[flow_callee_import(callee)].name, "free") == 0;
 }
 
+// The same function may be called in two places, once with the constant that a failure is.
+static void note_passed(struct follower *follower, const struct way *way, uint32_t callee,
+                        uint8_t argument, uint16_t content)
+{
+    uint64_t key = 1ull << 40 | (uint64_t)callee << 3 | argument;
+    int64_t number;
+    if (follower->mode != FOLLOW_RETRY || callee == FLOW_NONE)
+        return;
+    if (!follow_failed(follower, way)) {
+        if (content_derived(&follower->contents, content))
+            note_reached(follower, key, false, true);
+        return;
+    }
+    for (unsigned i = 0; way->asked && i < follower->contents.lanes; i++)
+        if ((way->alive >> i & 1) != 0 &&
+            content_number(&follower->contents, content, i, &number) &&
+            is_same(number, follower->numbers[i]))
+            note_reached(follower, key, true, false);
+}
+
 void follow_passed(struct follower *follower, struct way *way, uint32_t at, uint32_t callee)
 {
     static const uint8_t arguments[] = {5, 4, 1, 2, 8, 9}; // rdi rsi rdx rcx r8 r9
     struct outcome *outcome = &follower->outcome;
     if (is_harmless(follower->image, callee))
         return;
+    for (uint8_t i = 0; i < sizeof arguments; i++)
+        note_passed(follower, way, callee, i, way->machine.registers[arguments[i]]);
     for (uint8_t i = 0; i < sizeof arguments; i++) {
         if (!content_derived(&follower->contents, way->machine.registers[arguments[i]]))
             continue;
@@ -118,11 +149,6 @@ void follow_told(struct follower *follower, struct way *way, uint32_t at, uint64
     else
         outcome->errors &= ~lanes;
     outcome->told |= lanes;
-}
-
-static bool is_same(int64_t a, int64_t b)
-{
-    return number_signed(a, 4) == number_signed(b, 4);
 }
 
 void follow_returned(struct follower *follower, struct way *way, uint32_t at)

@@ -18,7 +18,7 @@ struct way {
 
 #define USES 32
 struct use_note { // a dangerous use, and who reaches it
-    uint32_t fact;
+    uint64_t key; // an instruction, or whom it is passed to
     bool by_failure, by_success;
 };
 
