@@ -104,6 +104,12 @@ static const char *const never_failing[] = {
     "textdomain",   "umask",
 };
 
+const char *const *callsite_never_failing(size_t *ret_count)
+{
+    *ret_count = sizeof never_failing / sizeof *never_failing;
+    return never_failing;
+}
+
 static int compare_names(const void *key, const void *item)
 {
     return strcmp(key, *(const char *const *)item);

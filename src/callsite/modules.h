@@ -36,6 +36,8 @@ struct error *callsite_modules_add(struct callsite_modules *modules, const char 
 void callsite_modules_keep(const struct callsite_modules *modules);
 // Finds the sites of all of them, in `threads` threads.
 struct error *callsite_modules_find(struct callsite_modules *modules, unsigned threads);
+// Functions of the C library that cannot fail, whatever their code looks like; sorted.
+const char *const *callsite_never_failing(size_t *ret_count);
 // The errno that goes with a result of an import, or 0.
 int callsite_modules_error(void *modules, size_t module, uint32_t import, int64_t result);
 
