@@ -212,6 +212,7 @@ static void judge(struct site *site, const struct outcome *outcome, uint64_t fai
             site->class = SITE_PARTLY;
             site->check = SITE_CHECK_SOME;
             site->unchecked = failures;
+            site->use = outcome->use;
         }
     } else if (!outcome->dangerous && outcome->returned_untold == 0 &&
                (outcome->cut || outcome->lost)) {
@@ -299,7 +300,10 @@ static struct error *look_for_use(struct finding *finding, const struct root *ro
     struct outcome retried;
     TRY(follower_run(finding->follower, root->block, &finding->candidates.items[root->callee],
                      root->known, root->numbers, root->failures, FOLLOW_RETRY, &retried));
-    outcome->interrupted = retried.interrupted;
+    if (retried.interrupted) {
+        outcome->interrupted = true;
+        outcome->use = retried.use;
+    }
     return NULL;
 }
 

@@ -35,7 +35,8 @@ static bool is_same(int64_t a, int64_t b)
     return number_signed(a, 4) == number_signed(b, 4);
 }
 
-static void note_reached(struct follower *follower, uint64_t key, bool by_failure, bool by_success)
+static void note_reached(struct follower *follower, uint64_t key, enum site_use use,
+                         bool by_failure, bool by_success)
 {
     unsigned i = 0;
     while (i < follower->use_count && follower->uses[i].key != key)
@@ -43,7 +44,7 @@ static void note_reached(struct follower *follower, uint64_t key, bool by_failur
     if (i == USES)
         return;
     if (i == follower->use_count)
-        follower->uses[follower->use_count++] = (struct use_note){.key = key};
+        follower->uses[follower->use_count++] = (struct use_note){.key = key, .use = (uint8_t)use};
     follower->uses[i].by_failure |= by_failure;
     follower->uses[i].by_success |= by_success;
 }
@@ -58,7 +59,7 @@ static void note_use(struct follower *follower, const struct way *way, uint32_t 
         follower->outcome.valued = true;
     bool failed = follow_failed(follower, way) && way->asked;
     if (follower->mode == FOLLOW_RETRY && weight(use) == 5 && (failed || successes != 0))
-        note_reached(follower, at, failed, successes != 0);
+        note_reached(follower, at, use, failed, successes != 0);
 }
 
 void follow_used(struct follower *follower, struct way *way, uint32_t at, enum site_use use)
@@ -97,14 +98,14 @@ static void note_passed(struct follower *follower, const struct way *way, uint32
         return;
     if (!follow_failed(follower, way)) {
         if (content_derived(&follower->contents, content))
-            note_reached(follower, key, false, true);
+            note_reached(follower, key, SITE_PASSED, false, true);
         return;
     }
     for (unsigned i = 0; way->asked && i < follower->contents.lanes; i++)
         if ((way->alive >> i & 1) != 0 &&
             content_number(&follower->contents, content, i, &number) &&
             is_same(number, follower->numbers[i]))
-            note_reached(follower, key, true, false);
+            note_reached(follower, key, SITE_PASSED, true, false);
 }
 
 void follow_passed(struct follower *follower, struct way *way, uint32_t at, uint32_t callee)

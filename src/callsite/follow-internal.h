@@ -19,6 +19,7 @@ struct way {
 #define USES 32
 struct use_note { // a dangerous use, and who reaches it
     uint64_t key; // an instruction, or whom it is passed to
+    uint8_t use;  // enum site_use
     bool by_failure, by_success;
 };
 

@@ -394,8 +394,10 @@ struct error *follower_run(struct follower *follower, uint32_t start,
         TRY(follow(follower, follower->ways.items[follower->next++]));
     }
     for (unsigned i = 0; i < follower->use_count; i++)
-        follower->outcome.interrupted |=
-            follower->uses[i].by_failure && follower->uses[i].by_success;
+        if (follower->uses[i].by_failure && follower->uses[i].by_success) {
+            follower->outcome.interrupted = true;
+            follower->outcome.use = follower->uses[i].use;
+        }
     *ret_outcome = follower->outcome;
     return NULL;
 }
