@@ -43,6 +43,7 @@ static struct error *put_word(struct page *page, const char *word)
 {
     size_t column = page->names + 4 + 8;
     if (columns(page) + strlen(word) + 1 > PAGE && columns(page) > column) {
+        page->text->data[--page->text->size] = '\0'; // the space behind the last word
         TRY(buffer_append(page->text, "\n", 1));
         page->line = page->text->size;
         TRY(fill_to(page, column));
@@ -88,6 +89,10 @@ static struct error *put_result(struct page *page, const struct profile_function
 {
     if (failure->result.kind == VALUE_ERRORS)
         return buffer_printf(page->text, "%s", failure->result.negative ? "-errno" : "errno");
+    char digits[16];
+    if (failure->reason == FAILURE_ERROR_NUMBERS)
+        return buffer_printf(page->text, "%s",
+                             profile_error_name((unsigned)failure->result.number, digits));
     if (failure->result.number == 0 && function->pointer)
         return buffer_printf(page->text, "NULL");
     return buffer_printf(page->text, "%lld", (long long)failure->result.number);
