@@ -253,7 +253,8 @@ static struct error *judge_without_result(struct finding *finding, const struct 
     if (!root->tail)
         TRY(follower_run(finding->follower, root->block, &finding->candidates.items[root->callee],
                          root->known, root->numbers, root->failures, FOLLOW_NO_END, &outcome));
-    site->role = SITE_ROLE_NONE;
+    if (site->role == SITE_ROLE_PASSES)
+        site->role = SITE_ROLE_NONE;
     judge(site, &outcome, root->failures);
     return NULL;
 }
@@ -262,7 +263,8 @@ static enum site_role role_of(const struct candidates *candidates, const struct 
 {
     if ((outcome->returned_same & candidates->successes) == 0)
         return SITE_ROLE_NONE;
-    if ((outcome->returned_same & candidates->failures) != 0)
+    // Who ends the program for most failures returns some that are none: no memory of size zero.
+    if ((outcome->returned_same & candidates->failures) != 0 && !outcome->dies)
         return SITE_ROLE_PASSES;
     return outcome->told != 0 ? SITE_ROLE_GUARDS : SITE_ROLE_NONE;
 }

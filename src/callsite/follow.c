@@ -256,6 +256,8 @@ static struct error *leave_by_call(struct follower *follower, struct way *way, u
     const struct isa_fact *fact = &image->facts.items[at];
     if (way->block == follower->start)
         follower->outcome.retried |= way->asked;
+    if (!comes_back(image, block))
+        follower->outcome.dies |= follow_failed(follower, way);
     if (way->block == follower->start || !comes_back(image, block))
         return NULL;
     if (fact->src < ISA_REGISTERS &&
@@ -283,6 +285,7 @@ static struct error *leave_block(struct follower *follower, struct way *way, uin
             follow_returned(follower, way, at);
         return NULL;
     case FLOW_STOPS:
+        follower->outcome.dies |= follow_failed(follower, way);
         return NULL;
     default:
         break;

@@ -31,6 +31,7 @@ struct outcome {
     bool checked_after; // told apart only after that
     bool cut;           // the budget was not enough
     bool lost;          // the way leads somewhere unknown
+    bool dies;          // a failure leads where nothing comes back from
     bool valued;        // FOLLOW_SUCCESS: a success is used for its value
     bool retried;       // a failure leads back to the call if errno says so
     bool interrupted;   // FOLLOW_RETRY: with another errno, it is used as a success is

@@ -260,11 +260,20 @@ APART void *guard(size_t n)
     }
     return p;
 }
+APART void *guard_or_empty(size_t n)
+{
+    void *p = malloc(n);
+    if (p == NULL && n != 0)
+        abort();
+    return p;
+}
 APART int guarded(size_t n)
 {
     char *p = guard(n);
     p[0] = 1;
     take(p, 1);
+    p = guard_or_empty(n);
+    take(p, p[0]);
     return 1;
 }
 APART void *passes(size_t n)

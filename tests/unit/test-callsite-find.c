@@ -167,10 +167,12 @@ static unsigned check_others(const struct looking *looking, const char *compiler
 {
     unsigned wrong = 0;
     const struct site *guard = find(looking, "guard", "malloc");
+    const struct site *empty = find(looking, "guard_or_empty", "malloc");
     const struct site *passes = find(looking, "passes", "malloc");
     const struct site *outer = find(looking, "passes_unchecked", "malloc");
     const struct site *partly = find(looking, "partly", "select");
     wrong += guard == NULL || guard->role != SITE_ROLE_GUARDS;
+    wrong += empty == NULL || empty->role != SITE_ROLE_GUARDS;
     wrong += passes == NULL || passes->role != SITE_ROLE_PASSES || passes->callers != 2 ||
              passes->callers_checked != 1 || passes->class != SITE_PARTLY;
     wrong += outer == NULL || !is_named(looking, outer->wrapper, "passes") ||
