@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#define MOST_BLOCKS 32 // from the entry on
+
 // The function a block calls; FLOW_NONE if it calls none of the image.
 static uint32_t called(const struct flow_image *image, const struct flow_block *block)
 {
@@ -45,4 +47,40 @@ void callers_deinit(struct callers *callers)
 {
     free(callers->first);
     free(callers->blocks);
+}
+
+static bool writes_result(const struct flow_image *image, const struct flow_block *block)
+{
+    for (uint32_t i = 0; i < block->count; i++) {
+        const struct isa_fact *fact = &image->facts.items[block->first + i];
+        if ((fact->writes >> ISA_RETURN & 1) != 0 || fact->kind == ISA_CALL ||
+            fact->kind == ISA_CALL_INDIRECT)
+            return true;
+    }
+    return false;
+}
+
+bool callers_get_nothing(const struct flow_image *image, uint32_t function)
+{
+    uint32_t blocks[MOST_BLOCKS];
+    unsigned count = 0, next = 0;
+    if (image->functions.items[function].block_count == 0)
+        return false;
+    blocks[count++] = image->functions.items[function].first_block;
+    while (next < count) {
+        const struct flow_block *block = &image->blocks.items[blocks[next++]];
+        if (writes_result(image, block))
+            continue;
+        if (block->end == FLOW_RETURNS)
+            return true;
+        for (uint32_t i = 0; i < block->out_count && count < MOST_BLOCKS; i++) {
+            uint32_t to = image->edges.items[block->edges_out + i].block;
+            unsigned seen = 0;
+            while (seen < count && blocks[seen] != to)
+                seen++;
+            if (seen == count)
+                blocks[count++] = to;
+        }
+    }
+    return false;
 }

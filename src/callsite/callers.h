@@ -12,4 +12,7 @@ struct callers {
 struct error *callers_init(const struct flow_image *image, struct callers *ret_callers);
 void callers_deinit(struct callers *callers);
 
+// Whether some way through the function never writes the register of results: then it has none.
+bool callers_get_nothing(const struct flow_image *image, uint32_t function);
+
 #endif

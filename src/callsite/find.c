@@ -228,7 +228,7 @@ static void judge_by_callers(struct site *site, const struct asked *asked)
     site->callers = asked->callers;
     site->callers_checked = asked->checked;
     if (asked->callers == 0) {
-        if (site->class == SITE_UNCHECKED) {
+        if (site->class == SITE_UNCHECKED && site->use == SITE_RETURNED) {
             site->class = SITE_UNKNOWN;
             site->reason = "returned to callers that are not known";
         }
@@ -348,7 +348,7 @@ static struct error *follow_root(struct finding *finding, struct root root)
         struct asked asked = {.by_all = outcome.returned_untold};
         TRY(ask_callers(finding, block->function, root.callee, &outcome, 0, &asked));
         site = &finding->sites.items.items[number];
-        if (asked.callers != 0 && asked.used == 0)
+        if (asked.callers != 0 ? asked.used == 0 : callers_get_nothing(image, block->function))
             return judge_without_result(finding, &root, site);
         judge_by_callers(site, &asked);
     }

@@ -103,8 +103,8 @@ static void write_cell(struct machine *machine, const struct contents *contents,
 {
     for (unsigned i = machine->cell_count; i-- > 0;) {
         const struct cell *cell = &machine->cells[i];
-        if (cell->base == where.base && cell->offset < where.offset + where.width &&
-            where.offset < cell->offset + cell->width)
+        uint64_t apart = (uint64_t)where.offset - (uint64_t)cell->offset;
+        if (cell->base == where.base && (apart < cell->width || 0 - apart < where.width))
             forget_cell(machine, i);
     }
     if (where.content == CONTENT_UNKNOWN)
