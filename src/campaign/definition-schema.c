@@ -37,6 +37,8 @@ const struct schema_field schema_fields[] = {
      "file of FAULT-TYPE WEIGHT lines"},
     {"selection.most", SCHEMA_COUNT, FIELD(selection.most), NULL, 0, MANY,
      "last occurrence that a sweep tries (10000)"},
+    {"selection.order", SCHEMA_CHOICE, FIELD(selection.order), "random|listed", 0, 0,
+     "trials at random, or in the order in which the injector lists candidates"},
     {"selection.repeat", SCHEMA_COUNT, FIELD(selection.repeat), NULL, 1, MANY,
      "trials per candidate (1)"},
     {"oracle.references", SCHEMA_COUNT32, FIELD(oracle.references), NULL, 1, 10000,

@@ -24,13 +24,15 @@ struct definition_parameter {
 };
 
 enum selection_kind { SELECT_ALL, SELECT_SAMPLE, SELECT_SWEEP };
+enum selection_order { ORDER_RANDOM, ORDER_LISTED };
 struct selection {
     enum selection_kind kind;
-    uint64_t sample;    // how many, in all or per group
-    char *per;          // "type", "function", "module", "file", "component"; NULL: in all
-    char *weights_file; // "FAULT-TYPE WEIGHT" lines; NULL: uniform
-    uint64_t most;      // of a sweep: last position tried; 0: the usual 10000
-    uint64_t repeat;    // trials per candidate, at least 1
+    uint64_t sample;            // how many, in all or per group
+    char *per;                  // "type", "function", "module", "file", "component"; NULL: in all
+    char *weights_file;         // "FAULT-TYPE WEIGHT" lines; NULL: uniform
+    uint64_t most;              // of a sweep: last position tried; 0: the usual 10000
+    uint64_t repeat;            // trials per candidate, at least 1
+    enum selection_order order; // of trials: at random, or as the injector lists candidates
 };
 
 struct filter {    // a normalising replacement in outputs before they are compared

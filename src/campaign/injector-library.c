@@ -8,6 +8,7 @@
 #include "campaign/definition-parameter.h"
 #include "campaign/injectors.h"
 #include "campaign/library-candidates.h"
+#include "campaign/library-choice.h"
 #include "campaign/library-gaps.h"
 #include "campaign/library-spec.h"
 #include "campaign/reproduce.h"
@@ -25,19 +26,29 @@
 
 static const struct injector_parameter parameters[] = {
     {"faults", "SPEC...",
-     "FUNCTION=VALUE/ERRNO, and other actions of ordeal-scenario(5); functions may be globs", true,
-     true},
+     "FUNCTION=VALUE/ERRNO, and other actions of ordeal-scenario(5); functions may be globs; auto: "
+     "whatever of what is called can really fail",
+     true, true},
     {"at", "occurrence|site|stack",
      "what a candidate is: every single call, every place that calls, or every distinct call stack "
      "(occurrence)",
      false, false},
     {"mode", "transient|persistent", "fail once, or from then on (transient)", false, false},
     {"plugins", "FILE...", "shared objects with triggers for conditions of faults", false, true},
+    {"functions", "GLOB...", "of automatic faults: of these functions only", false, true},
+    {"modules", "GLOB...", "likewise: in calls by these programs and libraries only", false, true},
+    {"exclude", "GLOB...", "likewise: none of these functions, programs and libraries", false,
+     true},
+    {"errors", "realistic|all", "likewise: those that happen, or rare ones, too (realistic)", false,
+     false},
     {0},
 };
 
+#define AUTOMATIC "auto" // as the only fault: choose
+
 struct library {
     const struct definition *definition;
+    bool automatic;
     struct library_plan plan;
     struct gaps gaps;
     struct scenario *watching; // the faults' functions, without faults
@@ -120,6 +131,35 @@ static struct error *add_faults(struct library *library)
     return scenario_compile(library->plan.faults, 0, &plan);
 }
 
+static bool is_automatic(const struct definition *definition)
+{
+    const struct definition_parameter *faults = parameters_find(definition, "faults");
+    return faults != NULL && faults->values.count == 1 &&
+           strcmp(faults->values.items[0], AUTOMATIC) == 0;
+}
+
+// Parameters that go with faults that were named, or with those that were not.
+static struct error *check_together(const struct library *library)
+{
+    static const char *const choosing[] = {"functions", "modules", "exclude", "errors", NULL};
+    static const char *const given[] = {"at", "mode", "plugins", NULL};
+    const char *const *wrong = library->automatic ? given : choosing;
+    for (; *wrong != NULL; wrong++)
+        if (parameters_find(library->definition, *wrong) != NULL)
+            return error_new(library->automatic ? "'%s' does not go with automatic faults"
+                                                : "'%s' goes with 'faults: auto' only",
+                             *wrong);
+    if (library->automatic && library->definition->selection.kind == SELECT_SWEEP)
+        return error_new("automatic faults cannot be swept");
+    return NULL;
+}
+
+static struct error *watch_everything(struct library *library)
+{
+    library->plan.at = LIBRARY_STACK;
+    return scenario_add_spec(library->watching, "* watch");
+}
+
 static void freep_scenario(struct scenario **scenario)
 {
     scenario_free(*scenario);
@@ -128,7 +168,8 @@ static void freep_scenario(struct scenario **scenario)
 static struct error *check_value(const char *parameter, const struct source *source)
 {
     _cleanup_(freep_scenario) struct scenario *scenario = NULL;
-    if (strcmp(parameter, "faults") != 0)
+    if (strcmp(parameter, "faults") != 0 ||
+        (source->size == strlen(AUTOMATIC) && memcmp(source->text, AUTOMATIC, source->size) == 0))
         return NULL;
     TRY(scenario_new(&scenario));
     return spec_add(scenario, source, NULL);
@@ -162,8 +203,10 @@ static struct error *fill(struct library *library)
                          at);
     TRY(scenario_new(&library->plan.faults));
     TRY(scenario_new(&library->watching));
+    library->automatic = is_automatic(definition);
+    TRY(check_together(library));
     TRY(add_plugins(definition, library->plan.faults));
-    TRY(add_faults(library));
+    TRY(library->automatic ? watch_everything(library) : add_faults(library));
     TRY(check_program(definition));
     return witness_new(&library->witness);
 }
@@ -289,11 +332,32 @@ static struct error *observe(void *self, const char *root, struct observation *r
     return error;
 }
 
+static const definition_words *words_of(const struct library *library, const char *parameter)
+{
+    const struct definition_parameter *found = parameters_find(library->definition, parameter);
+    return found != NULL ? &found->values : NULL;
+}
+
+static struct error *choose_faults(struct library *library,
+                                   struct error *(*add)(void *data, struct candidate *candidate),
+                                   void *data)
+{
+    const struct choice_options options = {
+        .functions = words_of(library, "functions"),
+        .modules = words_of(library, "modules"),
+        .excluded = words_of(library, "exclude"),
+        .paranoid =
+            strcmp(parameters_value(library->definition, "errors", "realistic"), "all") == 0,
+    };
+    return choice_candidates(&library->plan, &options, add, data);
+}
+
 static struct error *
 candidates(void *self, struct error *(*add)(void *data, struct candidate *candidate), void *data)
 {
     struct library *library = self;
-    return library_candidates(&library->plan, add, data);
+    return library->automatic ? choose_faults(library, add, data)
+                              : library_candidates(&library->plan, add, data);
 }
 
 static struct error *remarks(void *self, struct error *(*say)(void *data, const char *sentence),

@@ -257,7 +257,9 @@ static struct error *another_of(struct ledger *ledger, struct finding_group *gro
     };
     TRY(store_add_finding(ledger->store, &row));
     bool next = group->confirmed == STORE_FLAKY && group->failures <= FINDING_SPARES;
-    if (!next && !finding_is_simpler(group, result))
+    // Where candidates have an order, the first is the example, whichever comes in first.
+    bool listed = ledger->options.definition->selection.order == ORDER_LISTED;
+    if (!next && (listed ? job->number > group->number : !finding_is_simpler(group, result)))
         return ledger->confirm ? keep_spare(group, job, result, trial) : NULL;
     TRY(take_example(ledger, group, job, result, trial));
     return with_row(ledger, group, job, result, store_changed);

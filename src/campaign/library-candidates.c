@@ -61,7 +61,8 @@ static struct error *start(const struct making *making, const struct recorded_ca
 static struct error *finish(const struct making *making, struct error *error,
                             struct candidate *candidate)
 {
-    making->plan->made[making->fault]++;
+    if (making->plan->made != NULL)
+        making->plan->made[making->fault]++;
     if (error == NULL)
         error = making->add(making->data, candidate);
     candidate_deinit(candidate);
@@ -161,14 +162,9 @@ static struct error *is_new(struct making *making, const struct recorded_call *c
     return *ret_new ? map_put(&making->done, key, 0) : NULL;
 }
 
-static struct error *add_site(struct making *making, const struct recorded_call *call)
+static struct error *make_site(const struct making *making, const struct recorded_call *call)
 {
     const struct recorded_site *site = &making->plan->recording.sites.items[call->site];
-    bool fresh;
-    TRY(is_new(making, call, call->site, &fresh));
-    if (!fresh ||
-        site->module[0] == '\0') // an address without a module means nothing to another run
-        return NULL;
     struct candidate candidate = {0};
     _cleanup_(buffer_deinit) struct buffer spec = {0};
     struct error *error = start(making, call, &candidate);
@@ -183,6 +179,17 @@ static struct error *add_site(struct making *making, const struct recorded_call 
     if (error == NULL)
         error = put_place(site, true, &candidate);
     return finish(making, error, &candidate);
+}
+
+static struct error *add_site(struct making *making, const struct recorded_call *call)
+{
+    const struct recorded_site *site = &making->plan->recording.sites.items[call->site];
+    bool fresh;
+    TRY(is_new(making, call, call->site, &fresh));
+    if (!fresh ||
+        site->module[0] == '\0') // an address without a module means nothing to another run
+        return NULL;
+    return make_site(making, call);
 }
 
 // A stack is known by its hash alone, and so goes by the first occurrence that had it.
@@ -260,6 +267,17 @@ struct error *library_candidates(struct library_plan *plan,
             return error;
     }
     return NULL;
+}
+
+struct error *library_one(struct library_plan *plan, const struct scenario_rule_view *rule,
+                          const struct recorded_call *call, enum library_at at,
+                          struct error *(*add)(void *data, struct candidate *candidate), void *data)
+{
+    const struct making making = {.plan = plan, .rule = *rule, .add = add, .data = data};
+    if (at == LIBRARY_SITE)
+        return make_site(&making, call);
+    return add_occurrence(&making, call, &plan->recording.sites.items[call->site], true,
+                          call->first);
 }
 
 struct error *library_next(const struct library_plan *plan, const struct candidate *last,

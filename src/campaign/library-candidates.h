@@ -27,6 +27,12 @@ struct library_plan {
 struct error *library_candidates(struct library_plan *plan,
                                  struct error *(*add)(void *data, struct candidate *candidate),
                                  void *data);
+// The candidate of one recorded call (after recording_settle()) and one fault: whenever its place
+// calls, or, for LIBRARY_STACK, at the occurrence that it was first seen.
+struct error *library_one(struct library_plan *plan, const struct scenario_rule_view *rule,
+                          const struct recorded_call *call, enum library_at at,
+                          struct error *(*add)(void *data, struct candidate *candidate),
+                          void *data);
 // Whether the recorded calls are some that the fault is for.
 bool library_is_called(const struct library_plan *plan, size_t fault);
 // Whether a function that a glob stands for gets no candidates, because what the fault returns is

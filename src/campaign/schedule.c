@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The choice between the two kinds of schedule, and the common one: a list of selected candidates
-// in random order, so that what has been run at any moment is a uniform sample of them.
+// in random order, so that what has been run at any moment is a uniform sample of them; or, where
+// the definition says so, in the order in which they are listed.
 #include "campaign/schedule.h"
 
 #include "base/cleanup.h"
@@ -70,7 +71,7 @@ struct error *schedule_done(struct schedule *schedule, struct trial_job *job,
 
 // The list holds numbers only: a candidate is read when its turn comes.
 struct list_item {
-    uint64_t key; // random; the order of the list
+    uint64_t key; // the order of the list: random, or all the same
     uint64_t number;
 };
 
@@ -99,7 +100,9 @@ static struct error *list_row(void *data, const struct store_candidate *row)
     // A key of its own for each candidate: the order does not depend on which others are there.
     struct stats_random random =
         stats_random_start(trial_seed(list->options.definition->seed, ORDER_STREAM), row->number);
-    *item = (struct list_item){.key = stats_random_next(&random), .number = row->number};
+    bool listed = list->options.definition->selection.order == ORDER_LISTED;
+    *item =
+        (struct list_item){.key = listed ? 0 : stats_random_next(&random), .number = row->number};
     if (row->number > list->highest)
         list->highest = row->number;
     return NULL;

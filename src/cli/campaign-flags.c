@@ -18,6 +18,9 @@ const struct campaign_flag campaign_flags[] = {
     {"inject", "faults", "library", false},
     {"at", "at", "library", false},
     {"plugin", "plugins", "library", false},
+    {"functions", "functions", "library", false},
+    {"modules", "modules", "library", false},
+    {"exclude", "exclude", "library", false},
     {"signal", "signals", "signal", false},
     {"name", "campaign", NULL, false},
     {"env", "environment", NULL, false},
@@ -146,7 +149,25 @@ static struct error *apply_words(const struct campaign_words *words, struct defi
         TRY(definition_set(definition, "injector.library.mode", "persistent"));
     if (words->private_network)
         TRY(definition_set(definition, "sandbox.network", "private"));
+    if (words->paranoid) {
+        parameters_forget(definition, "errors");
+        TRY(definition_set(definition, "injector.library.errors", "all"));
+    }
     return words->command != NULL ? set_command(definition, words->command) : NULL;
+}
+
+// What somebody wants who says nothing but the command.
+static struct error *set_automatic(struct definition *definition)
+{
+    static const char *const settings[][2] = {
+        {"injector.library.faults", "auto"},
+        {"selection.order", "listed"},
+        {"oracle.references", "3"},
+        {"time_budget", "60s"},
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        TRY(definition_set(definition, settings[i][0], settings[i][1]));
+    return NULL;
 }
 
 struct error *campaign_define(const struct campaign_words *words, struct definition *ret_definition,
@@ -156,6 +177,8 @@ struct error *campaign_define(const struct campaign_words *words, struct definit
     TRY(definition_new(&definition));
     uint64_t chosen = definition.seed;
     definition.seed = NO_SEED;
+    if (words->automatic)
+        TRY(set_automatic(&definition));
     if (words->file != NULL)
         TRY(definition_read(&definition, words->file));
     TRY(apply_words(words, &definition));
@@ -186,7 +209,7 @@ bool campaign_is_defined(const struct campaign_words *words)
             return true;
     }
     return words->file != NULL || words->command != NULL || words->sweep || words->persistent ||
-           words->private_network;
+           words->private_network || words->paranoid;
 }
 
 struct error *campaign_set_limits(const struct campaign_words *words, struct definition *definition)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From the command line of `ordeal campaign` to a definition.
+// From the command lines of `ordeal campaign` and `ordeal test` to a definition.
 #ifndef ORDEAL_CLI_CAMPAIGN_FLAGS_H
 #define ORDEAL_CLI_CAMPAIGN_FLAGS_H
 
@@ -12,6 +12,8 @@
 struct campaign_words { // what stands on the command line besides options of the command itself
     const struct option_list *flags; // that say something about the definition, in order
     bool sweep, persistent, private_network;
+    bool automatic;   // faults are chosen, and other things that a test wants by default
+    bool paranoid;    // among all errors there are
     const char *file; // or NULL
     char **command;   // after "--", ends with NULL; or NULL
 };

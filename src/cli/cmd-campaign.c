@@ -3,25 +3,18 @@
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
-#include "base/suggestion.h"
 #include "campaign/campaign.h"
 #include "cli/campaign-flags.h"
 #include "cli/campaign-preview.h"
-#include "cli/progress.h"
+#include "cli/campaign-run.h"
 #include "report/campaign.h"
 #include "stats/stats.h"
 
-#include <errno.h>
-#include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define DEFAULT_STORE "ordeal.db"
-#define CONFIDENCE    0.95
-#define EXIT_FINDINGS 1
-#define EXIT_UNTESTED 3
+#define CONFIDENCE 0.95
 
 struct settings {
     struct option_list flags;
@@ -100,33 +93,6 @@ static const struct option options[] = {
     {"quiet", 'q', OPTION_FLAG, NULL, "show no progress", FIELD(quiet)},
 };
 
-// Which verdicts count for the exit status.
-static struct error *parse_fail_on(const char *list, bool failing[VERDICTS])
-{
-    for (int i = 0; i < VERDICTS; i++)
-        failing[i] = list == NULL && verdict_facts[i].failure;
-    while (list != NULL && *list != '\0') {
-        size_t size = strcspn(list, ",");
-        enum verdict verdict = verdict_named(list, size);
-        if (verdict == VERDICTS || !verdict_facts[verdict].counts) {
-            struct suggestion meant = suggestion_start(list, size);
-            _cleanup_(buffer_deinit) struct buffer known = {0};
-            for (int i = 0; i < VERDICTS; i++)
-                if (verdict_facts[i].counts) {
-                    suggestion_offer(&meant, verdict_facts[i].name);
-                    TRY(buffer_printf(&known, "%s%s", known.size == 0 ? "" : ", ",
-                                      verdict_facts[i].name));
-                }
-            char storage[SUGGESTION_SIZE];
-            return error_new("--fail-on: '%.*s' is no verdict to fail on%s; there are: %s",
-                             (int)size, list, suggestion_text(&meant, storage), known.data);
-        }
-        failing[verdict] = true;
-        list += size + (list[size] == ',');
-    }
-    return NULL;
-}
-
 static struct error *print_sample_size(const char *text)
 {
     char *end;
@@ -149,20 +115,6 @@ static struct error *print_sample_size(const char *text)
     return output_print(&out);
 }
 
-static int exit_status(const struct campaign_end *end, const bool failing[VERDICTS])
-{
-    uint64_t failures = 0, counted = 0;
-    for (int i = 0; i < VERDICTS; i++) {
-        failures += failing[i] ? end->verdicts[i] : 0;
-        counted += verdict_facts[i].counts ? end->verdicts[i] : 0;
-    }
-    if (failures != 0)
-        return EXIT_FINDINGS;
-    if (end->state != STORE_FINISHED)
-        return EXIT_CANNOT_RUN; // nothing found so far is not nothing found
-    return counted == 0 ? EXIT_UNTESTED : 0;
-}
-
 static struct error *report(struct store *store, const char *path, const struct campaign_end *end)
 {
     const struct report_options how = {.database = path, .colour = output_colour(STDOUT_FILENO)};
@@ -171,85 +123,20 @@ static struct error *report(struct store *store, const char *path, const struct 
     return output_print(&text);
 }
 
-// A definition that is given must be the stored one's. What is not given is the stored one's, too:
-// the seed, and everything else where there is neither a file nor a command.
-static struct error *check_resumed(const struct campaign_words *words, struct store *store,
-                                   int64_t id)
-{
-    if (!campaign_is_defined(words))
-        return NULL;
-    _cleanup_(definition_deinit) struct definition definition = {0};
-    _cleanup_(store_campaign_deinit) struct store_campaign row = {0};
-    bool seeded = true;
-    TRY(store_find_campaign(store, id, &row));
-    if (words->file == NULL && words->command == NULL) {
-        TRY(definition_new(&definition));
-        TRY(definition_parse(&definition, "definition", row.definition, strlen(row.definition)));
-        TRY(campaign_redefine(words, &definition));
-    } else {
-        TRY(campaign_define(words, &definition, &seeded));
-    }
-    if (!seeded)
-        definition.seed = row.seed;
-    return campaign_compare(store, id, &definition);
-}
-
-static struct error *resume(const struct campaign_words *words, struct store *store,
-                            struct campaign_control *control, struct campaign_end *ret_end)
-{
-    _cleanup_(definition_deinit) struct definition limits = {0};
-    int64_t id;
-    TRY(definition_new(&limits));
-    TRY(campaign_set_limits(words, &limits));
-    control->jobs = limits.jobs;
-    bool limited =
-        limits.time_budget_ns != 0 || limits.max_trials != 0 || limits.until_interval > 0;
-    TRY(campaign_find_unfinished(store, 0, limited, &id));
-    TRY(check_resumed(words, store, id));
-    control->limits = limited ? &limits : NULL;
-    struct error *error = campaign_resume(store, id, control, ret_end);
-    control->limits = NULL;
-    return error;
-}
-
-// Everything that can be wrong is said before a store is made.
-static struct error *define(const struct campaign_words *words, struct definition *ret_definition)
-{
-    _cleanup_(definition_deinit) struct definition definition = {0};
-    bool seeded;
-    TRY(campaign_define(words, &definition, &seeded));
-    TRY(definition_check(&definition));
-    *ret_definition = definition;
-    definition = (struct definition){0};
-    return NULL;
-}
-
 static struct error *carry_out(const struct settings *settings, const struct campaign_words *words,
                                int *ret_status)
 {
-    const char *path = settings->store != NULL ? settings->store : DEFAULT_STORE;
+    const struct campaign_job job = {.words = words,
+                                     .store = settings->store,
+                                     .resume = settings->resume,
+                                     .quiet = settings->quiet};
     bool failing[VERDICTS];
-    _cleanup_(definition_deinit) struct definition definition = {0};
-    TRY(parse_fail_on(settings->fail_on, failing));
-    if (!settings->resume)
-        TRY(define(words, &definition));
-    else if (access(path, F_OK) < 0)
-        return error_from_errno(errno, "there is nothing to resume: %s", path);
-    // A limit on the size of files is to be an error of the store, not our death.
-    signal(SIGXFSZ, SIG_IGN);
+    TRY(campaign_parse_fail_on(settings->fail_on, failing));
     _cleanup_(store_closep) struct store *store = NULL;
-    TRY(store_open(path, STORE_WRITE, &store));
     struct campaign_end end = {0};
-    struct progress *progress = NULL;
-    TRY(progress_new(settings->quiet, &progress));
-    struct campaign_control *control = progress_control(progress);
-    struct error *error = settings->resume ? resume(words, store, control, &end)
-                                           : campaign_start(&definition, store, control, &end);
-    progress_free(progress);
-    if (error != NULL)
-        return error;
-    *ret_status = exit_status(&end, failing);
-    return report(store, path, &end);
+    TRY(campaign_carry_out(&job, &store, &end));
+    *ret_status = campaign_exit_status(&end, failing);
+    return report(store, campaign_store_path(&job), &end);
 }
 
 static struct error *run(const void *data, char **operands, int *ret_status)
@@ -265,7 +152,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     if (!settings->dry_run)
         return carry_out(settings, &words, ret_status);
     _cleanup_(definition_deinit) struct definition definition = {0};
-    TRY(define(&words, &definition));
+    TRY(campaign_define_checked(&words, &definition));
     return campaign_preview(&definition);
 }
 

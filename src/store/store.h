@@ -108,7 +108,8 @@ struct store_candidate {
     const char *file;      // source file, or NULL
     unsigned line;         // or 0
     const char *component; // a larger part the place belongs to, or NULL
-    const char *series;    // for sweeps: candidates of one series differ in position only
+    const char *series; // for sweeps: candidates of one series differ in position only; of faults
+                        // that were chosen: the class of the call
     uint64_t position;
     double weight;
     bool selected; // chosen to be run

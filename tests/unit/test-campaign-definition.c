@@ -231,7 +231,7 @@ static void errors_name_place_and_remedy(void **state)
             "               ^");
     refuses("injector:\n  library: {fault: x}\n",
             "x.yaml:2:13: injector 'library' has no parameter 'fault' (did you mean 'faults'?); it "
-            "has: faults, at, mode, plugins\n"
+            "has: faults, at, mode, plugins, functions, modules, exclude, errors\n"
             "      library: {fault: x}\n"
             "                ^");
 }

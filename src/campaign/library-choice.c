@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See library-choice.h.
+#include "campaign/library-choice.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "campaign/library-analysis.h"
+#include "campaign/realism.h"
+#include "scenario/tables.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CODES_MOST          3 // results of one function that are tried where no table knows better
+#define CODES_MOST_PARANOID 8
+
+struct chosen {
+    uint32_t call; // of the recording
+    uint8_t stage; // enum stage
+    uint8_t class; // likewise, of the site itself
+    uint8_t round; // the first error of a function, the second, …
+    uint8_t danger;
+    uint8_t need; // enum realism_need
+    char action[56];
+};
+
+struct choosing {
+    struct library_plan *plan;
+    const struct choice_options *options;
+    struct analysis analysis;
+    struct map seen;              // sites and stacks with an action
+    struct map handlers, sockets; // programs that have some
+    ARRAY(struct chosen) items;
+};
+
+// In the order in which they are tried. What the C library itself calls comes late: mostly its own
+// functions fail in consequence, and those were tried before.
+enum stage {
+    STAGE_UNCHECKED,
+    STAGE_PARTLY,
+    STAGE_UNKNOWN,
+    STAGE_CHECKED,
+    STAGE_SYSTEM,
+    STAGE_STACK
+};
+static const char *const stage_names[] = {"unchecked", "partly checked", "unknown",
+                                          "checked",   "C library",      "other stack"};
+
+static enum stage stage_of(enum site_class class)
+{
+    switch (class) {
+    case SITE_UNCHECKED:
+        return STAGE_UNCHECKED;
+    case SITE_PARTLY:
+        return STAGE_PARTLY;
+    case SITE_UNKNOWN:
+        return STAGE_UNKNOWN;
+    case SITE_CHECKED:
+        break;
+    }
+    return STAGE_CHECKED;
+}
+
+static bool matches(const definition_words *globs, const char *text)
+{
+    for (size_t i = 0; globs != NULL && i < globs->count; i++)
+        if (fnmatch(globs->items[i], text, 0) == 0)
+            return true;
+    return false;
+}
+
+static bool matches_module(const definition_words *globs, const char *path)
+{
+    return matches(globs, path) || matches(globs, file_base_name(path));
+}
+
+static bool is_wanted(const struct choice_options *options, const struct recorded_call *call,
+                      const struct recorded_site *site)
+{
+    if (site->module[0] == '\0') // an address without a module means nothing to another run
+        return false;
+    if (options->functions != NULL && !matches(options->functions, call->function))
+        return false;
+    if (options->modules != NULL && !matches_module(options->modules, site->module))
+        return false;
+    return !matches(options->excluded, call->function) &&
+           !matches_module(options->excluded, site->module);
+}
+
+static struct error *note(struct map *map, const char *program)
+{
+    uint64_t key = hash_bytes(program, strlen(program));
+    return map_find(map, key) == MAP_NONE ? map_put(map, key, 0) : NULL;
+}
+
+// What decides whether errors are possible that depend on more than the function.
+static struct error *look_at_programs(struct choosing *choosing)
+{
+    static const char *const opening[] = {"socket", "socketpair", "accept", "accept4"};
+    const struct recording *recording = &choosing->plan->recording;
+    for (size_t i = 0; i < recording->calls.count; i++) {
+        const struct recorded_call *call = &recording->calls.items[i];
+        if (strcmp(call->function, "sigaction") == 0 &&
+            !realism_is_system(recording->sites.items[call->site].module))
+            TRY(note(&choosing->handlers, call->program));
+        for (size_t j = 0; j < sizeof opening / sizeof *opening; j++)
+            if (strcmp(call->function, opening[j]) == 0)
+                TRY(note(&choosing->sockets, call->program));
+    }
+    return NULL;
+}
+
+static bool is_possible(const struct choosing *choosing, const struct recorded_call *call,
+                        enum realism_need need)
+{
+    uint64_t program = hash_bytes(call->program, strlen(call->program));
+    if (choosing->options->paranoid)
+        return true;
+    if (need == REALISM_HANDLER)
+        return map_find(&choosing->handlers, program) != MAP_NONE;
+    return need != REALISM_SOCKET || map_find(&choosing->sockets, program) != MAP_NONE;
+}
+
+static struct error *see(struct choosing *choosing, uint64_t place, const char *function,
+                         const char *action, bool *ret_new)
+{
+    uint64_t key = hash_bytes(function, strlen(function)) * 0x9e3779b97f4a7c15ull;
+    key = (key ^ hash_bytes(action, strlen(action))) * 0x9e3779b97f4a7c15ull;
+    key = (key ^ place) * 0x9e3779b97f4a7c15ull;
+    *ret_new = map_find(&choosing->seen, key) == MAP_NONE;
+    return *ret_new ? map_put(&choosing->seen, key, 0) : NULL;
+}
+
+// Once for a site, and then for each further stack that all runs had; but a function that lets no
+// failure out does the same whoever called it.
+static struct error *put(struct choosing *choosing, const struct recorded_call *call,
+                         const struct analysed *analysed, struct chosen *chosen)
+{
+    const struct recorded_site *site = &choosing->plan->recording.sites.items[call->site];
+    bool new_site, new_stack;
+    TRY(see(choosing, call->site, call->function, chosen->action, &new_site));
+    TRY(see(choosing, ~call->stack, call->function, chosen->action, &new_stack));
+    if (!new_site && (!new_stack || !call->everywhere || analysed->guards ||
+                      (chosen->round != 0 && !choosing->options->paranoid)))
+        return NULL;
+    chosen->call = (uint32_t)(call - choosing->plan->recording.calls.items);
+    chosen->stage = (uint8_t)(!new_site                         ? STAGE_STACK
+                              : realism_is_system(site->module) ? STAGE_SYSTEM
+                                                                : stage_of(analysed->class));
+    chosen->class = (uint8_t)stage_of(analysed->class);
+    chosen->danger = (uint8_t)analysed->danger;
+    struct chosen *added = ARRAY_ADD(&choosing->items);
+    if (added == NULL)
+        return error_no_memory();
+    *added = *chosen;
+    return NULL;
+}
+
+static struct error *put_words(struct choosing *choosing, const struct recorded_call *call,
+                               const struct analysed *analysed, const struct realism *row,
+                               const char *list, uint8_t *round)
+{
+    struct realism_error error;
+    while (realism_next(&list, &error)) {
+        struct chosen chosen = {.round = *round, .need = (uint8_t)error.need};
+        bool is_error = strcmp(row->result, "errno") == 0;
+        if (!is_possible(choosing, call, error.need))
+            continue;
+        snprintf(chosen.action, sizeof chosen.action, "%s%s%.*s", is_error ? "" : row->result,
+                 is_error || error.size == 0 ? "" : "/", (int)error.size, error.name);
+        TRY(put(choosing, call, analysed, &chosen));
+        ++*round;
+    }
+    return NULL;
+}
+
+static bool is_unchecked(const struct analysed *analysed, int64_t code)
+{
+    for (size_t i = 0; analysed->callee != NULL && i < analysed->callee->count; i++)
+        if (analysed->callee->codes[i] == code)
+            return (analysed->site->unchecked >> i & 1) != 0;
+    return false;
+}
+
+static struct error *put_code(struct choosing *choosing, const struct recorded_call *call,
+                              const struct analysed *analysed, size_t code, uint8_t *round)
+{
+    const struct callsite_import *import = analysed->import;
+    int64_t number = import->codes.items[code];
+    const char *error = constant_name(CONSTANT_ERRNO, import->errors.items[code]);
+    struct chosen chosen = {.round = *round};
+    char result[24] = "NULL";
+    if (number != 0 || import->success != SITE_SUCCESS_POINTER)
+        snprintf(result, sizeof result, "%lld", (long long)number);
+    snprintf(chosen.action, sizeof chosen.action, "%s%s%s", result, error != NULL ? "/" : "",
+             error != NULL ? error : "");
+    ++*round;
+    return put(choosing, call, analysed, &chosen);
+}
+
+// What the code of the function says: results that go unnoticed first.
+static struct error *put_codes(struct choosing *choosing, const struct recorded_call *call,
+                               const struct analysed *analysed)
+{
+    const struct callsite_import *import = analysed->import;
+    size_t most = choosing->options->paranoid ? CODES_MOST_PARANOID : CODES_MOST;
+    uint8_t round = 0;
+    for (int unchecked = 1; import != NULL && unchecked >= 0; unchecked--)
+        for (size_t i = 0; i < import->codes.count && round < most; i++)
+            if (is_unchecked(analysed, import->codes.items[i]) == (unchecked == 1))
+                TRY(put_code(choosing, call, analysed, i, &round));
+    return NULL;
+}
+
+// Allocators are the same thing whoever provides them.
+static bool is_known(const struct recorded_call *call, const struct realism *row)
+{
+    return row != NULL && (call->library[0] == '\0' || realism_is_system(call->library) ||
+                           strcmp(row->errors, "ENOMEM") == 0);
+}
+
+static struct error *consider(struct choosing *choosing, const struct recorded_call *call)
+{
+    const struct recorded_site *site = &choosing->plan->recording.sites.items[call->site];
+    const struct realism *row = realism_find(call->function);
+    bool paranoid = choosing->options->paranoid;
+    uint8_t round = 0;
+    if (!is_wanted(choosing->options, call, site))
+        return NULL;
+    struct analysed analysed = analysis_find(&choosing->analysis, site, call->function);
+    if (is_known(call, row)) {
+        TRY(put_words(choosing, call, &analysed, row, row->errors, &round));
+        return paranoid ? put_words(choosing, call, &analysed, row, row->rare, &round) : NULL;
+    }
+    // What the table does not have of the C library gives answers, not failures; and functions of
+    // C++ throw.
+    bool silent = realism_is_system(call->library) || strncmp(call->function, "_Z", 2) == 0;
+    return silent && !paranoid ? NULL : put_codes(choosing, call, &analysed);
+}
+
+static int by_promise(const void *left, const void *right)
+{
+    const struct chosen *a = left, *b = right;
+    if (a->stage != b->stage)
+        return a->stage < b->stage ? -1 : 1;
+    if (a->class != b->class)
+        return a->class < b->class ? -1 : 1;
+    if (a->round != b->round)
+        return a->round < b->round ? -1 : 1;
+    if (a->danger != b->danger)
+        return a->danger > b->danger ? -1 : 1;
+    return a->call < b->call ? -1 : a->call > b->call;
+}
+
+// Which argument is the descriptor.
+static unsigned descriptor_of(const char *function)
+{
+    const struct realism *row = realism_find(function);
+    const struct prototype *prototype = row != NULL ? prototype_find(row->name) : NULL;
+    const char *at = prototype != NULL ? strchr(prototype->arguments, PROTOTYPE_FD) : NULL;
+    return at != NULL ? (unsigned)(at - prototype->arguments) + 1 : 0;
+}
+
+struct staging {
+    const char *stage;
+    struct error *(*add)(void *data, struct candidate *candidate);
+    void *data;
+};
+
+static struct error *add_staged(void *data, struct candidate *candidate)
+{
+    const struct staging *staging = data;
+    free(candidate->series);
+    candidate->series = strdup(staging->stage);
+    if (candidate->series == NULL)
+        return error_no_memory();
+    return staging->add(staging->data, candidate);
+}
+
+static struct error *emit(struct choosing *choosing, const struct chosen *chosen,
+                          struct staging *staging)
+{
+    const struct recorded_call *call = &choosing->plan->recording.calls.items[chosen->call];
+    unsigned descriptor = descriptor_of(call->function);
+    char condition[32] = "";
+    if ((chosen->need == REALISM_FILE || chosen->need == REALISM_SOCKET) && descriptor != 0)
+        snprintf(condition, sizeof condition, "fd(%u).%s", descriptor,
+                 chosen->need == REALISM_FILE ? "file" : "socket");
+    const struct scenario_rule_view rule = {
+        .function = call->function, .action = chosen->action, .condition = condition};
+    staging->stage = stage_names[chosen->stage];
+    return library_one(choosing->plan, &rule, call,
+                       chosen->stage == STAGE_STACK ? LIBRARY_STACK : LIBRARY_SITE, add_staged,
+                       staging);
+}
+
+static void choosing_deinit(struct choosing *choosing)
+{
+    analysis_deinit(&choosing->analysis);
+    map_deinit(&choosing->seen);
+    map_deinit(&choosing->handlers);
+    map_deinit(&choosing->sockets);
+    ARRAY_DEINIT(&choosing->items);
+}
+
+struct error *choice_candidates(struct library_plan *plan, const struct choice_options *options,
+                                struct error *(*add)(void *data, struct candidate *candidate),
+                                void *data)
+{
+    _cleanup_(choosing_deinit) struct choosing choosing = {.plan = plan, .options = options};
+    struct staging staging = {.add = add, .data = data};
+    TRY(recording_settle(&plan->recording));
+    TRY(analysis_make(&choosing.analysis, &plan->recording));
+    TRY(look_at_programs(&choosing));
+    for (size_t i = 0; i < plan->recording.calls.count; i++)
+        TRY(consider(&choosing, &plan->recording.calls.items[i]));
+    if (choosing.items.count != 0)
+        qsort(choosing.items.items, choosing.items.count, sizeof *choosing.items.items, by_promise);
+    for (size_t i = 0; i < choosing.items.count; i++)
+        TRY(emit(&choosing, &choosing.items.items[i], &staging));
+    return NULL;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Faults that nobody had to name: of all calls that reference runs made, those that can fail, with
+// the errors that really happen, in the order in which they are likely to show something.
+#ifndef ORDEAL_CAMPAIGN_LIBRARY_CHOICE_H
+#define ORDEAL_CAMPAIGN_LIBRARY_CHOICE_H
+
+#include "base/error.h"
+#include "campaign/library-candidates.h"
+
+struct choice_options {
+    const definition_words *functions; // globs; all if NULL
+    const definition_words *modules;   // likewise, of the calling file's path or name
+    const definition_words *excluded;  // functions and modules
+    bool paranoid;                     // errors that hardly happen, too
+};
+// Sites first: those whose result nobody looks at, those where some failures go unnoticed, those
+// nothing is known of, and those that are checked; then the C library's own, then further call
+// stacks of the same sites. A candidate's `series` is the name of this class.
+struct error *choice_candidates(struct library_plan *plan, const struct choice_options *options,
+                                struct error *(*add)(void *data, struct candidate *candidate),
+                                void *data);
+
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ordeal test: which failures of library functions a program does not survive, without being told
+// what to look for. A campaign like any other, with faults that are chosen.
+#include "cli/registry.h"
+
+#include "base/cleanup.h"
+#include "cli/campaign-run.h"
+#include "cli/test-summary.h"
+#include "report/campaign.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct settings {
+    struct option_list flags;
+    bool paranoid, resume, quiet, json;
+    const char *store, *html, *fail_on;
+};
+
+#define FIELD(name) offsetof(struct settings, name)
+static const struct option options[] = {
+    {"time-budget", 0, OPTION_LIST, "TIME", "stop after this time: 90s, 10m, 2h (60s)",
+     FIELD(flags)},
+    {"max-trials", 0, OPTION_LIST, "N", "stop after so many trials", FIELD(flags)},
+    {"functions", 0, OPTION_LIST, "GLOB", "fail these functions only; may be given again",
+     FIELD(flags)},
+    {"modules", 0, OPTION_LIST, "GLOB",
+     "in calls by these programs and libraries only; may be given again", FIELD(flags)},
+    {"exclude", 0, OPTION_LIST, "GLOB",
+     "leave out such functions, programs and libraries; may be given again", FIELD(flags)},
+    {"paranoid", 0, OPTION_FLAG, NULL, "errors that are possible but hardly ever happen, too",
+     FIELD(paranoid)},
+    {"references", 'r', OPTION_LIST, "N", "fault-free runs before the first trial (3)",
+     FIELD(flags)},
+    {"expect-status", 0, OPTION_LIST, "N",
+     "the workload ends with exit status N when all is well (0)", FIELD(flags)},
+    {"ignore", 0, OPTION_LIST, "GLOB", "do not compare such files; may be given again",
+     FIELD(flags)},
+    {"filter", 0, OPTION_LIST, "s/RE/TEXT/",
+     "replace in outputs before they are compared; may be given again", FIELD(flags)},
+    {"timeout", 't', OPTION_LIST, "TIME", "a trial that takes longer hangs", FIELD(flags)},
+    {"setup", 0, OPTION_LIST, "CMD", "run this before every trial, in its sandbox", FIELD(flags)},
+    {"input", 0, OPTION_FILE_LIST, "FILE", "standard input of the workload", FIELD(flags)},
+    {"env", 'e', OPTION_LIST, "NAME=VALUE", "a variable for the workload; may be given again",
+     FIELD(flags)},
+    {"sandbox", 0, OPTION_LIST, "KIND", "auto, overlay, copy or none", FIELD(flags)},
+    {"jobs", 'j', OPTION_LIST, "N", "trials at a time (as many as there are processors)",
+     FIELD(flags)},
+    {"seed", 0, OPTION_LIST, "N", "start of all random decisions", FIELD(flags)},
+    {"set", 0, OPTION_LIST, "KEY=VALUE", "any key of ordeal-campaign(5); may be given again",
+     FIELD(flags)},
+    {"db", 0, OPTION_FILE, "FILE", "where results are kept (ordeal.db)", FIELD(store)},
+    {"resume", 0, OPTION_FLAG, NULL, "go on with the test that was interrupted or reached a limit",
+     FIELD(resume)},
+    {"fail-on", 0, OPTION_TEXT, "LIST",
+     "verdicts that make the exit status 1: crash,hang,... (all failures)", FIELD(fail_on)},
+    {"html", 0, OPTION_FILE, "FILE", "write the report as a page for browsers, too", FIELD(html)},
+    {"json", 0, OPTION_FLAG, NULL, "print the report as JSON lines", FIELD(json)},
+    {"quiet", 'q', OPTION_FLAG, NULL, "show no progress", FIELD(quiet)},
+};
+
+static struct error *put_report(const struct report_format *format, struct store *store,
+                                const struct campaign_job *job, const struct campaign_end *end,
+                                bool colour, struct output *output)
+{
+    const struct report_subject subject = {
+        .store = store, .campaign = end->id, .name = campaign_store_path(job)};
+    const struct report_options how = {.database = campaign_store_path(job), .colour = colour};
+    _cleanup_(report_sink_deinit) struct report_sink sink = {0};
+    TRY(format->write(&subject, &how, &sink));
+    return output_put(output, &sink.text);
+}
+
+static struct error *put_summary(struct store *store, const struct campaign_job *job,
+                                 const struct campaign_end *end)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(test_summary(store, end, job->store, &text));
+    return output_print(&text);
+}
+
+static struct error *carry_out(const struct settings *settings, const struct campaign_job *job,
+                               int *ret_status)
+{
+    bool failing[VERDICTS];
+    _cleanup_(output_close) struct output page = {.opened = -1}, standard = {.opened = -1};
+    _cleanup_(store_closep) struct store *store = NULL;
+    struct campaign_end end = {0};
+    TRY(campaign_parse_fail_on(settings->fail_on, failing));
+    TRY(output_open(NULL, STDOUT_FILENO, &standard));
+    if (settings->html != NULL)
+        TRY(output_open(settings->html, -1, &page));
+    TRY(campaign_carry_out(job, &store, &end));
+    *ret_status = campaign_exit_status(&end, failing);
+    if (settings->html != NULL)
+        TRY(put_report(&report_html, store, job, &end, false, &page));
+    if (settings->json)
+        return put_report(&report_json, store, job, &end, false, &standard);
+    TRY(put_report(&report_text, store, job, &end, output_colour(STDOUT_FILENO), &standard));
+    return put_summary(store, job, &end);
+}
+
+static struct error *run(const void *data, char **operands, int *ret_status)
+{
+    const struct settings *settings = data;
+    struct campaign_words words = {
+        .flags = &settings->flags, .automatic = true, .paranoid = settings->paranoid};
+    if (operands[0] != NULL && strcmp(operands[0], "--") == 0)
+        operands++;
+    words.command = operands[0] != NULL ? operands : NULL;
+    if (words.command == NULL && !settings->resume)
+        return error_new("what is to be tested? ordeal test [OPTION]... -- COMMAND");
+    const struct campaign_job job = {.words = &words,
+                                     .store = settings->store,
+                                     .resume = settings->resume,
+                                     .quiet = settings->quiet};
+    return carry_out(settings, &job, ret_status);
+}
+
+const struct command cmd_test = {
+    .name = "test",
+    .summary = "Find failures of library functions that a command does not survive.",
+    .operands = "-- COMMAND [ARGUMENT]...",
+    .details =
+        "The command runs a few times as it is, and every call of a library function is noted.\n"
+        "Then, call by call, what can really fail is made to fail, where the code does not look\n"
+        "at the result first, each time in a fresh sandbox. Needs no source and no scenario.\n"
+        "\n"
+        "The exit status is 0 if nothing was found, 1 if something was, 2 if the test could not\n"
+        "run to its end, 3 if there was nothing to test.\n"
+        "\n"
+        "  ordeal test -- make check\n"
+        "  ordeal test --time-budget 10m --html report.html -- ./server --selftest\n"
+        "  ordeal test --functions 'malloc' --modules 'libfoo*' -- ./client\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .settings_size = sizeof(struct settings),
+    .most = UINT32_MAX,
+    .command_follows = true,
+    .run = run,
+};

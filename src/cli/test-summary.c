@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See test-summary.h.
+#include "cli/test-summary.h"
+
+#include "base/cleanup.h"
+#include "base/shell.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STAGES 8
+
+struct stage {
+    char name[24];
+    uint64_t count, tried, failed;
+};
+
+struct counting {
+    struct stage stages[STAGES];
+    size_t count;
+    ARRAY(unsigned char) stage_of; // by number of the candidate, from 0
+    uint64_t all, tried, repeat;
+    int64_t first; // row of the first candidate
+};
+
+// Candidates are stored in the order of their stages.
+static struct error *count_candidate(void *data, const struct store_candidate *row)
+{
+    struct counting *counting = data;
+    const char *name = row->series != NULL ? row->series : "";
+    size_t at = 0;
+    while (at < counting->count && strcmp(counting->stages[at].name, name) != 0)
+        at++;
+    if (at == STAGES || strlen(name) >= sizeof counting->stages[0].name)
+        return NULL;
+    if (at == counting->count)
+        memcpy(counting->stages[counting->count++].name, name, strlen(name) + 1);
+    if (counting->all == 0)
+        counting->first = row->id;
+    counting->stages[at].count++;
+    counting->all++;
+    unsigned char *slot = ARRAY_ADD(&counting->stage_of);
+    if (slot == NULL)
+        return error_no_memory();
+    *slot = (unsigned char)at;
+    return NULL;
+}
+
+static struct error *count_trial(void *data, const struct store_trial *row)
+{
+    struct counting *counting = data;
+    if (row->candidate < counting->first ||
+        (uint64_t)(row->candidate - counting->first) >= counting->stage_of.count)
+        return NULL;
+    struct stage *stage =
+        &counting->stages[counting->stage_of.items[row->candidate - counting->first]];
+    stage->tried++;
+    stage->failed += verdict_facts[row->verdict].failure;
+    counting->tried++;
+    return NULL;
+}
+
+static struct error *put_rest(const struct counting *counting, const char *database,
+                              struct buffer *text)
+{
+    const char *separator = "";
+    TRY(buffer_printf(text, "\nLeft untried: %llu of %llu (",
+                      (unsigned long long)(counting->all - counting->tried),
+                      (unsigned long long)counting->all));
+    for (size_t i = 0; i < counting->count; i++) {
+        const struct stage *stage = &counting->stages[i];
+        if (stage->count <= stage->tried)
+            continue;
+        TRY(buffer_printf(text, "%s%llu %s", separator,
+                          (unsigned long long)(stage->count - stage->tried), stage->name));
+        separator = ", ";
+    }
+    TRY(buffer_printf(text, "). To go on: ordeal test --resume --time-budget 10m"));
+    if (database != NULL) {
+        TRY(buffer_printf(text, " --db "));
+        TRY(shell_put_word(text, database));
+    }
+    return buffer_printf(text, "\n");
+}
+
+static void counting_deinit(struct counting *counting)
+{
+    ARRAY_DEINIT(&counting->stage_of);
+}
+
+struct error *test_summary(struct store *store, const struct campaign_end *end,
+                           const char *database, struct buffer *text)
+{
+    _cleanup_(counting_deinit) struct counting counting = {0};
+    TRY(store_each_candidate(store, end->id, 0, 0, count_candidate, &counting));
+    TRY(store_each_trial(store, end->id, false, count_trial, &counting));
+    if (counting.all == 0)
+        return NULL;
+    TRY(buffer_printf(text, "\n%-28s %9s %9s %9s\n", "Failures of calls, by the caller's", "chosen",
+                      "tried", "not survived"));
+    for (size_t i = 0; i < counting.count; i++) {
+        const struct stage *stage = &counting.stages[i];
+        TRY(buffer_printf(text, "  %-32s %9llu %9llu %9llu\n", stage->name,
+                          (unsigned long long)stage->count, (unsigned long long)stage->tried,
+                          (unsigned long long)stage->failed));
+    }
+    return counting.tried < counting.all ? put_rest(&counting, database, text) : NULL;
+}
