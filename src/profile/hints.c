@@ -120,19 +120,26 @@ struct making {
     unsigned (*callee_hints)(void *data, uint32_t callee);
     void *data;
     unsigned hints;
-    bool tiny; // hardly more than a system call, of which it gives the result
+    uint32_t entry; // block
+    bool tiny;      // hardly more than a system call, of which it gives the result
+    bool own;       // an instruction of its own makes a result
+    bool nothing;   // there is a way out on which nothing can be in the result's place
     uint32_t seen[MOST_BACK];
     unsigned seen_count;
 };
 
 // What a function returns that returns what a callee did.
-static unsigned from_callee(const struct making *making, uint32_t callee, unsigned passes)
+static unsigned from_callee(struct making *making, uint32_t callee, unsigned passes)
 {
     if (callee == FLOW_NONE)
         return passes;
     unsigned hints = making->callee_hints(making->data, callee);
-    if (hints_say_void(hints) || (hints & HINT_STOPS) != 0)
+    if ((hints & HINT_STOPS) != 0)
         return 0;
+    if (hints_say_void(hints)) {
+        making->nothing = true;
+        return 0;
+    }
     return passes | (hints & (HINT_MADE_WIDE | HINT_MADE_NARROW)) |
            (hints_say_pointer(hints) ? HINT_MADE_POINTER : 0);
 }
@@ -188,12 +195,17 @@ static void look_back(struct making *making, uint32_t number, bool read)
                 making->hints |= making->tiny ? HINT_MADE : 0;
             else if ((fact->flags & ISA_THREAD) == 0)
                 making->hints |= made_by(fact) | (read ? HINT_LEFT : HINT_MADE);
+            making->own |= !read && (making->tiny || fact->kind != ISA_SYSCALL) &&
+                           (fact->flags & ISA_THREAD) == 0;
             return;
         }
-        if (is_canary(fact))
+        if (is_canary(fact)) {
             making->hints |= HINT_MADE;
+            making->own = true;
+        }
         read |= reads_result(fact);
     }
+    making->nothing |= number == making->entry;
     for (uint32_t i = 0; i < block->in_count; i++) {
         uint32_t before = image->edges.items[block->edges_in + i].block;
         const struct flow_block *other = &image->blocks.items[before];
@@ -228,6 +240,7 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
     struct making making = {.image = image,
                             .callee_hints = callee_hints,
                             .data = data,
+                            .entry = image->functions.items[function].first_block,
                             .tiny = image->functions.items[function].fact_count <= TINY};
     for (uint32_t range = function; range != FLOW_NONE;) {
         const struct flow_function *part = &image->functions.items[range];
@@ -246,5 +259,8 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
         }
         range = part->next_part;
     }
+    // A function with a result has one on every way out. What others left behind is none.
+    if (making.nothing && !making.own)
+        making.hints &= HINT_ACTS;
     return making.hints;
 }
