@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "profile/origin.h"
 
+#define LARGEST_VARIABLE    128 // bytes, of those whose address is taken
 #define SYSTEM_CALL_CHANGES (1u << ISA_RETURN | 1u << 2 | 1u << 11) // rax rcx r11
 
 static void clobber_tracked(struct tracked *tracked, uint32_t registers)
@@ -173,10 +174,44 @@ static const struct way *only_effect(const struct summary *callee)
     return found;
 }
 
+static bool knows_stack(const struct story *story)
+{
+    bool knows = false;
+    for (unsigned i = 0; i < story->known_count; i++)
+        knows |= story->known[i].place.kind == PLACE_STACK;
+    return knows;
+}
+
+// A variable whose address is taken in front of a call may be another one behind it.
+static void forget_handed_over(const struct search *search, struct story *story, uint32_t at)
+{
+    const struct flow_image *image = search->image;
+    const struct flow_block *block = &image->blocks.items[story->block];
+    int32_t stack = block->stack, frame = block->frame;
+    for (uint32_t i = block->first; i < at && knows_stack(story); i++) {
+        const struct isa_fact *fact = &image->facts.items[i];
+        struct place taken = {.kind = PLACE_STACK, .slot = stack};
+        bool takes = fact->dst != ISA_FRAME && fact->dst != ISA_STACK &&
+                     (fact->kind == ISA_COPY
+                          ? fact->src == ISA_STACK && stack != FLOW_LOST
+                          : fact->kind == ISA_ADDRESS && place_of_memory(image, block, i, &taken));
+        flow_move_stack(fact, &stack, &frame);
+        for (unsigned k = 0; takes && k < story->known_count;)
+            if (story->known[k].place.kind == PLACE_STACK &&
+                story->known[k].place.slot >= taken.slot &&
+                story->known[k].place.slot < taken.slot + LARGEST_VARIABLE)
+                story_forget(story, k);
+            else
+                k++;
+    }
+}
+
 struct error *search_step_call(struct search *search, struct story *story, uint32_t at,
                                bool *ret_forked)
 {
     const struct flow_block *block = &search->image->blocks.items[story->block];
+    if (knows_stack(story))
+        forget_handed_over(search, story, at);
     bool asks = asks_result(story);
     bool open = !search->world->results_only &&
                 (story_is_near(story) || (search->errors && story->error.state == TRACKED_NOTHING));

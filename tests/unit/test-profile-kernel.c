@@ -57,10 +57,15 @@ static const char source[] =
     "long __x64_sys_stat(const struct pt_regs *r) { if (sink == 10) return -10; if "
     "(crypto_check(sink)) return crypto_check(sink); return sink == 11 ? -2 : 0; }\n"
     "long __x64_sys_wait4(const struct pt_regs *r) { return sink ? -10 : 0; }\n"
+    "struct time { long seconds, parts; };\n"
+    "APART int get_time(struct time *t) { if (sink == 6) return -14; t->seconds = sink; "
+    "return 0; }\n"
+    "long __x64_sys_nanosleep(const struct pt_regs *r) { struct time t = {0, 0}; if "
+    "(get_time(&t)) return -14; if (t.seconds < 0) return -22; sink = t.seconds; return 0; }\n"
     "long __x64_sys_ni_syscall(const struct pt_regs *r) { return -38; }\n"
     "long (*const sys_call_table[])(const struct pt_regs *) = { __x64_sys_read, "
     "__x64_sys_getpid, __x64_sys_pause, __x64_sys_ioctl, __x64_sys_shutdown, "
-    "__x64_sys_stat, __x64_sys_wait4, __x64_sys_ni_syscall };\n"
+    "__x64_sys_stat, __x64_sys_wait4, __x64_sys_ni_syscall, __x64_sys_nanosleep };\n"
     "const char linux_banner[] = \"Linux version 9.8.7 (somebody) #1\\n\";\n"
     "__asm__(\".text\\n.globl "
     "__fentry__,__x86_return_thunk,__x86_indirect_thunk_rax,__x86_indirect_thunk_rdx,__x86_"
@@ -125,7 +130,7 @@ static void test_calls(void **state)
     struct kernel *kernel;
     assert_null(kernel_open(image, &kernel));
     assert_string_equal(kernel_version(kernel), "Linux version 9.8.7 (somebody) #1");
-    assert_int_equal(kernel_call_count(kernel), 8);
+    assert_int_equal(kernel_call_count(kernel), 9);
     // unusual_fops is none of the tables that stand for all.
     expect(kernel, 0, "read", "EINTR* EIO* EBADF EAGAIN* EFAULT EINVAL");
     expect(kernel, 1, "getpid", "");
@@ -135,7 +140,8 @@ static void test_calls(void **state)
     expect(kernel, 5, "stat", "ENOENT"); // not the cipher's, not "no child"
     expect(kernel, 6, "wait4", "ECHILD");
     expect(kernel, 7, "ni_syscall", "ENOSYS");
-    assert_null(kernel_errors(kernel, 8));
+    expect(kernel, 8, "nanosleep", "EFAULT EINVAL"); // a variable that a call fills in
+    assert_null(kernel_errors(kernel, 9));
     assert_null(kernel_errors(kernel, -1));
     struct kernel_figures figures = kernel_figures(kernel);
     assert_int_equal(figures.cut, 0);
