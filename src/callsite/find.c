@@ -202,7 +202,9 @@ static void judge(struct site *site, const struct outcome *outcome, uint64_t fai
     site->passed_to = outcome->passed_to;
     if (outcome->told != 0) {
         site->check_address = outcome->check_address;
-        site->place = outcome->errors == outcome->told ? SITE_PLACE_ERRNO : SITE_PLACE_HERE;
+        site->place = outcome->errors == outcome->told      ? SITE_PLACE_ERRNO
+                      : outcome->called_on == outcome->told ? SITE_PLACE_CALLED_ON
+                                                            : SITE_PLACE_HERE;
         site->check = !outcome->dangerous      ? SITE_CHECK_BEFORE
                       : outcome->checked_after ? SITE_CHECK_AFTER
                                                : SITE_CHECK_SOME;

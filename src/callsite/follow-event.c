@@ -88,6 +88,16 @@ static bool is_harmless(const struct flow_image *image, uint32_t callee)
            strcmp(image->imports.items[flow_callee_import(callee)].name, "free") == 0;
 }
 
+static const uint8_t arguments[] = {5, 4, 1, 2, 8, 9}; // rdi rsi rdx rcx r8 r9
+
+uint8_t follow_argument(const struct follower *follower, const struct way *way)
+{
+    for (unsigned i = 0; i < sizeof arguments; i++)
+        if (content_derived(&follower->contents, way->machine.registers[arguments[i]]))
+            return arguments[i];
+    return ISA_NONE;
+}
+
 // The same function may be called in two places, once with the constant that a failure is.
 static void note_passed(struct follower *follower, const struct way *way, uint32_t callee,
                         uint8_t argument, uint16_t content)
@@ -110,7 +120,6 @@ static void note_passed(struct follower *follower, const struct way *way, uint32
 
 void follow_passed(struct follower *follower, struct way *way, uint32_t at, uint32_t callee)
 {
-    static const uint8_t arguments[] = {5, 4, 1, 2, 8, 9}; // rdi rsi rdx rcx r8 r9
     struct outcome *outcome = &follower->outcome;
     if (is_harmless(follower->image, callee))
         return;

@@ -41,6 +41,8 @@ struct follower {
     uint32_t start;                     // block
     uint16_t searched, errno_registers; // registers that held errno's address before the call
     enum follow_mode mode;
+    struct follower *inner; // for functions that the result is passed to
+    unsigned entered;
     unsigned use_count;
     struct use_note uses[USES];
 };
@@ -62,6 +64,17 @@ static inline bool follow_failed(const struct follower *follower, const struct w
 {
     return (way->alive & ~follower->failures) == 0;
 }
+
+// The first register that hands the result to a function; ISA_NONE if none does.
+uint8_t follow_argument(const struct follower *follower, const struct way *way);
+
+// follow.c: into a function that gets the result as an argument. *ret_returned: it gives it back.
+struct error *follow_into(struct follower *follower, struct way *way, uint32_t at,
+                          uint32_t function, bool *ret_returned);
+
+// follow-seen.c: whether nobody was here in this state, or often enough in a similar one.
+bool follow_is_new(struct follower *follower, const struct way *way);
+bool follow_is_enough(struct follower *follower, const struct way *way);
 
 // follow-step.c: one instruction within a block. *ret_other is filled in when the way forks.
 void follow_step(struct follower *follower, struct way *way, uint32_t at, struct way *ret_other,

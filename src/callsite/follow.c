@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_ENTERED     6     // functions that are entered with the result
+#define MOST_INNER_FACTS 1500  // instructions of these
 #define MOST_FACTS       20000 // instructions that are looked at for one call
 #define MOST_WAYS        1500
 #define LONGEST_WAY      1500 // instructions: results are checked soon or never
-#define MOST_SIMILAR     3
-#define LONGEST_QUESTION 40 // instructions from the call to a comparison of errno
+#define LONGEST_QUESTION 40   // instructions from the call to a comparison of errno
 
 struct error *follower_new(const struct flow_image *image, struct follower **ret_follower)
 {
@@ -22,6 +23,12 @@ struct error *follower_new(const struct flow_image *image, struct follower **ret
     if (follower == NULL)
         return error_no_memory();
     follower->image = image;
+    follower->inner = calloc(1, sizeof *follower->inner);
+    if (follower->inner == NULL) {
+        free(follower);
+        return error_no_memory();
+    }
+    follower->inner->image = image;
     *ret_follower = follower;
     return NULL;
 }
@@ -30,85 +37,10 @@ void follower_free(struct follower *follower)
 {
     if (follower == NULL)
         return;
+    follower_free(follower->inner);
     contents_deinit(&follower->contents);
     ARRAY_DEINIT(&follower->ways);
     free(follower);
-}
-
-// ---- states that were met before ----
-
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-    return hash ^ hash >> 29;
-}
-
-static uint64_t hash_way(const struct way *way)
-{
-    const struct machine *machine = &way->machine;
-    uint64_t hash = mix(way->alive, (uint64_t)way->block << 32 | way->at), words[4];
-    memcpy(words, machine->registers, sizeof words);
-    for (unsigned i = 0; i < 4; i++)
-        hash = mix(hash, words[i]);
-    hash = mix(hash, way->told ^ (way->used ? 1ull << 63 : 0) ^ (way->fresh ? 1ull << 62 : 0) ^
-                         (way->asked ? 1ull << 61 : 0));
-    hash = mix(hash, (uint64_t)machine->flags.kind << 40 | (uint64_t)machine->flags.width << 32 |
-                         (uint64_t)machine->flags.left << 16 | machine->flags.right);
-    for (unsigned i = 0; i < machine->cell_count; i++) {
-        const struct cell *cell = &machine->cells[i];
-        hash = mix(hash, cell->base << 20 ^ (uint64_t)cell->offset);
-        hash = mix(hash, (uint64_t)cell->content << 8 | cell->width);
-    }
-    return hash | 1;
-}
-
-static bool is_new(struct follower *follower, const struct way *way)
-{
-    uint64_t hash = hash_way(way);
-    for (uint64_t at = hash >> 11;; at++) {
-        uint64_t *slot = &follower->seen[at & (SEEN_ROOM - 1)];
-        if (*slot == hash)
-            return false;
-        if (*slot == 0) {
-            *slot = hash;
-            follower->seen_count++;
-            return true;
-        }
-    }
-}
-
-// Where the result is, and nothing else: however different the rest may be, a few of these are
-// enough.
-static uint64_t hash_result(const struct follower *follower, const struct way *way)
-{
-    const struct machine *machine = &way->machine;
-    uint64_t hash = mix(way->alive ^ way->told << 8, (uint64_t)way->block << 32 | way->at);
-    hash = mix(hash, (way->asked ? 4 : 0) | (way->used ? 2 : 0) | (way->fresh ? 1 : 0));
-    for (unsigned i = 0; i < ISA_REGISTERS; i++)
-        if (content_derived(&follower->contents, machine->registers[i]))
-            hash = mix(hash, (uint64_t)machine->registers[i] << 8 | i);
-    for (unsigned i = 0; i < machine->cell_count; i++) {
-        const struct cell *cell = &machine->cells[i];
-        if (content_derived(&follower->contents, cell->content))
-            hash = mix(hash, (uint64_t)cell->offset << 16 ^ cell->content);
-    }
-    return hash & ~7ull;
-}
-
-static bool is_enough(struct follower *follower, const struct way *way)
-{
-    uint64_t hash = hash_result(follower, way);
-    for (uint64_t at = hash >> 13;; at++) {
-        uint64_t *slot = &follower->similar[at & (SEEN_ROOM - 1)];
-        if (*slot == 0)
-            *slot = hash;
-        if ((*slot & ~7ull) != hash)
-            continue;
-        if ((*slot & 7) >= MOST_SIMILAR)
-            return true;
-        ++*slot;
-        return false;
-    }
 }
 
 static bool is_followed(const struct follower *follower, const struct way *way)
@@ -141,7 +73,7 @@ static struct error *push(struct follower *follower, const struct way *way)
         follower->outcome.cut = true;
         return NULL;
     }
-    if (!is_new(follower, way) || is_enough(follower, way))
+    if (!follow_is_new(follower, way) || follow_is_enough(follower, way))
         return NULL;
     struct way *added = ARRAY_ADD(&follower->ways);
     if (added == NULL)
@@ -263,14 +195,21 @@ static struct error *leave_by_call(struct follower *follower, struct way *way, u
     if (fact->src < ISA_REGISTERS &&
         content_derived(&follower->contents, way->machine.registers[fact->src]))
         follow_used(follower, way, at, SITE_DEREFERENCED);
-    bool errno_location = before_is_error_location(image, block->callee);
-    if (!errno_location) {
-        follow_passed(follower, way, at, block->callee);
-        way->fresh = false;
-    }
-    machine_after_call(&way->machine);
-    if (errno_location)
+    if (before_is_error_location(image, block->callee)) {
+        machine_after_call(&way->machine);
         way->machine.registers[ISA_RETURN] = content_of_address(&follower->contents, BASE_ERROR, 0);
+        return go_on(follower, way);
+    }
+    bool returned = false;
+    if (block->callee != FLOW_NONE && !flow_callee_is_import(block->callee))
+        TRY(follow_into(follower, way, at, block->callee, &returned));
+    follow_passed(follower, way, at, block->callee);
+    way->fresh = false;
+    machine_after_call(&way->machine);
+    if (returned)
+        way->machine.registers[ISA_RETURN] =
+            content_of_lanes(&follower->contents, follower->inner->outcome.returned_known,
+                             follower->inner->outcome.returned_numbers, true);
     return go_on(follower, way);
 }
 
@@ -367,28 +306,27 @@ static void play_before(struct follower *follower, struct machine *machine)
     }
 }
 
-struct error *follower_run(struct follower *follower, uint32_t start,
-                           const struct candidates *candidates, uint64_t known,
-                           const int64_t *numbers, uint64_t failures, enum follow_mode mode,
-                           struct outcome *ret_outcome)
+static struct error *start(struct follower *follower, const struct candidates *candidates,
+                           const int64_t *numbers, uint64_t failures, enum follow_mode mode)
 {
-    struct way way = {.alive = (1ull << candidates->lanes) - 1, .block = start, .fresh = true};
     TRY(contents_start(&follower->contents, candidates->lanes));
     memset(follower->seen, 0, sizeof follower->seen);
     memset(follower->similar, 0, sizeof follower->similar);
-    memcpy(follower->numbers, numbers, sizeof follower->numbers);
+    memcpy(follower->numbers, numbers, candidates->lanes * sizeof *numbers);
     follower->candidates = candidates;
     follower->failures = failures;
     follower->outcome = (struct outcome){.passed_to = FLOW_NONE};
     follower->ways.count = follower->next = follower->seen_count = 0;
-    follower->budget = MOST_FACTS;
-    follower->start = start;
+    follower->start = FLOW_NONE;
     follower->searched = follower->errno_registers = 0;
     follower->mode = mode;
-    follower->use_count = 0;
-    play_before(follower, &way.machine);
-    way.machine.registers[ISA_RETURN] = content_of_lanes(&follower->contents, known, numbers, true);
-    TRY(go_on(follower, &way));
+    follower->use_count = follower->entered = 0;
+    return NULL;
+}
+
+static struct error *run(struct follower *follower, int64_t budget)
+{
+    follower->budget = budget;
     while (follower->next < follower->ways.count) {
         if (follower->budget < 0) {
             follower->outcome.cut = true;
@@ -401,6 +339,63 @@ struct error *follower_run(struct follower *follower, uint32_t start,
             follower->outcome.interrupted = true;
             follower->outcome.use = follower->uses[i].use;
         }
+    return NULL;
+}
+
+struct error *follower_run(struct follower *follower, uint32_t block,
+                           const struct candidates *candidates, uint64_t known,
+                           const int64_t *numbers, uint64_t failures, enum follow_mode mode,
+                           struct outcome *ret_outcome)
+{
+    struct way way = {.alive = (1ull << candidates->lanes) - 1, .block = block, .fresh = true};
+    TRY(start(follower, candidates, numbers, failures, mode));
+    follower->start = block;
+    play_before(follower, &way.machine);
+    way.machine.registers[ISA_RETURN] = content_of_lanes(&follower->contents, known, numbers, true);
+    TRY(go_on(follower, &way));
+    TRY(run(follower, MOST_FACTS));
     *ret_outcome = follower->outcome;
+    return NULL;
+}
+
+// Into a function of the image, which gets `numbers` in a register.
+static struct error *enter(struct follower *inner, uint32_t function, uint8_t reg,
+                           const struct follower *outer, uint64_t known, const int64_t *numbers)
+{
+    const struct flow_function *entered = &inner->image->functions.items[function];
+    if (entered->block_count == 0)
+        return NULL;
+    struct way way = {.alive = (1ull << outer->candidates->lanes) - 1};
+    TRY(start(inner, outer->candidates, numbers, outer->failures, FOLLOW_PLAIN));
+    machine_start(&way.machine, &inner->contents, 0, FLOW_LOST);
+    way.machine.registers[reg] = content_of_lanes(&inner->contents, known, numbers, true);
+    TRY(go_to(inner, &way, entered->first_block, ~0ull));
+    return run(inner, MOST_INNER_FACTS);
+}
+
+struct error *follow_into(struct follower *follower, struct way *way, uint32_t at,
+                          uint32_t function, bool *ret_returned)
+{
+    struct follower *inner = follower->inner;
+    int64_t numbers[CONTENT_LANES] = {0};
+    *ret_returned = false;
+    // What is checked after it was used elsewhere is checked for other reasons.
+    if (inner == NULL || follower->entered == MOST_ENTERED || way->used ||
+        follow_untold(follower, way) == 0)
+        return NULL;
+    uint8_t reg = follow_argument(follower, way);
+    if (reg == ISA_NONE)
+        return NULL;
+    follower->entered++;
+    const struct content *item = content_at(&follower->contents, way->machine.registers[reg]);
+    for (unsigned i = 0; i < follower->contents.lanes; i++)
+        numbers[i] = follower->contents.numbers.items[item->first + i];
+    TRY(enter(inner, function, reg, follower, item->known, numbers));
+    const struct outcome *outcome = &inner->outcome;
+    if (!outcome->dangerous && outcome->told != 0) {
+        follow_told(follower, way, at, outcome->told, false);
+        follower->outcome.called_on |= outcome->told;
+    }
+    *ret_returned = outcome->returned_untold != 0;
     return NULL;
 }

@@ -20,8 +20,9 @@ void candidates_make(const struct site_callee *callee, struct candidates *ret_ca
 
 // What was found. Masks are of lanes.
 struct outcome {
-    uint64_t told;   // failures that were told apart from success
-    uint64_t errors; // of these, by errno
+    uint64_t told;      // failures that were told apart from success
+    uint64_t errors;    // of these, by errno
+    uint64_t called_on; // of these, in a function that it was passed on to
     uint64_t check_address, use_address;
     uint32_t check_distance, use_distance; // instructions from the call
     uint8_t use;                           // enum site_use

@@ -317,6 +317,34 @@ APART int far_caller(const char *name)
     return step(fd);
 }
 
+APART int check_inside(char *p)
+{
+    if (p == NULL)
+        return step(1);
+    *p = 1;
+    return step(2);
+}
+APART int called_on(size_t n)
+{
+    step(1);
+    check_inside(malloc(n));
+    return 1;
+}
+APART char *give_back(char *p)
+{
+    sink = 5;
+    return p;
+}
+APART int given_back(size_t n)
+{
+    char *p = give_back(malloc(n));
+    if (p == NULL)
+        return step(1);
+    p[0] = 1;
+    take(p, 1);
+    return 2;
+}
+
 // ---- checked, but not before the first use on every way ----
 
 APART int checked_late(size_t n)

@@ -52,6 +52,8 @@ static const struct row rows[] = {
     CHECKED("guard", "malloc"),
     CHECKED("passes_checked", "malloc"),
     CHECKED("far_caller_end", "open"),
+    CHECKED("called_on", "malloc"),
+    {"given_back", "malloc", SITE_CHECKED, -1, -1},
     {"checked_late", "malloc", SITE_CHECKED, SITE_DEREFERENCED, SITE_CHECK_AFTER},
     {"passed_then_checked", "open", SITE_CHECKED, SITE_PASSED, SITE_CHECK_AFTER},
     {"checked_sometimes", "malloc", SITE_CHECKED, SITE_DEREFERENCED, SITE_CHECK_SOME},
@@ -178,6 +180,8 @@ static unsigned check_others(const struct looking *looking, const char *compiler
     wrong += outer == NULL || !is_named(looking, outer->wrapper, "passes") ||
              outer->inner == FLOW_NONE || &looking->sites.items.items[outer->inner] != passes;
     wrong += find(looking, "guarded", "malloc") != NULL;
+    const struct site *inside = find(looking, "called_on", "malloc");
+    wrong += inside == NULL || inside->place != SITE_PLACE_CALLED_ON;
     wrong += partly == NULL || partly->unchecked != 6;
     if (wrong != 0)
         print_message("%s: wrappers: guard %d, passes %d %d %d\n", compiler,
