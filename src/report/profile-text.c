@@ -213,6 +213,16 @@ static struct error *put_function(struct page *page, const struct profile_functi
                          function->cut ? "unknown: too much to look at" : "none");
 }
 
+static bool has_line(const struct page *page, const struct profile_function *function)
+{
+    if (page->view->all || function->unknown != 0 || function->cut)
+        return true;
+    for (uint32_t i = 0; i < function->count; i++)
+        if (profile_shows_failure(page->view, &page->profile->failures.items[function->first + i]))
+            return true;
+    return false;
+}
+
 struct error *report_profile_text(const struct profile *profile, const struct profile_view *view,
                                   struct profile_counts *counts, struct buffer *text)
 {
@@ -220,7 +230,8 @@ struct error *report_profile_text(const struct profile *profile, const struct pr
     for (size_t i = 0; i < profile->functions.count; i++) {
         const struct profile_function *function = &profile->functions.items[i];
         size_t size = strlen(profile_text(profile, function->name));
-        if (profile_shows(view, profile, function) && size > page.names)
+        if (size > page.names && profile_shows(view, profile, function) &&
+            has_line(&page, function))
             page.names = size < NAME_COLUMNS ? size : NAME_COLUMNS;
     }
     TRY(text_put(text, profile->path, SIZE_MAX, 0));
