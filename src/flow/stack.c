@@ -67,36 +67,74 @@ void flow_move_stack(const struct isa_fact *fact, int32_t *stack, int32_t *frame
         *stack = FLOW_LOST;
 }
 
+struct measuring {
+    struct flow_image *image;
+    uint32_t *work; // blocks
+    size_t count;
+    unsigned char *seen; // by block
+};
+
+static void reach(struct measuring *measuring, uint32_t block, int32_t stack, int32_t frame)
+{
+    if (measuring->seen[block])
+        return;
+    measuring->seen[block] = 1;
+    measuring->image->blocks.items[block].stack = stack;
+    measuring->image->blocks.items[block].frame = frame;
+    measuring->work[measuring->count++] = block;
+}
+
+static void spread(struct measuring *measuring)
+{
+    const struct flow_image *image = measuring->image;
+    while (measuring->count != 0) {
+        const struct flow_block *block = &image->blocks.items[measuring->work[--measuring->count]];
+        int32_t stack = block->stack, frame = block->frame;
+        for (uint32_t i = 0; i < block->count; i++)
+            flow_move_stack(&image->facts.items[block->first + i], &stack, &frame);
+        for (uint32_t i = 0; i < block->out_count; i++)
+            reach(measuring, image->edges.items[block->edges_out + i].block, stack, frame);
+    }
+}
+
+// Nothing seems to lead to handlers of exceptions, or to where code goes that kernels patch. They
+// find the stack as most of the function does: as it is at the beginning of its deepest block.
+static void assume_rest(struct measuring *measuring, uint32_t function)
+{
+    const struct flow_image *image = measuring->image;
+    const struct flow_block *deepest = NULL;
+    for (uint32_t f = function; f != FLOW_NONE; f = image->functions.items[f].next_part)
+        for (uint32_t b = 0; b < image->functions.items[f].block_count; b++) {
+            uint32_t number = image->functions.items[f].first_block + b;
+            const struct flow_block *block = &image->blocks.items[number];
+            if (measuring->seen[number] && block->stack != FLOW_LOST &&
+                (deepest == NULL || block->stack < deepest->stack))
+                deepest = block;
+        }
+    for (uint32_t f = function; deepest != NULL && f != FLOW_NONE;
+         f = image->functions.items[f].next_part)
+        for (uint32_t b = 0; b < image->functions.items[f].block_count; b++) {
+            reach(measuring, image->functions.items[f].first_block + b, deepest->stack,
+                  deepest->frame);
+            spread(measuring);
+        }
+}
+
 struct error *flow_measure_stack(struct flow_image *image)
 {
-    uint32_t *work = malloc((image->blocks.count + 1) * sizeof *work);
-    unsigned char *seen = calloc(image->blocks.count + 1, 1);
-    size_t count = 0;
-    for (size_t f = 0; work != NULL && seen != NULL && f < image->functions.count; f++) {
+    struct measuring measuring = {.image = image};
+    measuring.work = malloc((image->blocks.count + 1) * sizeof *measuring.work);
+    measuring.seen = calloc(image->blocks.count + 1, 1);
+    bool ready = measuring.work != NULL && measuring.seen != NULL;
+    for (uint32_t f = 0; ready && f < image->functions.count; f++) {
         const struct flow_function *function = &image->functions.items[f];
         if (function->block_count == 0 || function->owner != f)
             continue;
-        image->blocks.items[function->first_block].stack = 0;
-        seen[function->first_block] = 1;
-        work[count++] = function->first_block;
-        while (count != 0) {
-            const struct flow_block *block = &image->blocks.items[work[--count]];
-            int32_t stack = block->stack, frame = block->frame;
-            for (uint32_t i = 0; i < block->count; i++)
-                flow_move_stack(&image->facts.items[block->first + i], &stack, &frame);
-            for (uint32_t i = 0; i < block->out_count; i++) {
-                uint32_t next = image->edges.items[block->edges_out + i].block;
-                if (seen[next])
-                    continue;
-                seen[next] = 1;
-                image->blocks.items[next].stack = stack;
-                image->blocks.items[next].frame = frame;
-                work[count++] = next;
-            }
-        }
+        reach(&measuring, function->first_block, 0, FLOW_LOST);
+        spread(&measuring);
+        assume_rest(&measuring, f);
     }
-    bool short_of_memory = work == NULL || seen == NULL;
-    free(work);
-    free(seen);
-    return short_of_memory ? error_no_memory() : NULL;
+    free(measuring.work);
+    free(measuring.seen);
+    return ready ? NULL : error_no_memory();
 }
