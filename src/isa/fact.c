@@ -437,6 +437,22 @@ static void decode_borrow(const struct instruction *in, struct isa_fact *fact)
     fact->width = bytes_of(&in->operands[0]);
     if (fact->dst != ISA_NONE && fact->dst == plain(&in->operands[1]))
         fact->kind = ISA_BORROW;
+    if (fact->dst != ISA_NONE && is_immediate(&in->operands[1])) {
+        fact->kind = ISA_SUBTRACT_CARRY;
+        fact->value = narrow(-in->operands[1].imm.value.s, fact->width);
+    }
+}
+
+static void decode_carry(const struct instruction *in, struct isa_fact *fact)
+{
+    fact->dst = plain(&in->operands[0]);
+    fact->width = bytes_of(&in->operands[0]);
+    if (fact->dst != ISA_NONE && is_immediate(&in->operands[1])) {
+        fact->kind = ISA_ADD_CARRY;
+        fact->value = narrow(in->operands[1].imm.value.s, fact->width);
+    } else {
+        decode_by_category(in, fact);
+    }
 }
 
 static void decode_any(const struct instruction *in, struct isa_fact *fact)
@@ -484,6 +500,9 @@ static void decode_any(const struct instruction *in, struct isa_fact *fact)
         break;
     case ZYDIS_MNEMONIC_SBB:
         decode_borrow(in, fact);
+        break;
+    case ZYDIS_MNEMONIC_ADC:
+        decode_carry(in, fact);
         break;
     case ZYDIS_MNEMONIC_CMP:
         decode_compare(in, ISA_COMPARE, fact);

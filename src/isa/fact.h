@@ -29,6 +29,8 @@ enum isa_kind {
     ISA_ADD,             // dst += value, or src if there is one
     ISA_SUBTRACT,        // dst -= src
     ISA_SUBTRACT_MEMORY, // dst -= [memory]
+    ISA_ADD_CARRY,       // dst += value + carry
+    ISA_SUBTRACT_CARRY,  // dst += value - carry
     ISA_AND,             // dst &= value, or src
     ISA_OR,              // dst |= value, or src
     ISA_XOR,             // dst ^= value, or src

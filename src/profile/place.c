@@ -142,6 +142,8 @@ static struct step combined(const struct flow_image *image, const struct flow_bl
         return fact->kind == ISA_SUBTRACT || (fact->flags & ISA_MEMORY) != 0
                    ? lost()
                    : operated(dst, kind, fact->width, fact->value);
+    if (fact->src == fact->dst && fact->kind == ISA_ADD)
+        return operated(dst, OPERATION_MULTIPLY, fact->width, 2);
     if (fact->src == fact->dst)
         return kind == OPERATION_AND || kind == OPERATION_OR ? (struct step){.kind = STEP_SAME}
                                                              : lost();
@@ -167,6 +169,23 @@ static struct step subtracted(const struct flow_image *image, const struct flow_
         return lost();
     return then(operated(from, OPERATION_NEGATE, fact->width, 0), OPERATION_ADD, fact->width,
                 number);
+}
+
+// A number and the carry, added or subtracted.
+static struct step carried(const struct flow_image *image, const struct flow_block *block,
+                           uint32_t at)
+{
+    const struct isa_fact *fact = &image->facts.items[at];
+    int64_t number;
+    if (!place_number(image, block, at, fact->dst, &number))
+        return lost();
+    uint64_t sum = (uint64_t)number + (uint64_t)fact->value;
+    return (struct step){
+        .kind = STEP_CONDITION,
+        .constant = (int64_t)(fact->kind == ISA_ADD_CARRY ? sum + 1 : sum - 1),
+        .otherwise = (int64_t)sum,
+        .condition = ISA_IF_B,
+    };
 }
 
 // A table of constants, as compilers make them of a switch: [table + index * scale].
@@ -284,6 +303,9 @@ static struct step step_register(const struct flow_image *image, const struct fl
     case ISA_ADD:
     case ISA_SUBTRACT:
         return combined(image, block, at, OPERATION_ADD);
+    case ISA_ADD_CARRY:
+    case ISA_SUBTRACT_CARRY:
+        return carried(image, block, at);
     case ISA_SUBTRACT_MEMORY:
         return subtracted(image, block, at);
     case ISA_AND:

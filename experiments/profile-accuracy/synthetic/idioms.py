@@ -626,7 +626,7 @@ def failing_check(m, number, last, leave):
                                  f"foreign_step(x) < {number}", "foreign_read() != x",
                                  f"(unsigned)x > {m.random.randrange(600, 900)}u", "x & 8"))
     if m.random.random() < 0.2:
-        condition = f"(y > {number} && {condition})"
+        condition = f"(foreign_read() > {number} && {condition})"
     kind = m.random.randrange(6)
     if kind == 0:
         return f"if ({condition}) {leave(-a)}", [(-a, [], [])]
@@ -642,7 +642,7 @@ def failing_check(m, number, last, leave):
         name, b, c = anywhere(m)
         return f"r = {name}(x + {number}); if (r < 0) {leave('r')}", [(-1, [b], []), (-2, [c], [])]
     name, b, c = anywhere(m)
-    return f"if ({name}(y)) {leave(value)}", [(value, [b, c], [])]
+    return f"if ({name}(foreign_read())) {leave(value)}", [(value, [b, c], [])]
 
 
 @idiom
@@ -656,7 +656,9 @@ def mixed(m):
 
     text, truth = ["int r, err; sink = y;"], []
     for number in range(m.random.randrange(2, 7)):
+        # What was asked before must not decide what is asked next.
         check, ways = failing_check(m, number, last, leave)
+        check = "x = foreign_read();\n" + check
         if m.random.random() < 0.2:
             check = f"for (int i = 0; i < y; i++) {{ foreign_clean(i); {check} }}"
         text.append(check)

@@ -40,6 +40,9 @@ facts:
 	neg	eax
 	not	ecx
 	sbb	eax, eax
+	sbb	ecx, -1
+	adc	ecx, -1
+	add	eax, eax
 	cmp	rdi, -4095
 	setae	al
 	cmovb	eax, ecx
