@@ -2,6 +2,8 @@
 // See hints.h. Only the nearest instructions are looked at: what is not seen there is left open.
 #include "profile/hints.h"
 
+#include <sys/syscall.h>
+
 #define MOST_FACTS  24 // after a call
 #define MOST_BLOCKS 3
 #define FROM_RESULT (HINT_DEREFERENCED | HINT_USED)
@@ -175,6 +177,17 @@ static bool is_canary(const struct isa_fact *fact)
     return (fact->flags & ISA_THREAD) != 0 && fact->displacement == 0x28 && fact->kind != ISA_LOAD;
 }
 
+// Whether a system call is futex(), with which a lock is let go: nobody cares for what it returns.
+static bool wakes(const struct flow_image *image, const struct flow_block *block, uint32_t index)
+{
+    while (index-- > 0) {
+        const struct isa_fact *fact = &image->facts.items[block->first + index];
+        if ((fact->writes >> ISA_RETURN & 1) != 0)
+            return fact->kind == ISA_CONSTANT && fact->value == SYS_futex;
+    }
+    return false;
+}
+
 // Whether the result is only put elsewhere when it is seen again on the same path: `read`.
 static void look_back(struct making *making, uint32_t number, bool read)
 {
@@ -190,13 +203,14 @@ static void look_back(struct making *making, uint32_t number, bool read)
     making->seen[making->seen_count++] = number;
     for (uint32_t i = block->count; i-- > 0;) {
         const struct isa_fact *fact = &image->facts.items[block->first + i];
-        if ((fact->writes >> ISA_RETURN & 1) != 0) {
-            if (fact->kind == ISA_SYSCALL)
-                making->hints |= making->tiny ? HINT_MADE : 0;
-            else if ((fact->flags & ISA_THREAD) == 0)
-                making->hints |= made_by(fact) | (read ? HINT_LEFT : HINT_MADE);
-            making->own |= !read && (making->tiny || fact->kind != ISA_SYSCALL) &&
-                           (fact->flags & ISA_THREAD) == 0;
+        if ((fact->writes >> ISA_RETURN & 1) != 0 || fact->kind == ISA_SYSCALL) {
+            bool call = fact->kind == ISA_SYSCALL;
+            bool result =
+                call ? making->tiny && !wakes(image, block, i) : (fact->flags & ISA_THREAD) == 0;
+            if (result)
+                making->hints |=
+                    (call ? 0 : made_by(fact)) | (read && !call ? HINT_LEFT : HINT_MADE);
+            making->own |= result && !read;
             return;
         }
         if (is_canary(fact)) {
