@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "callsite/before.h"
 #include "callsite/callers.h"
-#include "callsite/follow.h"
+#include "callsite/judge.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,12 +155,6 @@ static void return_at_once(const struct root *root, const struct candidates *can
     memcpy(outcome->returned_numbers, root->numbers, sizeof outcome->returned_numbers);
 }
 
-// Lanes told apart by those who get the result returned.
-struct asked {
-    uint64_t by_all, by_some;
-    uint32_t callers, checked, used; // used: do anything with it at all
-};
-
 static struct error *ask_callers(struct finding *finding, uint32_t function, uint32_t callee,
                                  const struct outcome *from, unsigned depth, struct asked *asked)
 {
@@ -190,63 +184,6 @@ static struct error *ask_callers(struct finding *finding, uint32_t function, uin
     return NULL;
 }
 
-static void judge(struct site *site, const struct outcome *outcome, uint64_t failures)
-{
-    site->unchecked = failures & ~outcome->told;
-    site->class = outcome->told == 0     ? SITE_UNCHECKED
-                  : site->unchecked == 0 ? SITE_CHECKED
-                                         : SITE_PARTLY;
-    site->use = outcome->use;
-    site->use_address = outcome->use_address;
-    site->argument = outcome->argument;
-    site->passed_to = outcome->passed_to;
-    if (outcome->told != 0) {
-        site->check_address = outcome->check_address;
-        site->place = outcome->errors == outcome->told      ? SITE_PLACE_ERRNO
-                      : outcome->called_on == outcome->told ? SITE_PLACE_CALLED_ON
-                                                            : SITE_PLACE_HERE;
-        site->check = !outcome->dangerous      ? SITE_CHECK_BEFORE
-                      : outcome->checked_after ? SITE_CHECK_AFTER
-                                               : SITE_CHECK_SOME;
-        if (!outcome->dangerous && site->use != SITE_RETURNED)
-            site->use = SITE_CHECKED_FIRST;
-        if (outcome->interrupted) {
-            site->class = SITE_PARTLY;
-            site->check = SITE_CHECK_SOME;
-            site->unchecked = failures;
-            site->use = outcome->use;
-        }
-    } else if (!outcome->dangerous && outcome->returned_untold == 0 &&
-               (outcome->cut || outcome->lost)) {
-        site->class = SITE_UNKNOWN;
-        site->reason = outcome->cut ? "more ways than the budget allows to follow"
-                                    : "a jump that is not understood";
-    }
-}
-
-// What the callers do decides for those failures that they get.
-static void judge_by_callers(struct site *site, const struct asked *asked)
-{
-    site->callers = asked->callers;
-    site->callers_checked = asked->checked;
-    if (asked->callers == 0) {
-        if (site->class == SITE_UNCHECKED && site->use == SITE_RETURNED) {
-            site->class = SITE_UNKNOWN;
-            site->reason = "returned to callers that are not known";
-        }
-        return;
-    }
-    if (asked->by_some == 0)
-        return;
-    if (site->class == SITE_UNCHECKED || site->class == SITE_UNKNOWN) {
-        site->place = SITE_PLACE_CALLERS;
-        site->check = asked->checked == asked->callers ? SITE_CHECK_BEFORE : SITE_CHECK_SOME;
-    }
-    site->unchecked &= ~asked->by_all;
-    site->class = site->unchecked == 0 ? SITE_CHECKED : SITE_PARTLY;
-    site->reason = NULL;
-}
-
 // All callers ignore it: what is left in the register when a function without a result returns.
 static struct error *judge_without_result(struct finding *finding, const struct root *root,
                                           struct site *site)
@@ -257,18 +194,8 @@ static struct error *judge_without_result(struct finding *finding, const struct 
                          root->known, root->numbers, root->failures, FOLLOW_NO_END, &outcome));
     if (site->role == SITE_ROLE_PASSES)
         site->role = SITE_ROLE_NONE;
-    judge(site, &outcome, root->failures);
+    judge_ways(site, &outcome, root->failures);
     return NULL;
-}
-
-static enum site_role role_of(const struct candidates *candidates, const struct outcome *outcome)
-{
-    if ((outcome->returned_same & candidates->successes) == 0)
-        return SITE_ROLE_NONE;
-    // Who ends the program for most failures returns some that are none: no memory of size zero.
-    if ((outcome->returned_same & candidates->failures) != 0 && !outcome->dies)
-        return SITE_ROLE_PASSES;
-    return outcome->told != 0 ? SITE_ROLE_GUARDS : SITE_ROLE_NONE;
 }
 
 // The callers of a function that passes failures on are sites, too.
@@ -336,7 +263,7 @@ static struct error *follow_root(struct finding *finding, struct root root)
                           .callee = root.callee,
                           .wrapper = root.wrapper,
                           .inner = root.inner};
-    judge(site, &outcome, root.failures);
+    judge_ways(site, &outcome, root.failures);
     if (finding->sites.callees.items[root.callee].success == SITE_SUCCESS_NEVER) {
         site->class = SITE_CHECKED;
         site->use = SITE_CHECKED_FIRST;
@@ -345,7 +272,7 @@ static struct error *follow_root(struct finding *finding, struct root root)
         return NULL;
     }
     if (thin)
-        site->role = (uint8_t)role_of(candidates, &outcome);
+        site->role = (uint8_t)judge_role(candidates, &outcome);
     if (outcome.returned_untold != 0) {
         struct asked asked = {.by_all = outcome.returned_untold};
         TRY(ask_callers(finding, block->function, root.callee, &outcome, 0, &asked));

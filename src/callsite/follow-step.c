@@ -257,8 +257,9 @@ void follow_step(struct follower *follower, struct way *way, uint32_t at, struct
         selected(follower, way, at, ret_other, ret_forked);
         return;
     }
-    if ((fact->kind == ISA_SET || fact->kind == ISA_BORROW) &&
-        machine_flags_derived(&way->machine, contents))
+    bool carry =
+        fact->kind == ISA_BORROW || fact->kind == ISA_ADD_CARRY || fact->kind == ISA_SUBTRACT_CARRY;
+    if ((fact->kind == ISA_SET || carry) && machine_flags_derived(&way->machine, contents))
         follow_told(follower, way, at,
                     follow_apart(follower, way,
                                  follow_split(follower, way,

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See machine.h. Memory is a handful of cells: those that hold what depends on the result, and
-// enough of the others to see that two pointers are the same.
-#include "callsite/machine.h"
+// See machine.h.
+#include "callsite/machine-internal.h"
 
-#include "elf/tables.h"
 #include "profile/place.h"
 
 #include <string.h>
@@ -20,190 +18,6 @@ void machine_start(struct machine *machine, struct contents *contents, int32_t s
     if (stack != FLOW_LOST && frame != FLOW_LOST)
         machine->registers[ISA_FRAME] = content_of_address(contents, BASE_FRAME, frame);
 }
-
-// ---- memory ----
-
-static uint64_t made_up(uint32_t fact, unsigned what)
-{
-    return ((uint64_t)fact + 1) << 8 | what;
-}
-
-// The content of a register, which gets a name if it has none.
-static uint16_t named(struct machine *machine, struct contents *contents, uint32_t fact, uint8_t r)
-{
-    if (machine->registers[r] == CONTENT_UNKNOWN)
-        machine->registers[r] = content_of_address(contents, made_up(fact, r), 0);
-    return machine->registers[r];
-}
-
-bool machine_address(struct machine *machine, struct contents *contents,
-                     const struct flow_image *image, uint32_t at, struct cell *ret_where)
-{
-    const struct isa_fact *fact = &image->facts.items[at];
-    struct cell where = {.base = BASE_GLOBAL, .offset = fact->displacement};
-    int64_t number;
-    if ((fact->flags & ISA_THREAD) != 0)
-        where.base = BASE_THREAD;
-    if (fact->base < ISA_REGISTERS) {
-        uint16_t base = named(machine, contents, at, fact->base);
-        const struct content *item = content_at(contents, base);
-        if ((fact->flags & ISA_THREAD) != 0)
-            return false;
-        if (content_constant(contents, base, &number)) {
-            where.offset = (int64_t)((uint64_t)where.offset + (uint64_t)number);
-        } else if (item->kind == CONTENT_ADDRESS) {
-            where.base = item->base;
-            where.offset = (int64_t)((uint64_t)where.offset + (uint64_t)item->offset);
-        } else {
-            return false;
-        }
-    }
-    if (fact->index != ISA_NONE) {
-        if (fact->index >= ISA_REGISTERS ||
-            !content_constant(contents, machine->registers[fact->index], &number))
-            return false;
-        where.offset =
-            (int64_t)((uint64_t)where.offset + ((uint64_t)number << (fact->flags & ISA_SCALE)));
-    }
-    *ret_where = where;
-    return true;
-}
-
-static void forget_cell(struct machine *machine, unsigned i)
-{
-    memmove(&machine->cells[i], &machine->cells[i + 1],
-            (machine->cell_count - i - 1) * sizeof *machine->cells);
-    machine->cell_count--;
-    machine->cells[machine->cell_count] = (struct cell){0}; // machines are compared bytewise
-}
-
-void machine_after_call(struct machine *machine)
-{
-    for (uint8_t r = 0; r < ISA_REGISTERS; r++)
-        if ((PLACE_CLOBBERED >> r & 1) != 0)
-            machine->registers[r] = CONTENT_UNKNOWN;
-    machine->flags = (struct machine_flags){.kind = ISA_OTHER};
-    for (unsigned i = machine->cell_count; i-- > 0;)
-        if (machine->cells[i].base == BASE_ERROR)
-            forget_cell(machine, i);
-}
-
-static void make_room(struct machine *machine, const struct contents *contents)
-{
-    unsigned victim = 0;
-    for (unsigned i = 0; i < machine->cell_count; i++)
-        if (!content_derived(contents, machine->cells[i].content)) {
-            victim = i;
-            break;
-        }
-    forget_cell(machine, victim);
-}
-
-static void write_cell(struct machine *machine, const struct contents *contents, struct cell where)
-{
-    for (unsigned i = machine->cell_count; i-- > 0;) {
-        const struct cell *cell = &machine->cells[i];
-        uint64_t apart = (uint64_t)where.offset - (uint64_t)cell->offset;
-        if (cell->base == where.base && (apart < cell->width || 0 - apart < where.width))
-            forget_cell(machine, i);
-    }
-    if (where.content == CONTENT_UNKNOWN)
-        return;
-    if (machine->cell_count == MACHINE_CELLS)
-        make_room(machine, contents);
-    machine->cells[machine->cell_count++] = where;
-}
-
-// A table in the file, read for every lane: the index depends on the result.
-static uint16_t read_table(const struct machine *machine, struct contents *contents,
-                           const struct flow_image *image, uint32_t at, unsigned width)
-{
-    const struct isa_fact *fact = &image->facts.items[at];
-    int64_t base = 0, numbers[CONTENT_LANES];
-    uint64_t known = 0;
-    if (fact->index >= ISA_REGISTERS || (fact->flags & ISA_THREAD) != 0 || width > 8 ||
-        !content_derived(contents, machine->registers[fact->index]) ||
-        (fact->base < ISA_REGISTERS &&
-         !content_constant(contents, machine->registers[fact->base], &base)))
-        return CONTENT_UNKNOWN;
-    for (unsigned i = 0; i < contents->lanes; i++) {
-        int64_t index;
-        if (!content_number(contents, machine->registers[fact->index], i, &index))
-            continue;
-        size_t size;
-        uint64_t address = (uint64_t)base + (uint64_t)fact->displacement +
-                           ((uint64_t)index << (fact->flags & ISA_SCALE));
-        const unsigned char *bytes = elf_object_bytes(image->object, address, &size);
-        if (bytes == NULL || size < width)
-            continue;
-        uint64_t word = 0;
-        memcpy(&word, bytes, width);
-        known |= 1ull << i;
-        numbers[i] = (int64_t)word;
-    }
-    return content_of_lanes(contents, known, numbers, true);
-}
-
-uint16_t machine_load(struct machine *machine, struct contents *contents,
-                      const struct flow_image *image, uint32_t at, unsigned width)
-{
-    struct cell where;
-    if (!machine_address(machine, contents, image, at, &where))
-        return read_table(machine, contents, image, at, width);
-    for (unsigned i = 0; i < machine->cell_count; i++) {
-        const struct cell *cell = &machine->cells[i];
-        if (cell->base == where.base && cell->offset == where.offset && cell->width >= width)
-            return cell->content;
-    }
-    if (where.base == BASE_ERROR && where.offset == 0)
-        return content_of_address(contents, BASE_ERROR_VALUE, 0);
-    if (width != 8)
-        return CONTENT_UNKNOWN;
-    where.width = 8;
-    where.content = content_of_address(contents, made_up(at, 0x20), 0);
-    write_cell(machine, contents, where);
-    return where.content;
-}
-
-static void store(struct machine *machine, struct contents *contents,
-                  const struct flow_image *image, uint32_t at, uint16_t content)
-{
-    struct cell where;
-    if (!machine_address(machine, contents, image, at, &where))
-        return;
-    where.content = content;
-    where.width = image->facts.items[at].width;
-    write_cell(machine, contents, where);
-}
-
-static void push(struct machine *machine, struct contents *contents, uint16_t content)
-{
-    uint16_t stack = content_apply(contents, ISA_ADD, machine->registers[ISA_STACK],
-                                   content_of_number(contents, -8), 8);
-    machine->registers[ISA_STACK] = stack;
-    const struct content *item = content_at(contents, stack);
-    if (item->kind == CONTENT_ADDRESS)
-        write_cell(machine, contents,
-                   (struct cell){
-                       .base = item->base, .offset = item->offset, .content = content, .width = 8});
-}
-
-static uint16_t pop(struct machine *machine, struct contents *contents)
-{
-    uint16_t stack = machine->registers[ISA_STACK], content = CONTENT_UNKNOWN;
-    const struct content *item = content_at(contents, stack);
-    for (unsigned i = 0; i < machine->cell_count; i++) {
-        const struct cell *cell = &machine->cells[i];
-        if (item->kind == CONTENT_ADDRESS && cell->base == item->base &&
-            cell->offset == item->offset && cell->width == 8)
-            content = cell->content;
-    }
-    machine->registers[ISA_STACK] =
-        content_apply(contents, ISA_ADD, stack, content_of_number(contents, 8), 8);
-    return content;
-}
-
-// ---- one instruction ----
 
 static uint16_t right_operand(struct machine *machine, struct contents *contents,
                               const struct isa_fact *fact)
@@ -291,6 +105,17 @@ static void set_flags(struct machine *machine, struct contents *contents,
     machine->flags = flags;
 }
 
+// What changed in a way nobody knows: still the result's offspring if it was before.
+static void lose_registers(struct machine *machine, struct contents *contents, uint16_t writes)
+{
+    for (uint8_t r = 0; r < ISA_REGISTERS; r++) {
+        if ((writes >> r & 1) == 0)
+            continue;
+        machine->registers[r] =
+            content_of_lanes(contents, 0, NULL, content_derived(contents, machine->registers[r]));
+    }
+}
+
 static void step_to_register(struct machine *machine, struct contents *contents,
                              const struct flow_image *image, uint32_t at)
 {
@@ -302,7 +127,7 @@ static void step_to_register(struct machine *machine, struct contents *contents,
         break;
     case ISA_COPY:
         content = content_extend(contents,
-                                 fact->from >= 8 ? named(machine, contents, at, fact->src)
+                                 fact->from >= 8 ? machine_named(machine, contents, at, fact->src)
                                                  : machine->registers[fact->src],
                                  fact->from, (fact->flags & ISA_SIGNED) != 0, fact->width);
         break;
@@ -322,10 +147,30 @@ static void step_to_register(struct machine *machine, struct contents *contents,
     case ISA_SET:
         content = of_condition(machine, contents, fact->condition, 1);
         break;
-    default:
-        content = content_apply(contents, fact->kind, machine->registers[fact->dst],
+    case ISA_ADD_CARRY:
+    case ISA_SUBTRACT_CARRY: {
+        enum isa_kind kind = fact->kind == ISA_ADD_CARRY ? ISA_ADD : ISA_SUBTRACT;
+        content = content_apply(contents, ISA_ADD, machine->registers[fact->dst],
                                 right_operand(machine, contents, fact), fact->width);
+        content = content_apply(contents, kind, content,
+                                of_condition(machine, contents, ISA_IF_B, 1), fact->width);
         machine->registers[fact->dst] = content;
+        return;
+    }
+    case ISA_ADD:
+    case ISA_SUBTRACT:
+    case ISA_AND:
+    case ISA_OR:
+    case ISA_XOR:
+    case ISA_SHIFT_LEFT:
+    case ISA_SHIFT_RIGHT:
+    case ISA_SHIFT_SIGNED:
+        machine->registers[fact->dst] =
+            content_apply(contents, fact->kind, machine->registers[fact->dst],
+                          right_operand(machine, contents, fact), fact->width);
+        return;
+    default:
+        lose_registers(machine, contents, (uint16_t)(1u << fact->dst));
         return;
     }
     set_register(machine, contents, fact, content);
@@ -352,36 +197,27 @@ static uint16_t effective(struct machine *machine, struct contents *contents,
                                      : content_of_address(contents, where.base, where.offset);
 }
 
-// What changed in a way nobody knows: still the result's offspring if it was before.
-static void lose_registers(struct machine *machine, struct contents *contents, uint16_t writes)
-{
-    for (uint8_t r = 0; r < ISA_REGISTERS; r++) {
-        if ((writes >> r & 1) == 0)
-            continue;
-        machine->registers[r] =
-            content_of_lanes(contents, 0, NULL, content_derived(contents, machine->registers[r]));
-    }
-}
-
 void machine_step(struct machine *machine, struct contents *contents,
                   const struct flow_image *image, uint32_t at)
 {
     const struct isa_fact *fact = &image->facts.items[at];
-    if ((fact->flags & ISA_FLAGS) != 0 && fact->kind != ISA_BORROW)
+    bool with_carry = fact->kind == ISA_BORROW || fact->kind == ISA_ADD_CARRY ||
+                      fact->kind == ISA_SUBTRACT_CARRY; // read the flags before they change them
+    if ((fact->flags & ISA_FLAGS) != 0 && !with_carry)
         set_flags(machine, contents, image, at);
     switch (fact->kind) {
     case ISA_STORE:
         lose_registers(machine, contents, fact->writes);
-        store(machine, contents, image, at,
-              fact->src != ISA_NONE ? machine->registers[fact->src] : CONTENT_UNKNOWN);
+        machine_store(machine, contents, image, at,
+                      fact->src != ISA_NONE ? machine->registers[fact->src] : CONTENT_UNKNOWN);
         return;
     case ISA_STORE_CONSTANT:
-        store(machine, contents, image, at, content_of_number(contents, fact->value));
+        machine_store(machine, contents, image, at, content_of_number(contents, fact->value));
         return;
     case ISA_SET:
         if ((fact->flags & ISA_MEMORY) != 0) {
-            store(machine, contents, image, at,
-                  of_condition(machine, contents, fact->condition, 1));
+            machine_store(machine, contents, image, at,
+                          of_condition(machine, contents, fact->condition, 1));
             return;
         }
         break;
@@ -389,19 +225,19 @@ void machine_step(struct machine *machine, struct contents *contents,
         machine->registers[fact->dst] = effective(machine, contents, image, at);
         return;
     case ISA_PUSH:
-        push(machine, contents,
-             (fact->flags & ISA_MEMORY) != 0 ? CONTENT_UNKNOWN
-                                             : right_operand(machine, contents, fact));
+        machine_push(machine, contents,
+                     (fact->flags & ISA_MEMORY) != 0 ? CONTENT_UNKNOWN
+                                                     : right_operand(machine, contents, fact));
         return;
     case ISA_POP: {
-        uint16_t content = pop(machine, contents);
+        uint16_t content = machine_pop(machine, contents);
         if (fact->dst < ISA_REGISTERS)
             machine->registers[fact->dst] = content;
         return;
     }
     case ISA_LEAVE:
         machine->registers[ISA_STACK] = machine->registers[ISA_FRAME];
-        machine->registers[ISA_FRAME] = pop(machine, contents);
+        machine->registers[ISA_FRAME] = machine_pop(machine, contents);
         return;
     case ISA_COMPARE:
     case ISA_COMPARE_MEMORY:
@@ -415,6 +251,8 @@ void machine_step(struct machine *machine, struct contents *contents,
     bool plain = fact->kind != ISA_OTHER && fact->kind != ISA_SYSCALL && fact->dst < ISA_REGISTERS;
     if (plain)
         step_to_register(machine, contents, image, at);
+    if (with_carry && fact->kind != ISA_BORROW)
+        machine->flags = (struct machine_flags){.kind = ISA_OTHER};
     lose_registers(machine, contents,
                    plain ? (uint16_t)(fact->writes & ~(1u << fact->dst)) : fact->writes);
 }

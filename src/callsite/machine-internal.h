@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Between the files of the machine: its memory.
+#ifndef ORDEAL_CALLSITE_MACHINE_INTERNAL_H
+#define ORDEAL_CALLSITE_MACHINE_INTERNAL_H
+
+#include "callsite/machine.h"
+
+// The content of a register, which gets a name if it has none.
+uint16_t machine_named(struct machine *machine, struct contents *contents, uint32_t fact,
+                       uint8_t reg);
+void machine_store(struct machine *machine, struct contents *contents,
+                   const struct flow_image *image, uint32_t fact, uint16_t content);
+void machine_push(struct machine *machine, struct contents *contents, uint16_t content);
+uint16_t machine_pop(struct machine *machine, struct contents *contents);
+
+#endif
