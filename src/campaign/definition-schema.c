@@ -43,6 +43,8 @@ const struct schema_field schema_fields[] = {
      "trials per candidate (1)"},
     {"oracle.references", SCHEMA_COUNT32, FIELD(oracle.references), NULL, 1, 10000,
      "fault-free runs before the first trial (5)"},
+    {"oracle.spread", SCHEMA_NS, FIELD(oracle.spread_ns), NULL, 0, 6e10,
+     "time from the first to the last of them at least, so that clocks show in outputs (0s)"},
     {"oracle.status", SCHEMA_COUNT32, FIELD(oracle.status), NULL, 0, 255,
      "exit status that the workload is to end with, without faults (0)"},
     {"oracle.compare", SCHEMA_COMPARE, FIELD(oracle), "stdout|stderr|files", 0, 0,

@@ -42,6 +42,7 @@ struct filter {    // a normalising replacement in outputs before they are compa
 
 struct oracle {
     uint32_t references; // fault-free runs, at least 1
+    uint64_t spread_ns;  // from the first to the last of them, at least
     uint32_t status;     // exit status that they must end with
     bool compare_stdout, compare_stderr, compare_files;
     definition_words ignored; // fnmatch patterns of paths

@@ -11,6 +11,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 // A workload that does not end by itself is no workload: said after this time, or ten times what
 // the user allows for a trial.
@@ -53,6 +54,15 @@ static struct error *warn(struct preparation *preparation, const char *sentence)
 static struct error *warn_again(void *data, const char *sentence)
 {
     return warn(data, sentence);
+}
+
+#define NAP_NS 20000000
+
+// Runs within one second write the same time into their files; trials would not.
+static void wait_until(const struct preparation *preparation, uint64_t ns)
+{
+    while (clock_ns() < ns && !interrupted(preparation))
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
 }
 
 static struct error *run_reference(struct preparation *preparation, uint32_t number,
@@ -161,8 +171,11 @@ static struct error *pass_warnings_on(struct preparation *preparation,
 static struct error *run_references(struct preparation *preparation, struct reference *reference)
 {
     uint32_t count = preparation->definition->oracle.references;
+    uint64_t last_at = clock_ns() + preparation->definition->oracle.spread_ns;
     for (uint32_t i = 0; i < count && !interrupted(preparation); i++) {
         tell(preparation, "reference", i, count);
+        if (i > 0 && i + 1 == count)
+            wait_until(preparation, last_at);
         TRY(run_reference(preparation, i, reference));
     }
     if (interrupted(preparation))

@@ -163,6 +163,7 @@ static struct error *set_automatic(struct definition *definition)
         {"injector.library.faults", "auto"},
         {"selection.order", "listed"},
         {"oracle.references", "3"},
+        {"oracle.spread", "1100ms"},
         {"time_budget", "60s"},
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)

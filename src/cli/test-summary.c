@@ -19,7 +19,7 @@ struct counting {
     struct stage stages[STAGES];
     size_t count;
     ARRAY(unsigned char) stage_of; // by number of the candidate, from 0
-    uint64_t all, tried, repeat;
+    uint64_t all, tried, failed;
     int64_t first; // row of the first candidate
 };
 
@@ -56,6 +56,7 @@ static struct error *count_trial(void *data, const struct store_trial *row)
         &counting->stages[counting->stage_of.items[row->candidate - counting->first]];
     stage->tried++;
     stage->failed += verdict_facts[row->verdict].failure;
+    counting->failed += verdict_facts[row->verdict].failure;
     counting->tried++;
     return NULL;
 }
@@ -96,13 +97,15 @@ struct error *test_summary(struct store *store, const struct campaign_end *end,
     TRY(store_each_trial(store, end->id, false, count_trial, &counting));
     if (counting.all == 0)
         return NULL;
-    TRY(buffer_printf(text, "\n%-28s %9s %9s %9s\n", "Failures of calls, by the caller's", "chosen",
-                      "tried", "not survived"));
+    TRY(buffer_printf(text, "\nFailures of calls, by what the caller does\n%-34s %9s %9s  %s\n",
+                      "with the result", "chosen", "tried", "not survived"));
     for (size_t i = 0; i < counting.count; i++) {
         const struct stage *stage = &counting.stages[i];
-        TRY(buffer_printf(text, "  %-32s %9llu %9llu %9llu\n", stage->name,
+        TRY(buffer_printf(text, "  %-32s %9llu %9llu %13llu\n", stage->name,
                           (unsigned long long)stage->count, (unsigned long long)stage->tried,
                           (unsigned long long)stage->failed));
     }
+    if (counting.tried != 0 && counting.failed == 0)
+        TRY(buffer_printf(text, "\nEvery failure that was tried was survived or reported.\n"));
     return counting.tried < counting.all ? put_rest(&counting, database, text) : NULL;
 }

@@ -161,6 +161,7 @@ void record_call(const struct call *call)
     if (by_stack) {
         uint64_t pcs[WIRE_FRAMES];
         uint32_t count = walk_collect(frame, pcs, WIRE_FRAMES);
+        key = frame->slot << 48; // the first of them is the return address
         for (uint32_t i = 0; i < count; i++)
             key = random_mix(key ^ pcs[i]);
         key |= 1;
