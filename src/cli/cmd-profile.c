@@ -119,7 +119,7 @@ static struct error *analyse(const struct settings *settings, struct libraries *
 {
     _cleanup_(profile_cache_close) struct profile_cache cache = {0};
     _cleanup_(profile_kernel_close) struct profile_kernel kernel = {0};
-    struct batch batch = {.jobs = count_threads(settings)};
+    struct batch batch = {.jobs = count_threads(settings), .spoilt = &kernel.spoilt};
     TRY(profile_kernel_open(settings->kernel, &kernel, &batch.options));
     if (!settings->no_cache) {
         TRY(profile_cache_open(kernel.identity, &cache));

@@ -13,7 +13,7 @@ struct profile_kernel {
     const char *path;
     char *identity; // of what is used
     pthread_mutex_t lock;
-    bool tried;
+    bool tried, spoilt; // spoilt: it could not be looked at
     struct kernel *kernel;
     struct error *error; // why it could not be looked at; to be asked for at the end
 };
