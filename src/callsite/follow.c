@@ -239,6 +239,7 @@ static struct error *leave_block(struct follower *follower, struct way *way, uin
     default:
         if (block->end == FLOW_TAIL)
             follow_passed(follower, way, at, block->callee);
+        follower->outcome.lost |= block->end == FLOW_UNKNOWN;
         return go_on(follower, way);
     }
 }

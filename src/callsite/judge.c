@@ -20,8 +20,10 @@ void judge_ways(struct site *site, const struct outcome *outcome, uint64_t failu
         site->check = !outcome->dangerous      ? SITE_CHECK_BEFORE
                       : outcome->checked_after ? SITE_CHECK_AFTER
                                                : SITE_CHECK_SOME;
-        if (!outcome->dangerous && site->use != SITE_RETURNED)
+        if (!outcome->dangerous && site->use != SITE_RETURNED) {
             site->use = SITE_CHECKED_FIRST;
+            site->use_address = 0;
+        }
         if (outcome->interrupted) {
             site->class = SITE_PARTLY;
             site->check = SITE_CHECK_SOME;

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whether calls are checked, for code whose truth is known, as gcc and clang compile it at every
 // level, position independent or not. Every function of the source has its row below.
-#include "callsite/site.h"
+#include "callsite-help.h"
 
-#include "base/cleanup.h"
-#include "elf/object.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct row {
     const char *function, *callee;
@@ -73,60 +66,6 @@ static const struct row rows[] = {
     {"partly", "select", SITE_PARTLY, -1, -1},
     {"unknown_caller", "open", SITE_UNKNOWN, SITE_RETURNED, SITE_CHECK_NONE},
 };
-
-// ---- what can fail ----
-
-static bool failures(void *data, uint32_t import, struct site_failures *ret_failures)
-{
-    static const struct {
-        const char *name;
-        int64_t codes[3];
-        size_t count;
-        enum site_success success;
-    } known[] = {
-        {"malloc", {0}, 1, SITE_SUCCESS_POINTER}, {"opendir", {0}, 1, SITE_SUCCESS_POINTER},
-        {"mmap", {-1}, 1, SITE_SUCCESS_POINTER},  {"mmap64", {-1}, 1, SITE_SUCCESS_POINTER},
-        {"open", {-1}, 1, SITE_SUCCESS_VALUE},    {"fork", {-1}, 1, SITE_SUCCESS_VALUE},
-        {"read", {-1}, 1, SITE_SUCCESS_LENGTH},   {"write", {-1}, 1, SITE_SUCCESS_LENGTH},
-        {"close", {-1}, 1, SITE_SUCCESS_ZERO},    {"unlink", {-1}, 1, SITE_SUCCESS_ZERO},
-        {"strtol", {0}, 1, SITE_SUCCESS_ANY},     {"select", {-1, -2, -3}, 3, SITE_SUCCESS_ANY},
-        {"dup", {-1}, 1, SITE_SUCCESS_VALUE},
-    };
-    const struct flow_image *image = data;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(image->imports.items[import].name, known[i].name) != 0)
-            continue;
-        *ret_failures = (struct site_failures){
-            .codes = known[i].codes, .count = known[i].count, .success = known[i].success};
-        return true;
-    }
-    return false;
-}
-
-// ---- looking ----
-
-struct looking {
-    struct elf_object *object;
-    struct flow_image *image;
-    struct sites sites;
-};
-
-static void look(const char *path, struct looking *ret_looking)
-{
-    struct looking looking = {0};
-    assert_null(elf_object_open(path, &looking.object));
-    assert_null(flow_image_open(looking.object, &looking.image));
-    const struct sites_world world = {.failures = failures, .data = looking.image};
-    assert_null(sites_find(looking.image, &world, &looking.sites));
-    *ret_looking = looking;
-}
-
-static void looked(struct looking *looking)
-{
-    sites_deinit(&looking->sites);
-    flow_image_close(looking->image);
-    elf_object_close(looking->object);
-}
 
 static bool is_named(const struct looking *looking, uint32_t function, const char *name)
 {
