@@ -517,8 +517,10 @@ def guard(number, callee, form):
 APART static {callee.ctype} must_{number}(struct context *c)
 {{
 {constants(condition)}    {callee.ctype} r = @CALL@;
-    if ({condition})
+    if ({condition}) {{
+        syn_failed({number});
         exit({number % 100 + 1});
+    }}
     return r;
 }}
 void case_{number}(struct context *c)
@@ -543,7 +545,7 @@ def translated(number, callee, form):
 APART static int get_{number}(struct context *c)
 {{
 {constants(condition)}    {callee.ctype} r = @CALL@;
-    return ({condition}) ? -5 : 0;
+    return ({condition}) ? -{number + 5} : 0;
 }}
 void case_{number}(struct context *c)
 {{

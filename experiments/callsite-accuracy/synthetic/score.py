@@ -144,12 +144,13 @@ def main():
     parser.add_argument("work")
     parser.add_argument("seeds", nargs="?", type=int, default=2)
     parser.add_argument("--misses", type=pathlib.Path, help="write every wrong answer there")
+    parser.add_argument("--generator", default="generate.py", help="or holdout.py")
     parser.add_argument("--only", default="", help="variants with this in their name")
     options = parser.parse_args()
     scores, misses = collections.defaultdict(Score), []
     for seed in range(1, options.seeds + 1):
         directory = pathlib.Path(options.work) / f"program-{seed}"
-        subprocess.run([sys.executable, HERE / "generate.py", directory, str(seed)], check=True)
+        subprocess.run([sys.executable, HERE / options.generator, directory, str(seed)], check=True)
         truth = json.loads((directory / "truth.json").read_text())
         for compiler, level, name, flags in variants():
             if options.only not in f"{compiler} {level} {name}":
