@@ -19,6 +19,7 @@ struct error *contents_start(struct contents *contents, unsigned lanes)
 {
     contents->lanes = lanes;
     contents->items.count = contents->numbers.count = 0;
+    contents->short_of_memory = false;
     memset(contents->slots, 0, sizeof contents->slots);
     return ARRAY_ADD(&contents->items) == NULL ? error_no_memory() : NULL;
 }
@@ -80,12 +81,15 @@ static uint16_t put(struct contents *contents, struct content content, const int
                 return *slot;
             continue;
         }
-        if (contents->items.count > MOST_CONTENTS ||
-            (content.kind == CONTENT_NUMBERS && !add_numbers(contents, numbers, &content.first)))
+        if (contents->items.count > MOST_CONTENTS)
             return CONTENT_UNKNOWN;
-        struct content *added = ARRAY_ADD(&contents->items);
-        if (added == NULL)
+        bool kept =
+            content.kind != CONTENT_NUMBERS || add_numbers(contents, numbers, &content.first);
+        struct content *added = kept ? ARRAY_ADD(&contents->items) : NULL;
+        if (added == NULL) {
+            contents->short_of_memory = true;
             return CONTENT_UNKNOWN;
+        }
         *added = content;
         *slot = (uint16_t)(contents->items.count - 1);
         return *slot;

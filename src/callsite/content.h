@@ -30,6 +30,7 @@ struct contents {
     ARRAY(struct content) items;
     ARRAY(int64_t) numbers;
     uint16_t slots[1024]; // open addressing, item
+    bool short_of_memory; // something was not added
 };
 void contents_deinit(struct contents *contents);
 // Forgets everything.

@@ -335,6 +335,8 @@ static struct error *run(struct follower *follower, int64_t budget)
         }
         TRY(follow(follower, follower->ways.items[follower->next++]));
     }
+    if (follower->contents.short_of_memory)
+        return error_no_memory();
     for (unsigned i = 0; i < follower->use_count; i++)
         if (follower->uses[i].by_failure && follower->uses[i].by_success) {
             follower->outcome.interrupted = true;
