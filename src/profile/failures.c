@@ -217,13 +217,11 @@ static unsigned doubt(unsigned hints, bool error, unsigned confidence)
     if ((hints & HINT_USED) != 0)
         return confidence;
     if ((hints & HINT_MADE) == 0) {
-        // Where calls at the end are jumps, one that is not is rather none whose result matters.
-        unsigned less = confidence * 4 / 5, most = (hints & HINT_JUMPS) != 0 ? 49 : 79;
-        return (hints & HINT_PASSED) == 0 ? (confidence < 49 ? confidence : 49)
-               : less < most              ? less
-                                          : most;
+        unsigned most = (hints & HINT_PASSED) != 0 ? confidence * 4 / 5 : 49;
+        return confidence < most ? confidence : most;
     }
-    return (hints & HINT_CALLED) != 0 && !error ? confidence * 3 / 5 : confidence;
+    bool passed = (hints & HINT_PASSED) != 0 && (hints & HINT_CALLED) != 0;
+    return passed && !error ? confidence * 3 / 5 : confidence;
 }
 
 static struct judgement judge(const struct picture *picture, const struct way *way)

@@ -263,7 +263,7 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
             if ((making.hints & HINT_ACTS) == 0)
                 making.hints |= acts(image, block);
             if (block->end == FLOW_TAIL)
-                making.hints |= from_callee(&making, block->callee, HINT_MADE);
+                making.hints |= from_callee(&making, block->callee, HINT_MADE | HINT_PASSED);
             else if (block->end == FLOW_UNKNOWN)
                 making.hints |= HINT_MADE;
             else if (block->end == FLOW_RETURNS) {
@@ -276,5 +276,7 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
     // A function with a result has one on every way out. What others left behind is none.
     if (making.nothing && !making.own)
         making.hints &= HINT_ACTS;
+    if (making.own)
+        making.hints &= ~(unsigned)HINT_PASSED;
     return making.hints;
 }

@@ -21,7 +21,6 @@ enum hint {
     HINT_PASSED = 1 << 12,      // that of a call, which may be what is returned
     HINT_ACTS = 1 << 13,        // it calls, or stores outside of its frame
     HINT_EXPORTED = 1 << 15,    // nobody sets this but who lets go of what is not
-    HINT_JUMPS = 1 << 14,       // in its module, what is called last is jumped to where possible
 };
 
 // Adds what the calls in an image say about functions (by owner) and about imports.

@@ -20,7 +20,6 @@ struct module {
     struct flow_image *image; // NULL until it is needed, and when it is needed no more
     bool opened;              // what follows is there, whether the image still is or not
     bool broken;              // it could not be decoded
-    bool jumps;               // what functions call last is jumped to
     size_t function_count;
     ARRAY(struct module_export) exports; // by name
     ARRAY(size_t) scope;                 // modules searched for its imports, in order

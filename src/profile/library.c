@@ -177,15 +177,6 @@ static void find_functions(struct module *module)
     }
 }
 
-// Whether a compiler that optimises was at work. Stubs of imports are jumps in any case.
-static bool jumps_at_end(const struct flow_image *image)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < image->blocks.count && count < 4; i++)
-        count += image->blocks.items[i].end == FLOW_TAIL && image->blocks.items[i].count > 2;
-    return count == 4;
-}
-
 static struct error *open_image(struct module *module)
 {
     TRY(flow_image_open(module->object, &module->image));
@@ -205,7 +196,6 @@ static struct error *open_image(struct module *module)
     memset(module->import_functions, 0xff, (imports + 1) * sizeof *module->import_functions);
     find_functions(module);
     hints_from_calls(module->image, module->hints, module->import_hints);
-    module->jumps = jumps_at_end(module->image);
     module->function_count = functions;
     module->opened = true;
     return NULL;

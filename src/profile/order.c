@@ -157,8 +157,6 @@ static struct error *search(struct profile_set *set, struct node node)
     TRY(error);
     module->hints[node.function] |=
         (uint16_t)hints_from_body(module->image, node.function, callee_hints, &asking);
-    if (module->jumps)
-        module->hints[node.function] |= HINT_JUMPS;
     if (!module->image->functions.items[node.function].returns)
         module->hints[node.function] |= HINT_STOPS;
     module->states[node.function] = STATE_DONE;

@@ -125,7 +125,6 @@ static void test_without_result(void **state)
 {
     assert_unlikely("f", 0, WAYS({-1, EBADF}, {OTHER, 0}), -1);
     assert_unlikely("f", HINT_LEFT, WAYS({-1, 0}, {OTHER, 0}), -1);
-    assert_unlikely("f", HINT_PASSED | HINT_JUMPS, WAYS({-1, EBADF}, {OTHER, 0}), -1);
     assert_likely("f", HINT_PASSED, WAYS({-1, EBADF}, {OTHER, 0}), -1);
     assert_likely("f", HINT_PASSED | HINT_USED, WAYS({-1, 0}, {OTHER, 0}), -1);
     assert_true(hints_say_void(HINT_CALLED));
