@@ -239,6 +239,10 @@ void machine_step(struct machine *machine, struct contents *contents,
         machine->registers[ISA_STACK] = machine->registers[ISA_FRAME];
         machine->registers[ISA_FRAME] = machine_pop(machine, contents);
         return;
+    case ISA_SYSCALL:
+        machine->registers[ISA_RETURN] = CONTENT_UNKNOWN;
+        lose_registers(machine, contents, fact->writes);
+        return;
     case ISA_COMPARE:
     case ISA_COMPARE_MEMORY:
     case ISA_TEST:
@@ -248,7 +252,7 @@ void machine_step(struct machine *machine, struct contents *contents,
     default:
         break;
     }
-    bool plain = fact->kind != ISA_OTHER && fact->kind != ISA_SYSCALL && fact->dst < ISA_REGISTERS;
+    bool plain = fact->kind != ISA_OTHER && fact->dst < ISA_REGISTERS;
     if (plain)
         step_to_register(machine, contents, image, at);
     if (with_carry && fact->kind != ISA_BORROW)
