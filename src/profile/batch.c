@@ -74,6 +74,11 @@ static struct error *make_item(struct work *work, struct batch_item *item)
 {
     TRY(profile_set_analyse(work->set, item->module));
     TRY(profile_make(work->set, item->module, &item->profile));
+    char *path = strdup(item->path); // which may be another name than that it was found by first
+    if (path == NULL)
+        return error_no_memory();
+    free(item->profile.path);
+    item->profile.path = path;
     return keep(work, item);
 }
 
@@ -252,8 +257,13 @@ static struct error *copy_twins(struct work *work, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct batch_item *item = &work->items[i];
-        if (item->error == NULL && item->profile.path == NULL)
-            TRY(profile_make(work->set, item->module, &item->profile));
+        if (item->error != NULL || item->profile.path != NULL)
+            continue;
+        const struct batch_item *twin = &work->items[find_job(work, item->module)->item];
+        if (twin->error != NULL)
+            item->error = error_new("%s", error_message(twin->error));
+        else
+            TRY(profile_copy(&twin->profile, item->path, &item->profile));
     }
     return NULL;
 }

@@ -5,6 +5,8 @@
 
 #include "profile/library.h"
 
+#include <sys/types.h>
+
 struct module_export {
     const char *name, *version;
     uint64_t address;
@@ -16,6 +18,8 @@ enum module_state { STATE_NEW, STATE_OPEN, STATE_DONE }; // of a function
 
 struct module {
     char *path;
+    dev_t device; // it may be asked for by several names
+    ino_t inode;
     struct elf_object *object;
     struct flow_image *image; // NULL until it is needed, and when it is needed no more
     bool opened;              // what follows is there, whether the image still is or not

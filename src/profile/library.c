@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void module_deinit(struct module *module)
 {
@@ -89,12 +90,18 @@ static int compare_exports(const void *a, const void *b)
 
 static struct error *add_module(struct profile_set *set, const char *path, size_t *ret_module)
 {
-    for (size_t i = 0; i < set->modules.count; i++)
-        if (strcmp(set->modules.items[i].path, path) == 0) {
+    struct stat status = {0};
+    bool there = stat(path, &status) == 0;
+    for (size_t i = 0; i < set->modules.count; i++) {
+        const struct module *known = &set->modules.items[i];
+        if (strcmp(known->path, path) == 0 ||
+            (there && known->device == status.st_dev && known->inode == status.st_ino)) {
             *ret_module = i;
             return NULL;
         }
-    struct module module = {.path = strdup(path), .error_offset = -1};
+    }
+    struct module module = {
+        .path = strdup(path), .error_offset = -1, .device = status.st_dev, .inode = status.st_ino};
     struct error *error =
         module.path == NULL ? error_no_memory() : elf_object_open(path, &module.object);
     if (error == NULL)

@@ -281,3 +281,53 @@ struct error *profile_exclude(struct profile *profile, const struct error_set *n
     }
     return NULL;
 }
+
+static struct error *copy_items(const void *items, size_t count, size_t size, void **ret_items,
+                                size_t *ret_count, size_t *ret_room)
+{
+    void *copy = malloc(count * size + 1);
+    if (copy == NULL)
+        return error_no_memory();
+    if (count != 0)
+        memcpy(copy, items, count * size);
+    *ret_items = copy;
+    *ret_count = *ret_room = count;
+    return NULL;
+}
+
+#define COPY(from, to)                                                                             \
+    copy_items((from)->items, (from)->count, sizeof *(from)->items, (void **)&(to)->items,         \
+               &(to)->count, &(to)->room)
+
+static struct error *fill_copy(const struct profile *profile, const char *path,
+                               struct profile *copy)
+{
+    copy->path = strdup(path);
+    if (copy->path == NULL)
+        return error_no_memory();
+    copy->soname = profile->soname;
+    copy->build_id = profile->build_id;
+    copy->cached = profile->cached;
+    TRY(COPY(&profile->functions, &copy->functions));
+    TRY(COPY(&profile->failures, &copy->failures));
+    TRY(COPY(&profile->variables, &copy->variables));
+    TRY(error_sets_init(&copy->sets));
+    for (size_t i = 0; i < profile->sets.items.count; i++) {
+        uint32_t number; // the same, since sets are put in the same order
+        TRY(error_sets_put(&copy->sets, &profile->sets.items.items[i], &number));
+    }
+    return buffer_append(&copy->texts, profile->texts.data, profile->texts.size);
+}
+
+struct error *profile_copy(const struct profile *profile, const char *path,
+                           struct profile *ret_copy)
+{
+    struct profile copy = {0};
+    struct error *error = fill_copy(profile, path, &copy);
+    if (error != NULL) {
+        profile_deinit(&copy);
+        return error;
+    }
+    *ret_copy = copy;
+    return NULL;
+}

@@ -37,6 +37,10 @@ void profile_deinit(struct profile *profile);
 // Of a module that has been analysed. Failures that differ only in errno are put together.
 struct error *profile_make(struct profile_set *set, size_t module, struct profile *ret_profile);
 
+// The same under another path.
+struct error *profile_copy(const struct profile *profile, const char *path,
+                           struct profile *ret_copy);
+
 // Leaves error numbers out of errno and of results.
 struct error *profile_exclude(struct profile *profile, const struct error_set *numbers);
 
