@@ -52,8 +52,12 @@ struct library {
     struct library_plan plan;
     struct gaps gaps;
     struct scenario *watching; // the faults' functions, without faults
-    struct scenario *current;  // of this shot, if it is not a reference run
-    struct armed *armed;       // made for the first shot
+    // Of automatic faults, after the first reference run: functions whose stacks are of interest,
+    // and what the other runs recorded of them.
+    struct scenario *watching_stacks;
+    struct recording stacks;
+    struct scenario *current; // of this shot, if it is not a reference run
+    struct armed *armed;      // made for the first shot
     struct witness *witness;
     bool is_reference;
     const char *visible[2];
@@ -68,6 +72,8 @@ static void close_library(void *self)
     witness_free(library->witness);
     scenario_free(library->current);
     scenario_free(library->watching);
+    scenario_free(library->watching_stacks);
+    recording_deinit(&library->stacks);
     scenario_free(library->plan.faults);
     recording_deinit(&library->plan.recording);
     free(library->plan.made);
@@ -154,12 +160,6 @@ static struct error *check_together(const struct library *library)
     return NULL;
 }
 
-static struct error *watch_everything(struct library *library)
-{
-    library->plan.at = LIBRARY_STACK;
-    return scenario_add_spec(library->watching, "* watch");
-}
-
 static void freep_scenario(struct scenario **scenario)
 {
     scenario_free(*scenario);
@@ -206,7 +206,7 @@ static struct error *fill(struct library *library)
     library->automatic = is_automatic(definition);
     TRY(check_together(library));
     TRY(add_plugins(definition, library->plan.faults));
-    TRY(library->automatic ? watch_everything(library) : add_faults(library));
+    TRY(library->automatic ? scenario_add_spec(library->watching, "* watch") : add_faults(library));
     TRY(check_program(definition));
     return witness_new(&library->witness);
 }
@@ -250,14 +250,17 @@ static struct error *prepare(void *self, struct shot *shot)
     library->is_reference = shot->spec == NULL;
     if (shot->spec != NULL)
         TRY(make_scenario(library, shot->spec));
+    const struct scenario *watching =
+        library->watching_stacks != NULL ? library->watching_stacks : library->watching;
     const struct armed_options options = {
-        .scenario = shot->spec != NULL ? library->current : library->watching,
+        .scenario = shot->spec != NULL ? library->current : watching,
         .seed = shot->seed,
         .command = shot->command,
         .environment = shot->environment,
         .catch_crashes = true,
         .record_calls = library->is_reference,
-        .record_stacks = library->is_reference && library->plan.at == LIBRARY_STACK,
+        .record_stacks = library->is_reference &&
+                         (library->plan.at == LIBRARY_STACK || library->watching_stacks != NULL),
     };
     TRY(armed_prepare(library->armed, &options));
     library->visible[0] = armed_file(library->armed);
@@ -300,15 +303,49 @@ static struct error *note_lost(const struct recording *recording, uint64_t lost_
     return observation->note != NULL ? NULL : error_no_memory();
 }
 
+static const definition_words *words_of(const struct library *library, const char *parameter)
+{
+    const struct definition_parameter *found = parameters_find(library->definition, parameter);
+    return found != NULL ? &found->values : NULL;
+}
+
+static struct choice_options choice_options(const struct library *library)
+{
+    const char *errors = parameters_value(library->definition, "errors", "realistic");
+    return (struct choice_options){
+        .functions = words_of(library, "functions"),
+        .modules = words_of(library, "modules"),
+        .excluded = words_of(library, "exclude"),
+        .paranoid = strcmp(errors, "all") == 0,
+    };
+}
+
+// From the first run on, stacks; unless nothing is left to watch.
+static struct error *watch_stacks(struct library *library)
+{
+    _cleanup_(freep_scenario) struct scenario *scenario = NULL;
+    const struct choice_options options = choice_options(library);
+    bool any;
+    TRY(scenario_new(&scenario));
+    TRY(choice_watch_stacks(&library->plan.recording, &options, scenario, &any));
+    if (any)
+        library->watching_stacks = TAKE(scenario);
+    return NULL;
+}
+
 static struct error *record(struct library *library, const struct wire_view *view,
                             struct observation *observation)
 {
-    uint64_t lost = library->plan.recording.lost;
+    bool others = library->watching_stacks != NULL; // than the first
+    struct recording *recording = others ? &library->stacks : &library->plan.recording;
+    uint64_t lost = recording->lost;
     observation->activations = 0; // watching is not injecting
-    TRY(recording_add(&library->plan.recording, view, library->witness));
-    if (library->plan.recording.runs == 1)
+    TRY(recording_add(recording, view, library->witness));
+    if (library->automatic && !others)
+        TRY(watch_stacks(library));
+    else if (!library->automatic && recording->runs == 1)
         TRY(gaps_look(&library->gaps, &library->plan, view));
-    return note_lost(&library->plan.recording, lost, observation);
+    return note_lost(recording, lost, observation);
 }
 
 static struct error *observe(void *self, const char *root, struct observation *ret_observation)
@@ -320,7 +357,10 @@ static struct error *observe(void *self, const char *root, struct observation *r
     struct observation observation = {.plan_hash = armed_plan_hash(library->armed)};
     struct error *error =
         witness_observe(library->witness, &view,
-                        library->is_reference ? library->watching : library->current, &observation);
+                        !library->is_reference             ? library->current
+                        : library->watching_stacks != NULL ? library->watching_stacks
+                                                           : library->watching,
+                        &observation);
     if (error == NULL && library->is_reference)
         error = record(library, &view, &observation);
     else if (error == NULL)
@@ -332,32 +372,14 @@ static struct error *observe(void *self, const char *root, struct observation *r
     return error;
 }
 
-static const definition_words *words_of(const struct library *library, const char *parameter)
-{
-    const struct definition_parameter *found = parameters_find(library->definition, parameter);
-    return found != NULL ? &found->values : NULL;
-}
-
-static struct error *choose_faults(struct library *library,
-                                   struct error *(*add)(void *data, struct candidate *candidate),
-                                   void *data)
-{
-    const struct choice_options options = {
-        .functions = words_of(library, "functions"),
-        .modules = words_of(library, "modules"),
-        .excluded = words_of(library, "exclude"),
-        .paranoid =
-            strcmp(parameters_value(library->definition, "errors", "realistic"), "all") == 0,
-    };
-    return choice_candidates(&library->plan, &options, add, data);
-}
-
 static struct error *
 candidates(void *self, struct error *(*add)(void *data, struct candidate *candidate), void *data)
 {
     struct library *library = self;
-    return library->automatic ? choose_faults(library, add, data)
-                              : library_candidates(&library->plan, add, data);
+    if (!library->automatic)
+        return library_candidates(&library->plan, add, data);
+    const struct choice_options options = choice_options(library);
+    return choice_candidates(&library->plan, &library->stacks, &options, add, data);
 }
 
 static struct error *remarks(void *self, struct error *(*say)(void *data, const char *sentence),

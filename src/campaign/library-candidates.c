@@ -162,9 +162,9 @@ static struct error *is_new(struct making *making, const struct recorded_call *c
     return *ret_new ? map_put(&making->done, key, 0) : NULL;
 }
 
-static struct error *make_site(const struct making *making, const struct recorded_call *call)
+static struct error *make_site(const struct making *making, const struct recorded_call *call,
+                               const struct recorded_site *site)
 {
-    const struct recorded_site *site = &making->plan->recording.sites.items[call->site];
     struct candidate candidate = {0};
     _cleanup_(buffer_deinit) struct buffer spec = {0};
     struct error *error = start(making, call, &candidate);
@@ -189,7 +189,7 @@ static struct error *add_site(struct making *making, const struct recorded_call 
     if (!fresh ||
         site->module[0] == '\0') // an address without a module means nothing to another run
         return NULL;
-    return make_site(making, call);
+    return make_site(making, call, site);
 }
 
 // A stack is known by its hash alone, and so goes by the first occurrence that had it.
@@ -270,14 +270,14 @@ struct error *library_candidates(struct library_plan *plan,
 }
 
 struct error *library_one(struct library_plan *plan, const struct scenario_rule_view *rule,
-                          const struct recorded_call *call, enum library_at at,
+                          const struct recording *recording, const struct recorded_call *call,
+                          enum library_at at,
                           struct error *(*add)(void *data, struct candidate *candidate), void *data)
 {
     const struct making making = {.plan = plan, .rule = *rule, .add = add, .data = data};
-    if (at == LIBRARY_SITE)
-        return make_site(&making, call);
-    return add_occurrence(&making, call, &plan->recording.sites.items[call->site], true,
-                          call->first);
+    const struct recorded_site *site = &recording->sites.items[call->site];
+    return at == LIBRARY_SITE ? make_site(&making, call, site)
+                              : add_occurrence(&making, call, site, true, call->first);
 }
 
 struct error *library_next(const struct library_plan *plan, const struct candidate *last,

@@ -29,8 +29,10 @@ struct error *library_candidates(struct library_plan *plan,
                                  void *data);
 // The candidate of one recorded call (after recording_settle()) and one fault: whenever its place
 // calls, or, for LIBRARY_STACK, at the occurrence that it was first seen.
+// `recording` is the one that has the call.
 struct error *library_one(struct library_plan *plan, const struct scenario_rule_view *rule,
-                          const struct recorded_call *call, enum library_at at,
+                          const struct recording *recording, const struct recorded_call *call,
+                          enum library_at at,
                           struct error *(*add)(void *data, struct candidate *candidate),
                           void *data);
 // Whether the recorded calls are some that the fault is for.

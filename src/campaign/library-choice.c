@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "campaign/library-analysis.h"
+#include "campaign/library-spec.h"
 #include "campaign/realism.h"
 #include "scenario/tables.h"
 
@@ -16,8 +17,10 @@
 
 #define CODES_MOST          3 // results of one function that are tried where no table knows better
 #define CODES_MOST_PARANOID 8
+#define STACKS_MOST         5000 // calls of a function in one run
 
 struct chosen {
+    const struct recording *recording;
     uint32_t call; // of the recording
     uint8_t stage; // enum stage
     uint8_t class; // likewise, of the site itself
@@ -29,6 +32,7 @@ struct chosen {
 
 struct choosing {
     struct library_plan *plan;
+    const struct recording *recording; // that is looked at now
     const struct choice_options *options;
     struct analysis analysis;
     struct map seen;              // sites and stacks with an action
@@ -139,14 +143,22 @@ static struct error *see(struct choosing *choosing, uint64_t place, const char *
 static struct error *put(struct choosing *choosing, const struct recorded_call *call,
                          const struct analysed *analysed, struct chosen *chosen)
 {
-    const struct recorded_site *site = &choosing->plan->recording.sites.items[call->site];
-    bool new_site, new_stack;
-    TRY(see(choosing, call->site, call->function, chosen->action, &new_site));
-    TRY(see(choosing, ~call->stack, call->function, chosen->action, &new_stack));
-    if (!new_site && (!new_stack || !call->everywhere || analysed->guards ||
-                      (chosen->round != 0 && !choosing->options->paranoid)))
+    const struct recorded_site *site = &choosing->recording->sites.items[call->site];
+    uint64_t place = hash_bytes(site->module, strlen(site->module)) + site->offset;
+    bool new_site, first_stack, new_stack;
+    TRY(see(choosing, place, call->function, chosen->action, &new_site));
+    if (call->stack == 0 && !new_site)
         return NULL;
-    chosen->call = (uint32_t)(call - choosing->plan->recording.calls.items);
+    if (call->stack != 0) {
+        // The first stack of a site is the one that the site's own candidate will meet.
+        TRY(see(choosing, ~place, call->function, chosen->action, &first_stack));
+        TRY(see(choosing, call->stack, call->function, chosen->action, &new_stack));
+        if (!new_site && (first_stack || !new_stack || !call->everywhere || analysed->guards ||
+                          (chosen->round != 0 && !choosing->options->paranoid)))
+            return NULL;
+    }
+    chosen->recording = choosing->recording;
+    chosen->call = (uint32_t)(call - choosing->recording->calls.items);
     chosen->stage = (uint8_t)(!new_site                         ? STAGE_STACK
                               : realism_is_system(site->module) ? STAGE_SYSTEM
                                                                 : stage_of(analysed->class));
@@ -224,7 +236,7 @@ static bool is_known(const struct recorded_call *call, const struct realism *row
 
 static struct error *consider(struct choosing *choosing, const struct recorded_call *call)
 {
-    const struct recorded_site *site = &choosing->plan->recording.sites.items[call->site];
+    const struct recorded_site *site = &choosing->recording->sites.items[call->site];
     const struct realism *row = realism_find(call->function);
     bool paranoid = choosing->options->paranoid;
     uint8_t round = 0;
@@ -252,7 +264,7 @@ static int by_promise(const void *left, const void *right)
         return a->round < b->round ? -1 : 1;
     if (a->danger != b->danger)
         return a->danger > b->danger ? -1 : 1;
-    return a->call < b->call ? -1 : a->call > b->call;
+    return a->call < b->call ? -1 : a->call > b->call; // of one recording, by now
 }
 
 // Which argument is the descriptor.
@@ -283,7 +295,7 @@ static struct error *add_staged(void *data, struct candidate *candidate)
 static struct error *emit(struct choosing *choosing, const struct chosen *chosen,
                           struct staging *staging)
 {
-    const struct recorded_call *call = &choosing->plan->recording.calls.items[chosen->call];
+    const struct recorded_call *call = &chosen->recording->calls.items[chosen->call];
     unsigned descriptor = descriptor_of(call->function);
     char condition[32] = "";
     if ((chosen->need == REALISM_FILE || chosen->need == REALISM_SOCKET) && descriptor != 0)
@@ -292,7 +304,7 @@ static struct error *emit(struct choosing *choosing, const struct chosen *chosen
     const struct scenario_rule_view rule = {
         .function = call->function, .action = chosen->action, .condition = condition};
     staging->stage = stage_names[chosen->stage];
-    return library_one(choosing->plan, &rule, call,
+    return library_one(choosing->plan, &rule, chosen->recording, call,
                        chosen->stage == STAGE_STACK ? LIBRARY_STACK : LIBRARY_SITE, add_staged,
                        staging);
 }
@@ -306,20 +318,75 @@ static void choosing_deinit(struct choosing *choosing)
     ARRAY_DEINIT(&choosing->items);
 }
 
-struct error *choice_candidates(struct library_plan *plan, const struct choice_options *options,
+static struct error *consider_all(struct choosing *choosing, struct recording *recording)
+{
+    TRY(recording_settle(recording));
+    choosing->recording = recording;
+    for (size_t i = 0; i < recording->calls.count; i++)
+        TRY(consider(choosing, &recording->calls.items[i]));
+    return NULL;
+}
+
+struct error *choice_candidates(struct library_plan *plan, struct recording *stacks,
+                                const struct choice_options *options,
                                 struct error *(*add)(void *data, struct candidate *candidate),
                                 void *data)
 {
     _cleanup_(choosing_deinit) struct choosing choosing = {.plan = plan, .options = options};
     struct staging staging = {.add = add, .data = data};
-    TRY(recording_settle(&plan->recording));
     TRY(analysis_make(&choosing.analysis, &plan->recording));
     TRY(look_at_programs(&choosing));
-    for (size_t i = 0; i < plan->recording.calls.count; i++)
-        TRY(consider(&choosing, &plan->recording.calls.items[i]));
+    TRY(consider_all(&choosing, &plan->recording));
+    TRY(consider_all(&choosing, stacks));
     if (choosing.items.count != 0)
         qsort(choosing.items.items, choosing.items.count, sizeof *choosing.items.items, by_promise);
     for (size_t i = 0; i < choosing.items.count; i++)
         TRY(emit(&choosing, &choosing.items.items[i], &staging));
+    return NULL;
+}
+
+static bool may_fail(const struct recorded_call *call, const struct choice_options *options)
+{
+    const struct realism *row = realism_find(call->function);
+    if (is_known(call, row))
+        return options->paranoid || row->errors[0] != '\0';
+    return options->paranoid ||
+           (!realism_is_system(call->library) && strncmp(call->function, "_Z", 2) != 0);
+}
+
+static struct error *count_calls(const struct recording *sites, struct map *indexes,
+                                 uint64_t *counts)
+{
+    for (size_t i = 0; i < sites->calls.count; i++) {
+        const struct recorded_call *call = &sites->calls.items[i];
+        uint64_t key = hash_bytes(call->function, strlen(call->function));
+        uint32_t index = map_find(indexes, key);
+        if (index == MAP_NONE)
+            TRY(map_put(indexes, key, index = (uint32_t)i));
+        counts[index] += call->count;
+    }
+    return NULL;
+}
+
+struct error *choice_watch_stacks(const struct recording *sites,
+                                  const struct choice_options *options, struct scenario *scenario,
+                                  bool *ret_any)
+{
+    _cleanup_(map_deinit) struct map indexes = {0};
+    _cleanup_free_ uint64_t *counts = calloc(sites->calls.count + 1, sizeof *counts);
+    if (counts == NULL)
+        return error_no_memory();
+    TRY(count_calls(sites, &indexes, counts));
+    *ret_any = false;
+    for (size_t i = 0; i < sites->calls.count; i++) {
+        const struct recorded_call *call = &sites->calls.items[i];
+        if (counts[i] == 0 || counts[i] > STACKS_MOST || !may_fail(call, options))
+            continue;
+        _cleanup_(buffer_deinit) struct buffer spec = {0};
+        TRY(spec_put_word(&spec, call->function, SPEC_NAME));
+        TRY(buffer_printf(&spec, " watch"));
+        TRY(scenario_add_spec(scenario, spec.data));
+        *ret_any = true;
+    }
     return NULL;
 }

@@ -76,6 +76,7 @@ static struct error *make_call(const struct calls *calls, const struct calls_row
     call->process = process->number;
     call->stack = row->stack;
     call->first = row->first;
+    call->count = row->count;
     call->program = strdup(process->program);
     call->function = strdup(function->name);
     call->library = strdup(function->library);
@@ -135,6 +136,7 @@ static struct error *put_call(struct recording *recording, struct recorded_call 
         known->first = call->first < known->first ? call->first : known->first;
         known->last = call->last > known->last ? call->last : known->last;
         known->again |= call->again;
+        known->count += call->count;
         return NULL;
     }
     if (index == MAP_NONE)
@@ -310,6 +312,7 @@ static void merge_runs(struct recording *recording)
         struct recorded_call call = calls[start];
         for (end = start + 1; end < count && compare_places(&call, &calls[end]) == 0; end++) {
             call.first = calls[end].first < call.first ? calls[end].first : call.first;
+            call.count += calls[end].count;
             call_deinit(&calls[end]);
         }
         call.everywhere = end - start >= recording->runs;

@@ -31,6 +31,7 @@ struct recorded_call { // calls of one function from one place, by one program i
     size_t site;   // index of sites
     uint64_t stack;
     uint64_t first; // occurrence number
+    uint64_t count; // of calls, in all runs
     // After recording_settle(), over all sites of the same function, process and program:
     uint64_t from, last; // occurrences that every run had; from > last: none
     uint64_t uncertain;  // how many others some runs had
