@@ -130,6 +130,39 @@ bool place_number(const struct flow_image *image, const struct flow_block *block
     return false;
 }
 
+// Whether `mask` is made of the sign of `reg`: mov mask, reg; sar mask, 31.
+static bool is_sign_of(const struct flow_image *image, const struct flow_block *block,
+                       uint32_t fact, uint8_t mask, uint8_t reg)
+{
+    bool shifted = false;
+    while (fact > block->first) {
+        const struct isa_fact *before = &image->facts.items[--fact];
+        if ((before->writes >> reg & 1) != 0)
+            return false;
+        if ((before->writes >> mask & 1) == 0)
+            continue;
+        if (shifted)
+            return before->kind == ISA_COPY && before->src == reg && before->from >= 4;
+        shifted = before->kind == ISA_SHIFT_SIGNED && before->src == ISA_NONE &&
+                  before->width >= 4 && before->value == before->width * 8 - 1;
+        if (!shifted)
+            return false;
+    }
+    return false;
+}
+
+// x & (x >> 31): x if it is negative, otherwise 0.
+static bool keeps_negative(const struct flow_image *image, const struct flow_block *block,
+                           uint32_t at, struct step *ret_step)
+{
+    const struct isa_fact *fact = &image->facts.items[at];
+    uint8_t kept = is_sign_of(image, block, at, fact->dst, fact->src)   ? fact->src
+                   : is_sign_of(image, block, at, fact->src, fact->dst) ? fact->dst
+                                                                        : ISA_NONE;
+    *ret_step = (struct step){.kind = STEP_NEGATIVE, .place = place_register(kept)};
+    return kept != ISA_NONE;
+}
+
 // dst = dst OPERATION value or src, where one of the two is a number.
 static struct step combined(const struct flow_image *image, const struct flow_block *block,
                             uint32_t at, enum operation_kind kind)
@@ -147,11 +180,14 @@ static struct step combined(const struct flow_image *image, const struct flow_bl
     if (fact->src == fact->dst)
         return kind == OPERATION_AND || kind == OPERATION_OR ? (struct step){.kind = STEP_SAME}
                                                              : lost();
+    struct step step;
+    if (kind == OPERATION_AND && keeps_negative(image, block, at, &step))
+        return step;
     if (place_number(image, block, at, fact->src, &number) && number != INT64_MIN)
         return operated(dst, kind, fact->width, subtract ? -number : number);
     if (!place_number(image, block, at, fact->dst, &number))
         return lost();
-    struct step step = moved(src);
+    step = moved(src);
     if (subtract)
         step = then(step, OPERATION_NEGATE, fact->width, 0);
     return then(step, kind, fact->width, number);

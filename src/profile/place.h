@@ -38,6 +38,7 @@ enum step_kind {
     STEP_SELECTED,  // it was in `place` if `condition` held, otherwise where it is
     STEP_CONDITION, // it is `constant` if `condition` held, otherwise `otherwise`
     STEP_SIGN,      // it is `constant` if `place` was negative, otherwise `otherwise`
+    STEP_NEGATIVE,  // it was in `place` if that was negative, otherwise it is `otherwise`
     STEP_LOST,      // it is something that cannot be told
 };
 #define STEP_OPERATIONS 2

@@ -57,21 +57,22 @@ static struct error *fork_condition(struct search *search, struct story *story,
 {
     struct story other = *story;
     struct tracked *others = twin(story, &other, tracked);
-    bool constants = step->kind != STEP_SELECTED;
+    bool signs = step->kind == STEP_SIGN || step->kind == STEP_NEGATIVE;
+    bool constant = step->kind != STEP_SELECTED;
     other.at = at;
-    if (step->kind == STEP_SIGN)
+    if (signs)
         know_sign(&other, step->place, false);
     else
         search_add_pending(search, &other, at, step->condition ^ 1);
-    if (constants)
+    if (constant)
         tracked_set(search, others, value_constant(step->otherwise));
     settle(search, &other, at);
     TRY(search_push(search, &other));
-    if (step->kind == STEP_SIGN)
+    if (signs)
         know_sign(story, step->place, true);
     else
         search_add_pending(search, story, at, step->condition);
-    if (constants)
+    if (constant && step->kind != STEP_NEGATIVE)
         tracked_set(search, tracked, value_constant(step->constant));
     else if (step->unknown)
         tracked_set_other(tracked);
@@ -110,6 +111,7 @@ static struct error *step_tracked(struct search *search, struct story *story,
     case STEP_SELECTED:
     case STEP_CONDITION:
     case STEP_SIGN:
+    case STEP_NEGATIVE:
         return fork_condition(search, story, tracked, &step, at);
     default:
         tracked_set_other(tracked);
