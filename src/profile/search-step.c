@@ -81,9 +81,21 @@ static struct error *fork_condition(struct search *search, struct story *story,
     return NULL;
 }
 
+// The same done twice to the same place: a counter, whose values mean nothing.
+static bool counts(const struct tracked *tracked, const struct step *step)
+{
+    if (step->operation_count == 0 || tracked->operation_count == 0 ||
+        !place_equal(tracked->place, step->place))
+        return false;
+    const struct operation *last = &tracked->operations[tracked->operation_count - 1];
+    const struct operation *next = &step->operations[0];
+    return last->kind == OPERATION_ADD && next->kind == OPERATION_ADD &&
+           last->value == next->value && last->width == next->width;
+}
+
 static void move(struct tracked *tracked, const struct step *step)
 {
-    if (tracked->operation_count + step->operation_count > OPERATIONS) {
+    if (tracked->operation_count + step->operation_count > OPERATIONS || counts(tracked, step)) {
         tracked_set_other(tracked);
         return;
     }
