@@ -131,8 +131,8 @@ static void compared(struct follower *follower, struct way *way, uint32_t at)
 static void find_errno(struct follower *follower, struct way *way, const struct isa_fact *fact)
 {
     uint8_t reg = fact->base;
-    if ((fact->flags & ISA_MEMORY) == 0 || reg >= ISA_REGISTERS || fact->displacement != 0 ||
-        fact->index != ISA_NONE)
+    if (follower->start == FLOW_NONE || (fact->flags & ISA_MEMORY) == 0 || reg >= ISA_REGISTERS ||
+        fact->displacement != 0 || fact->index != ISA_NONE)
         return;
     const struct content *item = content_at(&follower->contents, way->machine.registers[reg]);
     if (item->kind != CONTENT_ADDRESS || item->offset != 0 || item->base < BASE_REGISTER ||

@@ -558,6 +558,35 @@ stack_lost:
         .cfi_endproc
         .size stack_lost, .-stack_lost
 
+# Uses what its caller left in a register; the result comes as an argument.
+        .local odd
+        .type odd, @function
+odd:
+        .cfi_startproc
+        movl (%rbx), %eax
+        testq %rdi, %rdi
+        je 1f
+        movb $1, (%rdi)
+1:
+        ret
+        .cfi_endproc
+        .size odd, .-odd
+
+        .globl entered
+        .type entered, @function
+entered:
+        .cfi_startproc
+        pushq %rbx
+        .cfi_adjust_cfa_offset 8
+        call malloc@PLT
+        movq %rax, %rdi
+        call odd
+        popq %rbx
+        xorl %eax, %eax
+        ret
+        .cfi_endproc
+        .size entered, .-entered
+
 # A tail call: who calls this one gets the result.
         .globl tail
         .type tail, @function
