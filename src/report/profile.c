@@ -6,6 +6,7 @@
 
 #include <fnmatch.h>
 #include <stdio.h>
+#include <threads.h>
 
 bool profile_shows(const struct profile_view *view, const struct profile *profile,
                    const struct profile_function *function)
@@ -23,11 +24,21 @@ bool profile_shows_failure(const struct profile_view *view, const struct failure
     return view->all || failure->confidence >= FAILURE_LIKELY;
 }
 
+// A name is asked for very often.
+static const char *names[ERROR_NUMBERS];
+static once_flag named = ONCE_FLAG_INIT;
+
+static void find_names(void)
+{
+    for (unsigned i = 0; i < ERROR_NUMBERS; i++)
+        names[i] = constant_name(CONSTANT_ERRNO, i);
+}
+
 const char *profile_error_name(unsigned number, char digits[static 16])
 {
-    const char *name = constant_name(CONSTANT_ERRNO, number);
-    if (name != NULL)
-        return name;
+    call_once(&named, find_names);
+    if (number < ERROR_NUMBERS && names[number] != NULL)
+        return names[number];
     snprintf(digits, 16, "%u", number);
     return digits;
 }
