@@ -8,8 +8,8 @@
 #include <linux/mman.h>
 
 #define CACHE_LINES 16384
-#define CACHE_WAYS  4 // of a line of 64 bytes
-#define PROBES      256
+#define CACHE_WAYS  4    // of a line of 64 bytes
+#define PROBES      4096 // code that only calls has several rows for each of its slots
 #define NO_ROOM     0xffffffffu
 
 // The assembly of record.S knows this layout. An entry is never replaced by another, so that its
