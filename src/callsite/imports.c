@@ -7,10 +7,13 @@
 
 #include <string.h>
 
-// Numbers of sets are those of the profile set; the profile has its own.
+// Numbers of sets are those of the profile set; the profile has its own. What depends on arguments
+// is nothing that holds for every call.
 static struct error *move_value(const struct profile_set *set, struct profile *profile,
                                 struct value *value)
 {
+    if (value->kind > VALUE_ERRORS)
+        *value = (struct value){.kind = VALUE_OTHER};
     if (value->kind != VALUE_ERRORS)
         return NULL;
     const struct error_set *numbers = &profile_sets(set)->items.items[value->set];
