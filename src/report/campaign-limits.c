@@ -194,6 +194,12 @@ static struct error *on_selection(struct campaign_facts *facts)
         return on_sample(facts);
     if (campaign->planned != 0 && all >= campaign->planned && facts->n != 0)
         return on_all(facts);
+    size_t size = 0;
+    const char *order =
+        campaign_definition_value(campaign->definition, "selection", "order", &size);
+    if (order != NULL && strncmp(order, "listed", size) == 0 && all != 0)
+        return say(facts, "The most promising candidates come first: the shares are those of the "
+                          "trials that were run, not of all.");
     return NULL;
 }
 
