@@ -197,6 +197,26 @@ static void test_list(void **state)
     scene_close(&scene);
 }
 
+static void test_listed(void **state)
+{
+    struct scene scene;
+    struct trial_job job;
+    scene_open(&scene, SELECT_ALL, 1);
+    scene.definition.selection.order = ORDER_LISTED;
+    for (uint64_t i = 1; i <= 40; i++)
+        add_candidate(&scene, i, NULL, true);
+    scene_load(&scene);
+    for (uint64_t i = 1; i <= 40; i++) {
+        if (i == 20) // killed
+            scene_load(&scene);
+        assert_true(take(&scene, &job));
+        assert_int_equal(job.candidate_number, i);
+        finish(&scene, &job, VERDICT_PASS, 1);
+    }
+    assert_false(take(&scene, &job));
+    scene_close(&scene);
+}
+
 // A program that gets to so many positions; answers come in `jobs` at once, in a random order.
 static void run_sweep(struct scene *scene, size_t jobs, size_t most)
 {
@@ -331,9 +351,10 @@ static void test_cannot_sweep(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_list),          cmocka_unit_test(test_sweep),
-        cmocka_unit_test(test_sweep_killed),  cmocka_unit_test(test_sweep_most),
-        cmocka_unit_test(test_sweep_invalid), cmocka_unit_test(test_cannot_sweep),
+        cmocka_unit_test(test_list),         cmocka_unit_test(test_listed),
+        cmocka_unit_test(test_sweep),        cmocka_unit_test(test_sweep_killed),
+        cmocka_unit_test(test_sweep_most),   cmocka_unit_test(test_sweep_invalid),
+        cmocka_unit_test(test_cannot_sweep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
