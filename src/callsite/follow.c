@@ -173,6 +173,15 @@ static bool comes_back(const struct flow_image *image, const struct flow_block *
                : image->functions.items[block->callee].returns;
 }
 
+// A function that finds its stack overwritten ends the program whatever the result was.
+static bool ends_program(const struct flow_image *image, const struct flow_block *block)
+{
+    return !comes_back(image, block) &&
+           !(flow_callee_is_import(block->callee) &&
+             strcmp(image->imports.items[flow_callee_import(block->callee)].name,
+                    "__stack_chk_fail") == 0);
+}
+
 static struct error *go_on(struct follower *follower, struct way *way)
 {
     const struct flow_block *block = &follower->image->blocks.items[way->block];
@@ -188,7 +197,7 @@ static struct error *leave_by_call(struct follower *follower, struct way *way, u
     const struct isa_fact *fact = &image->facts.items[at];
     if (way->block == follower->start)
         follower->outcome.retried |= way->asked;
-    if (!comes_back(image, block))
+    if (ends_program(image, block))
         follower->outcome.dies |= follow_failed(follower, way);
     if (way->block == follower->start || !comes_back(image, block))
         return NULL;

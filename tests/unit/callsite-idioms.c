@@ -281,6 +281,14 @@ APART void *passes(size_t n)
     sink = 8;
     return malloc(n + 1);
 }
+APART ssize_t retries(int fd, char *to)
+{
+    ssize_t n;
+    do
+        n = read(fd, to, 8);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
 APART int passes_checked(size_t n)
 {
     char *p = passes(n);

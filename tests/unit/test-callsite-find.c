@@ -110,10 +110,12 @@ static unsigned check_others(const struct looking *looking, const char *compiler
     const struct site *guard = find(looking, "guard", "malloc");
     const struct site *empty = find(looking, "guard_or_empty", "malloc");
     const struct site *passes = find(looking, "passes", "malloc");
+    const struct site *retries = find(looking, "retries", "read");
     const struct site *outer = find(looking, "passes_unchecked", "malloc");
     const struct site *partly = find(looking, "partly", "select");
     wrong += guard == NULL || guard->role != SITE_ROLE_GUARDS;
     wrong += empty == NULL || empty->role != SITE_ROLE_GUARDS;
+    wrong += retries == NULL || retries->role != SITE_ROLE_PASSES;
     wrong += passes == NULL || passes->role != SITE_ROLE_PASSES || passes->callers != 2 ||
              passes->callers_checked != 1 || passes->class != SITE_PARTLY;
     wrong += outer == NULL || !is_named(looking, outer->wrapper, "passes") ||
@@ -165,7 +167,9 @@ static void test_idioms(void **state)
                                             "gcc -O0 -no-pie -fno-pie",
                                             "clang -O2 -no-pie -fno-pie",
                                             "gcc -O2 -fno-plt",
-                                            "clang -O1 -fno-plt"};
+                                            "clang -O1 -fno-plt",
+                                            "gcc -O2 -fstack-protector-all",
+                                            "clang -O2 -fstack-protector-all"};
     char directory[] = "/tmp/ordeal-unit.XXXXXX";
     unsigned wrong = 0;
     assert_non_null(mkdtemp(directory));
