@@ -81,7 +81,7 @@ uint64_t spawn_ignored_signals(void)
     return ignored;
 }
 
-static void signals_to_default(uint64_t ignored)
+void spawn_reset_signals(uint64_t ignored)
 {
     const struct disposition standard = {0};
     for (; ignored != 0; ignored &= ignored - 1)
@@ -157,7 +157,7 @@ static const char *prepare(const struct start *start)
         return "set up the terminal";
     if (!limit_resources(&spawn->limits))
         return "limit resources";
-    signals_to_default(spawn->ignored);
+    spawn_reset_signals(spawn->ignored);
     return NULL;
 }
 

@@ -25,6 +25,8 @@ struct spawn {
 
 // A bit per signal, from 1 on.
 uint64_t spawn_ignored_signals(void);
+// Back to what they do by default; none is blocked. Only system calls.
+void spawn_reset_signals(uint64_t signals);
 
 // The command runs when this returns without an error. *ret_handle is a pidfd. It starts in a
 // session of its own, with no other descriptor than the standard ones, no signal blocked or

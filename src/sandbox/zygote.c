@@ -8,6 +8,7 @@
 #include "sandbox/descriptors.h"
 #include "sandbox/init.h"
 #include "sandbox/message.h"
+#include "sandbox/spawn.h"
 #include "sandbox/view.h"
 
 #include <errno.h>
@@ -42,11 +43,7 @@ static struct error *detach(const struct zygote_options *options, int socket)
         if (dup2(null, i) < 0)
             return error_from_errno(errno, "cannot set up a process");
     descriptors_close_but(&socket, 1);
-    for (int signal = 1; signal < 65; signal++)
-        sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    spawn_reset_signals(UINT64_MAX);
     setsid();
     return NULL;
 }

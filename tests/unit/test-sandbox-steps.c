@@ -2,6 +2,8 @@
 // Steps of a life in every kind of sandbox: how they end, what they write, what they are given.
 #include "sandbox-help.h"
 
+#include <sys/syscall.h>
+
 static const enum sandbox_kind kinds[] = {SANDBOX_NONE, SANDBOX_COPY, SANDBOX_OVERLAY};
 #define EACH_KIND(kind)                                                                            \
     for (size_t each_ = 0; each_ < sizeof kinds / sizeof *kinds; each_++)                          \
@@ -82,12 +84,27 @@ static void usage_is_told(void **state)
     }
 }
 
+// The C library keeps two signals to itself, which whoever started us may have ignored all the
+// same.
+static void set_library_signals(void *handler)
+{
+    const struct {
+        void *handler;
+        unsigned long flags;
+        void *restorer;
+        unsigned long mask;
+    } wanted = {.handler = handler};
+    for (int signal = 32; signal < 34; signal++)
+        syscall(SYS_rt_sigaction, signal, &wanted, NULL, sizeof wanted.mask);
+}
+
 // Nothing but the standard descriptors, no blocked or ignored signal, a session of one's own.
 static void clean_start(void **state)
 {
     _cleanup_close_ int leaked = open("/dev/null", O_RDONLY);
     assert_true(leaked > 2 && dup2(leaked, 77) == 77);
     signal(SIGPIPE, SIG_IGN);
+    set_library_signals((void *)SIG_IGN);
     sigset_t blocked, saved;
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGUSR1);
@@ -105,6 +122,7 @@ static void clean_start(void **state)
     }
     sigprocmask(SIG_SETMASK, &saved, NULL);
     signal(SIGPIPE, SIG_DFL);
+    set_library_signals((void *)SIG_DFL);
     close(77);
 }
 
