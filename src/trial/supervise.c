@@ -33,15 +33,19 @@ struct error *supervise_signals_take(struct supervise_signals *ret_saved)
 {
     sigset_t watched;
     watched_signals(&watched);
+    *ret_saved = (struct supervise_signals){0};
     int code = pthread_sigmask(SIG_BLOCK, &watched, &ret_saved->mask);
     if (code != 0)
         return error_from_errno(code, "cannot block signals");
     // An ignored SIGCHLD would have the kernel reap children behind our back.
     struct sigaction standard = {.sa_handler = SIG_DFL}, ignore = {.sa_handler = SIG_IGN};
-    sigaction(SIGCHLD, &standard, &ret_saved->child);
-    sigaction(SIGPIPE, &ignore, &ret_saved->pipe);
-    sigaction(SIGXFSZ, &ignore, &ret_saved->size);
-    return NULL;
+    if (sigaction(SIGCHLD, &standard, &ret_saved->child) == 0 &&
+        sigaction(SIGPIPE, &ignore, &ret_saved->pipe) == 0 &&
+        sigaction(SIGXFSZ, &ignore, &ret_saved->size) == 0)
+        return NULL;
+    struct error *error = error_from_errno(errno, "cannot change what signals do");
+    supervise_signals_restore(ret_saved);
+    return error;
 }
 
 void supervise_signals_restore(const struct supervise_signals *saved)
