@@ -297,6 +297,7 @@ static struct error *run_trials(struct campaign *campaign)
         .definition = campaign->definition,
         .injector = campaign->injector,
         .injector_self = shooting_injector(campaign->shooting),
+        .timeout_ns = reference_timeout_ns(campaign->reference),
     };
     TRY(preparation_harmless(campaign->store, campaign->row.id, campaign->definition,
                              &campaign->ledger.options.harmless));
@@ -361,6 +362,8 @@ static struct error *prepare(struct campaign *campaign)
         .control = campaign->control,
         .campaign = &campaign->row,
         .warnings = &campaign->warnings,
+        .budget_ns = campaign->limits->time_budget_ns,
+        .spent_ns = (uint64_t)(ledger_elapsed(&campaign->ledger) * 1e9),
     };
     TRY(preparation_run(&preparation, &campaign->reference));
     campaign->longest_reference_ns = preparation.longest_ns;

@@ -189,10 +189,10 @@ static bool stands_alone(const struct finding_options *options, const struct poo
            definition->posttest.count == 0 && definition->oracle.command.count == 0;
 }
 
-// A hang is ended when it has taken as long as in its trial.
-static unsigned patience_s(const struct pool_result *result)
+// A hang is ended when it has taken as long as a trial may: what is only slow hangs then, too.
+static uint64_t patience_ns(const struct finding_options *options, const struct pool_result *result)
 {
-    return result->end == SANDBOX_TIMEOUT ? (unsigned)result->seconds + 1 : 0;
+    return result->end == SANDBOX_TIMEOUT ? options->timeout_ns : 0;
 }
 
 static struct error *make_command(const struct finding_options *options,
@@ -201,8 +201,9 @@ static struct error *make_command(const struct finding_options *options,
 {
     char *command = NULL;
     if (stands_alone(options, result) && options->injector->reproduce != NULL)
-        TRY(options->injector->reproduce(options->injector_self, spec, seed, patience_s(result),
-                                         options->definition, &command));
+        TRY(options->injector->reproduce(options->injector_self, spec, seed,
+                                         patience_ns(options, result), options->definition,
+                                         &command));
     struct buffer text = {0};
     if (command == NULL) {
         TRY(buffer_printf(&text, "ordeal replay %lld", (long long)trial));

@@ -26,7 +26,8 @@ struct finding_options {
     const struct definition *definition;
     const struct injector *injector;
     void *injector_self;
-    bool harmless; // the workload changes no files: it may be run outside a sandbox
+    bool harmless;       // the workload changes no files: it may be run outside a sandbox
+    uint64_t timeout_ns; // after which a trial hangs
 };
 struct error *finding_describe(const struct finding_options *options,
                                const struct pool_result *result, const char *spec, uint64_t seed,

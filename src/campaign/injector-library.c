@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/shell.h"
 #include "campaign/definition-parameter.h"
+#include "campaign/duration.h"
 #include "campaign/injectors.h"
 #include "campaign/library-candidates.h"
 #include "campaign/library-choice.h"
@@ -395,14 +396,16 @@ static struct error *next(void *self, const struct candidate *last, struct candi
     return library_next(&library->plan, last, ret_next);
 }
 
-static struct error *reproduce(void *self, const char *spec, uint64_t seed, unsigned timeout_s,
+static struct error *reproduce(void *self, const char *spec, uint64_t seed, uint64_t timeout_ns,
                                const struct definition *definition, char **ret_command)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(reproduce_put_place(&text, definition));
     TRY(buffer_printf(&text, "ordeal run"));
-    if (timeout_s != 0)
-        TRY(buffer_printf(&text, " -t %u", timeout_s));
+    if (timeout_ns != 0) {
+        TRY(buffer_printf(&text, " -t "));
+        TRY(duration_put_patience(&text, timeout_ns));
+    }
     if (strstr(spec, "random") != NULL ||
         strstr(spec, "plugin") != NULL) // nothing else asks for it
         TRY(buffer_printf(&text, " --seed %llu", (unsigned long long)seed));

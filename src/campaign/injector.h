@@ -97,9 +97,9 @@ struct injector {
                              void *data);
     // For sweeps: the candidate after `last` in its series. NULL: this injector cannot sweep.
     struct error *(*next)(void *self, const struct candidate *last, struct candidate *ret_next);
-    // A command line that shows a shot outside any campaign, shell-quoted; or NULL. `timeout_s` is
+    // A command line that shows a shot outside any campaign, shell-quoted; or NULL. `timeout_ns` is
     // the time to end it after, 0: none.
-    struct error *(*reproduce)(void *self, const char *spec, uint64_t seed, unsigned timeout_s,
+    struct error *(*reproduce)(void *self, const char *spec, uint64_t seed, uint64_t timeout_ns,
                                const struct definition *definition, char **ret_command);
     // After prepare(): what runs the shot under gdb, stopped at the injection, instead of the
     // command; to be freed with debug_list_free(). `input` is a path for the command's stdin;

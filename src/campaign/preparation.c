@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "campaign/duration.h"
 #include "campaign/ledger.h"
 #include "campaign/selection.h"
 
@@ -168,20 +169,48 @@ static struct error *pass_warnings_on(struct preparation *preparation,
     return NULL;
 }
 
+#define WORTHWHILE 10 // trials that a budget should have room for, when one is suggested
+
+// Whoever would have no time left for a trial is told so now, not when the time is over. `last_at`
+// is when the last run may begin.
+static struct error *check_budget(const struct preparation *preparation, uint64_t start_ns,
+                                  uint64_t last_at, uint32_t left)
+{
+    uint64_t now = clock_ns(), longest = preparation->longest_ns, need = left * longest;
+    uint32_t count = preparation->definition->oracle.references;
+    uint64_t spent = preparation->spent_ns + (now - start_ns);
+    if (left > 0 && last_at > now && last_at - now + longest > need)
+        need = last_at - now + longest;
+    if (preparation->budget_ns == 0 || spent + need < preparation->budget_ns)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer enough = {0};
+    TRY(duration_put_enough(&enough, spent + need + WORTHWHILE * longest));
+    bool one_will_do = left > 0 && spent + longest < preparation->budget_ns;
+    return error_new(
+        "a run without any fault takes %.3g s, and all %u of them %.3g s: %.3g s leave "
+        "no time for a trial; try --time-budget %s%s",
+        (double)longest / 1e9, count, (double)(spent + need) / 1e9,
+        (double)preparation->budget_ns / 1e9, enough.data,
+        one_will_do ? ", or --references 1" : "");
+}
+
 static struct error *run_references(struct preparation *preparation, struct reference *reference)
 {
     uint32_t count = preparation->definition->oracle.references;
-    uint64_t last_at = clock_ns() + preparation->definition->oracle.spread_ns;
+    uint64_t start = clock_ns(), last_at = start + preparation->definition->oracle.spread_ns;
     for (uint32_t i = 0; i < count && !interrupted(preparation); i++) {
         tell(preparation, "reference", i, count);
         if (i > 0 && i + 1 == count)
             wait_until(preparation, last_at);
         TRY(run_reference(preparation, i, reference));
+        if (reference_is_fit(reference))
+            TRY(check_budget(preparation, start, last_at, count - i - 1));
     }
     if (interrupted(preparation))
         return NULL;
     TRY(reference_settle(reference));
     TRY(reference_expected(reference));
+    TRY(reference_timely(reference));
     return pass_warnings_on(preparation, reference);
 }
 

@@ -3,6 +3,7 @@
 #include "campaign/reference.h"
 
 #include "base/cleanup.h"
+#include "campaign/duration.h"
 #include "campaign/quote.h"
 #include "campaign/reference-model.h"
 
@@ -248,6 +249,14 @@ static struct error *warn_of_one(struct reference *reference)
     return reference_warn(reference, &text);
 }
 
+bool reference_is_fit(const struct reference *reference)
+{
+    for (size_t i = 0; i < reference->runs.count; i++)
+        if (reference->runs.items[i].failure != NULL)
+            return false;
+    return true;
+}
+
 struct error *reference_settle(struct reference *reference)
 {
     if (reference->runs.count == 0)
@@ -291,6 +300,38 @@ uint64_t reference_timeout_ns(const struct reference *reference)
     uint64_t scaled = (uint64_t)(ns < most ? ns : most);
     uint64_t floor_ns = reference->oracle->timeout_floor_ns;
     return scaled > floor_ns ? scaled : floor_ns;
+}
+
+#define PATIENCE  10 // times the slowest run: what is suggested
+#define IMPATIENT 2  // from there on down, a busy machine makes hangs
+
+static uint64_t slowest_ns(const struct reference *reference)
+{
+    double most = 0;
+    for (size_t i = 0; i < reference->runs.count; i++)
+        if (reference->runs.items[i].seconds > most)
+            most = reference->runs.items[i].seconds;
+    return (uint64_t)(most * 1e9);
+}
+
+// Otherwise every trial would hang, again and again, whatever its fault.
+struct error *reference_timely(struct reference *reference)
+{
+    uint64_t slowest = slowest_ns(reference), allowed = reference_timeout_ns(reference);
+    _cleanup_(buffer_deinit) struct buffer enough = {0}, text = {0};
+    if (allowed >= IMPATIENT * slowest)
+        return NULL;
+    TRY(duration_put_enough(&enough, PATIENCE * slowest));
+    if (allowed <= slowest)
+        return error_new("trials may take %.3g s, but the workload takes up to %.3g s without any "
+                         "fault: everything would be a hang; try --timeout %s (oracle.timeout)",
+                         (double)allowed / 1e9, (double)slowest / 1e9, enough.data);
+    TRY(buffer_printf(&text,
+                      "trials may take %.3g s, and the workload takes up to %.3g s without any "
+                      "fault: on a busy machine what is only slow is a hang; better --timeout %s "
+                      "(oracle.timeout)",
+                      (double)allowed / 1e9, (double)slowest / 1e9, enough.data));
+    return reference_warn(reference, &text);
 }
 
 // Whether a run of the reference has this line among its own.

@@ -17,11 +17,15 @@ struct error *reference_new(const struct oracle *oracle, struct reference **ret_
 void reference_free(struct reference *reference);
 // Takes what it needs from the run and leaves the rest.
 struct error *reference_add(struct reference *reference, const struct outcome_run *run);
+// Whether no run so far keeps reference_settle() from comparing with it.
+bool reference_is_fit(const struct reference *reference);
 // After the last: works out what is stable. An error when no comparison is possible at all (runs
 // end differently, time out, are killed, pretest fails), written for the user.
 struct error *reference_settle(struct reference *reference);
 // After that, of fresh runs: an error unless they ended with the exit status that is expected.
 struct error *reference_expected(const struct reference *reference);
+// Likewise: an error unless a trial may take longer than they did; a warning if not much longer.
+struct error *reference_timely(struct reference *reference);
 // One sentence per kind of nondeterminism that was found.
 size_t reference_warning_count(const struct reference *reference);
 const char *reference_warning(const struct reference *reference, size_t index);

@@ -49,7 +49,8 @@ static struct error *run_references(const struct definition *definition, struct 
         TRY(reference_add(reference, &run));
     }
     TRY(reference_settle(reference));
-    return reference_expected(reference);
+    TRY(reference_expected(reference));
+    return reference_timely(reference);
 }
 
 static struct error *put_remark(void *data, const char *sentence)

@@ -255,9 +255,18 @@ const char *campaign_confirmed_name(enum store_confirmed confirmed)
     return NULL;
 }
 
-const char *campaign_state_name(enum store_state state)
+bool campaign_out_of_time(const struct campaign_facts *facts)
 {
-    switch (state) {
+    const struct store_campaign *campaign = &facts->campaign;
+    return campaign->state == STORE_FINISHED && campaign->stopped_by != NULL &&
+           strcmp(campaign->stopped_by, "time budget") == 0 && campaign_all(&facts->counts) == 0;
+}
+
+const char *campaign_state_name(const struct campaign_facts *facts)
+{
+    if (campaign_out_of_time(facts))
+        return "out of time";
+    switch (facts->campaign.state) {
     case STORE_RUNNING:
         return "running";
     case STORE_INTERRUPTED:

@@ -143,7 +143,9 @@ struct error *campaign_put_resume(const struct campaign_facts *facts, struct buf
 struct error *campaign_put_date(int64_t seconds, struct buffer *text);
 // 1234567 as "1,234,567"
 struct error *campaign_put_number(uint64_t number, struct buffer *text);
-const char *campaign_state_name(enum store_state state);
+// The end of one that is finished may have come before the first trial: "out of time".
+bool campaign_out_of_time(const struct campaign_facts *facts);
+const char *campaign_state_name(const struct campaign_facts *facts);
 
 // Two campaigns side by side, for the formats that can.
 struct error *campaign_compare_text(const struct report_subject *before,

@@ -47,7 +47,7 @@ static struct error *put_header(struct html_page *page)
     TRY(html_begin(page, campaign->command != NULL ? campaign->command : "", 4000));
     HTML(page, "</pre><dl class=\"facts\">");
     TRY(put_fact(page, "State"));
-    HTML(page, "%s</dd></div>", campaign_state_name(campaign->state));
+    HTML(page, "%s</dd></div>", campaign_state_name(page->facts));
     TRY(put_fact(page, "Injector"));
     TRY(html_text(page, campaign->injector != NULL ? campaign->injector : "?"));
     HTML(page, "</dd></div>");

@@ -97,7 +97,7 @@ static struct error *put_campaign(const struct campaign_facts *facts, struct rep
     add_optional(&maker, line, "version", campaign->version);
     add_optional(&maker, line, "machine", campaign->machine);
     add_optional(&maker, line, "definition", definition.data);
-    json_add_string(&maker, line, "state", campaign_state_name(campaign->state));
+    json_add_string(&maker, line, "state", campaign_state_name(facts));
     add_large(&maker, line, "seed", campaign->seed);
     json_add_signed(&maker, line, "created", campaign->created_s);
     json_add_real(&maker, line, "elapsed", campaign->elapsed_s);

@@ -40,7 +40,8 @@ static struct error *add_invocation(struct log *log, json_t *run)
     const struct store_campaign *campaign = &log->facts->campaign;
     struct json_maker *maker = &log->maker;
     json_t *invocation = json_add_object(maker, json_add_array(maker, run, "invocations"), NULL);
-    json_add_bool(maker, invocation, "executionSuccessful", campaign->state == STORE_FINISHED);
+    json_add_bool(maker, invocation, "executionSuccessful",
+                  campaign->state == STORE_FINISHED && !campaign_out_of_time(log->facts));
     time_t created = (time_t)campaign->created_s;
     struct tm parts;
     char date[64];

@@ -37,7 +37,7 @@ static struct error *put_title(struct page *page)
     TRY(buffer_printf(&title, "Campaign %lld%s%s (%s, %s)", (long long)campaign->id,
                       named ? ": " : "", named ? campaign->name : "",
                       campaign->injector != NULL ? campaign->injector : "?",
-                      campaign_state_name(campaign->state)));
+                      campaign_state_name(&page->facts)));
     TRY(terminal_paint(&page->terminal, TERMINAL_BOLD));
     TRY(text_put_fit(page->terminal.text, title.data, TERMINAL_WIDTH, NULL));
     TRY(terminal_paint(&page->terminal, TERMINAL_PLAIN));

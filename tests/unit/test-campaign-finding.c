@@ -16,7 +16,7 @@ static void ok(struct error *error)
         fail_msg("%s", error_message(error));
 }
 
-static struct error *reproduce(void *self, const char *spec, uint64_t seed, unsigned timeout_s,
+static struct error *reproduce(void *self, const char *spec, uint64_t seed, uint64_t timeout_ns,
                                const struct definition *definition, char **ret_command)
 {
     *ret_command = strdup("ordeal run");

@@ -319,9 +319,13 @@ static void a_command_shows_it_again(void **state)
     assert_string_equal(command, wanted);
     free(command);
     must(bench.injector->reproduce(shooting_injector(bench.shooting), "getppid=1 when random(0.5)",
-                                   7, 3, &bench.definition, &command));
+                                   7, 3000000000, &bench.definition, &command));
     assert_non_null(
         strstr(command, " ordeal run -t 3 --seed 7 --inject 'getppid=1 when random(0.5)'"));
+    free(command);
+    must(bench.injector->reproduce(shooting_injector(bench.shooting), spec_of(&bench, 0), 7,
+                                   400000000, &bench.definition, &command));
+    assert_non_null(strstr(command, " ordeal run -t 400ms --inject "));
     free(command);
     bench_deinit(&bench);
 }
