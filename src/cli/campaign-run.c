@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEFAULT_STORE "ordeal.db"
@@ -45,8 +46,9 @@ struct error *campaign_parse_fail_on(const char *list, bool failing[VERDICTS])
 
 int campaign_exit_status(const struct campaign_end *end, const bool failing[VERDICTS])
 {
-    uint64_t failures = 0, counted = 0;
+    uint64_t failures = 0, counted = 0, all = 0;
     for (int i = 0; i < VERDICTS; i++) {
+        all += end->verdicts[i];
         failures += failing[i] ? end->verdicts[i] : 0;
         counted += verdict_facts[i].counts ? end->verdicts[i] : 0;
     }
@@ -54,6 +56,8 @@ int campaign_exit_status(const struct campaign_end *end, const bool failing[VERD
         return EXIT_FINDINGS;
     if (end->state != STORE_FINISHED)
         return EXIT_CANNOT_RUN; // nothing found so far is not nothing found
+    if (all == 0 && end->stopped_by != NULL)
+        return EXIT_CANNOT_RUN; // there was something to test, but no time for it
     return counted == 0 ? EXIT_UNTESTED : 0;
 }
 
@@ -115,6 +119,18 @@ const char *campaign_store_path(const struct campaign_job *job)
     return job->store != NULL ? job->store : DEFAULT_STORE;
 }
 
+// Whoever pipes something into the command line means it for the workload.
+static void warn_of_input(const struct definition *definition,
+                          const struct campaign_control *control)
+{
+    struct stat status;
+    if (definition->input != NULL || control->warn == NULL || fstat(STDIN_FILENO, &status) < 0)
+        return;
+    if (S_ISFIFO(status.st_mode) || (S_ISREG(status.st_mode) && status.st_size > 0))
+        control->warn(control->data, "standard input is /dev/null for the workload; --input FILE "
+                                     "gives it one");
+}
+
 struct error *campaign_carry_out(const struct campaign_job *job, struct store **ret_store,
                                  struct campaign_end *ret_end)
 {
@@ -131,6 +147,8 @@ struct error *campaign_carry_out(const struct campaign_job *job, struct store **
     struct progress *progress = NULL;
     TRY(progress_new(job->quiet, &progress));
     struct campaign_control *control = progress_control(progress);
+    if (!job->resume)
+        warn_of_input(&definition, control);
     struct error *error = job->resume ? resume(job->words, store, control, ret_end)
                                       : campaign_start(&definition, store, control, ret_end);
     progress_free(progress);
