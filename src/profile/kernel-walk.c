@@ -176,14 +176,6 @@ static bool same(const struct outcomes *a, const struct outcomes *b)
            a->other == b->other && a->known == b->known;
 }
 
-static bool is_empty(const struct error_set *set)
-{
-    uint64_t all = 0;
-    for (unsigned i = 0; i < ERROR_NUMBERS / 64; i++)
-        all |= set->bits[i];
-    return all == 0;
-}
-
 static struct error *add_value(struct summary *summary, struct value value)
 {
     return summary_add(summary, &(struct way){.result = value});
@@ -198,7 +190,7 @@ static struct error *summarize(struct walk *walk, const struct outcomes *outcome
                                struct summary *summary)
 {
     summary->ways.count = 0;
-    if (!is_empty(&outcomes->errors)) {
+    if (!error_set_is_empty(&outcomes->errors)) {
         struct value errors = {.kind = VALUE_ERRORS, .negative = true};
         TRY(error_sets_put(&walk->sets, &outcomes->errors, &errors.set));
         TRY(add_value(summary, errors));

@@ -306,7 +306,9 @@ struct error *search_step_system_call(struct search *search, struct story *story
     }
     struct way failed = {.result = {.kind = VALUE_ERRORS, .negative = true}},
                worked = {.result = {.kind = VALUE_WORKED}};
-    TRY(error_sets_put(search->world->sets, errors, &failed.result.set));
-    TRY(search_go_through(search, story, &failed, at));
+    if (!error_set_is_empty(errors)) { // getpid() and the like never fail
+        TRY(error_sets_put(search->world->sets, errors, &failed.result.set));
+        TRY(search_go_through(search, story, &failed, at));
+    }
     return search_go_through(search, story, &worked, at);
 }

@@ -18,6 +18,13 @@ static inline bool error_set_has(const struct error_set *set, unsigned number)
 {
     return number < ERROR_NUMBERS && (set->bits[number / 64] >> number % 64 & 1) != 0;
 }
+static inline bool error_set_is_empty(const struct error_set *set)
+{
+    uint64_t all = 0;
+    for (unsigned i = 0; i < ERROR_NUMBERS / 64; i++)
+        all |= set->bits[i];
+    return all == 0;
+}
 static inline void error_set_add(struct error_set *set, unsigned number)
 {
     if (number < ERROR_NUMBERS)
