@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void *array_add(void **items, size_t *count, size_t *room, size_t item_size)
 {
@@ -105,11 +106,8 @@ struct error *buffer_align(struct buffer *buffer, size_t alignment)
     return NULL;
 }
 
-struct error *buffer_read_file(const char *path, size_t limit, struct buffer *ret_buffer)
+static struct error *read_all(int file, const char *path, size_t limit, struct buffer *ret_buffer)
 {
-    _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return error_from_errno(errno, "cannot read %s", path);
     _cleanup_(buffer_deinit) struct buffer buffer = {0};
     for (;;) {
         TRY(buffer_reserve(&buffer, 1 << 16));
@@ -128,4 +126,24 @@ struct error *buffer_read_file(const char *path, size_t limit, struct buffer *re
     *ret_buffer = buffer;
     buffer = (struct buffer){0};
     return NULL;
+}
+
+struct error *buffer_read_file(const char *path, size_t limit, struct buffer *ret_buffer)
+{
+    _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return error_from_errno(errno, "cannot read %s", path);
+    return read_all(file, path, limit, ret_buffer);
+}
+
+struct error *buffer_read_regular(const char *path, size_t limit, struct buffer *ret_buffer)
+{
+    struct stat status;
+    // Without O_NONBLOCK a FIFO would hold us up here already.
+    _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0 || fstat(file, &status) < 0)
+        return error_from_errno(errno, "cannot read %s", path);
+    if (!S_ISREG(status.st_mode))
+        return error_new("cannot read %s: not a regular file", path);
+    return read_all(file, path, limit, ret_buffer);
 }

@@ -42,5 +42,9 @@ __attribute__((warn_unused_result)) struct error *buffer_align(struct buffer *bu
 // A whole file, refusing more than `limit` bytes.
 __attribute__((warn_unused_result)) struct error *buffer_read_file(const char *path, size_t limit,
                                                                    struct buffer *ret_buffer);
+// The same where nobody hands over a pipe on purpose: anything but a regular file is refused, and
+// never waited for.
+__attribute__((warn_unused_result)) struct error *
+buffer_read_regular(const char *path, size_t limit, struct buffer *ret_buffer);
 
 #endif

@@ -49,7 +49,7 @@ struct error *elf_cache_load(const char *path, struct elf_cache *ret_cache)
 {
     struct elf_cache cache = {0};
     if (access(path, R_OK) == 0) {
-        TRY(buffer_read_file(path, CACHE_LIMIT, &cache.file));
+        TRY(buffer_read_regular(path, CACHE_LIMIT, &cache.file));
         if (!find_new_header(&cache))
             cache.count = 0;
     }

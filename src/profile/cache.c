@@ -34,7 +34,7 @@ static struct error *put_identity(const char *path, const char *build_id, struct
     if (build_id != NULL)
         return buffer_printf(text, "%s\n", build_id);
     _cleanup_(buffer_deinit) struct buffer content = {0};
-    TRY(buffer_read_file(path, 1u << 30, &content));
+    TRY(buffer_read_regular(path, 1u << 30, &content));
     uint64_t forward = hash_bytes(content.data, content.size), words = content.size;
     for (size_t i = 0; i + 8 <= content.size; i += 8) {
         uint64_t word;
@@ -234,7 +234,7 @@ struct error *profile_cache_load(const struct profile_cache *cache, const struct
     if (cache->directory == NULL)
         return NULL;
     TRY(file_of(cache, key, &name));
-    _cleanup_error_ struct error *error = buffer_read_file(name, MOST_BYTES, &file);
+    _cleanup_error_ struct error *error = buffer_read_regular(name, MOST_BYTES, &file);
     if (error != NULL)
         return NULL;
     struct profile profile = {.path = strdup(path), .cached = true};

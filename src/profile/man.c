@@ -6,8 +6,10 @@
 #include "base/cleanup.h"
 
 #include <ctype.h>
-#include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #define MOST_BYTES     (4u << 20)
@@ -118,13 +120,19 @@ bool man_parse(const struct man *man, const char *page, struct error_set *ret_er
 // Compressed or not. Stays empty if there is no such page.
 static struct error *read_page(const char *path, struct buffer *page)
 {
-    gzFile file = gzopen(path, "rb");
     char chunk[16384];
     int size;
+    struct stat status;
     struct error *error = NULL;
     page->size = 0;
-    if (file == NULL)
+    // Without O_NONBLOCK a FIFO would hold us up.
+    _cleanup_close_ int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0 || fstat(descriptor, &status) < 0 || !S_ISREG(status.st_mode))
         return NULL;
+    gzFile file = gzdopen(descriptor, "rb");
+    if (file == NULL)
+        return error_no_memory();
+    descriptor = -1; // gzclose() closes it
     while (error == NULL && page->size < MOST_BYTES &&
            (size = gzread(file, chunk, sizeof chunk)) > 0)
         error = buffer_append(page, chunk, (size_t)size);
