@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/suggestion.h"
 #include "cli/error-list.h"
 #include "cli/profile-kernel.h"
 #include "cli/profile-program.h"
@@ -17,7 +18,8 @@
 
 struct settings {
     bool json, xml, all, no_cache, check_man;
-    const char *functions, *excluded, *program, *kernel;
+    struct option_list functions;
+    const char *excluded, *program, *kernel;
     struct option_number threads;
 };
 
@@ -25,7 +27,8 @@ struct settings {
 static const struct option options[] = {
     {"of", 0, OPTION_FILE, "PROGRAM", "what this program imports, from wherever the loader gets it",
      FIELD(program)},
-    {"functions", 'f', OPTION_TEXT, "GLOB", "only functions with such names", FIELD(functions)},
+    {"functions", 'f', OPTION_LIST, "GLOB", "only functions with such names; may be given again",
+     FIELD(functions)},
     {"all", 'a', OPTION_FLAG, NULL,
      "show everything: also results that are hardly errors, functions without any, old versions",
      FIELD(all)},
@@ -67,6 +70,8 @@ static void libraries_deinit(struct libraries *libraries)
 // A path, or a name that programs ask the loader for.
 static struct error *find_file(const char *name, char **ret_path)
 {
+    if (*name == '\0')
+        return error_new("the name of a library is empty");
     if (strchr(name, '/') == NULL && access(name, F_OK) != 0)
         return elf_find_library(name, ret_path);
     *ret_path = strdup(name);
@@ -185,15 +190,54 @@ static struct error *put_agreement(const struct libraries *libraries,
                          agreement.extra);
 }
 
+// A name that nothing is called by is rather a mistake than a question.
+static bool complain(const struct settings *settings, const struct libraries *libraries,
+                     struct profile_view view, const char *glob)
+{
+    struct suggestion meant = suggestion_start(glob, strlen(glob));
+    bool there = false, shown = false;
+    view.globs = &glob;
+    view.glob_count = 1;
+    for (size_t i = 0; i < libraries->profiles.count && !shown; i++) {
+        const struct profile *profile = &libraries->profiles.items[i];
+        for (size_t j = 0; j < profile->functions.count && !shown; j++) {
+            const struct profile_function *function = &profile->functions.items[j];
+            const char *name = profile_text(profile, function->name);
+            shown = profile_shows(&view, profile, function);
+            there |= profile_name_fits(glob, name);
+            suggestion_offer(&meant, name);
+        }
+    }
+    char storage[SUGGESTION_SIZE];
+    if (!shown && settings->program != NULL)
+        fprintf(stderr, "ordeal: %s imports no function '%s'\n", settings->program, glob);
+    else if (!shown && there)
+        fprintf(stderr, "ordeal: only old programs get '%s'; --all shows it\n", glob);
+    else if (!shown)
+        fprintf(stderr, "ordeal: there is no function '%s'%s\n", glob,
+                suggestion_text(&meant, storage));
+    return !shown;
+}
+
 static struct error *print(const struct settings *settings, const struct libraries *libraries,
-                           uint64_t start)
+                           uint64_t start, int *ret_status)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
+    size_t globs = settings->functions.entries.count;
+    _cleanup_free_ const char **functions = calloc(globs + 1, sizeof *functions);
+    if (functions == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < globs; i++)
+        functions[i] = settings->functions.entries.items[i].value;
     const struct profile_view view = {.all = settings->all,
-                                      .glob = settings->functions,
+                                      .globs = functions,
+                                      .glob_count = globs,
                                       .wanted =
                                           settings->program != NULL ? program_imports_want : NULL,
                                       .data = &libraries->imports};
+    for (size_t i = 0; i < globs && libraries->profiles.count != 0; i++)
+        if (complain(settings, libraries, view, functions[i]))
+            *ret_status = EXIT_CANNOT_RUN;
     const struct profile *profiles = libraries->profiles.items;
     size_t count = libraries->profiles.count;
     if (settings->check_man)
@@ -220,7 +264,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     TRY(find_libraries(settings, operands, &libraries));
     TRY(analyse(settings, &libraries));
     TRY(sort_out(&excluded, &libraries, ret_status));
-    return print(settings, &libraries, start);
+    return print(settings, &libraries, start, ret_status);
 }
 
 const struct command cmd_profile = {

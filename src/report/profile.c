@@ -8,11 +8,18 @@
 #include <stdio.h>
 #include <threads.h>
 
+bool profile_name_fits(const char *glob, const char *name)
+{
+    return fnmatch(glob, name, FNM_EXTMATCH) == 0;
+}
+
 bool profile_shows(const struct profile_view *view, const struct profile *profile,
                    const struct profile_function *function)
 {
-    if (view->glob != NULL &&
-        fnmatch(view->glob, profile_text(profile, function->name), FNM_EXTMATCH) != 0)
+    bool named = view->glob_count == 0;
+    for (size_t i = 0; i < view->glob_count && !named; i++)
+        named = profile_name_fits(view->globs[i], profile_text(profile, function->name));
+    if (!named)
         return false;
     if (view->wanted != NULL)
         return view->wanted(view->data, profile, function);
@@ -26,7 +33,7 @@ bool profile_shows_failure(const struct profile_view *view, const struct failure
 
 // A name is asked for very often.
 static const char *names[ERROR_NUMBERS];
-static once_flag named = ONCE_FLAG_INIT;
+static once_flag names_found = ONCE_FLAG_INIT;
 
 static void find_names(void)
 {
@@ -36,7 +43,7 @@ static void find_names(void)
 
 const char *profile_error_name(unsigned number, char digits[static 16])
 {
-    call_once(&named, find_names);
+    call_once(&names_found, find_names);
     if (number < ERROR_NUMBERS && names[number] != NULL)
         return names[number];
     snprintf(digits, 16, "%u", number);

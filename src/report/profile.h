@@ -10,13 +10,15 @@
 #include <stdbool.h>
 
 struct profile_view {
-    bool all;         // also failures that are not likely, functions without any, old versions
-    const char *glob; // only functions with such names, or NULL
+    bool all; // also failures that are not likely, functions without any, old versions
+    const char *const *globs; // only functions with one of these names; all if there are none
+    size_t glob_count;
     // Whether a function is wanted; NULL: every one.
     bool (*wanted)(const void *data, const struct profile *profile,
                    const struct profile_function *function);
     const void *data;
 };
+bool profile_name_fits(const char *glob, const char *name);
 // Whether a function is to be shown at all, and a failure of it.
 bool profile_shows(const struct profile_view *view, const struct profile *profile,
                    const struct profile_function *function);
