@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MOST_THREADS 64
@@ -177,18 +178,33 @@ static struct error *learn_import(const struct callsite_modules *modules,
     return NULL;
 }
 
-// A path is taken as it is; a name is a command or one of the loader's libraries.
+static bool is_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+// A path is taken as it is; a name is a command or one of the loader's libraries, or a file here:
+// nothing is run, so there is no harm in that.
 static struct error *find_file(const char *name, char **ret_path)
 {
     bool library = strstr(name, ".so") != NULL;
-    if (strchr(name, '/') != NULL || (library && access(name, F_OK) == 0)) {
+    if (strchr(name, '/') != NULL || (library && is_file(name))) {
         *ret_path = strdup(name);
         return *ret_path != NULL ? NULL : error_no_memory();
     }
+    if (*name == '\0')
+        return error_new("the name of a program is empty");
     if (library)
         return elf_find_library(name, ret_path);
     _cleanup_(elf_program_deinit) struct elf_program program = {0};
-    TRY(elf_find_program(name, &program));
+    struct error *error = elf_find_program(name, &program);
+    if (error != NULL && is_file(name)) {
+        error_free(error);
+        *ret_path = strdup(name);
+        return *ret_path != NULL ? NULL : error_no_memory();
+    }
+    TRY(error);
     *ret_path = program.path;
     program.path = NULL;
     return NULL;

@@ -40,6 +40,8 @@ struct error *elf_find_library(const char *name, char **ret_path)
     const char *environment = getenv("LD_LIBRARY_PATH");
     _cleanup_(elf_cache_deinit) struct elf_cache cache = {0};
     _cleanup_free_ char *path = NULL;
+    if (*name == '\0')
+        return error_new("the name of a library is empty");
     if (environment != NULL && *environment != '\0')
         TRY(try_list(environment, name, &path));
     if (path == NULL) {

@@ -70,7 +70,10 @@ static struct error *search_path(const char *command, char **ret_path)
     }
     if (refused != NULL)
         return refuse(refused, refusal);
-    return error_new("cannot run %s: not found in PATH", command);
+    struct stat status;
+    bool here = stat(command, &status) == 0 && S_ISREG(status.st_mode);
+    return error_new("cannot run %s: not found in PATH%s%s", command,
+                     here ? "; the file here is ./" : "", here ? command : "");
 }
 
 static struct error *find_file(const char *command, char **ret_path)
