@@ -33,6 +33,23 @@ static struct error *is_program(const struct definition *definition, const char 
     return NULL;
 }
 
+// A path may lead to something else than a program.
+static struct error *refuse_program(const struct definition *definition, const char *what,
+                                    const char *name)
+{
+    _cleanup_(buffer_deinit) struct buffer full = {0};
+    struct stat facts;
+    if (name[0] != '/')
+        TRY(buffer_printf(&full, "%s/", definition->directory));
+    TRY(buffer_printf(&full, "%s", name));
+    if (strchr(name, '/') == NULL || stat(full.data, &facts) != 0)
+        return error_new("%s: there is no program '%s'", what, name);
+    return error_new("%s: '%s' %s", what, name,
+                     S_ISDIR(facts.st_mode)    ? "is a directory"
+                     : !S_ISREG(facts.st_mode) ? "is not a regular file"
+                                               : "is not executable");
+}
+
 // As execvp() would look for it.
 static struct error *check_program(const struct definition *definition,
                                    const definition_words *command, const char *what)
@@ -54,7 +71,7 @@ static struct error *check_program(const struct definition *definition,
                 break;
         }
     }
-    return found ? NULL : error_new("%s: there is no program '%s'", what, name);
+    return found ? NULL : refuse_program(definition, what, name);
 }
 
 // A setup may make the programs that come after it.
