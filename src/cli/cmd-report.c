@@ -28,12 +28,14 @@ struct format_setting {
 struct settings {
     struct format_setting formats[FORMATS];
     struct option_number campaign;
-    const char *group_by, *confidence;
+    const char *store, *group_by, *confidence;
     bool compare, all;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
 static const struct option options[] = {
+    {"db", 0, OPTION_FILE, "FILE", "the campaign's store (ordeal.db); the same as FILE.db",
+     FIELD(store)},
     {"campaign", 'c', OPTION_NUMBER, "N", "the campaign of that number, instead of the newest",
      FIELD(campaign)},
 #define VALUE_FLAG        NULL
@@ -191,6 +193,8 @@ static struct error *write_all(const struct settings *settings, const struct sou
 static struct error *open_sources(const struct settings *settings, char **operands,
                                   struct source sources[2])
 {
+    if (settings->store != NULL && (settings->compare || operands[0] != NULL))
+        return error_new("--db names the one campaign's store; leave it out");
     if (settings->compare) {
         if (operands[0] == NULL || operands[1] == NULL)
             return error_new("--compare needs two campaigns: ordeal report --compare A.db B.db");
@@ -202,7 +206,8 @@ static struct error *open_sources(const struct settings *settings, char **operan
     }
     if (operands[0] != NULL && operands[1] != NULL)
         return error_new("'%s' is one too many; two campaigns go with --compare", operands[1]);
-    TRY(source_open(operands[0] != NULL ? operands[0] : DEFAULT_STORE, &sources[0]));
+    const char *store = settings->store != NULL ? settings->store : operands[0];
+    TRY(source_open(store != NULL ? store : DEFAULT_STORE, &sources[0]));
     if (settings->campaign.given)
         sources[0].subject.campaign = (int64_t)settings->campaign.value;
     return NULL;
