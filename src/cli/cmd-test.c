@@ -67,7 +67,8 @@ static struct error *put_report(const struct report_format *format, struct store
 {
     const struct report_subject subject = {
         .store = store, .campaign = end->id, .name = campaign_store_path(job)};
-    const struct report_options how = {.database = campaign_store_path(job), .colour = colour};
+    const struct report_options how = {
+        .database = campaign_store_path(job), .resumed = "test", .colour = colour};
     _cleanup_(report_sink_deinit) struct report_sink sink = {0};
     TRY(format->write(&subject, &how, &sink));
     return output_put(output, &sink.text);

@@ -206,7 +206,8 @@ struct error *campaign_put_replay(const struct campaign_facts *facts, int64_t tr
 
 struct error *campaign_put_resume(const struct campaign_facts *facts, struct buffer *text)
 {
-    TRY(buffer_printf(text, "ordeal campaign --resume"));
+    const char *command = facts->options->resumed;
+    TRY(buffer_printf(text, "ordeal %s --resume", command != NULL ? command : "campaign"));
     return put_store(facts, text);
 }
 

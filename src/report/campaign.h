@@ -19,6 +19,7 @@ struct report_options {
     double confidence;    // of intervals; 0: 0.95
     const char *group_by; // one of report_groupings; NULL: what is worth showing
     const char *database; // the store as the user would name it, for commands; NULL: by its path
+    const char *resumed;  // the command that goes on with it: "test"; NULL: "campaign"
     bool all;             // list everything, however much it is
     bool colour;          // the text may use terminal colours
 };
