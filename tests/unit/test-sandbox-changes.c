@@ -79,9 +79,16 @@ static void each(const char *script, const char *expected)
 static void nothing(void **state)
 {
     each("cat four five a/one > /dev/null; ls -R > /dev/null", "");
-    each("touch four; cat four > x; cat x > four; rm x", "");
-    each("cp five y; rm five; mv y five; chmod 600 five", "");
-    each("mkdir d; rmdir d; rm -r c; mkdir c; echo 3 > c/three", "");
+    each("mkdir d; rmdir d; echo x > x; rm x; mv c d; mv d c", "");
+    each(": >> four; chmod 600 four; chmod 644 four", "");
+}
+
+// With what they had before: who does not write them does something else.
+static void written_again(void **state)
+{
+    each("cat four > x; cat x > four; rm x", "f four 644 4\n");
+    each("cp five y; rm five; mv y five; chmod 600 five", "f five 600 5\n");
+    each("rm -r c; mkdir c; echo 3 > c/three", "f c/three 644 3\n");
 }
 
 static void simple(void **state)
@@ -266,6 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(nothing),
+        TEST(written_again),
         TEST(simple),
         TEST(whole_directories),
         TEST(unreadable),
