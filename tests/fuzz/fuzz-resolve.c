@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     _cleanup_(buffer_deinit) struct buffer bytes = {0};
-    error_free(resolve_module(scenario, path, &bytes));
+    error_free(resolve_module(scenario, path, path, &bytes));
     struct dwarf_symbolizer *symbolizer = NULL;
     error_free(dwarf_symbolizer_new(&symbolizer));
     for (uint64_t address = 0x1000; symbolizer != NULL && address < 0x1400; address += 64)
