@@ -7,6 +7,7 @@
 #include "campaign/quote.h"
 #include "campaign/reference-model.h"
 
+#include <errno.h>
 #include <string.h>
 
 static void reference_freep(struct reference **reference)
@@ -221,6 +222,14 @@ static const struct artifact *find_artifact(const struct reference_run *run, con
     return bsearch(&key, run->artifacts.items, run->artifacts.count, sizeof key, reference_by_path);
 }
 
+// An overlay cannot change files of owners that its users do not include.
+static bool is_about_owners(const struct artifact *err)
+{
+    const char *sign = strerror(EOVERFLOW);
+    return err != NULL && err->content.size != 0 &&
+           memmem(err->content.data, err->content.size, sign, strlen(sign)) != NULL;
+}
+
 // A wrong path would otherwise be tested for ever, and pass.
 struct error *reference_expected(const struct reference *reference)
 {
@@ -235,6 +244,10 @@ struct error *reference_expected(const struct reference *reference)
     const struct artifact *err = find_artifact(&reference->runs.items[0], "<stderr>");
     if (err != NULL)
         TRY(quote_put_last_line(&text, "; stderr: ", err->content.data, err->content.size));
+    if (is_about_owners(err))
+        return error_new("%s; without root, an overlay cannot change files and directories of "
+                         "other users and groups: --sandbox copy can",
+                         text.data);
     return error_new("%s; if it is meant to end so: --expect-status %d (oracle.status)", text.data,
                      status);
 }
