@@ -22,7 +22,6 @@
 #define FIRST_LOOK          30   // counted trials before the interval is looked at
 #define CONFIDENCE          0.95 // of the interval that ends a campaign
 #define INVALID_MOST        100  // trials in a row that could not be run
-#define SHORT_S             0.05
 #define PATIENCE_NS         (60 * 1000000000ull)
 #define PATIENCE_UNKNOWN_NS (600 * 1000000000ull)
 
@@ -182,7 +181,7 @@ static struct error *take_job(struct campaign *campaign, struct flight *flight, 
 
 static struct error *fill_slots(struct campaign *campaign)
 {
-    while (pool_room(campaign->pool) > 0) {
+    while (pool_idle(campaign->pool) > 0) {
         unsigned tag = 0;
         while (campaign->flights[tag].used)
             tag++;
@@ -280,13 +279,6 @@ static uint64_t patience_ns(const struct campaign *campaign)
            5 * reference_timeout_ns(campaign->reference);
 }
 
-// Trials so short that what lies between two of them matters, and so many that one more does not.
-static bool are_short(const struct campaign *campaign)
-{
-    return campaign->definition->selection.kind != SELECT_SWEEP &&
-           reference_seconds(campaign->reference)->mean < SHORT_S;
-}
-
 static struct error *run_trials(struct campaign *campaign)
 {
     campaign->ledger.store = campaign->store;
@@ -313,15 +305,13 @@ static struct error *run_trials(struct campaign *campaign)
     };
     TRY(schedule_load(&options, &campaign->schedule));
     unsigned jobs = job_count(campaign);
-    campaign->flight_count = 2 * jobs + 1;
+    campaign->flight_count = jobs + 1;
     campaign->flights = calloc(campaign->flight_count, sizeof *campaign->flights);
     if (campaign->flights == NULL)
         return error_no_memory();
     TRY(pool_new(campaign->definition, campaign->injector, campaign->reference, jobs,
                  &campaign->pool));
     pool_set_patience(campaign->pool, patience_ns(campaign));
-    if (are_short(campaign))
-        pool_ask_ahead(campaign->pool);
     return loop(campaign);
 }
 

@@ -19,19 +19,13 @@
 // Setup, pretest, posttest and oracle have their own times, of which only the user knows.
 #define PATIENCE_NS   (600 * 1000000000ull)
 #define FAREWELL_NS   3000000000ull
-#define DEPTH         2  // jobs that a slot can have at most
 #define DEATHS_IN_ROW 20 // slots that die without a result in between before the pool gives up
-
-struct queued_job {
-    struct pool_job job;   // spec is NULL
-    struct buffer message; // as it was sent
-};
 
 struct pool_slot {
     pid_t pid; // 0: none
     int socket;
-    unsigned queued;               // jobs
-    struct queued_job jobs[DEPTH]; // the first is being worked at
+    bool busy;
+    struct pool_job job; // spec is NULL
     uint64_t deadline_ns;
     struct buffer in;
 };
@@ -39,9 +33,9 @@ struct pool_slot {
 struct pool {
     struct slot_task task;
     uint64_t patience_ns;
-    unsigned depth;             // jobs a slot may have
-    unsigned count, busy, next; // busy: jobs; next: whose turn it is to be looked at first
+    unsigned count, busy, next; // next: whose turn it is to be looked at first
     unsigned deaths;
+    struct buffer out;
     struct pollfd *polled;
     struct pool_slot slots[];
 };
@@ -58,6 +52,7 @@ void pool_result_deinit(struct pool_result *result)
 static struct error *slot_begin(struct pool *pool, struct pool_slot *slot)
 {
     slot->in.size = 0;
+    slot->busy = false;
     return slot_start(&pool->task, &slot->pid, &slot->socket);
 }
 
@@ -83,7 +78,6 @@ struct error *pool_new(const struct definition *definition, const struct injecto
         return error_no_memory();
     pool->task = (struct slot_task){definition, injector, reference};
     pool->patience_ns = PATIENCE_NS;
-    pool->depth = 1;
     pool->polled = calloc(jobs, sizeof *pool->polled);
     struct error *error = pool->polled == NULL ? error_no_memory() : NULL;
     while (error == NULL && pool->count < jobs) {
@@ -121,22 +115,21 @@ void pool_free(struct pool *pool)
         return;
     // All at once: each takes its targets with it, which takes a moment.
     for (unsigned i = 0; i < pool->count; i++) {
-        if (pool->slots[i].pid != 0 && pool->slots[i].queued != 0)
+        if (pool->slots[i].pid != 0 && pool->slots[i].busy)
             kill(pool->slots[i].pid, SIGKILL);
         else if (pool->slots[i].pid != 0)
             shutdown(pool->slots[i].socket, SHUT_WR);
     }
     uint64_t deadline = clock_ns() + FAREWELL_NS;
     for (unsigned i = 0; i < pool->count; i++)
-        if (pool->slots[i].pid != 0 && pool->slots[i].queued == 0)
+        if (pool->slots[i].pid != 0 && !pool->slots[i].busy)
             let_go(&pool->slots[i], deadline);
     for (unsigned i = 0; i < pool->count; i++) {
         int status;
         slot_end(&pool->slots[i], &status);
         buffer_deinit(&pool->slots[i].in);
-        for (unsigned j = 0; j < DEPTH; j++)
-            buffer_deinit(&pool->slots[i].jobs[j].message);
     }
+    buffer_deinit(&pool->out);
     free(pool->polled);
     free(pool);
 }
@@ -146,14 +139,9 @@ void pool_set_patience(struct pool *pool, uint64_t ns)
     pool->patience_ns = ns;
 }
 
-void pool_ask_ahead(struct pool *pool)
+unsigned pool_idle(const struct pool *pool)
 {
-    pool->depth = DEPTH;
-}
-
-unsigned pool_room(const struct pool *pool)
-{
-    return pool->count * pool->depth - pool->busy;
+    return pool->count - pool->busy;
 }
 
 unsigned pool_busy(const struct pool *pool)
@@ -174,40 +162,23 @@ static void send_job(struct pool_slot *slot, const struct buffer *message)
     }
 }
 
-static void start_clock(const struct pool *pool, struct pool_slot *slot)
-{
-    slot->deadline_ns = clock_ns() + pool->patience_ns;
-}
-
 struct error *pool_submit(struct pool *pool, const struct pool_job *job)
 {
-    struct pool_slot *slot = &pool->slots[0];
-    for (unsigned i = 1; i < pool->count; i++)
-        if (pool->slots[i].queued < slot->queued)
+    struct pool_slot *slot = NULL;
+    for (unsigned i = 0; i < pool->count && slot == NULL; i++)
+        if (!pool->slots[i].busy)
             slot = &pool->slots[i];
-    if (slot->queued >= pool->depth)
-        return error_new("no job slot has room");
-    struct queued_job *queued = &slot->jobs[slot->queued];
-    queued->message.size = 0;
-    TRY(message_put_job(&queued->message, job));
-    send_job(slot, &queued->message);
-    queued->job = *job;
-    queued->job.spec = NULL;
-    if (slot->queued++ == 0)
-        start_clock(pool, slot);
+    if (slot == NULL)
+        return error_new("no job slot is idle");
+    pool->out.size = 0;
+    TRY(message_put_job(&pool->out, job));
+    send_job(slot, &pool->out);
+    slot->job = *job;
+    slot->job.spec = NULL;
+    slot->busy = true;
+    slot->deadline_ns = clock_ns() + pool->patience_ns;
     pool->busy++;
     return NULL;
-}
-
-// The first job is done with, in one way or another.
-static void leave_job(struct pool *pool, struct pool_slot *slot)
-{
-    struct queued_job done = slot->jobs[0];
-    slot->queued--;
-    pool->busy--;
-    memmove(slot->jobs, slot->jobs + 1, (DEPTH - 1) * sizeof *slot->jobs);
-    slot->jobs[DEPTH - 1] = done; // for its buffer
-    start_clock(pool, slot);
 }
 
 static struct error *tell_death(int status, const char *why, char **ret_reason)
@@ -230,13 +201,12 @@ static struct error *tell_death(int status, const char *why, char **ret_reason)
     return NULL;
 }
 
-// Ends a slot and starts another in its place. Its shot, if it had one, is the result; what else it
-// was to do the other one does.
+// Ends a slot and starts another in its place. Its shot, if it had one, is the result.
 static struct error *replace(struct pool *pool, struct pool_slot *slot, const char *why,
                              bool *ret_got, struct pool_result *ret_result)
 {
     int status;
-    struct pool_job job = slot->jobs[0].job;
+    bool busy = slot->busy;
     slot_end(slot, &status);
     _cleanup_free_ char *reason = NULL;
     TRY(tell_death(status, why, &reason));
@@ -244,20 +214,18 @@ static struct error *replace(struct pool *pool, struct pool_slot *slot, const ch
         return error_new("%u job slots died one after the other; the last time, %s", pool->deaths,
                          reason);
     TRY(slot_begin(pool, slot));
-    if (slot->queued == 0)
+    if (!busy)
         return NULL;
-    leave_job(pool, slot);
-    for (unsigned i = 0; i < slot->queued; i++)
-        send_job(slot, &slot->jobs[i].message);
+    pool->busy--;
     *ret_got = true;
     *ret_result = (struct pool_result){
-        .job = job,
+        .job = slot->job,
         .judgement = {.verdict = VERDICT_INVALID, .reason = TAKE(reason)},
     };
     return NULL;
 }
 
-// A whole message is at the beginning of slot->in.
+// One whole message is in slot->in.
 static struct error *take_result(struct pool *pool, struct pool_slot *slot, size_t size,
                                  bool *ret_got, struct pool_result *ret_result)
 {
@@ -265,7 +233,8 @@ static struct error *take_result(struct pool *pool, struct pool_slot *slot, size
     struct error *error = message_get_result(slot->in.data, size, ret_result, &refused);
     if (error != NULL && refused)
         return error_prefix(error, "a job slot cannot work");
-    if (error == NULL && (slot->queued == 0 || ret_result->job.tag != slot->jobs[0].job.tag)) {
+    if (error == NULL &&
+        (!slot->busy || slot->in.size != size || ret_result->job.tag != slot->job.tag)) {
         pool_result_deinit(ret_result);
         error = error_new("it answered what it was not asked");
     }
@@ -274,29 +243,13 @@ static struct error *take_result(struct pool *pool, struct pool_slot *slot, size
         error_free(error);
         return second;
     }
-    ret_result->job = slot->jobs[0].job; // ours is the one to believe
-    slot->in.size -= size;
-    memmove(slot->in.data, slot->in.data + size, slot->in.size);
-    leave_job(pool, slot);
+    ret_result->job = slot->job; // ours is the one to believe
+    slot->in.size = 0;
+    slot->busy = false;
+    pool->busy--;
     pool->deaths = 0;
     *ret_got = true;
     return NULL;
-}
-
-// What a slot has said so far may be a result.
-static struct error *understand(struct pool *pool, struct pool_slot *slot, bool *ret_got,
-                                struct pool_result *ret_result)
-{
-    size_t size;
-    struct error *error = message_size(slot->in.data, slot->in.size, &size);
-    if (error != NULL) {
-        struct error *second = replace(pool, slot, error_message(error), ret_got, ret_result);
-        error_free(error);
-        return second;
-    }
-    if (size == 0 || slot->in.size < size)
-        return NULL;
-    return take_result(pool, slot, size, ret_got, ret_result);
 }
 
 static struct error *hear(struct pool *pool, struct pool_slot *slot, bool *ret_got,
@@ -309,7 +262,16 @@ static struct error *hear(struct pool *pool, struct pool_slot *slot, bool *ret_g
     if (got <= 0)
         return replace(pool, slot, NULL, ret_got, ret_result);
     TRY(buffer_append(&slot->in, bytes, (size_t)got));
-    return understand(pool, slot, ret_got, ret_result);
+    size_t size;
+    struct error *error = message_size(slot->in.data, slot->in.size, &size);
+    if (error != NULL) {
+        struct error *second = replace(pool, slot, error_message(error), ret_got, ret_result);
+        error_free(error);
+        return second;
+    }
+    if (size == 0 || slot->in.size < size)
+        return NULL;
+    return take_result(pool, slot, size, ret_got, ret_result);
 }
 
 // How long until the first slot counts as stuck, but at most `timeout_ms`.
@@ -319,7 +281,7 @@ static int wait_time(const struct pool *pool, int timeout_ms)
         return timeout_ms;
     uint64_t first = UINT64_MAX, now = clock_ns();
     for (unsigned i = 0; i < pool->count; i++)
-        if (pool->slots[i].queued != 0 && pool->slots[i].deadline_ns < first)
+        if (pool->slots[i].busy && pool->slots[i].deadline_ns < first)
             first = pool->slots[i].deadline_ns;
     if (first <= now)
         return 0;
@@ -333,7 +295,7 @@ static struct error *end_stuck(struct pool *pool, bool *ret_got, struct pool_res
     uint64_t now = clock_ns();
     for (unsigned i = 0; i < pool->count; i++) {
         struct pool_slot *slot = &pool->slots[i];
-        if (slot->queued == 0 || slot->deadline_ns > now)
+        if (!slot->busy || slot->deadline_ns > now)
             continue;
         char why[64];
         snprintf(why, sizeof why, "no answer after %.3g s", (double)pool->patience_ns / 1e9);
@@ -346,10 +308,6 @@ struct error *pool_wait(struct pool *pool, int timeout_ms, bool *ret_got,
                         struct pool_result *ret_result)
 {
     *ret_got = false;
-    for (unsigned i = 0; i < pool->count && !*ret_got; i++)
-        TRY(understand(pool, &pool->slots[i], ret_got, ret_result));
-    if (*ret_got)
-        return NULL;
     for (unsigned i = 0; i < pool->count; i++)
         pool->polled[i] = (struct pollfd){.fd = pool->slots[i].socket, .events = POLLIN};
     int ready = poll(pool->polled, pool->count, wait_time(pool, timeout_ms));

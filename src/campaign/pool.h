@@ -37,11 +37,9 @@ struct error *pool_new(const struct definition *definition, const struct injecto
 void pool_free(struct pool *pool); // ends shots that still run, at once
 // How long one shot may take altogether before its slot counts as stuck and is replaced.
 void pool_set_patience(struct pool *pool, uint64_t ns);
-// Slots take a second job while they work at the first: short shots need not wait for the next.
-void pool_ask_ahead(struct pool *pool);
-unsigned pool_room(const struct pool *pool);                              // for so many jobs
-unsigned pool_busy(const struct pool *pool);                              // jobs there are
-struct error *pool_submit(struct pool *pool, const struct pool_job *job); // needs room
+unsigned pool_idle(const struct pool *pool);
+unsigned pool_busy(const struct pool *pool);
+struct error *pool_submit(struct pool *pool, const struct pool_job *job); // needs an idle slot
 // Waits for a result at most `timeout_ms`, or until a signal arrives; *ret_got false if there is
 // none.
 struct error *pool_wait(struct pool *pool, int timeout_ms, bool *ret_got,

@@ -41,16 +41,17 @@ static struct error *send_all(int socket, const struct buffer *message)
     return NULL;
 }
 
-// A message is at the beginning of slot->in then, perhaps with more behind it; *ret_size 0 when the
-// controller has closed its end.
+// One message into slot->in; *ret_size 0 when the controller has closed its end.
 static struct error *receive(struct slot *slot, size_t *ret_size)
 {
+    slot->in.size = 0;
     for (;;) {
         TRY(message_size(slot->in.data, slot->in.size, ret_size));
         if (*ret_size != 0 && slot->in.size >= *ret_size)
             return NULL;
         char bytes[4096];
-        ssize_t got = recv(slot->socket, bytes, sizeof bytes, 0);
+        size_t want = *ret_size != 0 ? *ret_size - slot->in.size : sizeof bytes;
+        ssize_t got = recv(slot->socket, bytes, want < sizeof bytes ? want : sizeof bytes, 0);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -137,8 +138,6 @@ static struct error *work(struct slot *slot)
         if (size == 0)
             return NULL;
         TRY(answer(slot, size));
-        slot->in.size -= size;
-        memmove(slot->in.data, slot->in.data + size, slot->in.size);
     }
 }
 

@@ -123,14 +123,14 @@ static void test_results(void **state)
 {
     struct pool *pool;
     ok(pool_new(&definition, &injector, reference, 2, &pool));
-    assert_int_equal(pool_room(pool), 2);
+    assert_int_equal(pool_idle(pool), 2);
     expect(pool, "fault", VERDICT_PASS, NULL);
     expect(pool, "error", VERDICT_INVALID, NULL);
     // More than there are slots.
     const struct pool_job job = {.spec = "hang"};
     ok(pool_submit(pool, &job));
     ok(pool_submit(pool, &job));
-    assert_int_equal(pool_room(pool), 0);
+    assert_int_equal(pool_idle(pool), 0);
     struct error *error = pool_submit(pool, &job);
     assert_non_null(error);
     error_free(error);
@@ -152,40 +152,6 @@ static void test_deaths(void **state)
     pool_set_patience(pool, 60000000000);
     expect(pool, "fault", VERDICT_PASS, NULL);
     pool_free(pool);
-    none_left();
-}
-
-// Results come in the order of the jobs, and whoever takes a dead slot's place goes on with them.
-static void test_ahead(void **state)
-{
-    struct pool *pool;
-    ok(pool_new(&definition, &injector, reference, 1, &pool));
-    pool_ask_ahead(pool);
-    assert_int_equal(pool_room(pool), 2);
-    static const char *const specs[] = {"die", "fault", "fault", "exit", "fault"};
-    static const enum verdict verdicts[] = {VERDICT_INVALID, VERDICT_PASS, VERDICT_PASS,
-                                            VERDICT_INVALID, VERDICT_PASS};
-    unsigned asked = 0;
-    for (unsigned answered = 0; answered < 5;) {
-        for (; asked < 5 && pool_room(pool) > 0; asked++) {
-            const struct pool_job job = {.spec = specs[asked], .tag = asked};
-            ok(pool_submit(pool, &job));
-        }
-        struct pool_result result;
-        bool got;
-        ok(pool_wait(pool, 5000, &got, &result));
-        if (!got)
-            continue;
-        assert_int_equal(result.job.tag, answered);
-        assert_int_equal(result.judgement.verdict, verdicts[answered]);
-        pool_result_deinit(&result);
-        answered++;
-    }
-    assert_int_equal(pool_busy(pool), 0);
-    const struct pool_job job = {.spec = "hang"};
-    ok(pool_submit(pool, &job));
-    ok(pool_submit(pool, &job));
-    pool_free(pool); // with one hanging and one waiting
     none_left();
 }
 
@@ -250,9 +216,9 @@ static void test_always_dying(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_results), cmocka_unit_test(test_deaths),
-        cmocka_unit_test(test_ahead),   cmocka_unit_test(test_killed_idle),
-        cmocka_unit_test(test_refusal), cmocka_unit_test(test_always_dying),
+        cmocka_unit_test(test_results),      cmocka_unit_test(test_deaths),
+        cmocka_unit_test(test_killed_idle),  cmocka_unit_test(test_refusal),
+        cmocka_unit_test(test_always_dying),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
