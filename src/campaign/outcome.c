@@ -170,14 +170,6 @@ struct error *outcome_move(struct outcome_run *run, const char *from, const char
     return NULL;
 }
 
-const struct artifact *outcome_find(const struct outcome_run *run, const char *path)
-{
-    for (size_t i = 0; i < run->artifacts.count; i++)
-        if (strcmp(run->artifacts.items[i].path, path) == 0)
-            return &run->artifacts.items[i];
-    return NULL;
-}
-
 struct error *outcome_set_sanitizer(struct outcome_run *run, struct buffer *more)
 {
     _cleanup_(buffer_deinit) struct buffer list = {0};

@@ -48,8 +48,6 @@ struct error *outcome_add_change(struct outcome_run *run, const struct sandbox_c
 // Makes a run in a copy of the directory `to`, made at `from`, comparable with runs in other
 // copies: writes `to` for `from` in paths and, as far as they were kept, in contents.
 struct error *outcome_move(struct outcome_run *run, const char *from, const char *to);
-// The artifact of that path, or NULL.
-const struct artifact *outcome_find(const struct outcome_run *run, const char *path);
 // Adds the workload's complaints (complaint.h) that were found elsewhere to those on stderr.
 struct error *outcome_set_sanitizer(struct outcome_run *run, struct buffer *more);
 

@@ -177,11 +177,6 @@ static const char *string_at(const struct btf *btf, uint32_t offset)
     return btf->strings + offset;
 }
 
-const char *btf_name(const struct btf *btf, uint32_t type)
-{
-    return string_at(btf, record_of(btf, type).name);
-}
-
 static bool has_name(unsigned kind)
 {
     return kind == KIND_STRUCTURE || kind == KIND_UNION || kind == KIND_FUNCTION;

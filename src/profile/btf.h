@@ -14,7 +14,6 @@ void btf_close(struct btf *btf);
 
 // Structure or union of a name.
 uint32_t btf_structure(const struct btf *btf, const char *name);
-const char *btf_name(const struct btf *btf, uint32_t type); // "" if it has none
 
 // The structure that a parameter (from 0) or the result of a function points to.
 uint32_t btf_parameter(const struct btf *btf, const char *function, size_t name_size,

@@ -3,12 +3,7 @@
 // NAME.txt. A change of behaviour is a difference there; ORDEAL_REBASE=1 writes them anew.
 #include "callsite-help.h"
 
-#include "base/array.h"
-
-#include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "golden-help.h"
 
 static const char *const checks[] = {"no check", "checked before", "checked after",
                                      "checked on some ways"};
@@ -50,40 +45,19 @@ static void check(const char *source, const char *directory)
     snprintf(command, sizeof command, "gcc -nostdlib -shared -o %s %s", library, source);
     assert_int_equal(system(command), 0);
     struct looking looking;
-    struct buffer shown = {0}, wanted = {0};
+    struct buffer shown = {0};
     look(library, &looking);
     for (size_t i = 0; i < looking.sites.items.count; i++)
         assert_null(show_site(&looking, &looking.sites.items.items[i], &shown));
     looked(&looking);
     unlink(library);
-    const char *rebase = getenv("ORDEAL_REBASE");
-    if (rebase != NULL && strcmp(rebase, "1") == 0) {
-        FILE *file = fopen(golden, "w");
-        assert_non_null(file);
-        fwrite(shown.data, 1, shown.size, file);
-        assert_int_equal(fclose(file), 0);
-    }
-    assert_null(buffer_read_file(golden, 1 << 20, &wanted));
-    if (shown.size != wanted.size || memcmp(shown.data, wanted.data, shown.size) != 0)
-        fail_msg("%s is not what is seen now:\n%s", golden, shown.data);
+    golden_compare(golden, &shown);
     buffer_deinit(&shown);
-    buffer_deinit(&wanted);
 }
 
 static void test_golden(void **state)
 {
-    const char *root = getenv("ORDEAL_SOURCE_ROOT");
-    char directory[] = "/tmp/ordeal-unit.XXXXXX", pattern[512];
-    glob_t found = {0};
-    if (root == NULL)
-        skip();
-    snprintf(pattern, sizeof pattern, "%s/tests/golden/callsite/*.s", root);
-    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
-    assert_non_null(mkdtemp(directory));
-    for (size_t i = 0; i < found.gl_pathc; i++)
-        check(found.gl_pathv[i], directory);
-    globfree(&found);
-    rmdir(directory);
+    golden_each("callsite", 1, check);
 }
 
 int main(void)

@@ -9,15 +9,14 @@
 #include "elf/object.h"
 #include "flow/image.h"
 
-#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
+
+#include "golden-help.h"
 
 static const char *const kinds[] = {
     [ISA_OTHER] = "other",
@@ -291,42 +290,18 @@ static void check(const char *source, const char *directory)
     snprintf(command, sizeof command,
              "gcc -nostdlib -shared -Wa,--no-warn -Wl,-z,noexecstack -o %s %s", library, source);
     assert_int_equal(system(command), 0);
-    struct buffer shown = {0}, wanted = {0};
+    struct buffer shown = {0};
     struct error *error = show_library(library, &shown);
     if (error != NULL)
         fail_msg("%s: %s", source, error_message(error));
     unlink(library);
-    const char *rebase = getenv("ORDEAL_REBASE");
-    if (rebase != NULL && strcmp(rebase, "1") == 0) {
-        FILE *file = fopen(golden, "w");
-        assert_non_null(file);
-        fwrite(shown.data, 1, shown.size, file);
-        assert_int_equal(fclose(file), 0);
-    }
-    error = buffer_read_file(golden, 1 << 20, &wanted);
-    if (error != NULL)
-        fail_msg("%s", error_message(error));
-    if (shown.size != wanted.size || memcmp(shown.data, wanted.data, shown.size) != 0)
-        fail_msg("%s is not what is seen now:\n%s", golden, shown.data);
+    golden_compare(golden, &shown);
     buffer_deinit(&shown);
-    buffer_deinit(&wanted);
 }
 
 static void test_golden(void **state)
 {
-    const char *root = getenv("ORDEAL_SOURCE_ROOT");
-    char directory[] = "/tmp/ordeal-unit.XXXXXX", pattern[512];
-    glob_t found = {0};
-    if (root == NULL)
-        skip();
-    snprintf(pattern, sizeof pattern, "%s/tests/golden/profile/*.s", root);
-    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
-    assert_true(found.gl_pathc >= 5);
-    assert_non_null(mkdtemp(directory));
-    for (size_t i = 0; i < found.gl_pathc; i++)
-        check(found.gl_pathv[i], directory);
-    globfree(&found);
-    rmdir(directory);
+    golden_each("profile", 5, check);
 }
 
 int main(void)
