@@ -3,22 +3,11 @@
 // what to look for. A campaign like any other, with faults that are chosen.
 #include "cli/registry.h"
 
-#include "base/cleanup.h"
-#include "cli/campaign-run.h"
-#include "cli/test-summary.h"
-#include "report/campaign.h"
+#include "cli/test-run.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-struct settings {
-    struct option_list flags;
-    bool paranoid, resume, quiet, json;
-    const char *store, *html, *fail_on;
-};
-
-#define FIELD(name) offsetof(struct settings, name)
+#define FIELD(name) offsetof(struct test_settings, name)
 static const struct option options[] = {
     {"time-budget", 0, OPTION_LIST, "TIME", "stop after this time: 90s, 10m, 2h (60s)",
      FIELD(flags)},
@@ -29,6 +18,8 @@ static const struct option options[] = {
      "in calls by these programs and libraries only; may be given again", FIELD(flags)},
     {"exclude", 0, OPTION_LIST, "GLOB",
      "leave out such functions, programs and libraries; may be given again", FIELD(flags)},
+    {"depth", 0, OPTION_LIST, "N", "2: second failures in the code that handles the first, too (1)",
+     FIELD(flags)},
     {"paranoid", 0, OPTION_FLAG, NULL, "errors that are possible but hardly ever happen, too",
      FIELD(paranoid)},
     {"references", 'r', OPTION_LIST, "N", "fault-free runs before the first trial (3)",
@@ -56,56 +47,17 @@ static const struct option options[] = {
      FIELD(resume)},
     {"fail-on", 0, OPTION_TEXT, "LIST",
      "verdicts that make the exit status 1: crash,hang,... (all failures)", FIELD(fail_on)},
-    {"html", 0, OPTION_FILE, "FILE", "write the report as a page for browsers, too", FIELD(html)},
+    {"html", 0, OPTION_FILE, "FILE",
+     "write the report as a page for browsers, too; - is the standard output", FIELD(html)},
+    {"junit", 0, OPTION_FILE, "FILE", "write JUnit XML for continuous integration, too",
+     FIELD(junit)},
+    {"sarif", 0, OPTION_FILE, "FILE", "write the findings as SARIF 2.1.0, too", FIELD(sarif)},
     {"json", 0, OPTION_FLAG, NULL, "print the report as JSON lines", FIELD(json)},
     {"quiet", 'q', OPTION_FLAG, NULL, "show no progress", FIELD(quiet)},
 };
-
-static struct error *put_report(const struct report_format *format, struct store *store,
-                                const struct campaign_job *job, const struct campaign_end *end,
-                                bool colour, struct output *output)
-{
-    const struct report_subject subject = {
-        .store = store, .campaign = end->id, .name = campaign_store_path(job)};
-    const struct report_options how = {
-        .database = campaign_store_path(job), .resumed = "test", .colour = colour};
-    _cleanup_(report_sink_deinit) struct report_sink sink = {0};
-    TRY(format->write(&subject, &how, &sink));
-    return output_put(output, &sink.text);
-}
-
-static struct error *put_summary(struct store *store, const struct campaign_job *job,
-                                 const struct campaign_end *end)
-{
-    _cleanup_(buffer_deinit) struct buffer text = {0};
-    TRY(test_summary(store, end, job->store, &text));
-    return output_print(&text);
-}
-
-static struct error *carry_out(const struct settings *settings, const struct campaign_job *job,
-                               int *ret_status)
-{
-    bool failing[VERDICTS];
-    _cleanup_(output_close) struct output page = {.opened = -1}, standard = {.opened = -1};
-    _cleanup_(store_closep) struct store *store = NULL;
-    struct campaign_end end = {0};
-    TRY(campaign_parse_fail_on(settings->fail_on, failing));
-    TRY(output_open(NULL, STDOUT_FILENO, &standard));
-    if (settings->html != NULL)
-        TRY(output_open(settings->html, -1, &page));
-    TRY(campaign_carry_out(job, &store, &end));
-    *ret_status = campaign_exit_status(&end, failing);
-    if (settings->html != NULL)
-        TRY(put_report(&report_html, store, job, &end, false, &page));
-    if (settings->json)
-        return put_report(&report_json, store, job, &end, false, &standard);
-    TRY(put_report(&report_text, store, job, &end, output_colour(STDOUT_FILENO), &standard));
-    return put_summary(store, job, &end);
-}
-
 static struct error *run(const void *data, char **operands, int *ret_status)
 {
-    const struct settings *settings = data;
+    const struct test_settings *settings = data;
     struct campaign_words words = {
         .flags = &settings->flags, .automatic = true, .paranoid = settings->paranoid};
     if (operands[0] != NULL && strcmp(operands[0], "--") == 0)
@@ -117,7 +69,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
                                      .store = settings->store,
                                      .resume = settings->resume,
                                      .quiet = settings->quiet};
-    return carry_out(settings, &job, ret_status);
+    return test_run(settings, &job, ret_status);
 }
 
 const struct command cmd_test = {
@@ -137,7 +89,7 @@ const struct command cmd_test = {
         "  ordeal test --functions 'malloc' --modules 'libfoo*' -- ./client\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .settings_size = sizeof(struct settings),
+    .settings_size = sizeof(struct test_settings),
     .most = UINT32_MAX,
     .command_follows = true,
     .run = run,

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See test-run.h.
+#include "cli/test-run.h"
+
+#include "base/cleanup.h"
+#include "cli/test-summary.h"
+#include "report/campaign.h"
+
+#include <string.h>
+#include <unistd.h>
+
+// The reports besides the one for the terminal: opened before anything runs, so that no test is
+// made in vain.
+struct extra {
+    const char *path; // NULL: not wanted; "-" is the standard output
+    const struct report_format *format;
+    struct output output;
+};
+enum { EXTRA_HTML, EXTRA_JUNIT, EXTRA_SARIF, EXTRA_JSON, EXTRAS };
+
+static void extras_close(struct extra (*extras)[EXTRAS])
+{
+    for (int i = 0; i < EXTRAS; i++)
+        output_close(&(*extras)[i].output);
+}
+
+static struct error *extras_open(struct extra extras[EXTRAS], bool *ret_standard)
+{
+    *ret_standard = false;
+    for (int i = 0; i < EXTRAS; i++) {
+        bool standard = extras[i].path != NULL && strcmp(extras[i].path, "-") == 0;
+        if (standard && *ret_standard)
+            return error_new("only one report can go to the standard output");
+        *ret_standard |= standard;
+        if (extras[i].path != NULL)
+            TRY(output_open(standard ? NULL : extras[i].path, STDOUT_FILENO, &extras[i].output));
+    }
+    return NULL;
+}
+
+static struct error *put_report(const struct report_format *format, struct store *store,
+                                const struct campaign_job *job, const struct campaign_end *end,
+                                bool colour, struct output *output)
+{
+    const struct report_subject subject = {
+        .store = store, .campaign = end->id, .name = campaign_store_path(job)};
+    const struct report_options how = {
+        .database = campaign_store_path(job), .resumed = "test", .colour = colour};
+    _cleanup_(report_sink_deinit) struct report_sink sink = {0};
+    TRY(format->write(&subject, &how, &sink));
+    return output_put(output, &sink.text);
+}
+
+static struct error *put_summary(struct store *store, const struct campaign_job *job,
+                                 const struct campaign_end *end)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(test_summary(store, end, job->store, &text));
+    return output_print(&text);
+}
+
+struct error *test_run(const struct test_settings *settings, const struct campaign_job *job,
+                       int *ret_status)
+{
+    bool failing[VERDICTS], standard;
+    _cleanup_(extras_close) struct extra extras[EXTRAS] = {
+        [EXTRA_HTML] = {settings->html, &report_html, {.opened = -1}},
+        [EXTRA_JUNIT] = {settings->junit, &report_junit, {.opened = -1}},
+        [EXTRA_SARIF] = {settings->sarif, &report_sarif, {.opened = -1}},
+        [EXTRA_JSON] = {settings->json ? "-" : NULL, &report_json, {.opened = -1}},
+    };
+    _cleanup_(store_closep) struct store *store = NULL;
+    struct campaign_end end = {0};
+    TRY(campaign_parse_fail_on(settings->fail_on, failing));
+    TRY(extras_open(extras, &standard));
+    TRY(campaign_carry_out(job, &store, &end));
+    *ret_status = campaign_exit_status(&end, failing);
+    for (int i = 0; i < EXTRAS; i++)
+        if (extras[i].path != NULL)
+            TRY(put_report(extras[i].format, store, job, &end, false, &extras[i].output));
+    if (standard)
+        return NULL;
+    struct output terminal;
+    TRY(output_open(NULL, STDOUT_FILENO, &terminal));
+    TRY(put_report(&report_text, store, job, &end, output_colour(STDOUT_FILENO), &terminal));
+    return put_summary(store, job, &end);
+}
