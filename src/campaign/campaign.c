@@ -8,6 +8,7 @@
 #include "campaign/ledger.h"
 #include "campaign/preparation.h"
 #include "campaign/schedule.h"
+#include "campaign/second-faults.h"
 #include "campaign/shooting.h"
 #include "campaign/subject.h"
 #include "stats/stats.h"
@@ -49,6 +50,7 @@ struct campaign {
     uint64_t progress_at_ns;
     uint64_t trials_before; // in earlier sessions
     uint64_t next_look;
+    bool deepening; // second faults are wanted and not yet chosen
     const char *stopped_by;
 };
 
@@ -170,10 +172,23 @@ static struct error *take_confirmation(struct campaign *campaign, struct flight 
     return NULL;
 }
 
+// Second faults have their turn when there are no first ones left, but no later than in the middle.
+static bool time_to_deepen(const struct campaign *campaign)
+{
+    const struct definition *limits = campaign->limits;
+    const struct ledger *ledger = &campaign->ledger;
+    if (!campaign->deepening)
+        return false;
+    return (limits->max_trials != 0 && ledger->trials >= limits->max_trials / 2) ||
+           (limits->time_budget_ns != 0 &&
+            ledger_elapsed(ledger) >= (double)limits->time_budget_ns / 2e9);
+}
+
 static struct error *take_job(struct campaign *campaign, struct flight *flight, bool *ret_got)
 {
     TRY(take_confirmation(campaign, flight, ret_got));
-    if (*ret_got || campaign->stopped_by != NULL || enough_started(campaign))
+    if (*ret_got || campaign->stopped_by != NULL || enough_started(campaign) ||
+        time_to_deepen(campaign))
         return NULL;
     flight->confirmation = false;
     return schedule_next(campaign->schedule, ret_got, &flight->job);
@@ -237,6 +252,45 @@ static struct error *wait_for_result(struct campaign *campaign)
     return take_result(campaign, &result);
 }
 
+#define FOLLOWING_SHARE 4 // of the time that is left
+
+static struct error *load_schedule(struct campaign *campaign)
+{
+    const struct schedule_options options = {
+        .definition = campaign->definition,
+        .injector = campaign->injector,
+        .injector_self = shooting_injector(campaign->shooting),
+        .store = campaign->store,
+        .campaign = campaign->row.id,
+    };
+    schedule_free(TAKE(campaign->schedule));
+    return schedule_load(&options, &campaign->schedule);
+}
+
+// Nothing runs now. The schedule follows from the store: it is made anew, with what was added.
+static struct error *deepen(struct campaign *campaign)
+{
+    double left =
+        (double)campaign->limits->time_budget_ns / 1e9 - ledger_elapsed(&campaign->ledger);
+    const struct second_faults second = {
+        .definition = campaign->definition,
+        .injector = campaign->injector,
+        .shooting = campaign->shooting,
+        .reference = campaign->reference,
+        .control = campaign->control,
+        .store = campaign->store,
+        .campaign = &campaign->row,
+        .recorded = campaign->longest_reference_ns != 0,
+        .budget_ns = campaign->limits->time_budget_ns == 0 || left <= 0
+                         ? 0
+                         : (uint64_t)(left * 1e9 / FOLLOWING_SHARE),
+    };
+    campaign->deepening = false;
+    TRY(ledger_flush(&campaign->ledger, true));
+    TRY(second_faults_add(&second));
+    return load_schedule(campaign);
+}
+
 static struct error *loop(struct campaign *campaign)
 {
     for (;;) {
@@ -247,6 +301,10 @@ static struct error *loop(struct campaign *campaign)
         if (interrupts(campaign) > 1)
             break;
         TRY(fill_slots(campaign));
+        if (pool_busy(campaign->pool) == 0 && campaign->deepening && campaign->stopped_by == NULL) {
+            TRY(deepen(campaign));
+            continue;
+        }
         if (pool_busy(campaign->pool) == 0)
             break;
         TRY(wait_for_result(campaign));
@@ -296,14 +354,9 @@ static struct error *run_trials(struct campaign *campaign)
     TRY(ledger_init(&campaign->ledger));
     campaign->trials_before = campaign->ledger.trials;
     campaign->next_look = FIRST_LOOK;
-    const struct schedule_options options = {
-        .definition = campaign->definition,
-        .injector = campaign->injector,
-        .injector_self = shooting_injector(campaign->shooting),
-        .store = campaign->store,
-        .campaign = campaign->row.id,
-    };
-    TRY(schedule_load(&options, &campaign->schedule));
+    TRY(load_schedule(campaign));
+    TRY(second_faults_due(campaign->injector, shooting_injector(campaign->shooting),
+                          campaign->store, campaign->row.id, &campaign->deepening));
     unsigned jobs = job_count(campaign);
     campaign->flight_count = jobs + 1;
     campaign->flights = calloc(campaign->flight_count, sizeof *campaign->flights);

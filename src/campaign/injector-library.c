@@ -42,6 +42,8 @@ static const struct injector_parameter parameters[] = {
      true},
     {"errors", "realistic|all", "likewise: those that happen, or rare ones, too (realistic)", false,
      false},
+    {"depth", "1|2", "likewise: 2 for second faults in the code that handles the first (1)", false,
+     false},
     {0},
 };
 
@@ -57,10 +59,12 @@ struct library {
     // and what the other runs recorded of them.
     struct scenario *watching_stacks;
     struct recording stacks;
-    struct scenario *current; // of this shot, if it is not a reference run
-    struct armed *armed;      // made for the first shot
+    struct choice_followed followed; // what shots called in consequence of their faults
+    struct scenario *current;        // of this shot, if it is not a reference run
+    struct armed *armed;             // made for the first shot
     struct witness *witness;
     bool is_reference;
+    const char *following; // the spec of a shot that is followed, or NULL
     const char *visible[2];
 };
 
@@ -75,6 +79,7 @@ static void close_library(void *self)
     scenario_free(library->watching);
     scenario_free(library->watching_stacks);
     recording_deinit(&library->stacks);
+    choice_followed_deinit(&library->followed);
     scenario_free(library->plan.faults);
     recording_deinit(&library->plan.recording);
     free(library->plan.made);
@@ -148,7 +153,8 @@ static bool is_automatic(const struct definition *definition)
 // Parameters that go with faults that were named, or with those that were not.
 static struct error *check_together(const struct library *library)
 {
-    static const char *const choosing[] = {"functions", "modules", "exclude", "errors", NULL};
+    static const char *const choosing[] = {"functions", "modules", "exclude",
+                                           "errors",    "depth",   NULL};
     static const char *const given[] = {"at", "mode", "plugins", NULL};
     const char *const *wrong = library->automatic ? given : choosing;
     for (; *wrong != NULL; wrong++)
@@ -227,19 +233,29 @@ static struct error *open_library(const struct definition *definition, void **re
     return NULL;
 }
 
+static struct error *add_rules(const char *spec, struct scenario *scenario)
+{
+    size_t size;
+    const char *part;
+    for (size_t i = 0; (part = spec_part(spec, i, &size)) != NULL; i++) {
+        _cleanup_free_ char *rule = strndup(part, size);
+        if (rule == NULL)
+            return error_no_memory();
+        TRY(scenario_add_spec(scenario, rule));
+    }
+    return NULL;
+}
+
 static struct error *make_scenario(struct library *library, const char *spec)
 {
-    struct scenario *scenario = NULL;
+    _cleanup_(freep_scenario) struct scenario *scenario = NULL;
     TRY(scenario_new(&scenario));
-    struct error *error = add_plugins(library->definition, scenario);
-    if (error == NULL)
-        error = scenario_add_spec(scenario, spec);
-    if (error != NULL) {
-        scenario_free(scenario);
-        return error;
-    }
+    TRY(add_plugins(library->definition, scenario));
+    TRY(add_rules(spec, scenario));
+    if (library->following != NULL)
+        TRY(scenario_add_spec(scenario, "* watch"));
     scenario_free(library->current);
-    library->current = scenario;
+    library->current = TAKE(scenario);
     return NULL;
 }
 
@@ -249,6 +265,7 @@ static struct error *prepare(void *self, struct shot *shot)
     if (library->armed == NULL)
         TRY(armed_new(&library->armed));
     library->is_reference = shot->spec == NULL;
+    library->following = shot->follow ? shot->spec : NULL;
     if (shot->spec != NULL)
         TRY(make_scenario(library, shot->spec));
     const struct scenario *watching =
@@ -259,7 +276,7 @@ static struct error *prepare(void *self, struct shot *shot)
         .command = shot->command,
         .environment = shot->environment,
         .catch_crashes = true,
-        .record_calls = library->is_reference,
+        .record_calls = library->is_reference || library->following != NULL,
         .record_stacks = library->is_reference &&
                          (library->plan.at == LIBRARY_STACK || library->watching_stacks != NULL),
     };
@@ -291,6 +308,21 @@ static struct error *note_unknown_place(const struct library *library,
                        ? error_no_memory()
                        : NULL;
     return NULL;
+}
+
+// Of two faults one alone is not what was to be tried.
+static struct error *note_unhit(const struct library *library, const struct wire_view *view,
+                                struct observation *observation)
+{
+    uint32_t hit = 0, rules = (uint32_t)scenario_rule_count(library->current);
+    for (uint32_t i = 0; i < rules && i < view->rule_count; i++)
+        hit += view->rule_states[i].fired != 0;
+    if (hit == 0 || hit == rules)
+        return NULL;
+    observation->activations = 0;
+    free(observation->note);
+    observation->note = strdup("only one of the two faults was hit");
+    return observation->note != NULL ? NULL : error_no_memory();
 }
 
 // A candidate that is not known is one that nobody misses in the report.
@@ -364,7 +396,11 @@ static struct error *observe(void *self, const char *root, struct observation *r
                         &observation);
     if (error == NULL && library->is_reference)
         error = record(library, &view, &observation);
+    else if (error == NULL && library->following != NULL)
+        error = choice_follow(&library->followed, library->following, &view, library->witness);
     else if (error == NULL)
+        error = note_unhit(library, &view, &observation);
+    if (error == NULL && !library->is_reference)
         error = note_unknown_place(library, &observation);
     if (error != NULL)
         observation_deinit(&observation);
@@ -381,6 +417,20 @@ candidates(void *self, struct error *(*add)(void *data, struct candidate *candid
         return library_candidates(&library->plan, add, data);
     const struct choice_options options = choice_options(library);
     return choice_candidates(&library->plan, &library->stacks, &options, add, data);
+}
+
+static bool is_deep(void *self)
+{
+    const struct library *library = self;
+    return strcmp(parameters_value(library->definition, "depth", "1"), "2") == 0;
+}
+
+static struct error *
+deeper(void *self, struct error *(*add)(void *data, struct candidate *candidate), void *data)
+{
+    struct library *library = self;
+    const struct choice_options options = choice_options(library);
+    return choice_deeper(&library->plan, &library->stacks, &library->followed, &options, add, data);
 }
 
 static struct error *remarks(void *self, struct error *(*say)(void *data, const char *sentence),
@@ -416,8 +466,15 @@ static struct error *reproduce(void *self, const char *spec, uint64_t seed, uint
         TRY(buffer_printf(&text, " --plugin "));
         TRY(shell_put_word(&text, path.data));
     }
-    TRY(buffer_printf(&text, " --inject "));
-    TRY(shell_put_word(&text, spec));
+    size_t size;
+    const char *part;
+    for (size_t i = 0; (part = spec_part(spec, i, &size)) != NULL; i++) {
+        _cleanup_free_ char *rule = strndup(part, size);
+        if (rule == NULL)
+            return error_no_memory();
+        TRY(buffer_printf(&text, " --inject "));
+        TRY(shell_put_word(&text, rule));
+    }
     TRY(buffer_printf(&text, " -- "));
     TRY(reproduce_put_command(&text, definition));
     *ret_command = TAKE(text.data);
@@ -444,6 +501,8 @@ const struct injector injector_library = {
     .observe = observe,
     .candidates = candidates,
     .remarks = remarks,
+    .is_deep = is_deep,
+    .deeper = deeper,
     .next = next,
     .reproduce = reproduce,
     .debug = debug,

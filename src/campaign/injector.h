@@ -42,6 +42,7 @@ struct store_candidate candidate_row(const struct candidate *candidate, int64_t 
 struct shot {
     const char *spec;
     uint64_t seed;
+    bool follow;              // of a shot with a fault: record what is called in consequence
     char *const *command;     // the workload's
     char *const *environment; // the workload's without any injector
     // Set by prepare(); they live until the next shot or close().
@@ -53,6 +54,7 @@ struct injection { // one activation
     char *fault, *function, *module, *file, *symbol, *program, *stack;
     uint64_t offset, occurrence;
     unsigned line;
+    uint32_t rule; // of the spec: 0, or 1 for the second of two faults
     uint32_t process, thread;
     double seconds;
 };
@@ -95,6 +97,14 @@ struct injector {
     // After that: what of the definition has no candidate, and what was left out; or NULL.
     struct error *(*remarks)(void *self, struct error *(*say)(void *data, const char *sentence),
                              void *data);
+    // Whether faults are wanted in the code that handles other faults; NULL: there is no such
+    // thing.
+    bool (*is_deep)(void *self);
+    // After reference runs and shots with `follow`: candidates that are one of these shots and a
+    // second fault, in what only it made the workload call.
+    struct error *(*deeper)(void *self,
+                            struct error *(*add)(void *data, struct candidate *candidate),
+                            void *data);
     // For sweeps: the candidate after `last` in its series. NULL: this injector cannot sweep.
     struct error *(*next)(void *self, const struct candidate *last, struct candidate *ret_next);
     // A command line that shows a shot outside any campaign, shell-quoted; or NULL. `timeout_ns` is

@@ -37,6 +37,9 @@ struct choosing {
     struct analysis analysis;
     struct map seen;              // sites and stacks with an action
     struct map handlers, sockets; // programs that have some
+    // Of second faults: the shots that were followed, and the places that reference runs call from.
+    const struct choice_followed *followed;
+    struct map known;
     ARRAY(struct chosen) items;
 };
 
@@ -48,10 +51,11 @@ enum stage {
     STAGE_UNKNOWN,
     STAGE_CHECKED,
     STAGE_SYSTEM,
-    STAGE_STACK
+    STAGE_STACK,
+    STAGE_SECOND
 };
-static const char *const stage_names[] = {"unchecked", "partly checked", "unknown",
-                                          "checked",   "C library",      "other stack"};
+static const char *const stage_names[] = {"unchecked", "partly checked", "unknown",     "checked",
+                                          "C library", "other stack",    "second fault"};
 
 static enum stage stage_of(enum site_class class)
 {
@@ -138,13 +142,51 @@ static struct error *see(struct choosing *choosing, uint64_t place, const char *
     return *ret_new ? map_put(&choosing->seen, key, 0) : NULL;
 }
 
+static uint64_t place_of(const struct recorded_site *site)
+{
+    return hash_bytes(site->module, strlen(site->module)) + site->offset;
+}
+
+static struct error *keep(struct choosing *choosing, const struct recorded_call *call,
+                          const struct analysed *analysed, struct chosen *chosen)
+{
+    chosen->recording = choosing->recording;
+    chosen->call = (uint32_t)(call - choosing->recording->calls.items);
+    chosen->danger = (uint8_t)analysed->danger;
+    struct chosen *added = ARRAY_ADD(&choosing->items);
+    if (added == NULL)
+        return error_no_memory();
+    *added = *chosen;
+    return NULL;
+}
+
+// What happens to the second of two faults hardly depends on the first: one is enough.
+static struct error *put_second(struct choosing *choosing, const struct recorded_call *call,
+                                const struct analysed *analysed, struct chosen *chosen)
+{
+    const struct recorded_site *site = &choosing->recording->sites.items[call->site];
+    uint64_t place = place_of(site);
+    bool fresh;
+    if (map_find(&choosing->known, place) != MAP_NONE)
+        return NULL;
+    TRY(see(choosing, place, call->function, chosen->action, &fresh));
+    if (!fresh)
+        return NULL;
+    chosen->stage = STAGE_SECOND;
+    chosen->class =
+        (uint8_t)(realism_is_system(site->module) ? STAGE_SYSTEM : stage_of(analysed->class));
+    return keep(choosing, call, analysed, chosen);
+}
+
 // Once for a site, and then for each further stack that all runs had; but a function that lets no
 // failure out does the same whoever called it.
 static struct error *put(struct choosing *choosing, const struct recorded_call *call,
                          const struct analysed *analysed, struct chosen *chosen)
 {
     const struct recorded_site *site = &choosing->recording->sites.items[call->site];
-    uint64_t place = hash_bytes(site->module, strlen(site->module)) + site->offset;
+    uint64_t place = place_of(site);
+    if (choosing->followed != NULL)
+        return put_second(choosing, call, analysed, chosen);
     bool new_site, first_stack, new_stack;
     TRY(see(choosing, place, call->function, chosen->action, &new_site));
     if (call->stack == 0 && !new_site)
@@ -157,18 +199,11 @@ static struct error *put(struct choosing *choosing, const struct recorded_call *
                           (chosen->round != 0 && !choosing->options->paranoid)))
             return NULL;
     }
-    chosen->recording = choosing->recording;
-    chosen->call = (uint32_t)(call - choosing->recording->calls.items);
     chosen->stage = (uint8_t)(!new_site                         ? STAGE_STACK
                               : realism_is_system(site->module) ? STAGE_SYSTEM
                                                                 : stage_of(analysed->class));
     chosen->class = (uint8_t)stage_of(analysed->class);
-    chosen->danger = (uint8_t)analysed->danger;
-    struct chosen *added = ARRAY_ADD(&choosing->items);
-    if (added == NULL)
-        return error_no_memory();
-    *added = *chosen;
-    return NULL;
+    return keep(choosing, call, analysed, chosen);
 }
 
 static struct error *put_words(struct choosing *choosing, const struct recorded_call *call,
@@ -278,9 +313,27 @@ static unsigned descriptor_of(const char *function)
 
 struct staging {
     const char *stage;
+    const char *first; // the spec of the fault before this one, or NULL
     struct error *(*add)(void *data, struct candidate *candidate);
     void *data;
 };
+
+// Makes a second fault of a candidate: "RULE then RULE", "read=-1/EIO after malloc=NULL/ENOMEM".
+static struct error *put_before(const char *first, struct candidate *candidate)
+{
+    char *spec = NULL, *type = NULL;
+    const char *when = strstr(first, " when ");
+    int size = when != NULL ? (int)(when - first) : (int)strlen(first);
+    if (asprintf(&spec, "%s" SPEC_THEN "%s", first, candidate->spec) < 0)
+        return error_no_memory();
+    free(candidate->spec);
+    candidate->spec = spec;
+    if (asprintf(&type, "%s after %.*s", candidate->type, size, first) < 0)
+        return error_no_memory();
+    free(candidate->type);
+    candidate->type = type;
+    return NULL;
+}
 
 static struct error *add_staged(void *data, struct candidate *candidate)
 {
@@ -289,6 +342,8 @@ static struct error *add_staged(void *data, struct candidate *candidate)
     candidate->series = strdup(staging->stage);
     if (candidate->series == NULL)
         return error_no_memory();
+    if (staging->first != NULL)
+        TRY(put_before(staging->first, candidate));
     return staging->add(staging->data, candidate);
 }
 
@@ -304,9 +359,21 @@ static struct error *emit(struct choosing *choosing, const struct chosen *chosen
     const struct scenario_rule_view rule = {
         .function = call->function, .action = chosen->action, .condition = condition};
     staging->stage = stage_names[chosen->stage];
+    staging->first =
+        choosing->followed != NULL ? choosing->followed->specs.items[call->run - 1] : NULL;
     return library_one(choosing->plan, &rule, chosen->recording, call,
                        chosen->stage == STAGE_STACK ? LIBRARY_STACK : LIBRARY_SITE, add_staged,
                        staging);
+}
+
+static struct error *emit_all(struct choosing *choosing, struct staging *staging)
+{
+    if (choosing->items.count != 0)
+        qsort(choosing->items.items, choosing->items.count, sizeof *choosing->items.items,
+              by_promise);
+    for (size_t i = 0; i < choosing->items.count; i++)
+        TRY(emit(choosing, &choosing->items.items[i], staging));
+    return NULL;
 }
 
 static void choosing_deinit(struct choosing *choosing)
@@ -315,6 +382,7 @@ static void choosing_deinit(struct choosing *choosing)
     map_deinit(&choosing->seen);
     map_deinit(&choosing->handlers);
     map_deinit(&choosing->sockets);
+    map_deinit(&choosing->known);
     ARRAY_DEINIT(&choosing->items);
 }
 
@@ -338,11 +406,56 @@ struct error *choice_candidates(struct library_plan *plan, struct recording *sta
     TRY(look_at_programs(&choosing));
     TRY(consider_all(&choosing, &plan->recording));
     TRY(consider_all(&choosing, stacks));
-    if (choosing.items.count != 0)
-        qsort(choosing.items.items, choosing.items.count, sizeof *choosing.items.items, by_promise);
-    for (size_t i = 0; i < choosing.items.count; i++)
-        TRY(emit(&choosing, &choosing.items.items[i], &staging));
+    return emit_all(&choosing, &staging);
+}
+
+void choice_followed_deinit(struct choice_followed *followed)
+{
+    recording_deinit(&followed->recording);
+    for (size_t i = 0; i < followed->specs.count; i++)
+        free(followed->specs.items[i]);
+    ARRAY_DEINIT(&followed->specs);
+    *followed = (struct choice_followed){0};
+}
+
+struct error *choice_follow(struct choice_followed *followed, const char *spec,
+                            const struct wire_view *view, struct witness *witness)
+{
+    char *copy = strdup(spec), **slot = copy != NULL ? ARRAY_ADD(&followed->specs) : NULL;
+    if (slot == NULL) {
+        free(copy);
+        return error_no_memory();
+    }
+    *slot = copy;
+    return recording_add(&followed->recording, view, witness);
+}
+
+static struct error *note_known(struct choosing *choosing, const struct recording *recording)
+{
+    for (size_t i = 0; i < recording->sites.count; i++) {
+        uint64_t place = place_of(&recording->sites.items[i]);
+        if (map_find(&choosing->known, place) == MAP_NONE)
+            TRY(map_put(&choosing->known, place, 0));
+    }
     return NULL;
+}
+
+struct error *choice_deeper(struct library_plan *plan, const struct recording *stacks,
+                            const struct choice_followed *followed,
+                            const struct choice_options *options,
+                            struct error *(*add)(void *data, struct candidate *candidate),
+                            void *data)
+{
+    _cleanup_(choosing_deinit) struct choosing choosing = {
+        .plan = plan, .options = options, .followed = followed, .recording = &followed->recording};
+    struct staging staging = {.add = add, .data = data};
+    TRY(analysis_make(&choosing.analysis, &followed->recording));
+    TRY(look_at_programs(&choosing));
+    TRY(note_known(&choosing, &plan->recording));
+    TRY(note_known(&choosing, stacks));
+    for (size_t i = 0; i < followed->recording.calls.count; i++)
+        TRY(consider(&choosing, &followed->recording.calls.items[i]));
+    return emit_all(&choosing, &staging);
 }
 
 static bool may_fail(const struct recorded_call *call, const struct choice_options *options)

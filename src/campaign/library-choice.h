@@ -29,4 +29,23 @@ struct error *choice_candidates(struct library_plan *plan, struct recording *sta
                                 struct error *(*add)(void *data, struct candidate *candidate),
                                 void *data);
 
+// Shots with a fault and what they called: the code that handles the fault is in what no reference
+// run called.
+struct choice_followed {
+    struct recording recording; // each shot is a run; not settled
+    ARRAY(char *) specs;        // of the shots
+};
+void choice_followed_deinit(struct choice_followed *followed);
+// Adds a shot.
+struct error *choice_follow(struct choice_followed *followed, const char *spec,
+                            const struct wire_view *view, struct witness *witness);
+// Second faults: each place that only followed shots call from, once with each error that happens,
+// after the first of the faults that lead there. The spec has both rules; the class is "second
+// fault".
+struct error *choice_deeper(struct library_plan *plan, const struct recording *stacks,
+                            const struct choice_followed *followed,
+                            const struct choice_options *options,
+                            struct error *(*add)(void *data, struct candidate *candidate),
+                            void *data);
+
 #endif

@@ -74,6 +74,7 @@ static struct error *put_injection(struct buffer *out, const struct injection *i
     TRY(put_u64(out, injection->offset));
     TRY(put_u64(out, injection->occurrence));
     TRY(put_u32(out, injection->line));
+    TRY(put_u32(out, injection->rule));
     TRY(put_u32(out, injection->process));
     TRY(put_u32(out, injection->thread));
     return put_double(out, injection->seconds);
@@ -203,6 +204,7 @@ static void get_injection(struct cursor *cursor, struct injection *injection)
     injection->offset = cursor_u64(cursor);
     injection->occurrence = cursor_u64(cursor);
     injection->line = cursor_u32(cursor);
+    injection->rule = cursor_u32(cursor);
     injection->process = cursor_u32(cursor);
     injection->thread = cursor_u32(cursor);
     injection->seconds = get_double(cursor);

@@ -5,6 +5,7 @@
 #include "campaign/schedule.h"
 
 #include "base/cleanup.h"
+#include "campaign/second-faults.h"
 #include "stats/stats.h"
 
 #include <stdlib.h>
@@ -71,7 +72,7 @@ struct error *schedule_done(struct schedule *schedule, struct trial_job *job,
 
 // The list holds numbers only: a candidate is read when its turn comes.
 struct list_item {
-    uint64_t key; // the order of the list: random, or all the same
+    uint64_t key; // the order of the list: random, or what comes first
     uint64_t number;
 };
 
@@ -101,8 +102,10 @@ static struct error *list_row(void *data, const struct store_candidate *row)
     struct stats_random random =
         stats_random_start(trial_seed(list->options.definition->seed, ORDER_STREAM), row->number);
     bool listed = list->options.definition->selection.order == ORDER_LISTED;
-    *item =
-        (struct list_item){.key = listed ? 0 : stats_random_next(&random), .number = row->number};
+    // Second faults are chosen when it is time for them, whatever else is left.
+    bool second = row->series != NULL && strcmp(row->series, SECOND_FAULT) == 0;
+    *item = (struct list_item){.key = listed ? !second : stats_random_next(&random),
+                               .number = row->number};
     if (row->number > list->highest)
         list->highest = row->number;
     return NULL;

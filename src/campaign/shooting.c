@@ -33,6 +33,7 @@ struct shooting {
     char *input; // path for stdin, or NULL
     complaint_paths logs;
     struct evidence *evidence; // if there is an oracle command
+    const volatile int *interrupts;
 };
 
 void shooting_free(struct shooting *shooting)
@@ -361,6 +362,7 @@ static void add_step(struct life *life, enum step kind, uint64_t timeout_ns)
         step.started = shooting->injector->started != NULL ? workload_started : NULL;
         step.tick = shooting->injector->tick != NULL ? workload_tick : NULL;
         step.overdue = workload_overdue;
+        step.stop = shooting->interrupts;
         if (life->debugged)
             debug_step(life, &step);
         break;
@@ -474,23 +476,37 @@ static struct error *lead(struct life *life, uint64_t timeout_ns)
     return finish(life);
 }
 
-struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t seed,
-                           uint64_t timeout_ns, struct outcome_run *ret_run)
+static struct error *run_shot(struct shooting *shooting, const struct shot *shot,
+                              uint64_t timeout_ns, struct outcome_run *ret_run)
 {
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
     _cleanup_(life_deinit) struct life life = {
-        .shooting = shooting,
-        .run = &run,
-        .input = -1,
-        .shot = {.spec = spec,
-                 .seed = seed,
-                 .command = shooting->commands[WORKLOAD].items,
-                 .environment = shooting->environment.items},
-    };
+        .shooting = shooting, .run = &run, .input = -1, .shot = *shot};
+    life.shot.command = shooting->commands[WORKLOAD].items;
+    life.shot.environment = shooting->environment.items;
     TRY(lead(&life, timeout_ns));
     *ret_run = run;
     run = (struct outcome_run){0};
     return NULL;
+}
+
+struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t seed,
+                           uint64_t timeout_ns, struct outcome_run *ret_run)
+{
+    const struct shot shot = {.spec = spec, .seed = seed};
+    return run_shot(shooting, &shot, timeout_ns, ret_run);
+}
+
+struct error *shooting_follow(struct shooting *shooting, const char *spec, uint64_t seed,
+                              uint64_t timeout_ns, struct outcome_run *ret_run)
+{
+    const struct shot shot = {.spec = spec, .seed = seed, .follow = true};
+    return run_shot(shooting, &shot, timeout_ns, ret_run);
+}
+
+void shooting_set_interrupts(struct shooting *shooting, const volatile int *interrupts)
+{
+    shooting->interrupts = interrupts;
 }
 
 struct error *shooting_debug(struct shooting *shooting, const char *spec, uint64_t seed,

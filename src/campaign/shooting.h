@@ -31,6 +31,11 @@ void *shooting_injector(struct shooting *shooting); // its `self`
 // target.
 struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t seed,
                            uint64_t timeout_ns, struct outcome_run *ret_run);
+// Likewise, and the injector records what the workload calls in consequence (shot.follow).
+struct error *shooting_follow(struct shooting *shooting, const char *spec, uint64_t seed,
+                              uint64_t timeout_ns, struct outcome_run *ret_run);
+// Of runs from now on: ends the workload when *interrupts is not 0, as if its time were over.
+void shooting_set_interrupts(struct shooting *shooting, const volatile int *interrupts);
 // The shot under gdb, in the sandbox and without a limit on its time, between setup, pretest and
 // teardown: with `terminal` as its terminal or, if that is negative, running through, with this
 // process's stdout and stderr. *ret_status is gdb's exit status. An error if the injector has no

@@ -215,6 +215,7 @@ static struct error *add_injection(struct witness *witness, const struct wire_vi
     if (injection == NULL)
         return error_no_memory();
     injection->occurrence = record->occurrence;
+    injection->rule = record->rule;
     injection->process = record->process_number;
     injection->thread = record->thread_number;
     injection->seconds = (double)record->time_ns / 1e9;

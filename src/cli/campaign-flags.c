@@ -21,6 +21,7 @@ const struct campaign_flag campaign_flags[] = {
     {"functions", "functions", "library", false},
     {"modules", "modules", "library", false},
     {"exclude", "exclude", "library", false},
+    {"depth", "depth", "library", false},
     {"signal", "signals", "signal", false},
     {"name", "campaign", NULL, false},
     {"env", "environment", NULL, false},

@@ -93,6 +93,9 @@ static struct error *put_done(struct buffer *text, const struct campaign_progres
                              (unsigned long long)now->planned);
     if (strcmp(now->phase, "candidates") == 0)
         return buffer_printf(text, "looking for candidates");
+    if (strcmp(now->phase, "handling") == 0)
+        return buffer_printf(text, "looking at the handling of failures, %llu of %llu",
+                             (unsigned long long)now->done + 1, (unsigned long long)now->planned);
     if (now->planned == 0)
         return buffer_printf(text, "%llu %s", (unsigned long long)now->done, now->phase);
     return buffer_printf(text, "%llu/%llu %s", (unsigned long long)now->done,

@@ -14,6 +14,7 @@
 #define NEVER          UINT64_MAX
 #define SHORT_PATIENCE 100000ull
 #define LONG_PATIENCE  10000000ull
+#define STOP_PATIENCE  100000000ull // a signal that comes just before the wait does not end it
 
 struct life {
     struct sandbox *sandbox;
@@ -54,6 +55,8 @@ static struct error *start_step(struct running *running, struct capture *capture
     struct spawn spawn = {
         .command = step->command,
         .environment = step->environment,
+        .inside = step->inside,
+        .shared = step->shared,
         .input = step->input,
         .output = step->passed ? step->output : output,
         .errors = step->passed ? step->errors : errors,
@@ -86,6 +89,8 @@ static struct error *wait_news(struct running *running)
         if (running->patience < LONG_PATIENCE)
             running->patience *= 2;
     }
+    if (running->step->stop != NULL && left > STOP_PATIENCE)
+        left = STOP_PATIENCE;
     struct timespec time = {.tv_sec = (time_t)(left / 1000000000u),
                             .tv_nsec = (long)(left % 1000000000u)};
     if (ppoll(life->polled, count, left == NEVER ? NULL : &time, NULL) < 0 && errno != EINTR)
@@ -98,10 +103,15 @@ static bool over(const struct running *running)
     return running->progress.command_gone && (running->step->linger || running->progress.step_gone);
 }
 
+static bool is_stopped(const struct running *running)
+{
+    return running->step->stop != NULL && *running->step->stop != 0;
+}
+
 static struct error *end_overdue(struct running *running)
 {
     struct sandbox *sandbox = running->life->sandbox;
-    if (running->step->overdue != NULL)
+    if (running->step->overdue != NULL && !is_stopped(running))
         running->step->overdue(running->step->data, running->pid);
     running->result->end = SANDBOX_TIMEOUT;
     if (running->progress.command_gone && WIFSIGNALED(running->progress.status))
@@ -119,7 +129,7 @@ static struct error *watch_step(struct running *running)
         if (over(running))
             return NULL;
         uint64_t now = clock_ns() - running->start;
-        if (now >= running->deadline)
+        if (now >= running->deadline || is_stopped(running))
             return end_overdue(running);
         bool wanted = step->tick != NULL && !running->progress.command_gone;
         if (now >= running->tick)

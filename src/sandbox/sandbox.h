@@ -64,13 +64,20 @@ struct sandbox_result {
 struct sandbox_step {
     char *const *command;     // ends with NULL; found in PATH of `environment`
     char *const *environment; // ends with NULL
-    int input;                // a descriptor for stdin, -1: /dev/null
-    bool passed;              // stdout and stderr are the next two: nothing is captured
+    // Or, in the place of a command, a function of this very program: it runs inside, in a process
+    // of its own with nothing open but the standard streams and its argument, a copy of `shared`.
+    // What it returns is the exit status. Its command's first word stands for it in messages.
+    int (*inside)(int shared);
+    int shared;
+    int input;   // a descriptor for stdin, -1: /dev/null; a function has none
+    bool passed; // stdout and stderr are the next two: nothing is captured
     int output, errors;
     bool terminal;       // input is a terminal: it becomes the one of the command's session
     uint64_t timeout_ns; // 0: none. Measured until the command *and* what it started are done
                          // when `linger` is false
     bool linger;         // processes it leaves behind stay until the life ends (a server)
+    const volatile int
+        *stop; // when it is not 0 the step is ended as if its time were over; or NULL
     // All may be NULL. Called in the caller's process, in this order:
     // before it starts; false skips it.
     bool (*before)(void *data, struct sandbox *sandbox);

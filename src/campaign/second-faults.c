@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See second-faults.h. Shots are led by the controller itself, as reference runs are: what they
+// call is compared with what those called.
+#include "campaign/second-faults.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "campaign/schedule.h"
+#include "scenario/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FOLLOWED_MOST 400 // shots
+
+struct survivor {
+    char *spec;
+    uint64_t seed;
+};
+
+struct survivors {
+    ARRAY(struct survivor) items;
+    struct map places;    // that have theirs
+    enum verdict verdict; // that is looked for
+};
+
+static void survivors_deinit(struct survivors *survivors)
+{
+    for (size_t i = 0; i < survivors->items.count; i++)
+        free(survivors->items.items[i].spec);
+    ARRAY_DEINIT(&survivors->items);
+    map_deinit(&survivors->places);
+}
+
+// "FUNCTION=RESULT when PLACE": how a failure is handled depends little on its errno.
+static uint64_t place_of(const char *spec)
+{
+    const char *equals = strchr(spec, '='), *when = strstr(spec, " when ");
+    if (equals == NULL || when == NULL || when < equals)
+        return hash_bytes(spec, strlen(spec));
+    return hash_bytes(spec, (size_t)(equals - spec)) * 31 + hash_bytes(when, strlen(when));
+}
+
+static struct error *note_trial(void *data, const struct store_trial *row)
+{
+    struct survivors *survivors = data;
+    if (row->verdict != survivors->verdict || row->spec == NULL ||
+        survivors->items.count == FOLLOWED_MOST ||
+        map_find(&survivors->places, place_of(row->spec)) != MAP_NONE)
+        return NULL;
+    TRY(map_put(&survivors->places, place_of(row->spec), 0));
+    struct survivor *added = ARRAY_ADD(&survivors->items);
+    if (added == NULL)
+        return error_no_memory();
+    added->seed = row->seed;
+    added->spec = strdup(row->spec);
+    return added->spec != NULL ? NULL : error_no_memory();
+}
+
+static bool interrupted(const struct second_faults *second)
+{
+    return second->control->interrupts != NULL && *second->control->interrupts > 0;
+}
+
+static void tell(const struct second_faults *second, uint64_t done, uint64_t planned)
+{
+    const struct campaign_progress progress = {
+        .phase = "handling", .done = done, .planned = planned, .left_s = -1};
+    if (second->control->progress != NULL)
+        second->control->progress(second->control->data, &progress);
+}
+
+// A campaign that was resumed has its reference runs in the store, but not what they called.
+static struct error *record_references(const struct second_faults *second)
+{
+    uint32_t count = second->definition->oracle.references;
+    for (uint32_t i = 0; i < count && i < 2 && !second->recorded && !interrupted(second); i++) {
+        _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+        TRY(shooting_run(second->shooting, NULL, trial_seed(second->definition->seed, i + 1),
+                         reference_timeout_ns(second->reference), &run));
+    }
+    return NULL;
+}
+
+static struct error *follow_all(const struct second_faults *second,
+                                const struct survivors *survivors)
+{
+    uint64_t start = clock_ns();
+    for (size_t i = 0; i < survivors->items.count && !interrupted(second); i++) {
+        const struct survivor *survivor = &survivors->items.items[i];
+        _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+        if (second->budget_ns != 0 && clock_ns() - start >= second->budget_ns)
+            return NULL;
+        tell(second, i, survivors->items.count);
+        TRY(shooting_follow(second->shooting, survivor->spec, survivor->seed,
+                            reference_timeout_ns(second->reference), &run));
+    }
+    return NULL;
+}
+
+static struct error *store_one(void *data, struct candidate *candidate)
+{
+    const struct second_faults *second = data;
+    struct store_campaign *campaign = second->campaign;
+    struct store_candidate row =
+        candidate_row(candidate, campaign->id, campaign->candidates + 1, true);
+    struct error *error = store_add_candidate(second->store, &row);
+    candidate_deinit(candidate);
+    if (error != NULL)
+        return error;
+    campaign->candidates++;
+    campaign->planned += second->definition->selection.repeat;
+    return NULL;
+}
+
+static struct error *store_all(const struct second_faults *second)
+{
+    TRY(second->injector->deeper(shooting_injector(second->shooting), store_one, (void *)second));
+    return store_update_campaign(second->store, second->campaign);
+}
+
+struct error *second_faults_add(const struct second_faults *second)
+{
+    _cleanup_(survivors_deinit) struct survivors survivors = {.verdict = VERDICT_GRACEFUL};
+    // What was reported was handled; what went by unnoticed perhaps was.
+    TRY(store_each_trial(second->store, second->campaign->id, false, note_trial, &survivors));
+    survivors.verdict = VERDICT_PASS;
+    TRY(store_each_trial(second->store, second->campaign->id, false, note_trial, &survivors));
+    if (survivors.items.count == 0)
+        return NULL;
+    TRY(record_references(second));
+    TRY(follow_all(second, &survivors));
+    if (interrupted(second))
+        return NULL;
+    TRY(store_begin(second->store));
+    struct error *error = store_all(second);
+    if (error == NULL)
+        error = store_commit(second->store);
+    if (error != NULL)
+        store_rollback(second->store);
+    return error;
+}
+
+static struct error *note_candidate(void *data, const struct store_candidate *row)
+{
+    if (row->series != NULL && strcmp(row->series, SECOND_FAULT) == 0)
+        *(bool *)data = false;
+    return NULL;
+}
+
+struct error *second_faults_due(const struct injector *injector, void *self, struct store *store,
+                                int64_t campaign, bool *ret_due)
+{
+    *ret_due = injector->is_deep != NULL && injector->is_deep(self);
+    if (!*ret_due)
+        return NULL;
+    return store_each_candidate(store, campaign, 0, 0, note_candidate, ret_due);
+}
