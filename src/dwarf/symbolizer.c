@@ -13,7 +13,9 @@
 
 struct inlined { // what was asked for before
     uint64_t address;
-    char *name; // or NULL
+    char *name;       // or NULL
+    const char *file; // of the call that code of a system header stands for; NULL: no such code
+    unsigned line;
 };
 
 struct known_module {
@@ -151,20 +153,6 @@ static void find_line(struct known_module *known, uint64_t address, struct dwarf
     position->line = (unsigned)line;
 }
 
-struct dwarf_position dwarf_symbolizer_find(struct dwarf_symbolizer *symbolizer,
-                                            const char *module_path, uint64_t address)
-{
-    struct dwarf_position position = {0};
-    struct known_module *known = find_module(symbolizer, module_path);
-    if (known == NULL || known->module == NULL)
-        return position;
-    find_symbol(known, address, &position);
-    find_line(known, address, &position);
-    if (position.file == NULL)
-        position.line = 0;
-    return position;
-}
-
 // A new string, or NULL.
 static char *source_name(Dwarf_Die *die)
 {
@@ -177,23 +165,67 @@ static char *source_name(Dwarf_Die *die)
     return plain != NULL ? strdup(plain) : NULL;
 }
 
-static char *name_inlined(struct known_module *known, uint64_t address)
+static bool is_system_header(const char *file)
 {
+    return file != NULL && strncmp(file, "/usr/include/", 13) == 0;
+}
+
+// Where an inlined function is called from. `file` stays what it is if that is not known.
+static void find_call(Dwarf_Die *unit, Dwarf_Die *inlined, const char **file, unsigned *line)
+{
+    Dwarf_Attribute storage;
+    Dwarf_Files *files;
+    Dwarf_Word number, at;
+    size_t count;
+    if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &storage), &number) == 0 &&
+        dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &storage), &at) == 0 &&
+        dwarf_getsrcfiles(unit, &files, &count) == 0 && number < count) {
+        *file = dwarf_filesrc(files, number, NULL, NULL);
+        *line = (unsigned)at;
+    }
+}
+
+// What an address is in, innermost first, as the code lies there: dwarf_getscopes() alone goes on
+// with where an inlined function is defined.
+static int containing(Dwarf_Die *unit, uint64_t address, Dwarf_Die **ret_scopes)
+{
+    Dwarf_Die *scopes = NULL;
+    int count = dwarf_getscopes(unit, address, &scopes);
+    if (count > 0) {
+        Dwarf_Die innermost = scopes[0];
+        free(scopes);
+        count = dwarf_getscopes_die(&innermost, ret_scopes);
+    }
+    return count;
+}
+
+// The innermost function that is not one of those wrappers in system headers (<bits/stdio2.h>)
+// which stand for calls in the source: nobody looks for the bug there.
+static struct inlined find_inlined(struct known_module *known, uint64_t address)
+{
+    struct inlined result = {.address = address};
+    struct dwarf_position position = {0};
     Dwarf *dwarf = load_units(known);
     Dwarf_Die unit, *scopes = NULL;
     if (dwarf == NULL || !dwarf_units_find(&known->units, dwarf, address, &unit))
-        return NULL;
-    int count = dwarf_getscopes(&unit, address, &scopes);
-    char *name = NULL;
+        return result;
+    find_line(known, address, &position);
+    const char *file = position.file;
+    int count = containing(&unit, address, &scopes);
     for (int i = 0; i < count; i++) {
         int tag = dwarf_tag(&scopes[i]);
-        if (tag == DW_TAG_inlined_subroutine)
-            name = source_name(&scopes[i]);
-        if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram)
+        if (tag == DW_TAG_inlined_subroutine && is_system_header(file)) {
+            find_call(&unit, &scopes[i], &file, &result.line);
+            result.file = file;
+        } else if (tag == DW_TAG_inlined_subroutine) {
+            result.name = source_name(&scopes[i]);
             break;
+        } else if (tag == DW_TAG_subprogram) {
+            break;
+        }
     }
     free(scopes);
-    return name;
+    return result;
 }
 
 static size_t place_of(const struct known_module *known, uint64_t address)
@@ -210,19 +242,43 @@ static size_t place_of(const struct known_module *known, uint64_t address)
 }
 
 // Scopes are found by a walk through the unit; campaigns ask for the same addresses for ever.
-const char *dwarf_symbolizer_inlined(struct dwarf_symbolizer *symbolizer, const char *module_path,
-                                     uint64_t address)
+static const struct inlined *look_up(struct known_module *known, uint64_t address)
 {
-    struct known_module *known = find_module(symbolizer, module_path);
-    if (known == NULL || known->module == NULL)
-        return NULL;
     size_t place = place_of(known, address), count = known->inlined.count;
     if (place < count && known->inlined.items[place].address == address)
-        return known->inlined.items[place].name;
+        return &known->inlined.items[place];
     if (ARRAY_ADD(&known->inlined) == NULL)
         return NULL;
     struct inlined *entry = &known->inlined.items[place];
     memmove(entry + 1, entry, (count - place) * sizeof *entry);
-    *entry = (struct inlined){address, name_inlined(known, address)};
-    return entry->name;
+    *entry = find_inlined(known, address);
+    return entry;
+}
+
+const char *dwarf_symbolizer_inlined(struct dwarf_symbolizer *symbolizer, const char *module_path,
+                                     uint64_t address)
+{
+    struct known_module *known = find_module(symbolizer, module_path);
+    const struct inlined *entry =
+        known != NULL && known->module != NULL ? look_up(known, address) : NULL;
+    return entry != NULL ? entry->name : NULL;
+}
+
+struct dwarf_position dwarf_symbolizer_find(struct dwarf_symbolizer *symbolizer,
+                                            const char *module_path, uint64_t address)
+{
+    struct dwarf_position position = {0};
+    struct known_module *known = find_module(symbolizer, module_path);
+    if (known == NULL || known->module == NULL)
+        return position;
+    find_symbol(known, address, &position);
+    find_line(known, address, &position);
+    if (position.file == NULL)
+        position.line = 0;
+    const struct inlined *entry = is_system_header(position.file) ? look_up(known, address) : NULL;
+    if (entry != NULL && entry->file != NULL) {
+        position.file = entry->file;
+        position.line = entry->line;
+    }
+    return position;
 }

@@ -19,11 +19,11 @@ struct dwarf_position {
     unsigned line;
 };
 // `address` is a link-time address. Never fails: what is unknown stays NULL. Strings belong to the
-// symbolizer.
+// symbolizer. A wrapper in a system header that was inlined is the line that calls it.
 struct dwarf_position dwarf_symbolizer_find(struct dwarf_symbolizer *symbolizer,
                                             const char *module_path, uint64_t address);
 // The innermost function whose code was inlined at the address, as source code names it; NULL if
-// there is none. Likewise.
+// there is none, or only such a wrapper. Likewise.
 const char *dwarf_symbolizer_inlined(struct dwarf_symbolizer *symbolizer, const char *module_path,
                                      uint64_t address);
 
