@@ -4,6 +4,7 @@
 #include "campaign/definition-parameter.h"
 #include "campaign/injector.h"
 #include "campaign/selection.h"
+#include "campaign/server-words.h"
 
 #include <errno.h>
 #include <string.h>
@@ -81,10 +82,36 @@ static struct error *check_programs(const struct definition *definition)
     if (definition->setup.count != 0)
         return NULL;
     TRY(check_program(definition, &definition->command, "command"));
+    TRY(check_program(definition, &definition->service.load, "server.load"));
     TRY(check_program(definition, &definition->pretest, "pretest"));
     TRY(check_program(definition, &definition->posttest, "posttest"));
     TRY(check_program(definition, &definition->oracle.command, "oracle.command"));
     return check_program(definition, &definition->teardown, "teardown");
+}
+
+static struct error *check_service(const struct definition *definition)
+{
+    const struct service *service = &definition->service;
+    struct ready ready;
+    struct stop stop;
+    if (service->ready == NULL && (service->load.count != 0 || service->long_lived))
+        return error_new("when is the server ready? --ready 'port 8080' (server.ready)");
+    if (service->ready == NULL && service->stop != NULL)
+        return error_new("what is stopped? a server has --ready 'port 8080' (server.ready)");
+    if (service->ready == NULL)
+        return NULL;
+    struct error *error = ready_parse(service->ready, &ready);
+    if (error != NULL)
+        return error_prefix(error, "server.ready");
+    error = service->stop != NULL ? stop_parse(service->stop, &stop) : NULL;
+    if (error != NULL)
+        return error_prefix(error, "server.stop");
+    if (service->long_lived && service->load.count == 0)
+        return error_new("a long-lived server needs a load between faults: --load CMD "
+                         "(server.load)");
+    if (definition->injector != NULL && strcmp(definition->injector, "library") != 0)
+        return error_new("servers are led with the injector 'library' only");
+    return NULL;
 }
 
 static struct error *check_files(const struct definition *definition)
@@ -139,6 +166,7 @@ struct error *definition_check(const struct definition *definition)
     if (definition->command.count == 0)
         return error_new("what is to be tested? give the workload after '--', or 'command:' in the "
                          "file");
+    TRY(check_service(definition));
     TRY(check_files(definition));
     TRY(check_programs(definition));
     TRY(check_environment(definition));

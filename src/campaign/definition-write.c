@@ -162,6 +162,8 @@ static struct error *put_value(struct buffer *text, const struct definition *def
 static bool is_absent(const struct definition *definition, const struct schema_field *field)
 {
     const void *at = (const char *)definition + field->offset;
+    if (strncmp(field->key, "server.", strlen("server.")) == 0 && !definition_is_server(definition))
+        return true;
     switch (field->kind) {
     case SCHEMA_TEXT:
     case SCHEMA_PATH:

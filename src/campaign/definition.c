@@ -46,17 +46,22 @@ struct error *definition_new(struct definition *ret_definition)
     return error;
 }
 
+bool definition_is_server(const struct definition *definition)
+{
+    return definition->service.ready != NULL;
+}
+
 void definition_deinit(struct definition *definition)
 {
     definition_words *const lists[] = {
         &definition->command,        &definition->setup,          &definition->teardown,
         &definition->pretest,        &definition->posttest,       &definition->environment,
-        &definition->oracle.ignored, &definition->oracle.command,
+        &definition->oracle.ignored, &definition->oracle.command, &definition->service.load,
     };
     char *const texts[] = {
         definition->name,     definition->directory,     definition->input,
         definition->injector, definition->selection.per, definition->selection.weights_file,
-        definition->engine,
+        definition->engine,   definition->service.ready, definition->service.stop,
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         words_deinit(lists[i]);

@@ -52,18 +52,29 @@ struct oracle {
     uint64_t timeout_floor_ns; // but at least
 };
 
+struct service {           // the command is a server
+    char *ready;           // when it is ready, see server-words.h; NULL: the command is none
+    char *stop;            // how it is stopped, likewise
+    definition_words load; // drives it; may be empty
+    uint64_t grace_ns;     // to stop in; 0: as long as a trial may take
+    bool long_lived;       // many faults in one life
+};
+
+enum network { NETWORK_AUTO, NETWORK_HOST, NETWORK_PRIVATE };
+
 struct definition {
     char *name;
     definition_words command, setup, teardown, pretest, posttest; // argv each; may be empty
     char *directory;                                              // absolute
     definition_words environment;                                 // complete, "NAME=VALUE"
     char *input;                                                  // file for stdin, or NULL
+    struct service service;
     char *injector;
     ARRAY(struct definition_parameter) parameters;
     struct selection selection;
     struct oracle oracle;
     enum sandbox_kind sandbox;
-    bool network; // private
+    enum network network; // AUTO: private for servers, which would take each other's ports
     struct sandbox_limits limits;
     char *engine;  // "local"
     uint32_t jobs; // 0: as many as there are processors
@@ -87,6 +98,7 @@ struct error *definition_parse(struct definition *definition, const char *name, 
 struct error *definition_write(const struct definition *definition, struct buffer *text);
 // Likewise for people: of the environment only what differs from this process's own.
 struct error *definition_write_brief(const struct definition *definition, struct buffer *text);
+bool definition_is_server(const struct definition *definition);
 // What can be found wrong before anything runs.
 struct error *definition_check(const struct definition *definition);
 

@@ -282,6 +282,8 @@ static struct error *ask_late_crash(struct hearing *hearing)
     TRY(ask_crash(hearing));
     if (hearing->verdict == VERDICTS)
         return NULL;
+    if (run->service != NULL)
+        return buffer_printf(&hearing->reason, "; and %s", run->service);
     TRY(buffer_printf(&hearing->reason, "; and not done after %.3g s", allowed_seconds(hearing)));
     if (run->remaining != NULL)
         TRY(buffer_printf(&hearing->reason, ": there still ran %s", run->remaining));
@@ -298,6 +300,8 @@ static struct error *ask_hang(struct hearing *hearing)
     hearing->verdict = VERDICT_HANG;
     if (limit)
         TRY(buffer_printf(&hearing->reason, "used up its processor time (SIGXCPU)"));
+    else if (run->service != NULL)
+        TRY(buffer_printf(&hearing->reason, "%s", run->service));
     else
         TRY(buffer_printf(&hearing->reason, "not done after %.3g s", allowed_seconds(hearing)));
     if (run->hang_key != NULL) {
@@ -316,6 +320,21 @@ static struct error *ask_hang(struct hearing *hearing)
         return put_cause_site(hearing, "somewhere");
     TRY(buffer_printf(&hearing->cause, "in "));
     return put_frames(&hearing->cause, run->hang_key);
+}
+
+// A server that ends while it is to serve is one that died, whatever its exit status; one that does
+// not even come up may say so.
+static struct error *ask_service(struct hearing *hearing)
+{
+    const struct outcome_run *run = hearing->run;
+    if (!run->down && !run->deserted)
+        return NULL;
+    bool told = hearing->difference.err_more ||
+                (run->workload.end == SANDBOX_EXIT && run->workload.status != 0);
+    hearing->verdict = run->deserted ? VERDICT_CRASH : told ? VERDICT_GRACEFUL : VERDICT_SILENT;
+    TRY(buffer_printf(&hearing->reason, "%s", run->service));
+    TRY(put_stderr(hearing));
+    return put_cause_site(hearing, run->deserted ? "server ended" : "server not up");
 }
 
 static struct error *refuse_oracle(struct hearing *hearing)
@@ -431,8 +450,8 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
                     struct judgement *ret_judgement)
 {
     static struct error *(*const questions[])(struct hearing *) = {
-        ask_valid,  ask_activated, ask_late_crash, ask_hang,   compare,    ask_crash,
-        ask_oracle, ask_posttest,  ask_status,     ask_output, ask_stderr,
+        ask_valid,   ask_activated, ask_late_crash, ask_hang,   compare,    ask_crash,
+        ask_service, ask_oracle,    ask_posttest,   ask_status, ask_output, ask_stderr,
     };
     _cleanup_(hearing_deinit) struct hearing hearing = {
         .reference = reference, .run = run, .verdict = VERDICTS};

@@ -31,6 +31,7 @@ void outcome_run_deinit(struct outcome_run *run)
     free(run->hang_stack);
     free(run->hang_key);
     free(run->sanitizer);
+    free(run->service);
     free(run->trouble);
     *run = (struct outcome_run){0};
 }

@@ -35,7 +35,11 @@ struct outcome_run {
     char *remaining;             // processes that still ran then, "sshd, sleep", or NULL
     char *hang_stack, *hang_key; // as the crash's, of a run that was overdue; or NULL
     char *sanitizer; // "AddressSanitizer: heap-use-after-free ...", one complaint per line, or NULL
-    char *trouble;   // why the run could not be led to its end by no fault of the target
+    // Of a server: what went wrong in its life, as a sentence, or NULL; and whether that means that
+    // it never came up, or that it ended before anybody asked it to.
+    char *service;
+    bool down, deserted;
+    char *trouble; // why the run could not be led to its end by no fault of the target
 };
 void outcome_run_deinit(struct outcome_run *run);
 

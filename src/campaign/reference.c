@@ -104,8 +104,15 @@ static struct error *put_timeout(struct buffer *why, const struct outcome_run *r
     TRY(quote_put_last_line(why, "; stderr: ", run->workload.err.kept.data,
                             run->workload.err.kept.size));
     return buffer_printf(why,
-                         "; what the workload starts it must end, too, a server may be started "
-                         "by setup, and a longer timeout is a longer wait");
+                         "; what the workload starts it must end, too; if it is a server: --ready "
+                         "'port 8080' --load CMD; and a longer timeout is a longer wait");
+}
+
+static struct error *put_service(struct buffer *why, const struct outcome_run *run)
+{
+    const struct buffer *err = &run->workload.err.kept;
+    TRY(buffer_append(why, run->service, strlen(run->service)));
+    return quote_put_last_line(why, "; it says: ", err->data, err->size);
 }
 
 // Why a fault-free run cannot serve as a reference; nothing if it can.
@@ -117,6 +124,8 @@ static struct error *put_failure(struct buffer *why, const struct outcome_run *r
         return put_step_failure(why, "setup", &run->setup);
     if (outcome_failed(&run->pretest))
         return put_step_failure(why, "pretest", &run->pretest);
+    if (run->service != NULL)
+        return put_service(why, run);
     if (run->workload.end == SANDBOX_TIMEOUT)
         return put_timeout(why, run);
     if (run->workload.end != SANDBOX_EXIT)

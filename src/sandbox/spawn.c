@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 
 #define STACK_SIZE (64 * 1024)
+#define SHARED     3 // the descriptor of a function inside
 
 struct start {
     const struct spawn *spawn;
@@ -99,14 +100,18 @@ static bool place(int from, int to)
 
 static bool place_streams(const struct spawn *spawn)
 {
-    int input = spawn->input, output = fcntl(spawn->output, F_DUPFD, 3);
-    int errors = fcntl(spawn->errors, F_DUPFD, 3);
-    input = input < 0 ? open("/dev/null", O_RDONLY) : fcntl(input, F_DUPFD, 3);
+    int input = spawn->input, output = fcntl(spawn->output, F_DUPFD, SHARED);
+    int errors = fcntl(spawn->errors, F_DUPFD, SHARED);
+    input = input < 0 ? open("/dev/null", O_RDONLY) : fcntl(input, F_DUPFD, SHARED);
     if (input < 0 || output < 0 || errors < 0)
         return false;
     if (!place(input, 0) || !place(output, 1) || !place(errors, 2))
         return false;
-    return syscall(SYS_close_range, 3u, ~0u, 0u) == 0;
+    if (spawn->inside == NULL)
+        return syscall(SYS_close_range, (unsigned)SHARED, ~0u, 0u) == 0;
+    return (spawn->shared == SHARED || dup2(spawn->shared, SHARED) == SHARED) &&
+           fcntl(SHARED, F_SETFD, FD_CLOEXEC) == 0 &&
+           syscall(SYS_close_range, SHARED + 1u, ~0u, 0u) == 0;
 }
 
 // What execvp does, for an environment that is not ours. Returns when nothing could be executed.
@@ -202,8 +207,36 @@ static struct error *shell_command(char *const *command, char ***ret_shell)
     return NULL;
 }
 
+// A function of ours needs memory of its own, for as long as it likes.
+static struct error *start_function(const struct spawn *spawn, pid_t *ret_pid, int *ret_handle)
+{
+    const struct start start = {.spawn = spawn, .parent = (pid_t)syscall(SYS_getpid)};
+    pid_t pid = fork();
+    if (pid < 0)
+        return error_from_errno(errno, "cannot start a process");
+    if (pid == 0) {
+        const char *failed = prepare(&start);
+        long parent = spawn->mortal ? syscall(SYS_getppid) : start.parent;
+        _exit(failed == NULL && (parent == 0 || parent == start.parent) ? spawn->inside(SHARED)
+                                                                        : 127);
+    }
+    int handle = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (handle < 0) {
+        int code = errno;
+        kill(pid, SIGKILL);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+        return error_from_errno(code, "cannot watch a process");
+    }
+    *ret_pid = pid;
+    *ret_handle = handle;
+    return NULL;
+}
+
 struct error *spawn_start(const struct spawn *spawn, pid_t *ret_pid, int *ret_handle)
 {
+    if (spawn->inside != NULL)
+        return start_function(spawn, ret_pid, ret_handle);
     _cleanup_free_ char **shell = NULL;
     _cleanup_free_ char *stack = malloc(STACK_SIZE);
     if (stack == NULL)

@@ -13,7 +13,9 @@
 struct spawn {
     char *const *command; // command[0] without a slash is looked for in PATH of `environment`
     char *const *environment;
-    const char *directory;        // to start in, or NULL
+    const char *directory;     // to start in, or NULL
+    int (*inside)(int shared); // as in sandbox_step
+    int shared;
     int input, output, errors;    // its standard descriptors; a negative input is /dev/null
     bool terminal;                // input is to control the command's session
     struct sandbox_limits limits; // as limits of each process
@@ -28,7 +30,8 @@ uint64_t spawn_ignored_signals(void);
 // Back to what they do by default; none is blocked. Only system calls.
 void spawn_reset_signals(uint64_t signals);
 
-// The command runs when this returns without an error. *ret_handle is a pidfd. It starts in a
+// The command runs when this returns without an error (a function has been started, and ends with
+// 127 if it cannot be prepared). *ret_handle is a pidfd. It starts in a
 // session of its own, with no other descriptor than the standard ones, no signal blocked or
 // ignored.
 struct error *spawn_start(const struct spawn *spawn, pid_t *ret_pid, int *ret_handle);

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See server-life.h.
+#include "campaign/server-life.h"
+
+#include "base/cleanup.h"
+#include "campaign/hang.h"
+#include "campaign/server-drive.h"
+#include "campaign/server-words.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define MARGIN_NS  30000000000ull // for a driver that does not work itself
+#define FOREVER_NS (365ull * 24 * 3600 * 1000000000)
+#define DEPTH      32
+
+struct server_life {
+    const struct definition *definition;
+    uint64_t timeout_ns, grace_ns;
+    struct stop stop;
+    ARRAY(char *) words; // of server and load, for who looks at paths in them; ends with NULL
+    int shared;
+    struct server_state *state;
+    size_t size;
+};
+
+static const char *stop_text(const struct definition *definition)
+{
+    return definition->service.stop != NULL ? definition->service.stop : "SIGTERM";
+}
+
+static struct error *add_words(struct server_life *life, const definition_words *words)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        char **place = ARRAY_ADD(&life->words);
+        if (place == NULL)
+            return error_no_memory();
+        *place = words->items[i];
+    }
+    return NULL;
+}
+
+static struct error *fill(struct server_life *life, const struct server_life_options *options)
+{
+    const struct definition *definition = options->definition;
+    const struct service *service = &definition->service;
+    TRY(stop_parse(stop_text(definition), &life->stop));
+    TRY(add_words(life, &definition->command));
+    TRY(add_words(life, &service->load));
+    if (ARRAY_ADD(&life->words) == NULL)
+        return error_no_memory();
+    const struct server_orders orders = {
+        .server = definition->command.items,
+        .server_environment = options->server_environment,
+        .load = service->load.count != 0 ? service->load.items : NULL,
+        .environment = options->environment,
+        .ready = service->ready,
+        .stop = stop_text(definition),
+        .input = options->input,
+        .ready_ns = life->timeout_ns,
+        .load_ns = life->timeout_ns,
+        .stop_ns = life->grace_ns,
+        .rounds = options->rounds,
+        .switches = options->switches,
+        .first_switch = options->first_switch,
+        .switch_step = options->switch_step,
+    };
+    return server_state_open(&orders, &life->shared, &life->state, &life->size);
+}
+
+struct error *server_life_new(const struct server_life_options *options,
+                              struct server_life **ret_life)
+{
+    struct server_life *life = calloc(1, sizeof *life);
+    if (life == NULL)
+        return error_no_memory();
+    uint64_t grace = options->definition->service.grace_ns;
+    life->definition = options->definition;
+    life->shared = -1;
+    life->timeout_ns = options->timeout_ns != 0 ? options->timeout_ns : FOREVER_NS;
+    life->grace_ns = grace != 0 ? grace : life->timeout_ns;
+    struct error *error = fill(life, options);
+    if (error != NULL) {
+        server_life_free(life);
+        return error;
+    }
+    *ret_life = life;
+    return NULL;
+}
+
+void server_life_free(struct server_life *life)
+{
+    if (life == NULL)
+        return;
+    server_state_close(life->state, life->size);
+    if (life->shared >= 0)
+        close(life->shared);
+    ARRAY_DEINIT(&life->words);
+    free(life);
+}
+
+const struct server_state *server_life_state(const struct server_life *life)
+{
+    return life->state;
+}
+
+void server_life_fill(const struct server_life *life, struct sandbox_step *step)
+{
+    step->command = life->words.items;
+    step->inside = server_drive;
+    step->shared = life->shared;
+    step->input = -1;
+    step->timeout_ns = life->timeout_ns >= FOREVER_NS
+                           ? 0
+                           : (1 + SERVER_ROUNDS) * life->timeout_ns + life->grace_ns + MARGIN_NS;
+}
+
+// The number that a process has inside is the last in this line of its status.
+static bool is_inner(pid_t pid, pid_t inner)
+{
+    char path[64], line[256];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    _cleanup_fclose_ FILE *file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, "NSpid:", 6) != 0)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        const char *last = strrchr(line, '\t');
+        return last != NULL && atoi(last + 1) == inner;
+    }
+    return false;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    char path[64], line[1024];
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    _cleanup_fclose_ FILE *file = fopen(path, "re");
+    const char *end =
+        file != NULL && fgets(line, sizeof line, file) != NULL ? strrchr(line, ')') : NULL;
+    return end != NULL && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+static bool is_below(pid_t pid, pid_t above)
+{
+    for (int depth = 0; depth < DEPTH && pid > 1; depth++) {
+        pid = parent_of(pid);
+        if (pid == above)
+            return true;
+    }
+    return false;
+}
+
+// A process below `above` by its number inside; `above` itself if there is none.
+static pid_t find_inner(pid_t above, pid_t inner)
+{
+    DIR *processes = opendir("/proc");
+    const struct dirent *entry;
+    pid_t found = above;
+    while (processes != NULL && found == above && (entry = readdir(processes)) != NULL) {
+        pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
+        if (pid != 0 && pid != above && is_inner(pid, inner) && is_below(pid, above))
+            found = pid;
+    }
+    if (processes != NULL)
+        closedir(processes);
+    return found;
+}
+
+uint64_t server_life_tick(struct server_life *life, pid_t pid, uint64_t ns, const char *root,
+                          struct outcome_run *run)
+{
+    if (atomic_load(&life->state->look) == SERVER_LATE) {
+        free(run->hang_stack);
+        free(run->hang_key);
+        hang_look(find_inner(pid, life->state->server), root, &run->hang_stack, &run->hang_key);
+        atomic_store(&life->state->look, SERVER_LOOKED);
+    }
+    return ns + SERVER_TICK_NS;
+}
+
+static const char *phase_word(enum server_phase phase)
+{
+    return phase == SERVER_START  ? "before it was ready"
+           : phase == SERVER_LOAD ? "during the load"
+                                  : "before it was told to stop";
+}
+
+static struct error *put_late(const struct server_life *life, struct buffer *text)
+{
+    const struct service *service = &life->definition->service;
+    double seconds = (double)life->timeout_ns / 1e9, grace = (double)life->grace_ns / 1e9;
+    switch (life->state->phase) {
+    case SERVER_START:
+        return buffer_printf(text, "the server was not ready (%s) after %.3g s", service->ready,
+                             seconds);
+    case SERVER_LOAD:
+        return buffer_printf(text, "the load was not done after %.3g s; the server", seconds);
+    default:
+        if (life->stop.kind == STOP_NONE)
+            return buffer_printf(text, "the server did not end within %.3g s of the load", grace);
+        return buffer_printf(text, "the server did not stop within %.3g s of %s", grace,
+                             life->stop.kind == STOP_SIGNAL ? outcome_signal_name(life->stop.signal)
+                                                            : life->stop.command);
+    }
+}
+
+// An end that `stop` asked for: by the signal itself, or by an exit status that stands for it.
+static bool as_asked(const struct server_life *life, int status)
+{
+    int number = life->stop.kind == STOP_SIGNAL ? life->stop.signal : 0;
+    if (WIFSIGNALED(status))
+        return WTERMSIG(status) == number;
+    return WEXITSTATUS(status) == 0 || (number != 0 && WEXITSTATUS(status) == 128 + number);
+}
+
+static void take_status(struct sandbox_result *result, int status)
+{
+    result->end = WIFSIGNALED(status) ? SANDBOX_SIGNAL : SANDBOX_EXIT;
+    result->status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static struct error *put_gone(const struct server_life *life, const struct outcome_run *run,
+                              struct buffer *text)
+{
+    TRY(buffer_printf(text, "the server ended by itself %s: ", phase_word(life->state->phase)));
+    return outcome_put_end(text, &run->workload);
+}
+
+// Of the load: a client that dies of a signal is told as shells tell it.
+static int load_status(const struct server_state *state)
+{
+    int status = state->begun != 0 ? state->rounds[state->begun - 1].status : 0;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+struct error *server_life_conclude(const struct server_life *life, struct outcome_run *run)
+{
+    const struct server_state *state = life->state;
+    struct sandbox_result *result = &run->workload;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    if (result->end != SANDBOX_EXIT) // the driver itself did not get to its end
+        return NULL;
+    if (state->trouble[0] != '\0' || result->status != 0) {
+        free(run->trouble);
+        run->trouble =
+            strdup(state->trouble[0] != '\0' ? state->trouble : "the server could not be led");
+        return run->trouble == NULL ? error_no_memory() : NULL;
+    }
+    if (state->late) {
+        result->end = SANDBOX_TIMEOUT;
+        TRY(put_late(life, &text));
+    } else if (state->gone) {
+        take_status(result, state->status);
+        run->down = state->phase == SERVER_START && result->end == SANDBOX_EXIT;
+        run->deserted = !run->down && result->end == SANDBOX_EXIT;
+        TRY(put_gone(life, run, &text));
+    } else {
+        result->status = load_status(state);
+        bool expected = result->status == (int)life->definition->oracle.status;
+        if (state->ended && (expected || WIFSIGNALED(state->status)) &&
+            !as_asked(life, state->status))
+            take_status(result, state->status);
+    }
+    if (text.data != NULL)
+        run->service = TAKE(text.data);
+    return NULL;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One life of a server, seen from the job slot: what the driver inside the sandbox is told, when it
+// is looked at, and what its report makes of the run.
+#ifndef ORDEAL_CAMPAIGN_SERVER_LIFE_H
+#define ORDEAL_CAMPAIGN_SERVER_LIFE_H
+
+#include "base/error.h"
+#include "campaign/definition.h"
+#include "campaign/outcome.h"
+#include "campaign/server-orders.h"
+
+#define SERVER_TICK_NS 20000000u // between looks at whether the driver wants to be looked at
+
+struct server_life;
+struct server_life_options {
+    const struct definition *definition;
+    char *const *environment;        // of the load, ends with NULL
+    char *const *server_environment; // likewise
+    const char *input;               // or NULL
+    uint64_t timeout_ns;             // for every phase; 0: none
+    uint32_t rounds;                 // of the load, with faults switched on one after the other
+    const char *switches;            // as of server_orders; NULL: none
+    uint64_t first_switch, switch_step;
+};
+struct error *server_life_new(const struct server_life_options *options,
+                              struct server_life **ret_life);
+void server_life_free(struct server_life *life);
+
+// Makes a step of it; time, input and data are not touched.
+void server_life_fill(const struct server_life *life, struct sandbox_step *step);
+const struct server_state *server_life_state(const struct server_life *life);
+// As of sandbox_step.tick; `pid` is the driver's. `root` as of sandbox_root().
+uint64_t server_life_tick(struct server_life *life, pid_t pid, uint64_t ns, const char *root,
+                          struct outcome_run *run);
+// When all is over: what run->workload is of the driver becomes the server's and the load's.
+struct error *server_life_conclude(const struct server_life *life, struct outcome_run *run);
+
+#endif
