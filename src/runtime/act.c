@@ -5,10 +5,12 @@
 
 #include <time.h>
 
-// glibc's FILE begins with a word of flags.
-#define STREAM_MAGIC 0xfbad0000u
-#define STREAM_END   0x10u
-#define STREAM_ERROR 0x20u
+// glibc's FILE begins with a word of flags; pointers follow.
+#define STREAM_MAGIC         0xfbad0000u
+#define STREAM_END           0x10u
+#define STREAM_ERROR         0x20u
+#define STREAM_WRITE_BASE    4 // in words
+#define STREAM_WRITE_POINTER 5
 
 static uint64_t short_count(const struct wire_rule *rule, uint64_t asked)
 {
@@ -67,14 +69,37 @@ static uint32_t stream_action(const struct wire_habit *habit, const struct wire_
     return 0;
 }
 
+static bool is_stream(const uint32_t *place, uint32_t *ret_flags)
+{
+    return place != NULL && system_peek(place, ret_flags, sizeof *ret_flags) &&
+           (*ret_flags & 0xffff0000u) == STREAM_MAGIC;
+}
+
 static bool stream_flags(const struct call_frame *frame, const struct wire_habit *habit,
                          uint32_t **ret_place, uint32_t *ret_flags)
 {
-    if (habit->stream > WIRE_ARGUMENTS)
+    if (habit->stream >= WIRE_HABIT_STDIN) {
+        const char *name = habit->stream == WIRE_HABIT_STDIN ? "stdin" : "stdout";
+        const void *variable = symbol_find_at_start((struct symbol_query){name, NULL});
+        if (variable == NULL || !system_peek(variable, ret_place, sizeof *ret_place))
+            return false;
+    } else if (habit->stream <= WIRE_ARGUMENTS) {
+        *ret_place = (uint32_t *)frame->arguments[habit->stream - 1];
+    } else {
         return false;
-    *ret_place = (uint32_t *)frame->arguments[habit->stream - 1];
-    return *ret_place != NULL && system_peek(*ret_place, ret_flags, sizeof *ret_flags) &&
-           (*ret_flags & 0xffff0000u) == STREAM_MAGIC;
+    }
+    return is_stream(*ret_place, ret_flags);
+}
+
+// What a stream has not written yet is gone when it cannot be written and the stream is closed.
+static void lose_buffer(const struct call_frame *frame)
+{
+    uint64_t *stream = (uint64_t *)frame->arguments[0];
+    uint64_t first;
+    uint32_t flags;
+    if (is_stream((const uint32_t *)stream, &flags) &&
+        system_peek(&stream[STREAM_WRITE_BASE], &first, sizeof first))
+        system_poke(&stream[STREAM_WRITE_POINTER], &first, sizeof first);
 }
 
 // Only what is sure to be a stream is touched; what else there is, is no glibc's.
@@ -162,6 +187,9 @@ enum decision act(const struct call *call, uint32_t number)
         frame->arguments[rule->short_argument] = shortened;
     if (!is_performed(call->function, rule))
         return finish(frame, call->function, rule);
+    if ((rule->actions & WIRE_ERRNO) != 0 && call->function->habit != NULL &&
+        (call->function->habit->flags & WIRE_HABIT_LOSES) != 0)
+        lose_buffer(frame);
     frame->slot |= stack_words(frame) << 16 | (uint64_t)number << 32;
     return DECIDE_PERFORM;
 }

@@ -254,6 +254,7 @@ struct symbol_query {
 // The address the loader would bind a reference from `from` to, or NULL.
 void *symbol_find(const struct module *from, struct symbol_query query);
 void *symbol_find_after(const struct module *from, struct symbol_query query); // RTLD_NEXT
+void *symbol_find_at_start(struct symbol_query query); // in what the program was started with
 void *symbol_in(const struct module *module, struct symbol_query query);
 // A non-PIE program gives a function it takes the address of a PLT entry of its own as the address
 // for everybody. That entry goes through the program's slot, which is rewritten.

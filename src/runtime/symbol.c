@@ -225,13 +225,11 @@ void *symbol_find(const struct module *from, struct symbol_query query)
     return address;
 }
 
-// Called outside the loader's lock, so it looks only at what cannot go away meanwhile: what was
-// there at the start, or what the caller itself keeps loaded.
-void *symbol_find_after(const struct module *from, struct symbol_query query)
+// The next two are called outside the loader's lock, so they look only at what cannot go away
+// meanwhile: what was there at the start, or what the caller itself keeps loaded.
+static void *find_startup(const struct link_map *first, struct symbol_query query)
 {
-    if (from->root != NULL)
-        return find_local(from, from, query);
-    for (const struct link_map *map = from->map->l_next; map != NULL; map = map->l_next) {
+    for (const struct link_map *map = first; map != NULL; map = map->l_next) {
         const struct module *module = module_of(map);
         if (module == NULL || !module->startup)
             break;
@@ -240,6 +238,18 @@ void *symbol_find_after(const struct module *from, struct symbol_query query)
             return address;
     }
     return NULL;
+}
+
+void *symbol_find_at_start(struct symbol_query query)
+{
+    return find_startup(_r_debug.r_map, query);
+}
+
+void *symbol_find_after(const struct module *from, struct symbol_query query)
+{
+    if (from->root != NULL)
+        return find_local(from, from, query);
+    return find_startup(from->map->l_next, query);
 }
 
 void *symbol_programs_plt(const char *name)

@@ -14,19 +14,26 @@ enum wire_habit_flag {
                                 // on the caller's behalf
     WIRE_HABIT_ENDS_0 = 1 << 2, // 0 without an errno is the end of the stream
     WIRE_HABIT_ENDS_EOF = 1 << 3, // EOF without an errno is
+    WIRE_HABIT_LOSES = 1 << 4, // of argument 1, a FILE: with an errno, its buffer was not written
 };
+
+// In place of an argument's number: a stream that the function does not name.
+#define WIRE_HABIT_STDIN  254
+#define WIRE_HABIT_STDOUT 255
 
 struct wire_habit {
     char name[24];
-    uint8_t stream; // which argument is the FILE, from 1; 0: none
+    uint8_t stream; // which argument is the FILE, from 1, or WIRE_HABIT_STD*; 0: none
     uint8_t flags;  // enum wire_habit_flag
 };
 
 // Sorted by byte value.
 static const struct wire_habit wire_habits[] = {
-    {"_IO_fclose", 0, WIRE_HABIT_RELEASES},
+    {"_IO_fclose", 0, WIRE_HABIT_RELEASES | WIRE_HABIT_LOSES},
     {"_IO_getc", 1, WIRE_HABIT_ENDS_EOF},
+    {"_IO_printf", WIRE_HABIT_STDOUT, 0},
     {"_IO_putc", 2, 0},
+    {"_IO_puts", WIRE_HABIT_STDOUT, 0},
     {"__close", 0, WIRE_HABIT_RELEASES},
     {"__fgets_chk", 4, WIRE_HABIT_ENDS_0},
     {"__fgets_unlocked_chk", 4, WIRE_HABIT_ENDS_0},
@@ -37,12 +44,20 @@ static const struct wire_habit wire_habits[] = {
     {"__fwprintf_chk", 1, 0},
     {"__getdelim", 4, WIRE_HABIT_ENDS_EOF},
     {"__isoc23_fscanf", 1, WIRE_HABIT_ENDS_EOF},
+    {"__isoc23_scanf", WIRE_HABIT_STDIN, WIRE_HABIT_ENDS_EOF},
+    {"__isoc23_vscanf", WIRE_HABIT_STDIN, WIRE_HABIT_ENDS_EOF},
     {"__isoc99_fscanf", 1, WIRE_HABIT_ENDS_EOF},
+    {"__isoc99_scanf", WIRE_HABIT_STDIN, WIRE_HABIT_ENDS_EOF},
+    {"__isoc99_vscanf", WIRE_HABIT_STDIN, WIRE_HABIT_ENDS_EOF},
     {"__overflow", 1, 0},
+    {"__printf_chk", WIRE_HABIT_STDOUT, 0},
     {"__sigsetjmp", 0, WIRE_HABIT_DIRECT},
     {"__uflow", 1, WIRE_HABIT_ENDS_EOF},
     {"__underflow", 1, WIRE_HABIT_ENDS_EOF},
     {"__vfprintf_chk", 1, 0},
+    {"__vprintf_chk", WIRE_HABIT_STDOUT, 0},
+    {"__vwprintf_chk", WIRE_HABIT_STDOUT, 0},
+    {"__wprintf_chk", WIRE_HABIT_STDOUT, 0},
     {"_exit", 0, WIRE_HABIT_DIRECT},
     {"_setjmp", 0, WIRE_HABIT_DIRECT},
     {"abort", 0, WIRE_HABIT_DIRECT},
@@ -54,7 +69,7 @@ static const struct wire_habit wire_habits[] = {
     {"dlsym", 0, WIRE_HABIT_DIRECT},
     {"dlvsym", 0, WIRE_HABIT_DIRECT},
     {"exit", 0, WIRE_HABIT_DIRECT},
-    {"fclose", 0, WIRE_HABIT_RELEASES},
+    {"fclose", 0, WIRE_HABIT_RELEASES | WIRE_HABIT_LOSES},
     {"fcloseall", 0, WIRE_HABIT_RELEASES},
     {"fflush", 1, 0},
     {"fflush_unlocked", 1, 0},
@@ -84,23 +99,35 @@ static const struct wire_habit wire_habits[] = {
     {"fwrite_unlocked", 4, 0},
     {"getc", 1, WIRE_HABIT_ENDS_EOF},
     {"getc_unlocked", 1, WIRE_HABIT_ENDS_EOF},
+    {"getchar", WIRE_HABIT_STDIN, WIRE_HABIT_ENDS_EOF},
+    {"getchar_unlocked", WIRE_HABIT_STDIN, WIRE_HABIT_ENDS_EOF},
     {"getcontext", 0, WIRE_HABIT_DIRECT},
     {"getdelim", 4, WIRE_HABIT_ENDS_EOF},
     {"getline", 3, WIRE_HABIT_ENDS_EOF},
+    {"gets", WIRE_HABIT_STDIN, WIRE_HABIT_ENDS_0},
     {"getw", 1, WIRE_HABIT_ENDS_EOF},
     {"getwc", 1, WIRE_HABIT_ENDS_EOF},
     {"getwc_unlocked", 1, WIRE_HABIT_ENDS_EOF},
+    {"getwchar", WIRE_HABIT_STDIN, WIRE_HABIT_ENDS_EOF},
+    {"getwchar_unlocked", WIRE_HABIT_STDIN, WIRE_HABIT_ENDS_EOF},
     {"gzclose", 0, WIRE_HABIT_RELEASES},
     {"gzclose_r", 0, WIRE_HABIT_RELEASES},
     {"gzclose_w", 0, WIRE_HABIT_RELEASES},
     {"longjmp", 0, WIRE_HABIT_DIRECT},
     {"pclose", 0, WIRE_HABIT_RELEASES},
+    {"printf", WIRE_HABIT_STDOUT, 0},
     {"pthread_exit", 0, WIRE_HABIT_DIRECT},
     {"putc", 2, 0},
     {"putc_unlocked", 2, 0},
+    {"putchar", WIRE_HABIT_STDOUT, 0},
+    {"putchar_unlocked", WIRE_HABIT_STDOUT, 0},
+    {"puts", WIRE_HABIT_STDOUT, 0},
     {"putw", 2, 0},
     {"putwc", 2, 0},
     {"putwc_unlocked", 2, 0},
+    {"putwchar", WIRE_HABIT_STDOUT, 0},
+    {"putwchar_unlocked", WIRE_HABIT_STDOUT, 0},
+    {"scanf", WIRE_HABIT_STDIN, WIRE_HABIT_ENDS_EOF},
     {"setjmp", 0, WIRE_HABIT_DIRECT},
     {"siglongjmp", 0, WIRE_HABIT_DIRECT},
     {"sigsetjmp", 0, WIRE_HABIT_DIRECT},
@@ -109,18 +136,29 @@ static const struct wire_habit wire_habits[] = {
     {"vfprintf", 1, 0},
     {"vfscanf", 1, WIRE_HABIT_ENDS_EOF},
     {"vfwprintf", 1, 0},
+    {"vprintf", WIRE_HABIT_STDOUT, 0},
+    {"vscanf", WIRE_HABIT_STDIN, WIRE_HABIT_ENDS_EOF},
+    {"vwprintf", WIRE_HABIT_STDOUT, 0},
+    {"wprintf", WIRE_HABIT_STDOUT, 0},
 };
 #define WIRE_HABITS (sizeof wire_habits / sizeof *wire_habits)
 
 // What is known of a function, or NULL.
 static inline const struct wire_habit *wire_habit_find(const char *name)
 {
-    for (size_t i = 0; i < WIRE_HABITS; i++) {
-        const char *a = wire_habits[i].name, *b = name;
+    size_t low = 0, high = WIRE_HABITS;
+    while (low < high) {
+        const struct wire_habit *row = &wire_habits[(low + high) / 2];
+        const unsigned char *a = (const unsigned char *)row->name;
+        const unsigned char *b = (const unsigned char *)name;
         while (*a != '\0' && *a == *b)
             a++, b++;
         if (*a == *b)
-            return &wire_habits[i];
+            return row;
+        if (*a < *b)
+            low = (size_t)(row - wire_habits) + 1;
+        else
+            high = (size_t)(row - wire_habits);
     }
     return NULL;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <wchar.h>
 
 int main(int argc, char **argv)
@@ -31,7 +32,14 @@ int main(int argc, char **argv)
         fflush(stream);
     else if (strcmp(how, "everything") == 0)
         fflush(NULL);
-    printf("%s: %s%s\n", how, ferror(stream) ? "error " : "", feof(stream) ? "end" : "");
+    else if (strcmp(how, "puts") == 0)
+        fclose(stream), puts("text"), stream = stdout;
+    else if (strcmp(how, "printf") == 0)
+        fclose(stream), printf("%d\n", argc), stream = stdout;
+    else if (strcmp(how, "scanf") == 0)
+        fclose(stream), size = scanf("%63s", text) == 1, stream = stdin;
+    dprintf(STDERR_FILENO, "%s: %s%s\n", how, ferror(stream) ? "error " : "",
+            feof(stream) ? "end" : "");
     free(line);
     return 0;
 }
