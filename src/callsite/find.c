@@ -6,6 +6,7 @@
 #include "callsite/before.h"
 #include "callsite/callers.h"
 #include "callsite/judge.h"
+#include "callsite/recovery.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -238,6 +239,20 @@ static struct error *look_for_use(struct finding *finding, const struct root *ro
     return NULL;
 }
 
+// Branches that only failures take.
+static struct error *note_failing(struct finding *finding, const struct root *root)
+{
+    const struct candidates *candidates = &finding->candidates.items[root->callee];
+    struct outcome outcome;
+    TRY(follower_run(finding->follower, root->block, candidates, root->known, root->numbers,
+                     root->failures, FOLLOW_BRANCHES, &outcome));
+    if (outcome.cut || outcome.lost)
+        return NULL; // what could not be followed to its end says nothing
+    uint64_t failures =
+        recovery_failures(&finding->sites.callees.items[root->callee], candidates, root->failures);
+    return recovery_note(finding->image, finding->follower, root->block, failures, &finding->sites);
+}
+
 static struct error *follow_root(struct finding *finding, struct root root)
 {
     const struct flow_image *image = finding->image;
@@ -251,6 +266,8 @@ static struct error *follow_root(struct finding *finding, struct root root)
     else
         TRY(follower_run(finding->follower, root.block, candidates, root.known, root.numbers,
                          root.failures, thin ? FOLLOW_THIN : FOLLOW_PLAIN, &outcome));
+    if (finding->world->failing && !root.tail)
+        TRY(note_failing(finding, &root));
     if (outcome.retried && outcome.told != 0)
         TRY(look_for_use(finding, &root, &outcome));
     uint32_t number = (uint32_t)finding->sites.items.count;

@@ -43,6 +43,8 @@ struct follower {
     enum follow_mode mode;
     struct follower *inner; // for functions that the result is passed to
     unsigned entered;
+    ARRAY(struct branch_lanes) branches; // FOLLOW_BRANCHES
+    ARRAY(uint32_t) left;                // likewise
     unsigned use_count;
     struct use_note uses[USES];
 };

@@ -40,7 +40,21 @@ void follower_free(struct follower *follower)
     follower_free(follower->inner);
     contents_deinit(&follower->contents);
     ARRAY_DEINIT(&follower->ways);
+    ARRAY_DEINIT(&follower->branches);
+    ARRAY_DEINIT(&follower->left);
     free(follower);
+}
+
+const struct branch_lanes *follower_branches(const struct follower *follower, size_t *ret_count)
+{
+    *ret_count = follower->branches.count;
+    return follower->branches.items;
+}
+
+const uint32_t *follower_left(const struct follower *follower, size_t *ret_count)
+{
+    *ret_count = follower->left.count;
+    return follower->left.items;
 }
 
 static bool is_followed(const struct follower *follower, const struct way *way)
@@ -65,16 +79,31 @@ static bool is_followed(const struct follower *follower, const struct way *way)
     return machine_flags_derived(machine, &follower->contents) || (way->fresh && way->distance < 8);
 }
 
+static struct error *leave(struct follower *follower, const struct way *way)
+{
+    if (follower->mode != FOLLOW_BRANCHES || follow_failed(follower, way))
+        return NULL;
+    uint32_t *left = ARRAY_ADD(&follower->left);
+    if (left == NULL)
+        return error_no_memory();
+    *left = way->block;
+    return NULL;
+}
+
 static struct error *push(struct follower *follower, const struct way *way)
 {
-    if (way->alive == 0 || !is_followed(follower, way) || way->distance > LONGEST_WAY)
+    if (way->alive == 0)
         return NULL;
+    if (!is_followed(follower, way) || way->distance > LONGEST_WAY)
+        return leave(follower, way);
     if (follower->ways.count >= MOST_WAYS || follower->seen_count >= SEEN_ROOM / 4 * 3) {
         follower->outcome.cut = true;
         return NULL;
     }
-    if (!follow_is_new(follower, way) || follow_is_enough(follower, way))
+    if (!follow_is_new(follower, way))
         return NULL;
+    if (follow_is_enough(follower, way))
+        return leave(follower, way);
     struct way *added = ARRAY_ADD(&follower->ways);
     if (added == NULL)
         return error_no_memory();
@@ -94,6 +123,24 @@ static struct error *go_to(struct follower *follower, const struct way *way, uin
 
 // ---- the end of a block ----
 
+static struct error *note_branch(struct follower *follower, const struct way *way,
+                                 struct split split)
+{
+    struct branch_lanes *known = NULL;
+    for (size_t i = 0; i < follower->branches.count && known == NULL; i++)
+        if (follower->branches.items[i].block == way->block)
+            known = &follower->branches.items[i];
+    if (known == NULL) {
+        known = ARRAY_ADD(&follower->branches);
+        if (known == NULL)
+            return error_no_memory();
+        *known = (struct branch_lanes){.block = way->block};
+    }
+    known->taken |= way->alive & split.yes;
+    known->falls |= way->alive & split.no;
+    return NULL;
+}
+
 static struct error *leave_by_branch(struct follower *follower, struct way *way, uint32_t at)
 {
     const struct flow_block *block = &follower->image->blocks.items[way->block];
@@ -102,6 +149,8 @@ static struct error *leave_by_branch(struct follower *follower, struct way *way,
         split = follow_split(follower, way, follower->image->facts.items[at].condition);
         follow_told(follower, way, at, follow_apart(follower, way, split), false);
     }
+    if (follower->mode == FOLLOW_BRANCHES)
+        TRY(note_branch(follower, way, split));
     if (block->end == FLOW_TAIL && (way->alive & split.yes) != 0) {
         struct way tail = *way;
         tail.alive &= split.yes;
@@ -331,6 +380,7 @@ static struct error *start(struct follower *follower, const struct candidates *c
     follower->searched = follower->errno_registers = 0;
     follower->mode = mode;
     follower->use_count = follower->entered = 0;
+    follower->branches.count = follower->left.count = 0;
     return NULL;
 }
 

@@ -42,21 +42,33 @@ struct outcome {
     int64_t returned_numbers[CONTENT_LANES];
 };
 
+// The lanes that went along the two ways of a branch.
+struct branch_lanes {
+    uint32_t block;
+    uint64_t taken, falls;
+};
+
 struct follower;
 struct error *follower_new(const struct flow_image *image, struct follower **ret_follower);
 void follower_free(struct follower *follower);
 
 enum follow_mode {
     FOLLOW_PLAIN,
-    FOLLOW_THIN,    // goes on after the check as well, to see what the function returns
-    FOLLOW_NO_END,  // what the function leaves in the return register is nobody's
-    FOLLOW_SUCCESS, // goes on after the check, to see what successes are good for
-    FOLLOW_RETRY,   // likewise, for failures whose errno was looked at, too
+    FOLLOW_THIN,     // goes on after the check as well, to see what the function returns
+    FOLLOW_NO_END,   // what the function leaves in the return register is nobody's
+    FOLLOW_SUCCESS,  // goes on after the check, to see what successes are good for
+    FOLLOW_RETRY,    // likewise, for failures whose errno was looked at, too
+    FOLLOW_BRANCHES, // goes on for all lanes as long as the result matters, and notes branches
 };
 // From right behind the call that ends `block` on, with `numbers` in the return register.
 struct error *follower_run(struct follower *follower, uint32_t block,
                            const struct candidates *candidates, uint64_t known,
                            const int64_t *numbers, uint64_t failures, enum follow_mode mode,
                            struct outcome *ret_outcome);
+
+// The branches of the last run of FOLLOW_BRANCHES, and blocks from where on successes were not
+// followed any more; *ret_count of them.
+const struct branch_lanes *follower_branches(const struct follower *follower, size_t *ret_count);
+const uint32_t *follower_left(const struct follower *follower, size_t *ret_count);
 
 #endif

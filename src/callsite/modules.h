@@ -26,6 +26,7 @@ struct callsite_modules {
     struct profile_set *set;
     const struct profile_cache *cache; // or NULL
     struct error_set excluded;         // error numbers that do not count
+    bool failing;                      // find branches that only failures take, too
     ARRAY(struct callsite_module) items;
 };
 void callsite_modules_deinit(struct callsite_modules *modules);

@@ -6,6 +6,7 @@ void sites_deinit(struct sites *sites)
 {
     ARRAY_DEINIT(&sites->callees);
     ARRAY_DEINIT(&sites->items);
+    ARRAY_DEINIT(&sites->failing);
 }
 
 const char *site_class_name(enum site_class class)

@@ -103,11 +103,19 @@ struct site {
     const char *reason;                // or NULL; lives as long as the program
 };
 
+// A branch that only failures of a call take; found on request.
+struct site_edge {
+    uint32_t call; // block that ends with the call
+    uint32_t from; // block that ends with the branch
+    uint32_t way;  // enum flow_way
+};
+
 struct sites {
     ARRAY(struct site_callee) callees;
     ARRAY(struct site) items; // by address
     uint32_t calls;           // all calls of imports, whether they can fail or not
     uint32_t unresolved;      // calls of which nobody knows where they lead
+    ARRAY(struct site_edge) failing;
 };
 void sites_deinit(struct sites *sites);
 
@@ -116,6 +124,7 @@ struct sites_world {
     // stay valid until the next question.
     bool (*failures)(void *data, uint32_t import, struct site_failures *ret_failures);
     void *data;
+    bool failing; // fill sites.failing, which takes as long again
 };
 // Every site of an image. Time and memory are linear in the code: what exceeds a budget is
 // SITE_UNKNOWN.

@@ -38,6 +38,13 @@ enum query {
     EACH_TRIAL_AND_CONFIRMATION,
     EACH_INJECTION,
     EACH_FINDING,
+    SUPPRESS_FINDING,
+    ADD_RECOVERY,
+    ADD_LINES,
+    FORGET_RECOVERY,
+    FORGET_LINES,
+    EACH_RECOVERY,
+    EACH_LINES,
     COUNT_ALL,
     COUNT_TYPE,
     COUNT_FUNCTION,
@@ -121,7 +128,7 @@ struct table {
     int count;
 };
 extern const struct table table_campaign, table_reference, table_artifact, table_candidate,
-    table_trial, table_injection, table_finding;
+    table_trial, table_injection, table_finding, table_recovery, table_line_coverage;
 
 struct store_artifact_row {
     int64_t reference;
@@ -133,6 +140,19 @@ struct error *row_bind(struct scan *scan, const struct table *table, const void 
 struct error *row_read(struct scan *scan, const struct table *table, void *row);
 // Inserts; sets the member of KIND_ID.
 struct error *row_add(struct store *store, enum query query, const struct table *table, void *row);
+// Calls back for each row of a query whose parameters are bound. A macro, for the callbacks differ
+// in type.
+#define EACH_ROW(scan, table, type)                                                                \
+    for (;;) {                                                                                     \
+        struct type one;                                                                           \
+        bool got;                                                                                  \
+        TRY(scan_step(&scan, &got));                                                               \
+        if (!got)                                                                                  \
+            return NULL;                                                                           \
+        TRY(row_read(&scan, &table, &one));                                                        \
+        TRY(row(data, &one));                                                                      \
+    }
+
 // Gives the row texts of its own; releases them.
 struct error *row_keep(const struct table *table, void *row);
 void row_drop(const struct table *table, void *row);

@@ -86,7 +86,9 @@ static struct error *check_schema(struct store *store, int64_t *ret_version)
                          version);
     *ret_version = version;
     if (store->mode == STORE_READ && version < SCHEMA_REASONS)
-        return store_execute(store, schema_without_reasons);
+        TRY(store_execute(store, schema_without_reasons));
+    if (store->mode == STORE_READ && version < SCHEMA_MEASURES)
+        TRY(store_execute(store, schema_without_measures));
     return NULL;
 }
 

@@ -66,6 +66,13 @@ static const struct description queries[QUERIES] = {
     [EACH_FINDING] = SELECT(finding, "LEFT JOIN verdict ON verdict.word = finding.verdict"
                                      " WHERE finding.campaign = ?1"
                                      " ORDER BY verdict.severity, finding.trials DESC, finding.id"),
+    [SUPPRESS_FINDING] = {"UPDATE finding SET suppressed = ?2 WHERE id = ?1", NULL, NULL},
+    [ADD_RECOVERY] = INSERT(recovery),
+    [ADD_LINES] = INSERT(line_coverage),
+    [FORGET_RECOVERY] = {"DELETE FROM recovery WHERE campaign = ?1", NULL, NULL},
+    [FORGET_LINES] = {"DELETE FROM line_coverage WHERE campaign = ?1", NULL, NULL},
+    [EACH_RECOVERY] = SELECT(recovery, "WHERE campaign = ?1 ORDER BY module, address"),
+    [EACH_LINES] = SELECT(line_coverage, "WHERE campaign = ?1 ORDER BY file"),
     [COUNT_ALL] = COUNT("NULL", ""),
     [COUNT_TYPE] = COUNT_CANDIDATES("type"),
     [COUNT_FUNCTION] = COUNT_CANDIDATES("function"),

@@ -89,19 +89,6 @@ void store_campaign_deinit(struct store_campaign *campaign)
     row_drop(&table_campaign, campaign);
 }
 
-// Calls back for each row of a query whose parameters are bound. A macro, for the callbacks differ
-// in type.
-#define EACH_ROW(scan, table, type)                                                                \
-    for (;;) {                                                                                     \
-        struct type one;                                                                           \
-        bool got;                                                                                  \
-        TRY(scan_step(&scan, &got));                                                               \
-        if (!got)                                                                                  \
-            return NULL;                                                                           \
-        TRY(row_read(&scan, &table, &one));                                                        \
-        TRY(row(data, &one));                                                                      \
-    }
-
 struct error *store_each_campaign(struct store *store,
                                   struct error *(*row)(void *, const struct store_campaign *),
                                   void *data)

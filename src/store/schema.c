@@ -184,9 +184,43 @@ static const char views[] =
 
 static const char stopped_by[] = "ALTER TABLE campaign ADD COLUMN stopped_by TEXT;\n";
 
-const char *const schema_steps[] = {tables, views, stopped_by};
+// What is measured besides verdicts, what connects a candidate with the same one in other builds,
+// and findings that somebody does not want to see.
+static const char measured[] =
+    "ALTER TABLE candidate ADD COLUMN content INTEGER;\n"
+    "ALTER TABLE finding ADD COLUMN suppressed TEXT;\n"
+    "CREATE TABLE recovery (\n"
+    "  id INTEGER PRIMARY KEY,\n"
+    "  campaign INTEGER NOT NULL REFERENCES campaign ON DELETE CASCADE,\n"
+    "  module TEXT NOT NULL,\n"
+    "  address INTEGER NOT NULL,\n"
+    "  code INTEGER NOT NULL, -- its first four bytes\n"
+    "  function TEXT,\n"
+    "  file TEXT,\n"
+    "  line INTEGER,\n"
+    "  reached INTEGER NOT NULL CHECK (reached BETWEEN 0 AND 2)\n"
+    "  -- 1: without any fault, 2: with one; 0: never\n"
+    ");\n"
+    "CREATE INDEX recovery_campaign ON recovery (campaign);\n"
+    "CREATE TABLE line_coverage (\n"
+    "  id INTEGER PRIMARY KEY,\n"
+    "  campaign INTEGER NOT NULL REFERENCES campaign ON DELETE CASCADE,\n"
+    "  file TEXT NOT NULL,\n"
+    "  lines INTEGER NOT NULL,\n"
+    "  before INTEGER NOT NULL, -- covered without any fault\n"
+    "  after INTEGER NOT NULL -- with the trials, too\n"
+    ");\n"
+    "CREATE INDEX line_coverage_campaign ON line_coverage (campaign);\n";
+
+const char *const schema_steps[] = {tables, views, stopped_by, measured};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;
 
 // Temporary, so that it hides the file's own table and the file stays as it is.
 const char schema_without_reasons[] =
     "CREATE TEMP VIEW campaign AS SELECT *, NULL AS stopped_by FROM main.campaign";
+const char schema_without_measures[] =
+    "CREATE TEMP VIEW candidate AS SELECT *, NULL AS content FROM main.candidate;"
+    "CREATE TEMP VIEW finding AS SELECT *, NULL AS suppressed FROM main.finding;"
+    "CREATE TEMP TABLE recovery (id, campaign, module, address, code, function, file, line,"
+    " reached);"
+    "CREATE TEMP TABLE line_coverage (id, campaign, file, lines, before, after)";

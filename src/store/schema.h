@@ -19,5 +19,8 @@ extern const int schema_version;
 // statement below.
 #define SCHEMA_REASONS 3
 extern const char schema_without_reasons[];
+// Likewise of coverage, contents and suppressions.
+#define SCHEMA_MEASURES 4
+extern const char schema_without_measures[];
 
 #endif

@@ -112,7 +112,8 @@ struct store_candidate {
                         // that were chosen: the class of the call
     uint64_t position;
     double weight;
-    bool selected; // chosen to be run
+    bool selected;    // chosen to be run
+    uint64_t content; // the same in other builds where the code around the call is; 0: not known
 };
 struct error *store_add_candidate(struct store *store, struct store_candidate *row);
 // By number, those above `after`, `limit` of them at most (0 = all).
@@ -186,6 +187,7 @@ struct store_finding {
     uint64_t trials;     // how many show it
     const char *command; // that reproduces it
     enum store_confirmed confirmed;
+    const char *suppressed; // name of the suppression that hides it, or NULL
 };
 // Finds the row with this campaign and cause or makes it; raises `trials` by one. Sets row->id, and
 // trials (1: it is new) and trial to what the row holds now; a known row keeps the rest.
@@ -195,10 +197,43 @@ struct error *store_add_finding(struct store *store, struct store_finding *row);
 struct error *store_update_finding(struct store *store, const struct store_finding *row);
 struct error *store_confirm_finding(struct store *store, int64_t id,
                                     enum store_confirmed confirmed);
+// Hides it, or with NULL does not.
+struct error *store_suppress_finding(struct store *store, int64_t id, const char *suppressed);
 // Most severe first, then most trials.
 struct error *store_each_finding(struct store *store, int64_t campaign,
                                  struct error *(*row)(void *, const struct store_finding *),
                                  void *data);
+
+// A block of code that is only executed after a call has failed, and somebody noticed.
+enum store_reached { STORE_NEVER, STORE_BY_REFERENCE, STORE_BY_TRIAL };
+struct store_recovery {
+    int64_t id, campaign;
+    const char *module;
+    uint64_t address;     // link-time
+    uint32_t code;        // its first four bytes
+    const char *function; // or NULL
+    const char *file;     // or NULL
+    uint32_t line;        // or 0
+    uint32_t reached;     // enum store_reached: by what first
+};
+// Lines of a source file, where the target was built to count them.
+struct store_lines {
+    int64_t id, campaign;
+    const char *file;
+    uint64_t lines;
+    uint64_t before, after; // covered by references; by trials, too
+};
+// A campaign's are stored all at once: begin with none.
+struct error *store_forget_coverage(struct store *store, int64_t campaign);
+struct error *store_add_recovery(struct store *store, struct store_recovery *row);
+struct error *store_add_lines(struct store *store, struct store_lines *row);
+// By module and address.
+struct error *store_each_recovery(struct store *store, int64_t campaign,
+                                  struct error *(*row)(void *, const struct store_recovery *),
+                                  void *data);
+struct error *store_each_lines(struct store *store, int64_t campaign,
+                               struct error *(*row)(void *, const struct store_lines *),
+                               void *data);
 
 // Trials per verdict; optionally within groups: "type", "function", "module", "file",
 // "component", "program" (NULL: one group).

@@ -69,6 +69,7 @@ static const struct column candidate_columns[] = {
     COLUMN(store_candidate, position, KIND_COUNT),
     COLUMN(store_candidate, weight, KIND_REAL),
     COLUMN(store_candidate, selected, KIND_FLAG),
+    COLUMN(store_candidate, content, KIND_SOME_COUNT),
 };
 TABLE(candidate);
 
@@ -128,5 +129,22 @@ static const struct column finding_columns[] = {
     COLUMN(store_finding, trials, KIND_COUNT),
     COLUMN(store_finding, command, KIND_TEXT),
     COLUMN(store_finding, confirmed, KIND_CONFIRMED),
+    COLUMN(store_finding, suppressed, KIND_SOME_TEXT),
 };
 TABLE(finding);
+
+static const struct column recovery_columns[] = {
+    COLUMN(store_recovery, id, KIND_ID),          COLUMN(store_recovery, campaign, KIND_INTEGER),
+    COLUMN(store_recovery, module, KIND_TEXT),    COLUMN(store_recovery, address, KIND_COUNT),
+    COLUMN(store_recovery, code, KIND_NUMBER),    COLUMN(store_recovery, function, KIND_SOME_TEXT),
+    COLUMN(store_recovery, file, KIND_SOME_TEXT), COLUMN(store_recovery, line, KIND_SOME_NUMBER),
+    COLUMN(store_recovery, reached, KIND_NUMBER),
+};
+TABLE(recovery);
+
+static const struct column line_coverage_columns[] = {
+    COLUMN(store_lines, id, KIND_ID),        COLUMN(store_lines, campaign, KIND_INTEGER),
+    COLUMN(store_lines, file, KIND_TEXT),    COLUMN(store_lines, lines, KIND_COUNT),
+    COLUMN(store_lines, before, KIND_COUNT), COLUMN(store_lines, after, KIND_COUNT),
+};
+TABLE(line_coverage);

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which blocks of code are executed, of those that the controller asks about: each gets a
+// breakpoint instruction, and the first time it is met the block is marked and the breakpoint taken
+// away. The code stays writable meanwhile, so that this takes a store and no system call: it works
+// in a process that may make none any more, without a lock, and in every copy that a fork makes.
+// The C library is never among the modules: it holds signals off while it runs, this one too.
+#include "runtime/runtime.h"
+#include "wire/coverage.h"
+
+#include <linux/mman.h>
+#include <signal.h>
+#include <ucontext.h>
+
+#define BREAKPOINT 0xcc
+#define PAGE       4096ul
+
+static struct wire_coverage *coverage;
+static struct sigaction wanted; // what the target wants done with SIGTRAP
+
+bool cover_is_on(void)
+{
+    return coverage != NULL;
+}
+
+static bool is_sound(const struct wire_coverage *file, uint64_t size)
+{
+    if (file->magic != WIRE_COVERAGE_MAGIC || file->version != WIRE_VERSION || file->size != size ||
+        file->modules > size || file->blocks > size ||
+        file->module_count > (size - file->modules) / sizeof(struct wire_coverage_module) ||
+        file->block_count > (size - file->blocks) / sizeof(struct wire_coverage_block))
+        return false;
+    const struct wire_coverage_module *modules = (const void *)((const char *)file + file->modules);
+    for (uint32_t i = 0; i < file->module_count; i++)
+        if (modules[i].first > file->block_count ||
+            modules[i].count > file->block_count - modules[i].first)
+            return false;
+    return true;
+}
+
+void cover_start(void)
+{
+    // Under valgrind, code that changes is not seen to change.
+    if (runtime.region->coverage == 0 || system_peek_by_copy)
+        return;
+    uint64_t size;
+    struct wire_coverage *file = system_map_file(region_at(runtime.region->coverage), &size);
+    if (file == NULL)
+        return;
+    if (size < sizeof *file || !is_sound(file, size)) {
+        SYSTEM_2(__NR_munmap, file, size);
+        return;
+    }
+    coverage = file;
+    const int unblock = 1;
+    uint64_t trap = 1ull << (SIGTRAP - 1);
+    SYSTEM_4(__NR_rt_sigprocmask, unblock, &trap, 0, 8);
+}
+
+static struct wire_coverage_block *blocks_of(const struct wire_coverage_module *module)
+{
+    return (struct wire_coverage_block *)((char *)coverage + coverage->blocks) + module->first;
+}
+
+static const struct wire_coverage_module *find_module(const char *path)
+{
+    const struct wire_coverage_module *modules =
+        (const void *)((const char *)coverage + coverage->modules);
+    for (uint32_t i = 0; i < coverage->module_count; i++)
+        if (text_equal(modules[i].path, path))
+            return &modules[i];
+    return NULL;
+}
+
+static bool is_code(const struct module *module, uint64_t address)
+{
+    for (uint32_t i = 0; i < module->header_count; i++) {
+        const Elf64_Phdr *header = &module->headers[i];
+        if (header->p_type == PT_LOAD && (header->p_flags & PF_X) != 0 &&
+            address >= header->p_vaddr && address - header->p_vaddr + 4 <= header->p_filesz)
+            return true;
+    }
+    return false;
+}
+
+static bool is_same(const struct module *module, const struct wire_coverage_module *known)
+{
+    const struct wire_coverage_block *blocks = blocks_of(known);
+    for (uint32_t i = 0; i < known->count; i++)
+        if (!is_code(module, blocks[i].address) ||
+            memcmp((const void *)(module->bias + blocks[i].address), &blocks[i].code, 4) != 0)
+            return false;
+    return true;
+}
+
+static bool make_writable(const struct module *module, const struct wire_coverage_module *known)
+{
+    const struct wire_coverage_block *blocks = blocks_of(known);
+    uintptr_t low = module->bias + blocks[0].address,
+              high = module->bias + blocks[known->count - 1].address + 1;
+    low &= ~(PAGE - 1);
+    high = (high + PAGE - 1) & ~(PAGE - 1);
+    return !system_failed(
+        SYSTEM_3(__NR_mprotect, low, high - low, PROT_READ | PROT_WRITE | PROT_EXEC));
+}
+
+void cover_module(struct module *module)
+{
+    char path[WIRE_MODULE_PATH];
+    module->covered = NULL;
+    if (coverage == NULL || module->spared)
+        return;
+    module_put_path(module, path, sizeof path);
+    const struct wire_coverage_module *known = find_module(path);
+    if (known == NULL || known->count == 0)
+        return;
+    // Breakpoints of a parent are not in a new program, nor are they in a module that comes back.
+    if (!is_same(module, known) || !make_writable(module, known)) {
+        journal_note(WIRE_NOTE_NOT_COVERED, path);
+        return;
+    }
+    atomic_store(&module->covered, known);
+    struct wire_coverage_block *blocks = blocks_of(known);
+    for (uint32_t i = 0; i < known->count; i++)
+        if (atomic_load(&blocks[i].reached) == 0)
+            *(volatile unsigned char *)(module->bias + blocks[i].address) = BREAKPOINT;
+}
+
+static struct wire_coverage_block *find_block(const struct wire_coverage_module *known,
+                                              uint64_t address)
+{
+    struct wire_coverage_block *blocks = blocks_of(known);
+    uint32_t low = 0, high = known->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (blocks[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < known->count && blocks[low].address == address ? &blocks[low] : NULL;
+}
+
+// Another thread may have come here at the same time, and have put the code back already.
+static bool is_ours(void *context)
+{
+    ucontext_t *where = context;
+    uintptr_t at = (uintptr_t)where->uc_mcontext.gregs[REG_RIP] - 1;
+    const struct module *module = module_at(at);
+    const struct wire_coverage_module *known =
+        module != NULL ? atomic_load(&module->covered) : NULL;
+    struct wire_coverage_block *block = known != NULL ? find_block(known, at - module->bias) : NULL;
+    if (block == NULL)
+        return false;
+    atomic_swap_if(&block->reached, 0, coverage->phase);
+    *(volatile unsigned char *)at = (unsigned char)block->code;
+    where->uc_mcontext.gregs[REG_RIP] = (greg_t)at;
+    return true;
+}
+
+bool cover_trap(int number, siginfo_t *info, void *context)
+{
+    if (coverage == NULL || number != SIGTRAP)
+        return false;
+    if (info->si_code == SI_KERNEL && is_ours(context))
+        return true;
+    if (wanted.sa_handler == SIG_DFL)
+        return false;
+    if (wanted.sa_handler == SIG_IGN)
+        return true;
+    if ((wanted.sa_flags & SA_SIGINFO) != 0)
+        wanted.sa_sigaction(number, info, context);
+    else
+        wanted.sa_handler(number);
+    return true;
+}
+
+void cover_keep_action(const struct sigaction *action, struct sigaction *ret_old)
+{
+    struct sigaction before = wanted;
+    if (action != NULL)
+        wanted = *action;
+    if (ret_old != NULL)
+        *ret_old = before;
+}
+
+// The target must not hold the breakpoints' signal off: the kernel would end it.
+
+typedef int mask_function(int, const sigset_t *, sigset_t *);
+
+static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *ret_old)
+{
+    sigset_t changed;
+    if (set == NULL || how == SIG_UNBLOCK)
+        return real(how, set, ret_old);
+    memset(&changed, 0, sizeof changed);
+    memcpy(&changed, set, 8);
+    *(uint64_t *)&changed &= ~(1ull << (SIGTRAP - 1));
+    return real(how, &changed, ret_old);
+}
+
+#define MASK_HOOK(name)                                                                            \
+    static void *real_##name;                                                                      \
+    static int hook_##name(int how, const sigset_t *set, sigset_t *ret_old)                        \
+    {                                                                                              \
+        return change_mask((mask_function *)hook_real(&real_##name, #name), how, set, ret_old);    \
+    }
+MASK_HOOK(sigprocmask)
+MASK_HOOK(pthread_sigmask)
+
+#define HOOK_ROW(name)                                                                             \
+    {                                                                                              \
+#name, (void *)hook_##name, &real_##name                                                   \
+    }
+const struct hook cover_hooks[COVER_HOOKS] = {HOOK_ROW(sigprocmask), HOOK_ROW(pthread_sigmask)};

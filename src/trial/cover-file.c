@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See cover-file.h.
+#include "trial/cover-file.h"
+
+#include "trial/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct error *fill(struct cover_file *file, const struct wire_coverage *header,
+                          const void *modules, const void *blocks)
+{
+    // A store to a page without storage would kill the target.
+    int code = posix_fallocate(file->file, 0, (off_t)file->size);
+    if (code != 0)
+        return error_from_errno(code, "no room for the table of recovery code, %s", file->path);
+    void *map = mmap(NULL, file->size, PROT_READ | PROT_WRITE, MAP_SHARED, file->file, 0);
+    if (map == MAP_FAILED)
+        return error_from_errno(errno, "cannot map %s", file->path);
+    file->map = map;
+    *file->map = *header;
+    if (header->module_count != 0)
+        memcpy((char *)map + header->modules, modules,
+               header->module_count * sizeof(struct wire_coverage_module));
+    if (header->block_count != 0)
+        memcpy((char *)map + header->blocks, blocks,
+               header->block_count * sizeof(struct wire_coverage_block));
+    return NULL;
+}
+
+struct error *cover_file_create(const struct wire_coverage_module *modules, size_t module_count,
+                                const struct wire_coverage_block *blocks, size_t block_count,
+                                struct cover_file *ret_file)
+{
+    struct wire_coverage header = {.magic = WIRE_COVERAGE_MAGIC,
+                                   .version = WIRE_VERSION,
+                                   .module_count = (uint32_t)module_count,
+                                   .block_count = (uint32_t)block_count,
+                                   .phase = 1,
+                                   .modules = sizeof header};
+    header.blocks = header.modules + module_count * sizeof *modules;
+    header.size = header.blocks + block_count * sizeof *blocks;
+    struct cover_file file = {.file = -1,
+                              .owner = getpid(),
+                              .size = header.size,
+                              .blocks = header.blocks,
+                              .block_count = block_count};
+    struct error *error = place_shared(&file.file, &file.path, &file.directory);
+    if (error == NULL)
+        error = fill(&file, &header, modules, blocks);
+    if (error != NULL) {
+        cover_file_close(&file);
+        return error;
+    }
+    *ret_file = file;
+    return NULL;
+}
+
+void cover_file_close(struct cover_file *file)
+{
+    if (file->map != NULL)
+        munmap(file->map, file->size);
+    if (file->file >= 0 && file->path != NULL)
+        close(file->file);
+    if (file->owner == getpid() && file->path != NULL) {
+        unlink(file->path);
+        rmdir(file->directory);
+    }
+    free(file->path);
+    free(file->directory);
+    *file = (struct cover_file){.file = -1};
+}
+
+void cover_file_set_phase(const struct cover_file *file, uint32_t phase)
+{
+    file->map->phase = phase;
+}
+
+uint32_t cover_file_reached(const struct cover_file *file, size_t block)
+{
+    const struct wire_coverage_block *blocks =
+        (const void *)((const char *)file->map + file->blocks);
+    return block < file->block_count ? __atomic_load_n(&blocks[block].reached, __ATOMIC_ACQUIRE)
+                                     : 0;
+}
