@@ -87,6 +87,7 @@ static struct error *prepare_region(struct armed *armed, const struct armed_opti
         .options = (options->catch_crashes ? WIRE_CATCH_CRASHES : 0u) |
                    (options->record_calls || options->record_stacks ? WIRE_RECORD_CALLS : 0u) |
                    (options->record_stacks ? WIRE_RECORD_STACKS : 0u),
+        .coverage = options->coverage,
         .whole = !options->hurried,
     };
     bool renewable = armed->owner == getpid() && armed->region.map != NULL &&

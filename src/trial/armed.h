@@ -22,6 +22,7 @@ struct armed_options {
     bool catch_crashes;       // fatal signals leave a WIRE_RECORD_CRASH with the stack
     bool record_calls;        // count calls of the scenario's functions by process and site
     bool record_stacks;       // and by stack, see trial/calls.h
+    const char *coverage;     // path of a coverage file, or NULL
     // For a single trial.
     const char *journal_path; // keep the region in this file, or NULL
     const char *coordinator;  // answers remote(), or NULL; lives as long as this trial

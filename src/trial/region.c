@@ -59,6 +59,8 @@ static struct layout layout_make(const struct region_options *options, const cha
         options->journal_records != 0 ? options->journal_records : REGION_JOURNAL_RECORDS;
     header->preload = layout_add(&layout, strlen(options->preload) + 1, 1);
     header->file = layout_add(&layout, strlen(path) + 1, 1);
+    if (options->coverage != NULL)
+        header->coverage = layout_add(&layout, strlen(options->coverage) + 1, 1);
     size_t command_size = 0;
     for (; options->command[header->command_words] != NULL; header->command_words++)
         command_size += strlen(options->command[header->command_words]) + 1;
@@ -123,6 +125,8 @@ static void region_fill(struct region *region, const struct layout *layout,
     char *base = (char *)map;
     strcpy(base + map->preload, options->preload);
     strcpy(base + map->file, region->path);
+    if (options->coverage != NULL)
+        strcpy(base + map->coverage, options->coverage);
     char *word = base + map->command;
     for (uint32_t i = 0; i < map->command_words; i++)
         word = stpcpy(word, options->command[i]) + 1;

@@ -36,6 +36,7 @@ struct region_options {
     char *const *command;
     uint32_t journal_records; // 0 = REGION_JOURNAL_RECORDS
     uint32_t options;         // enum wire_option bits
+    const char *coverage;     // path of the coverage file, or NULL
     bool whole;               // storage for everything at once, as if by region_reserve()
 };
 

@@ -27,6 +27,40 @@
 #define WIRE_CALL_FUNCTIONS   1024
 #define WIRE_CALL_PROCESSES   4096
 
+// A workload that forks where a fault is to be injected: the child takes the fault, the workload
+// waits until it is gone and goes on without. One child at a time.
+enum wire_fork_state { // a futex word
+    WIRE_FORK_NONE,    // the workload runs
+    WIRE_FORK_ASKED,   // the condition of `rule` holds; it waits
+    WIRE_FORK_GRANTED, // the controller's answer
+    WIRE_FORK_ENDED,   // the child is gone, or there was none; the workload waits
+};
+
+enum wire_fork_refusal { // why there was no child, or none that can be believed
+    WIRE_FORK_WILLING,
+    WIRE_FORK_THREADS,
+    WIRE_FORK_PROCESSES,
+    WIRE_FORK_STREAMS,     // stdout and stderr are not what they were at the start
+    WIRE_FORK_DESCRIPTORS, // something is open that two processes cannot have each for itself
+    WIRE_FORK_MEMORY,      // memory is shared with somebody
+    WIRE_FORK_TIMERS,
+    WIRE_FORK_SIGNALS, // one is pending
+    WIRE_FORK_FILTER,  // system calls cannot be filtered here
+    WIRE_FORK_FAILED,  // the fork itself
+    WIRE_FORK_REFUSALS
+};
+
+struct wire_fork {
+    uint32_t state;
+    uint32_t events; // futex: raised whenever the target changes `state`
+    uint32_t rule;
+    uint32_t refusal;
+    int32_t status; // of the child, as of wait()
+    uint32_t reserved;
+    uint64_t cpu_ns;
+    uint64_t peak_memory; // bytes
+};
+
 // The environment variable that names the region's file.
 #define WIRE_ENVIRONMENT "ORDEAL_REGION"
 
@@ -45,6 +79,7 @@ struct wire_region {
     uint64_t preload;   // offset of a string: the value LD_PRELOAD must have in every process
     uint64_t file;      // offset of a string: path of this region's file
     uint64_t calls;     // offset of struct wire_calls; 0 when calls are not recorded
+    uint64_t coverage;  // offset of a string: path of the coverage file; 0 when there is none
     uint32_t journal_capacity;
     uint32_t answer_timeout_ms; // how long a target waits for the controller
     // Written by targets, atomically.
@@ -56,6 +91,7 @@ struct wire_region {
     uint64_t stack_set_lost;                  // stacks that found no room in the set
     uint64_t process_numbers[WIRE_PROCESSES]; // pid << 32 | number, at pid % WIRE_PROCESSES
     uint64_t execs[WIRE_EXECS]; // hashes of the programs in WIRE_RECORD_EXEC records; 0 = free
+    struct wire_fork fork;
     // Written by the controller for whoever reads the file later.
     uint64_t command; // offset of command_words strings, one after the other
     uint32_t command_words;
@@ -69,6 +105,7 @@ enum wire_option {
     WIRE_CATCH_CRASHES = 1 << 0, // fatal signals leave a WIRE_RECORD_CRASH
     WIRE_RECORD_CALLS = 1 << 1,  // count calls by process and site
     WIRE_RECORD_STACKS = 1 << 2, // and by stack
+    WIRE_FORKS = 1 << 3,         // where a rule fires, fork: see struct wire_fork
 };
 
 enum wire_outcome {
@@ -216,6 +253,7 @@ enum wire_note {
     WIRE_NOTE_DISARMED,           // text: why the runtime took itself out of this process
     WIRE_NOTE_OUT_FAULT,          // text: function; an output parameter's pointer was not writable
     WIRE_NOTE_MEMORY,             // text: what could not be allocated
+    WIRE_NOTE_NOT_COVERED,        // text: module; not the file whose blocks are asked about
     WIRE_NOTES
 };
 
