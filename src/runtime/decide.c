@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What to do with one intercepted call: which rules to look at, and whether one fires.
+#include "runtime/fork.h"
 #include "runtime/sites.h"
 
 static bool count_open(const struct wire_rule *rule, uint64_t n)
@@ -86,7 +87,10 @@ static bool commit(const struct call *call, uint32_t rule)
 
 static bool condition_holds(const struct call *call, uint32_t rule, struct wire_span code)
 {
-    return evaluate(call, rule, code) && runtime.rules[rule].actions != 0 && commit(call, rule);
+    if (__builtin_expect(fork_mode, 0) && !fork_wants(rule))
+        return false;
+    return evaluate(call, rule, code) && runtime.rules[rule].actions != 0 && commit(call, rule) &&
+           (__builtin_expect(!fork_mode, 1) || fork_here(rule));
 }
 
 static bool rule_fires(const struct call *call, uint32_t rule)

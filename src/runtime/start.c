@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The constructor and destructor of the runtime. It is linked -z initfirst: everything the program
 // was started with is loaded and relocated, and none of its code has run.
-#include "runtime/runtime.h"
+#include "runtime/fork.h"
 
 #include "wire/check.h"
 
@@ -121,6 +121,7 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
         runtime_single_threaded = &__libc_single_threaded;
     for (const struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next)
         system_peek_by_copy |= text_starts(text_base(map->l_name), "vgpreload_");
+    fork_prepare();
     plugin_prepare();
     evaluate_prepare();
     record_prepare();

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Trials without a run of their own: where a rule fires, the workload forks, the child takes the
+// fault, and the workload goes on without it when the child is gone. What must hold for that is in
+// ARCHITECTURE.md.
+#ifndef ORDEAL_RUNTIME_FORK_H
+#define ORDEAL_RUNTIME_FORK_H
+
+#include "runtime/runtime.h"
+
+extern bool fork_mode; // the controller asked for it
+
+void fork_prepare(void); // the constructor's part
+// Whether the rule is one to look at: in a child only its own, in the workload those that have not
+// fired.
+bool fork_wants(uint32_t rule);
+// The rule fires. True in the child, which is to be hit; false in the workload, which is not.
+bool fork_here(uint32_t rule);
+
+// fork-safety.c: once, before the first fork; after it the filter keeps things as they are.
+enum wire_fork_refusal fork_safety(void);
+void fork_note_streams(void); // at the start
+// In the child: its files get positions of their own.
+enum wire_fork_refusal fork_separate_files(void);
+
+// fork-filter.c: from now on only system calls that leave nothing behind outside this process, but
+// for what is written to stdout and stderr. Any other kills. Inherited by children; for ever.
+bool fork_filter(void);
+// The one place that system calls are let through from.
+long fork_system(long number, long a, long b, long c, long d);
+
+#endif
