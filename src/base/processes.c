@@ -134,10 +134,15 @@ struct error *processes_signal(int signal, const pid_list *spared, size_t *ret_c
 
 struct error *processes_children(pid_list *ret_children)
 {
+    return processes_children_of(getpid(), ret_children);
+}
+
+struct error *processes_children_of(pid_t parent, pid_list *ret_children)
+{
     _cleanup_(process_list_deinit) process_list list = {0};
     TRY(process_list_read(&list));
     for (size_t i = 0; i < list.count; i++) {
-        if (list.items[i].parent != (long)getpid())
+        if (list.items[i].parent != (long)parent)
             continue;
         pid_t *child = ARRAY_ADD(ret_children);
         if (child == NULL)

@@ -19,5 +19,7 @@ struct error *processes_signal(int signal, const pid_list *spared, size_t *ret_c
 
 // The children of this process, zombies as well.
 struct error *processes_children(pid_list *ret_children);
+// Likewise of another.
+struct error *processes_children_of(pid_t parent, pid_list *ret_children);
 
 #endif

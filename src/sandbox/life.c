@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A life, whichever way it is led: steps one after the other, their output, their time.
+#include "sandbox/branch.h"
 #include "sandbox/capture.h"
 #include "sandbox/internal.h"
 
@@ -33,6 +34,8 @@ struct running {
     pid_t pid;
     uint64_t start, tick, deadline; // tick and deadline: ns after the start
     uint64_t patience;
+    struct branch branch;
+    uint64_t branched; // ns that the command has waited for copies of it
 };
 
 static struct error *read_captures(struct life *life)
@@ -69,6 +72,13 @@ static struct error *start_step(struct running *running, struct capture *capture
     return sandbox->backend->start(sandbox, &spawn, running->step->linger, &running->pid);
 }
 
+// A copy of the command has the command's: whose clock stands still meanwhile. One that was killed
+// for it has none any more.
+static uint64_t limit_of(const struct running *running)
+{
+    return running->branch.active && running->branch.overdue ? NEVER : running->deadline;
+}
+
 // Waits for news, output, or the next moment of interest.
 static struct error *wait_news(struct running *running)
 {
@@ -80,8 +90,12 @@ static struct error *wait_news(struct running *running)
     for (size_t i = 0; i < 2 * life->count; i++)
         if (life->captures[i].descriptor >= 0)
             life->polled[count++] = (struct pollfd){life->captures[i].descriptor, POLLIN, 0};
+    if (running->step->branching != NULL)
+        life->polled[count++] =
+            (struct pollfd){running->step->branching->descriptor(running->step->data), POLLIN, 0};
     uint64_t now = clock_ns() - running->start;
-    uint64_t until = running->tick < running->deadline ? running->tick : running->deadline;
+    uint64_t limit = limit_of(running);
+    uint64_t until = running->tick < limit ? running->tick : limit;
     uint64_t left = until == NEVER ? NEVER : until > now ? until - now : 0;
     if (descriptor < 0) {
         if (running->patience < left)
@@ -119,18 +133,78 @@ static struct error *end_overdue(struct running *running)
     return sandbox->backend->kill_step(sandbox, &running->progress);
 }
 
+static struct capture *captures_of(const struct running *running)
+{
+    return &running->life->captures[2 * (running->step - running->life->steps)];
+}
+
+// Of a copy that has ended: all that it wrote has been read.
+static struct error *take_branch(struct running *running, struct sandbox_result *result,
+                                 bool *ret_go_on)
+{
+    struct branch *branch = &running->branch;
+    const struct sandbox_step *step = running->step;
+    result->ns = clock_ns() - running->start - running->branched;
+    if (branch->overdue)
+        result->end = SANDBOX_TIMEOUT;
+    struct error *error = branch_end(branch, captures_of(running), result);
+    if (error != NULL) {
+        sandbox_result_deinit(result);
+        return error;
+    }
+    *ret_go_on = step->branching->end(step->data, running->life->sandbox, result);
+    uint64_t spent = clock_ns() - running->start - branch->start;
+    running->branched += spent;
+    if (running->deadline != NEVER)
+        running->deadline += spent;
+    return NULL;
+}
+
+// The command may wait to branch off a copy, or for us to look at one.
+static struct error *attend_branch(struct running *running, bool *ret_go_on)
+{
+    const struct sandbox_step *step = running->step;
+    struct sandbox_result result = {0};
+    *ret_go_on = true;
+    enum sandbox_branch news = step->branching->news(step->data, &result);
+    if (news == SANDBOX_BRANCH_NONE)
+        return NULL;
+    TRY(read_captures(running->life));
+    if (news == SANDBOX_BRANCH_ENDED && running->branch.active)
+        return take_branch(running, &result, ret_go_on);
+    if (news == SANDBOX_BRANCH_WANTED && !running->branch.active) {
+        branch_begin(&running->branch, captures_of(running), clock_ns() - running->start);
+        step->branching->begin(step->data);
+    }
+    return NULL;
+}
+
+static struct error *end_branch(struct running *running)
+{
+    running->branch.overdue = true;
+    if (running->step->overdue != NULL)
+        running->step->overdue(running->step->data, running->pid);
+    return branch_kill(running->pid);
+}
+
 static struct error *watch_step(struct running *running)
 {
     struct life *life = running->life;
     const struct sandbox_step *step = running->step;
-    for (;;) {
+    for (bool go_on = true;;) {
         TRY(life->sandbox->backend->news(life->sandbox, &running->progress));
         TRY(read_captures(life));
         if (over(running))
             return NULL;
+        if (step->branching != NULL)
+            TRY(attend_branch(running, &go_on));
+        if (!go_on)
+            return life->sandbox->backend->kill_step(life->sandbox, &running->progress);
         uint64_t now = clock_ns() - running->start;
-        if (now >= running->deadline || is_stopped(running))
+        if (is_stopped(running) || (now >= limit_of(running) && !running->branch.active))
             return end_overdue(running);
+        if (now >= limit_of(running))
+            TRY(end_branch(running));
         bool wanted = step->tick != NULL && !running->progress.command_gone;
         if (now >= running->tick)
             running->tick = wanted ? step->tick(step->data, running->pid, now) : NEVER;
@@ -201,7 +275,7 @@ struct error *sandbox_live(struct sandbox *sandbox, const struct sandbox_step *s
     for (size_t i = 0; i < count; i++)
         results[i] = (struct sandbox_result){.end = SANDBOX_SKIPPED};
     _cleanup_free_ struct capture *captures = calloc(2 * count + 1, sizeof *captures);
-    _cleanup_free_ struct pollfd *polled = calloc(2 * count + 1, sizeof *polled);
+    _cleanup_free_ struct pollfd *polled = calloc(2 * count + 2, sizeof *polled);
     if (captures == NULL || polled == NULL)
         return error_no_memory();
     for (size_t i = 0; i < 2 * count; i++)

@@ -61,6 +61,20 @@ struct sandbox_result {
     struct sandbox_stream out, err;
 };
 
+// A command that waits at some moments while a copy of it goes on and ends (trial/forking.h). A
+// copy has the command's output so far before its own, the time that the command has left, and
+// overdue() as the command has.
+enum sandbox_branch { SANDBOX_BRANCH_NONE, SANDBOX_BRANCH_WANTED, SANDBOX_BRANCH_ENDED };
+struct sandbox_branching {
+    int (*descriptor)(void *data); // becomes readable when there may be news
+    // What the command waits for. If a copy has ended, fills in how, and what it used.
+    enum sandbox_branch (*news)(void *data, struct sandbox_result *result);
+    // What the command had written has been read: the copy may begin.
+    void (*begin)(void *data);
+    // The result is complete, and the callee's. False: no more of this step, end it.
+    bool (*end)(void *data, struct sandbox *sandbox, struct sandbox_result *result);
+};
+
 struct sandbox_step {
     char *const *command;     // ends with NULL; found in PATH of `environment`
     char *const *environment; // ends with NULL
@@ -90,6 +104,7 @@ struct sandbox_step {
     void (*overdue)(void *data, pid_t pid);
     // it ended; `result` is complete.
     void (*after)(void *data, struct sandbox *sandbox, const struct sandbox_result *result);
+    const struct sandbox_branching *branching;
     void *data;
 };
 

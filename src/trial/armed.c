@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "trial/forking.h"
 #include "trial/program.h"
 #include "trial/region.h"
 #include "trial/resolver.h"
@@ -21,9 +22,11 @@ struct armed {
     struct region region;
     struct region_copy copy; // of the region, if processes are left over that may write to it
     struct resolver *resolver;
+    struct forking *forking;
     struct buffer plan;
     const struct scenario *scenario;
     const char *coordinator, *node;
+    bool forks;
     bool ended, shared; // the last trial is over; somebody still maps its region
 };
 
@@ -54,9 +57,12 @@ static void drop_region(struct armed *armed)
 
 static void drop_results(struct armed *armed)
 {
-    if (armed->owner == getpid()) // threads do not survive a fork
+    if (armed->owner == getpid()) { // threads do not survive a fork
         resolver_free(armed->resolver);
+        forking_free(armed->forking);
+    }
     armed->resolver = NULL;
+    armed->forking = NULL;
     region_copy_close(&armed->copy);
     program_environment_free(&armed->environment);
     armed->environment = NULL;
@@ -86,7 +92,8 @@ static struct error *prepare_region(struct armed *armed, const struct armed_opti
         .journal_records = options->journal_records,
         .options = (options->catch_crashes ? WIRE_CATCH_CRASHES : 0u) |
                    (options->record_calls || options->record_stacks ? WIRE_RECORD_CALLS : 0u) |
-                   (options->record_stacks ? WIRE_RECORD_STACKS : 0u),
+                   (options->record_stacks ? WIRE_RECORD_STACKS : 0u) |
+                   (options->forks ? WIRE_FORKS : 0u),
         .coverage = options->coverage,
         .whole = !options->hurried,
     };
@@ -109,6 +116,7 @@ struct error *armed_prepare(struct armed *armed, const struct armed_options *opt
     armed->scenario = options->scenario;
     armed->coordinator = options->coordinator;
     armed->node = options->node;
+    armed->forks = options->forks;
     TRY(scenario_compile(options->scenario, options->seed, &armed->plan));
     TRY(program_preload(options->scenario, armed->runtime, options->environment, &armed->preload));
     TRY(prepare_region(armed, options));
@@ -141,6 +149,11 @@ const struct resolver *armed_resolver(const struct armed *armed)
     return armed->resolver;
 }
 
+struct forking *armed_forking(const struct armed *armed)
+{
+    return armed->forking;
+}
+
 struct error *armed_begin(struct armed *armed, const char *root)
 {
     free(armed->root);
@@ -156,13 +169,14 @@ struct error *armed_begin(struct armed *armed, const char *root)
         TRY(resolver_start(&answers, &armed->resolver));
     }
     region_start(&armed->region, clock_ns());
-    return NULL;
+    return armed->forks ? forking_start(&armed->region, &armed->forking) : NULL;
 }
 
 struct error *armed_end(struct armed *armed, struct wire_view *ret_view)
 {
     struct region *region = &armed->region;
     resolver_stop(armed->resolver);
+    forking_free(TAKE(armed->forking));
     armed->shared = region_is_shared(region);
     armed->ended = true;
     region_mend(region);

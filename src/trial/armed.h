@@ -23,6 +23,7 @@ struct armed_options {
     bool record_calls;        // count calls of the scenario's functions by process and site
     bool record_stacks;       // and by stack, see trial/calls.h
     const char *coverage;     // path of a coverage file, or NULL
+    bool forks;               // where a rule fires, the workload forks: armed_forking()
     // For a single trial.
     const char *journal_path; // keep the region in this file, or NULL
     const char *coordinator;  // answers remote(), or NULL; lives as long as this trial
@@ -44,6 +45,10 @@ uint64_t armed_plan_hash(const struct armed *armed);
 struct error *armed_begin(struct armed *armed, const char *root);
 // When all its processes are gone. The view lives until the next armed_prepare().
 struct error *armed_end(struct armed *armed, struct wire_view *ret_view);
+
+// Between armed_begin() and armed_end() of a trial with `forks`; else NULL.
+struct forking;
+struct forking *armed_forking(const struct armed *armed);
 
 // For this room.
 struct region;

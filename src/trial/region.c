@@ -294,6 +294,7 @@ void region_restore(const struct region *region, struct wire_region *bytes)
     header.forks = bytes->forks;
     header.journal_head = bytes->journal_head;
     header.stack_set_lost = bytes->stack_set_lost;
+    header.fork = bytes->fork;
     memcpy(header.process_numbers, bytes->process_numbers, sizeof header.process_numbers);
     memcpy(header.execs, bytes->execs, sizeof header.execs);
     memcpy(bytes, region->fixed, region->layout.rules);

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See forking.h. A futex cannot be polled for together with descriptors: a thread of ours sleeps on
+// it and passes the news on.
+#include "trial/forking.h"
+
+#include "base/clock.h"
+#include "base/thread.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+// What a child may change, as it was before.
+struct mark {
+    struct wire_rule_state *rules;
+    struct wire_pattern_state *patterns;
+    uint64_t journal_head, stack_set_lost;
+    uint64_t execs[WIRE_EXECS];
+    uint32_t processes, forks;
+    uint64_t taken_ns;
+};
+
+struct forking {
+    struct region *region;
+    uint32_t rules, patterns;
+    int event;
+    volatile bool stopping;
+    bool running;
+    pthread_t thread;
+    struct mark mark;
+};
+
+static uint32_t load(const uint32_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static void wake(uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void *pass_on(void *data)
+{
+    struct forking *forking = data;
+    uint32_t *events = &forking->region->map->fork.events, seen = 0;
+    while (!forking->stopping) {
+        // Looks again now and then, should a wake-up ever fail.
+        const struct timespec pause = {.tv_nsec = 250000000};
+        if (load(events) == seen &&
+            syscall(SYS_futex, events, FUTEX_WAIT, seen, &pause, NULL, 0) < 0 && errno != EAGAIN &&
+            errno != EINTR && errno != ETIMEDOUT)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        uint32_t now = load(events);
+        uint64_t one = 1;
+        if (now != seen && write(forking->event, &one, sizeof one) == sizeof one)
+            seen = now;
+    }
+    return NULL;
+}
+
+struct error *forking_start(struct region *region, struct forking **ret_forking)
+{
+    struct forking *forking = calloc(1, sizeof *forking);
+    if (forking == NULL)
+        return error_no_memory();
+    const struct wire_plan *plan = region_plan(region);
+    forking->region = region;
+    forking->rules = plan->rules.count;
+    forking->patterns = plan->patterns.count;
+    forking->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    forking->mark.rules = calloc(forking->rules + 1, sizeof *forking->mark.rules);
+    forking->mark.patterns = calloc(forking->patterns + 1, sizeof *forking->mark.patterns);
+    struct error *error = NULL;
+    if (forking->mark.rules == NULL || forking->mark.patterns == NULL)
+        error = error_no_memory();
+    else if (forking->event < 0)
+        error = error_from_errno(errno, "cannot watch a workload that forks");
+    if (error == NULL)
+        error = thread_start(&forking->thread, pass_on, forking);
+    if (error != NULL) {
+        forking_free(forking);
+        return error;
+    }
+    forking->running = true;
+    *ret_forking = forking;
+    return NULL;
+}
+
+void forking_free(struct forking *forking)
+{
+    if (forking == NULL)
+        return;
+    if (forking->running) {
+        forking->stopping = true;
+        __atomic_add_fetch(&forking->region->map->fork.events, 1, __ATOMIC_RELEASE);
+        wake(&forking->region->map->fork.events);
+        pthread_join(forking->thread, NULL);
+    }
+    if (forking->event >= 0)
+        close(forking->event);
+    free(forking->mark.rules);
+    free(forking->mark.patterns);
+    free(forking);
+}
+
+int forking_descriptor(const struct forking *forking)
+{
+    return forking->event;
+}
+
+enum wire_fork_refusal forking_refusal(const struct forking *forking)
+{
+    uint32_t refusal = load(&forking->region->map->fork.refusal);
+    return refusal < WIRE_FORK_REFUSALS ? refusal : WIRE_FORK_FAILED;
+}
+
+struct forking_news forking_news(struct forking *forking)
+{
+    const struct wire_fork *fork = &forking->region->map->fork;
+    struct forking_news news = {.kind = FORKING_NOTHING};
+    uint64_t count;
+    if (read(forking->event, &count, sizeof count) < 0 && errno != EAGAIN)
+        return news;
+    uint32_t state = load(&fork->state);
+    if ((state != WIRE_FORK_ASKED && state != WIRE_FORK_ENDED) || fork->rule >= forking->rules)
+        return news;
+    news = (struct forking_news){
+        .kind = state == WIRE_FORK_ASKED ? FORKING_ASKED : FORKING_ENDED,
+        .rule = fork->rule,
+        .refusal = forking_refusal(forking),
+        .status = fork->status,
+        .cpu_ns = fork->cpu_ns,
+        .peak_memory = fork->peak_memory,
+    };
+    return news;
+}
+
+static struct wire_rule_state *rule_states(const struct region *region)
+{
+    return (struct wire_rule_state *)((char *)region->map + region->layout.rules);
+}
+
+static struct wire_pattern_state *pattern_states(const struct region *region)
+{
+    return (struct wire_pattern_state *)((char *)region->map + region->layout.patterns);
+}
+
+static void answer(struct forking *forking, enum wire_fork_state state)
+{
+    uint32_t *word = &forking->region->map->fork.state;
+    __atomic_store_n(word, (uint32_t)state, __ATOMIC_RELEASE);
+    wake(word);
+}
+
+void forking_grant(struct forking *forking)
+{
+    const struct region *region = forking->region;
+    const struct wire_region *map = region->map;
+    struct mark *mark = &forking->mark;
+    memcpy(mark->rules, rule_states(region), forking->rules * sizeof *mark->rules);
+    memcpy(mark->patterns, pattern_states(region), forking->patterns * sizeof *mark->patterns);
+    mark->journal_head = map->journal_head;
+    mark->stack_set_lost = map->stack_set_lost;
+    mark->processes = map->processes;
+    mark->forks = map->forks;
+    memcpy(mark->execs, map->execs, sizeof mark->execs);
+    mark->taken_ns = clock_ns();
+    answer(forking, WIRE_FORK_GRANTED);
+}
+
+struct error *forking_view(struct forking *forking, struct wire_view *ret_view)
+{
+    struct region *region = forking->region;
+    region_mend(region);
+    if (region->cut)
+        return error_new("the target cut %s short, in which it is noted what happens to it",
+                         region->path);
+    region_restore(region, region->map);
+    return region_check(region->map, region->layout.arena, region->path, ret_view);
+}
+
+// Records are zero until they are used. A child that crashed may have written anywhere before.
+static void clear_journal(struct forking *forking)
+{
+    const struct region *region = forking->region;
+    const struct mark *mark = &forking->mark;
+    uint64_t capacity = region->layout.journal_capacity, end = region->map->journal_head;
+    uint64_t from = mark->journal_head < capacity ? mark->journal_head : capacity;
+    if (end > capacity || end < from || WIFSIGNALED(region->map->fork.status))
+        end = capacity;
+    struct wire_record *records =
+        (struct wire_record *)((char *)region->map + region->layout.journal);
+    memset(records + from, 0, (end - from) * sizeof *records);
+}
+
+void forking_go_on(struct forking *forking)
+{
+    struct region *region = forking->region;
+    struct wire_region *map = region->map;
+    const struct mark *mark = &forking->mark;
+    memcpy(rule_states(region), mark->rules, forking->rules * sizeof *mark->rules);
+    memcpy(pattern_states(region), mark->patterns, forking->patterns * sizeof *mark->patterns);
+    clear_journal(forking);
+    map->journal_head = mark->journal_head;
+    map->stack_set_lost = mark->stack_set_lost;
+    map->processes = mark->processes;
+    map->forks = mark->forks;
+    memcpy(map->execs, mark->execs, sizeof mark->execs);
+    region_start(region, map->start_ns + (clock_ns() - mark->taken_ns));
+    answer(forking, WIRE_FORK_NONE);
+}
+
+bool forking_suits(const struct wire_plan *plan, uint32_t rule)
+{
+    const struct wire_rule *rules =
+        (const struct wire_rule *)((const char *)plan + plan->rules.offset);
+    const struct wire_instruction *code =
+        (const struct wire_instruction *)((const char *)plan + plan->code.offset);
+    if (rule >= plan->rules.count || rules[rule].new_stack || rules[rule].actions == 0)
+        return false;
+    for (uint32_t i = 0; i < rules[rule].code.count; i++)
+        switch (code[rules[rule].code.offset + i].op) {
+        case WIRE_OP_RANDOM:
+        case WIRE_OP_NEW_STACK:
+        case WIRE_OP_HOLDING_MUTEX:
+        case WIRE_OP_AFTER:
+        case WIRE_OP_TIME:
+        case WIRE_OP_REMOTE:
+        case WIRE_OP_PLUGIN:
+            return false;
+        default:
+            break;
+        }
+    return true;
+}
