@@ -316,7 +316,7 @@ static struct error *loop(struct campaign *campaign)
     return NULL;
 }
 
-static unsigned job_count(const struct campaign *campaign)
+static unsigned wanted_jobs(const struct campaign *campaign)
 {
     unsigned jobs = campaign->control->jobs;
     if (jobs == 0)
@@ -327,6 +327,32 @@ static unsigned job_count(const struct campaign *campaign)
     return jobs < 1024 ? jobs : 1024;
 }
 
+static struct error *add_warning(struct campaign *campaign, const char *sentence)
+{
+    const char *old = campaign->row.warnings;
+    struct buffer text = {0};
+    if (old != NULL && strstr(old, sentence) != NULL)
+        return NULL;
+    TRY(buffer_printf(&text, "%s%s%s", old != NULL ? old : "", old != NULL ? "\n" : "", sentence));
+    free(campaign->warnings);
+    campaign->row.warnings = campaign->warnings = text.data;
+    if (campaign->control->warn != NULL)
+        campaign->control->warn(campaign->control->data, sentence);
+    return NULL;
+}
+
+// Servers that share a network would take each other's ports.
+static struct error *job_count(struct campaign *campaign, unsigned *ret_jobs)
+{
+    *ret_jobs = wanted_jobs(campaign);
+    if (*ret_jobs == 1 || !definition_is_server(campaign->definition) ||
+        shooting_is_apart(campaign->shooting))
+        return NULL;
+    *ret_jobs = 1;
+    return add_warning(campaign, "trials run one at a time: their servers have no network of their "
+                                 "own, and would take each other's ports");
+}
+
 // After which a slot is stuck. Whatever time its steps use up first is a verdict: a posttest that
 // hangs is a finding, and must not be lost in a trial that could not be run.
 static uint64_t patience_ns(const struct campaign *campaign)
@@ -334,7 +360,7 @@ static uint64_t patience_ns(const struct campaign *campaign)
     uint64_t known = campaign->longest_reference_ns;
     uint64_t steps = SHOOTING_OTHER_STEPS * SHOOTING_STEP_TIMEOUT_S * 1000000000ull;
     return (known != 0 ? known * 10 + PATIENCE_NS : PATIENCE_UNKNOWN_NS) + steps +
-           5 * reference_timeout_ns(campaign->reference);
+           5 * reference_timeout_ns(campaign->reference) + campaign->definition->service.grace_ns;
 }
 
 static struct error *run_trials(struct campaign *campaign)
@@ -357,13 +383,14 @@ static struct error *run_trials(struct campaign *campaign)
     TRY(load_schedule(campaign));
     TRY(second_faults_due(campaign->injector, shooting_injector(campaign->shooting),
                           campaign->store, campaign->row.id, &campaign->deepening));
-    unsigned jobs = job_count(campaign);
+    unsigned jobs;
+    TRY(job_count(campaign, &jobs));
     campaign->flight_count = jobs + 1;
     campaign->flights = calloc(campaign->flight_count, sizeof *campaign->flights);
     if (campaign->flights == NULL)
         return error_no_memory();
-    TRY(pool_new(campaign->definition, campaign->injector, campaign->reference, jobs,
-                 &campaign->pool));
+    TRY(pool_new(campaign->definition, campaign->injector, shooting_injector(campaign->shooting),
+                 campaign->reference, jobs, &campaign->pool));
     pool_set_patience(campaign->pool, patience_ns(campaign));
     return loop(campaign);
 }
@@ -374,18 +401,20 @@ static struct error *compare_program(struct campaign *campaign)
     _cleanup_free_ char *program = NULL, *changed = NULL;
     TRY(subject_program(campaign->definition, &program));
     TRY(subject_program_changed(campaign->row.program, program, &changed));
-    const char *old = campaign->row.warnings;
-    if (changed == NULL || (old != NULL && strstr(old, changed) != NULL))
+    if (changed == NULL)
         return NULL;
-    struct buffer text = {0};
-    size_t before = old != NULL ? strlen(old) + 1 : 0;
-    TRY(buffer_printf(&text, "%s%s%s: trials from before and after are in one campaign",
-                      old != NULL ? old : "", old != NULL ? "\n" : "", changed));
-    free(campaign->warnings);
-    campaign->row.warnings = campaign->warnings = text.data;
-    if (campaign->control->warn != NULL)
-        campaign->control->warn(campaign->control->data, text.data + before);
-    return NULL;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(buffer_printf(&text, "%s: trials from before and after are in one campaign", changed));
+    return add_warning(campaign, text.data);
+}
+
+// What the injector measured. Not in a transaction: it has one of its own.
+static struct error *keep_measures(struct campaign *campaign)
+{
+    if (campaign->injector->keep == NULL)
+        return NULL;
+    return campaign->injector->keep(shooting_injector(campaign->shooting), campaign->store,
+                                    campaign->row.id);
 }
 
 static struct error *prepare(struct campaign *campaign)
@@ -394,6 +423,9 @@ static struct error *prepare(struct campaign *campaign)
     TRY(preparation_done(campaign->store, campaign->row.id, &done));
     if (done)
         TRY(compare_program(campaign));
+    if (done && campaign->injector->recall != NULL)
+        TRY(campaign->injector->recall(shooting_injector(campaign->shooting), campaign->store,
+                                       campaign->row.id));
     if (done)
         return reference_load(&campaign->definition->oracle, campaign->store, campaign->row.id,
                               &campaign->reference);
@@ -410,7 +442,7 @@ static struct error *prepare(struct campaign *campaign)
     };
     TRY(preparation_run(&preparation, &campaign->reference));
     campaign->longest_reference_ns = preparation.longest_ns;
-    return NULL;
+    return campaign->reference != NULL ? keep_measures(campaign) : NULL;
 }
 
 static void campaign_deinit(struct campaign *campaign)
@@ -459,6 +491,7 @@ static struct error *run_campaign(struct campaign *campaign, struct campaign_end
     campaign->row.stopped_by = campaign->stopped_by;
     campaign->row.elapsed_s = ledger_elapsed(&campaign->ledger);
     TRY(store_update_campaign(campaign->store, &campaign->row));
+    TRY(keep_measures(campaign));
     *ret_end = (struct campaign_end){
         .id = campaign->row.id,
         .state = campaign->row.state,

@@ -112,6 +112,8 @@ static struct error *put_service(struct buffer *why, const struct outcome_run *r
 {
     const struct buffer *err = &run->workload.err.kept;
     TRY(buffer_append(why, run->service, strlen(run->service)));
+    if (run->workload.end == SANDBOX_EXIT && !run->down && !run->deserted)
+        return NULL; // the load, whose words are quoted already
     return quote_put_last_line(why, "; it says: ", err->data, err->size);
 }
 

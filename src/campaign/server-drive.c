@@ -314,7 +314,7 @@ static struct error *map_switches(struct driver *driver)
 static struct error *drive_once(struct driver *driver, uint32_t number, enum end *ret_end)
 {
     struct server_round *round = &driver->state->rounds[number];
-    uint64_t begun = clock_ns();
+    uint64_t begun = clock_ns(), out = driver->said.passed, err = driver->noise.passed;
     bool may_go = driver->stop.kind == STOP_NONE;
     _cleanup_close_ int input = -1;
     if (driver->orders.input[0] != '\0' &&
@@ -329,7 +329,9 @@ static struct error *drive_once(struct driver *driver, uint32_t number, enum end
     pump(driver);
     *round = (struct server_round){.status = driver->helper.status,
                                    .ended = *ret_end == HELD,
+                                   .out_begin = out,
                                    .out_end = driver->said.passed,
+                                   .err_begin = err,
                                    .err_end = driver->noise.passed,
                                    .ns = clock_ns() - begun};
     reap(driver);

@@ -4,11 +4,13 @@
 
 #include "base/cleanup.h"
 #include "campaign/hang.h"
+#include "campaign/quote.h"
 #include "campaign/server-drive.h"
 #include "campaign/server-words.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -198,7 +200,7 @@ static struct error *put_late(const struct server_life *life, struct buffer *tex
         return buffer_printf(text, "the server was not ready (%s) after %.3g s", service->ready,
                              seconds);
     case SERVER_LOAD:
-        return buffer_printf(text, "the load was not done after %.3g s; the server", seconds);
+        return buffer_printf(text, "the server did not answer the load within %.3g s", seconds);
     default:
         if (life->stop.kind == STOP_NONE)
             return buffer_printf(text, "the server did not end within %.3g s of the load", grace);
@@ -211,7 +213,11 @@ static struct error *put_late(const struct server_life *life, struct buffer *tex
 // An end that `stop` asked for: by the signal itself, or by an exit status that stands for it.
 static bool as_asked(const struct server_life *life, int status)
 {
+    static const int usual[] = {SIGTERM, SIGKILL, SIGINT, SIGQUIT, SIGHUP}; // of commands
     int number = life->stop.kind == STOP_SIGNAL ? life->stop.signal : 0;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (life->stop.kind == STOP_COMMAND && WIFSIGNALED(status) && WTERMSIG(status) == usual[i])
+            return true;
     if (WIFSIGNALED(status))
         return WTERMSIG(status) == number;
     return WEXITSTATUS(status) == 0 || (number != 0 && WEXITSTATUS(status) == 128 + number);
@@ -235,6 +241,19 @@ static int load_status(const struct server_state *state)
 {
     int status = state->begun != 0 ? state->rounds[state->begun - 1].status : 0;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// What it said is among what the server said meanwhile.
+static struct error *put_load_failed(const struct server_life *life, const struct outcome_run *run,
+                                     struct buffer *text)
+{
+    const struct buffer *err = &run->workload.err.kept;
+    const struct server_round *round = &life->state->rounds[life->state->begun - 1];
+    TRY(buffer_printf(text, "the load ended with exit status %d", run->workload.status));
+    if (round->err_begin > round->err_end || round->err_end > err->size)
+        return NULL;
+    return quote_put_last_line(text, "; it says: ", err->data + round->err_begin,
+                               round->err_end - round->err_begin);
 }
 
 struct error *server_life_conclude(const struct server_life *life, struct outcome_run *run)
@@ -261,6 +280,8 @@ struct error *server_life_conclude(const struct server_life *life, struct outcom
     } else {
         result->status = load_status(state);
         bool expected = result->status == (int)life->definition->oracle.status;
+        if (!expected && state->begun != 0)
+            TRY(put_load_failed(life, run, &text));
         if (state->ended && (expected || WIFSIGNALED(state->status)) &&
             !as_asked(life, state->status))
             take_status(result, state->status);

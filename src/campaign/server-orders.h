@@ -18,7 +18,7 @@ enum server_phase { SERVER_START, SERVER_LOAD, SERVER_STOP, SERVER_DONE };
 struct server_round { // the load once
     int32_t status;   // as of wait()
     uint32_t ended;
-    uint64_t out_end, err_end; // bytes of the two streams until then
+    uint64_t out_begin, out_end, err_begin, err_end; // its part of the two streams, in bytes
     uint64_t ns;
 };
 

@@ -66,6 +66,18 @@ struct sandbox *shooting_sandbox(struct shooting *shooting)
     return shooting->sandbox;
 }
 
+// Servers of trials that run at the same time must not meet.
+static bool is_private(const struct definition *definition)
+{
+    return definition->network == NETWORK_AUTO ? definition_is_server(definition)
+                                               : definition->network == NETWORK_PRIVATE;
+}
+
+bool shooting_is_apart(const struct shooting *shooting)
+{
+    return is_private(shooting->definition) && sandbox_kind(shooting->sandbox) == SANDBOX_OVERLAY;
+}
+
 void *shooting_injector(struct shooting *shooting)
 {
     return shooting->self;
@@ -141,13 +153,6 @@ static struct error *take_input(struct shooting *shooting)
         return error_no_memory();
     }
     return NULL;
-}
-
-// Servers of trials that run at the same time must not meet.
-static bool is_private(const struct definition *definition)
-{
-    return definition->network == NETWORK_AUTO ? definition_is_server(definition)
-                                               : definition->network == NETWORK_PRIVATE;
 }
 
 struct error *shooting_new(const struct definition *definition, const struct injector *injector,

@@ -211,15 +211,26 @@ static struct error *shell_command(char *const *command, char ***ret_shell)
 static struct error *start_function(const struct spawn *spawn, pid_t *ret_pid, int *ret_handle)
 {
     const struct start start = {.spawn = spawn, .parent = (pid_t)syscall(SYS_getpid)};
+    int prepared[2]; // closed with everything else
+    if (pipe2(prepared, O_CLOEXEC) < 0)
+        return error_from_errno(errno, "cannot make a pipe");
     pid_t pid = fork();
-    if (pid < 0)
-        return error_from_errno(errno, "cannot start a process");
+    int failure = errno;
+    close(pid == 0 ? prepared[0] : prepared[1]);
+    if (pid < 0) {
+        close(prepared[0]);
+        return error_from_errno(failure, "cannot start a process");
+    }
     if (pid == 0) {
         const char *failed = prepare(&start);
         long parent = spawn->mortal ? syscall(SYS_getppid) : start.parent;
         _exit(failed == NULL && (parent == 0 || parent == start.parent) ? spawn->inside(SHARED)
                                                                         : 127);
     }
+    char byte;
+    while (read(prepared[0], &byte, 1) < 0 && errno == EINTR)
+        ;
+    close(prepared[0]);
     int handle = (int)syscall(SYS_pidfd_open, pid, 0);
     if (handle < 0) {
         int code = errno;
