@@ -69,6 +69,8 @@ struct observation { // what the injector saw
     char *note;            // what the user should know, or NULL
 };
 void observation_deinit(struct observation *observation);
+// The first activation of another of the spec's faults than the first one's, or NULL.
+const struct injection *injection_second(const struct observation *observation);
 
 struct injector {
     const char *name, *summary;
@@ -116,6 +118,12 @@ struct injector {
     // `batch` as of debug.h. NULL if there is no such thing.
     struct error *(*debug)(void *self, const struct shot *shot, const char *input, bool batch,
                            char ***ret_arguments, char ***ret_environment);
+    // What was measured besides verdicts, into the store: after the reference runs and in the end;
+    // and back when a campaign is gone on with. NULL if there is no such thing.
+    struct error *(*keep)(void *self, struct store *store, int64_t campaign);
+    struct error *(*recall)(void *self, struct store *store, int64_t campaign);
+    // In a job slot: measures what the controller's injector measures. Or NULL.
+    void (*join)(void *self, const void *leader);
 };
 
 extern const struct injector *const injectors[];        // ends with NULL

@@ -132,6 +132,8 @@ static struct error *answer(struct slot *slot, size_t size)
 static struct error *work(struct slot *slot)
 {
     TRY(shooting_new(slot->task->definition, slot->task->injector, &slot->shooting));
+    if (slot->task->injector->join != NULL)
+        slot->task->injector->join(shooting_injector(slot->shooting), slot->task->leader);
     for (;;) {
         size_t size;
         TRY(receive(slot, &size));

@@ -12,6 +12,7 @@
 struct slot_task { // what a slot inherits
     const struct definition *definition;
     const struct injector *injector;
+    const void *leader; // the controller's own injector, as it was when the slot was started
     const struct reference *reference;
 };
 

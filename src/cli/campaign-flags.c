@@ -158,6 +158,10 @@ static struct error *apply_words(const struct campaign_words *words, struct defi
         parameters_forget(definition, "errors");
         TRY(definition_set(definition, "injector.library.errors", "all"));
     }
+    if (words->coverage) {
+        parameters_forget(definition, "coverage");
+        TRY(definition_set(definition, "injector.library.coverage", "recovery"));
+    }
     return words->command != NULL ? set_command(definition, words->command) : NULL;
 }
 
@@ -215,7 +219,7 @@ bool campaign_is_defined(const struct campaign_words *words)
             return true;
     }
     return words->file != NULL || words->command != NULL || words->sweep || words->persistent ||
-           words->private_network || words->paranoid;
+           words->private_network || words->paranoid || words->coverage;
 }
 
 struct error *campaign_set_limits(const struct campaign_words *words, struct definition *definition)

@@ -14,6 +14,7 @@ struct campaign_words { // what stands on the command line besides options of th
     bool sweep, persistent, private_network;
     bool automatic;   // faults are chosen, and other things that a test wants by default
     bool paranoid;    // among all errors there are
+    bool coverage;    // measure how much recovery code is executed
     const char *file; // or NULL
     char **command;   // after "--", ends with NULL; or NULL
 };

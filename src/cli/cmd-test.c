@@ -22,6 +22,8 @@ static const struct option options[] = {
      FIELD(flags)},
     {"paranoid", 0, OPTION_FLAG, NULL, "errors that are possible but hardly ever happen, too",
      FIELD(paranoid)},
+    {"coverage", 0, OPTION_FLAG, NULL,
+     "measure how much of the code that only runs after failures is executed", FIELD(coverage)},
     {"references", 'r', OPTION_LIST, "N", "fault-free runs before the first trial (3)",
      FIELD(flags)},
     {"expect-status", 0, OPTION_LIST, "N",
@@ -67,8 +69,10 @@ static const struct option options[] = {
 static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct test_settings *settings = data;
-    struct campaign_words words = {
-        .flags = &settings->flags, .automatic = true, .paranoid = settings->paranoid};
+    struct campaign_words words = {.flags = &settings->flags,
+                                   .automatic = true,
+                                   .paranoid = settings->paranoid,
+                                   .coverage = settings->coverage};
     if (operands[0] != NULL && strcmp(operands[0], "--") == 0)
         operands++;
     words.command = operands[0] != NULL ? operands : NULL;

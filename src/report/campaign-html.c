@@ -2,6 +2,7 @@
 // A campaign as a page for browsers: summary, what limits it, verdicts; the other sections are in
 // campaign-html-*.c.
 #include "report/campaign-html.h"
+#include "report/campaign-coverage.h"
 
 #include <string.h>
 
@@ -208,6 +209,7 @@ static struct error *put_sections(struct html_page *page)
     TRY(html_findings(page));
     TRY(html_timeline(page, &trials));
     TRY(html_groups(page, &trials));
+    TRY(html_coverage(page));
     return html_trials(page, &trials);
 }
 

@@ -3,6 +3,8 @@
 // what is in them.
 #include "report/campaign-json.h"
 
+#include "report/campaign-coverage.h"
+
 #include "base/cleanup.h"
 #include "report/json.h"
 
@@ -205,6 +207,7 @@ static struct error *put_page(struct campaign_facts *facts, const struct report_
         campaign_json_finding(&maker, line, &facts->findings.items[i]);
         TRY(campaign_json_end(&maker, line, sink));
     }
+    TRY(coverage_put_json(facts, sink));
     TRY(campaign_json_trials(facts, sink));
     return report_sink_rest(sink, 1);
 }

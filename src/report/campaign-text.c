@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The report of a campaign on a terminal: what was done, verdicts, findings, groups, and what
 // limits the claims.
+#include "report/campaign-coverage.h"
 #include "report/campaign-terminal.h"
 #include "report/text.h"
 
@@ -309,6 +310,7 @@ static struct error *put_page(struct page *page, const struct report_subject *su
     TRY(put_verdicts(page));
     TRY(put_findings(page));
     TRY(put_groups(page));
+    TRY(coverage_put_text(&page->terminal, &page->facts, page->options->all));
     return put_limits(page);
 }
 

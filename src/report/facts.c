@@ -80,6 +80,7 @@ static const struct {
     [WIRE_NOTE_DISARMED] = {"disarmed", "took the injection out of itself:"},
     [WIRE_NOTE_OUT_FAULT] = {"out-fault", "gave an output pointer that cannot be written to"},
     [WIRE_NOTE_MEMORY] = {"memory", "could not allocate"},
+    [WIRE_NOTE_NOT_COVERED] = {"not-covered", "runs another file, whose coverage is not known, as"},
 };
 
 const char *facts_note_name(uint32_t note)

@@ -93,6 +93,8 @@ static void crash_again(int number, const siginfo_t *info)
 
 static void on_crash(int number, siginfo_t *info, void *context)
 {
+    if (cover_trap(number, info, context))
+        return;
     struct process *process = runtime.process;
     uint32_t pid = system_pid(), before = atomic_load(&process->crash_pid);
     // A child of vfork shares this memory, but not the fate.
@@ -124,7 +126,13 @@ void crash_prepare(void)
     for (size_t i = 0; i < sizeof fatal; i++) {
         struct kernel_action old = {0};
         set_action(fatal[i], (void *)on_crash, &old);
-        if (old.handler != (void *)SIG_DFL) // ignored: that is inherited
+        if (old.handler == (void *)SIG_DFL)
+            continue;
+        // Ignored: that is inherited.
+        const struct sigaction ignored = {.sa_handler = SIG_IGN};
+        if (fatal[i] == SIGTRAP && cover_is_on())
+            cover_keep_action(&ignored, NULL);
+        else
             SYSTEM_4(__NR_rt_sigaction, fatal[i], &old, 0, 8);
     }
     stack_t stack = {.ss_flags = SS_DISABLE};
@@ -149,9 +157,18 @@ static bool is_default(const struct sigaction *action)
 static int change_action(sigaction_function *real, int number, const struct sigaction *action,
                          struct sigaction *ret_old)
 {
+    struct sigaction changed;
+    if (number == SIGTRAP && cover_is_on()) {
+        cover_keep_action(action, ret_old);
+        return 0;
+    }
+    if (action != NULL && cover_is_on()) { // its handler may meet a breakpoint
+        changed = *action;
+        *(uint64_t *)&changed.sa_mask &= ~in_fatal_mask(SIGTRAP);
+        action = &changed;
+    }
     if (!is_fatal(number))
         return real(number, action, ret_old);
-    struct sigaction changed;
     if (action != NULL && is_default(action)) {
         memset(&changed, 0, sizeof changed);
         memset(&changed.sa_mask, 0xff, 8);
@@ -171,6 +188,11 @@ static int change_action(sigaction_function *real, int number, const struct siga
 
 static handler *change_handler(signal_function *real, int number, handler *wanted)
 {
+    if (number == SIGTRAP && cover_is_on()) {
+        struct sigaction action = {.sa_handler = wanted}, old;
+        cover_keep_action(&action, &old);
+        return old.sa_handler;
+    }
     handler *before = real(number, wanted);
     if (!is_fatal(number) || before == SIG_ERR)
         return before;

@@ -447,11 +447,16 @@ void path_absolute(const char *path, char *target, size_t room)
     }
 }
 
+void module_put_path(const struct module *module, char *path, size_t room)
+{
+    path_absolute(module_path(module), path, room);
+}
+
 uint32_t module_index(struct module *module)
 {
     if (module->region_index == WIRE_FRAME_UNKNOWN) {
         char path[WIRE_MODULE_PATH];
-        path_absolute(module_path(module), path, sizeof path);
+        module_put_path(module, path, sizeof path);
         module->region_index = module_register(path, module->fingerprint);
     }
     return module->region_index;
@@ -495,8 +500,10 @@ void module_bind_all(void)
             continue;
         if (!module->resolved)
             module_resolve(module);
-        if (!module->bound)
+        if (!module->bound) {
             bind_module(module);
+            cover_module(module);
+        }
         module->bound = true;
         changed = true;
     }

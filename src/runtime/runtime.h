@@ -14,6 +14,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include <signal.h>
 
 #define RUNTIME_SLOTS 16384
 
@@ -108,7 +109,8 @@ struct module {
     bool alive;               // loaded now; a record of one that is not may be used again
     uint32_t seen;            // last scan that met it
     const char *unresolved;   // a lazily bound import that nothing defines yet
-    bool unrelocated;         // the loader has mapped it but not relocated it yet
+    const struct wire_coverage_module *covered; // blocks that have breakpoints, or NULL
+    bool unrelocated;                           // the loader has mapped it but not relocated it yet
     // A late module's own initialiser, which ours stands in for: DT_INIT or DT_INIT_ARRAY.
     bool init_is_array;
     uint64_t init_value, init_size;
@@ -236,7 +238,8 @@ struct module *module_of(const struct link_map *map);
 void module_scan(bool startup);               // brings the set up to date with the loader's list
 void module_bind_all(void);                   // binds and resolves what is not yet
 uint32_t module_index(struct module *module); // in the region; WIRE_FRAME_UNKNOWN if it is full
-const char *program_path(void);               // the program's file
+void module_put_path(const struct module *module, char *path, size_t room); // as it is there
+const char *program_path(void);                                             // the program's file
 // A path relative to the directory the process is in now; a name without a slash stays as it is.
 void path_absolute(const char *path, char *target, size_t room);
 bool module_is_named(const struct module *module, const char *pattern);
@@ -295,6 +298,18 @@ struct crash {
     const void *context; // the kernel's ucontext
 };
 void crash_prepare(void);
+
+// cover.c: which blocks of code are executed
+#define COVER_HOOKS 2
+extern const struct hook cover_hooks[COVER_HOOKS];
+void cover_start(void);
+bool cover_is_on(void);
+void cover_module(struct module *module);
+// Whether a signal is a breakpoint of ours, or one that the target takes care of itself.
+bool cover_trap(int number, siginfo_t *info, void *context);
+// What the target wants done with the signal of breakpoints; `action` may be NULL.
+void cover_keep_action(const struct sigaction *action, struct sigaction *ret_old);
+void *system_map_file(const char *path, uint64_t *ret_size); // start.c
 
 // query.c: what the controller answered
 void query_take(const struct module *module, const struct wire_resolution *answer);

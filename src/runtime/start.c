@@ -22,14 +22,14 @@ static const char *environment_value(char **environment, const char *name)
     return NULL;
 }
 
-static void *map_file(const char *path, uint64_t *ret_size)
+void *system_map_file(const char *path, uint64_t *ret_size)
 {
     long file = SYSTEM_3(__NR_open, path, O_RDWR | O_CLOEXEC, 0);
     if (system_failed(file))
         return NULL;
     const int from_end = 2;
     long memory = -1, size = SYSTEM_3(__NR_lseek, file, 0, from_end);
-    if (!system_failed(size) && (uint64_t)size >= sizeof(struct wire_region)) {
+    if (!system_failed(size) && size > 0) {
         *ret_size = (uint64_t)size;
         memory = SYSTEM_6(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     }
@@ -57,6 +57,7 @@ static bool region_is_sound(const struct wire_region *region, uint64_t size)
         {region->journal, region->journal_capacity * sizeof(struct wire_record)},
         {region->preload, 1},
         {region->file, 1},
+        {region->coverage, 1},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i].offset > size || parts[i].size > size - parts[i].offset)
@@ -92,10 +93,10 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     const char *path = environment_value(environment, WIRE_ENVIRONMENT);
     if (path == NULL)
         return;
-    struct wire_region *region = map_file(path, &size);
+    struct wire_region *region = system_map_file(path, &size);
     if (region == NULL)
         return;
-    if (!region_is_sound(region, size)) {
+    if (size < sizeof *region || !region_is_sound(region, size)) {
         SYSTEM_2(__NR_munmap, region, size);
         return;
     }
@@ -125,6 +126,7 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     plugin_prepare();
     evaluate_prepare();
     record_prepare();
+    cover_start();
     module_scan(true);
     find_clock();
     hook_prepare();
