@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "store/severity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,36 +41,70 @@ static bool is_way_of_dying(const char *name, size_t size)
     return false;
 }
 
-// Frames are "FUNCTION at FILE:LINE (MODULE)", "FUNCTION (MODULE)", "MODULE+0xOFFSET" or
-// "0xADDRESS".
-static const char *frame_function(const char *stack, size_t *ret_size)
+// The name of the function in a frame "FUNCTION at FILE:LINE (MODULE)" or "FUNCTION (MODULE)"; not
+// of "MODULE+0xOFFSET" or "0xADDRESS".
+static size_t name_size(const char *line)
 {
-    const char *first = NULL;
-    *ret_size = 0;
-    for (const char *line = stack; line != NULL && *line != '\0';) {
-        size_t size = strcspn(line, " \n(+@");
-        bool named = size > 0 && strncmp(line, "0x", 2) != 0 && strncmp(line + size, "+0x", 3) != 0;
-        if (named && first == NULL) {
-            first = line;
-            *ret_size = size;
+    size_t size = strcspn(line, " \n(+@");
+    bool named = size > 0 && strncmp(line, "0x", 2) != 0 && strncmp(line + size, "+0x", 3) != 0;
+    return named ? size : 0;
+}
+
+static bool is_of_libc(const char *line)
+{
+    static const char *const names[] = {"(libc.so", "(ld-linux", "(libpthread.so"};
+    size_t size = strcspn(line, "\n");
+    const char *module = memrchr(line, '(', size);
+    for (size_t i = 0; module != NULL && i < sizeof names / sizeof *names; i++)
+        if (strncmp(module, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+// The innermost frame that has a name, and the innermost of them outside the C library. A way of
+// dying is neither.
+struct place {
+    const char *inner, *outer; // or NULL
+    size_t inner_size, outer_size;
+};
+
+static struct place find_place(const char *stack)
+{
+    struct place place = {0};
+    for (const char *line = stack; line != NULL && *line != '\0' && place.outer == NULL;) {
+        size_t size = name_size(line);
+        bool counts = size != 0 && !is_way_of_dying(line, size);
+        if (counts && place.inner == NULL) {
+            place.inner = line;
+            place.inner_size = size;
         }
-        if (named && !is_way_of_dying(line, size)) {
-            *ret_size = size;
-            return line;
+        if (counts && !is_of_libc(line)) {
+            place.outer = line;
+            place.outer_size = size;
         }
+        // What comes before a frame without a name is not what called it.
+        if (size == 0 && place.inner != NULL)
+            break;
         line = strchr(line, '\n');
         line = line != NULL ? line + 1 : NULL;
     }
-    return first;
+    return place;
 }
 
+// " in fwrite, called by save": who called the C library is the one to look at.
 static struct error *put_where(struct buffer *text, const char *before, const char *stack)
 {
-    size_t size;
-    const char *function = frame_function(stack, &size);
-    if (function == NULL)
+    struct place place = find_place(stack);
+    if (place.inner == NULL && name_size(stack) != 0)
+        place = (struct place){.inner = stack, .inner_size = name_size(stack)};
+    if (place.inner == NULL)
         return NULL;
-    return buffer_printf(text, "%sin %.*s", before, shown(function, size), function);
+    TRY(buffer_printf(text, "%sin %.*s", before, shown(place.inner, place.inner_size),
+                      place.inner));
+    if (place.outer == NULL || place.outer == place.inner)
+        return NULL;
+    return buffer_printf(text, ", called by %.*s", shown(place.outer, place.outer_size),
+                         place.outer);
 }
 
 static struct error *put_crash(struct buffer *text, const struct pool_result *result)
@@ -87,6 +122,7 @@ static struct error *put_crash(struct buffer *text, const struct pool_result *re
 
 static struct error *put_failure(struct buffer *text, const struct pool_result *result)
 {
+    bool lost = finding_severity(result->judgement.verdict, finding_cause(result)) == SEVERITY_LOSS;
     switch (result->judgement.verdict) {
     case VERDICT_CRASH:
         return put_crash(text, result);
@@ -94,11 +130,14 @@ static struct error *put_failure(struct buffer *text, const struct pool_result *
         TRY(buffer_printf(text, "hangs"));
         return result->stack != NULL ? put_where(text, " ", result->stack) : NULL;
     case VERDICT_SILENT:
-        return buffer_printf(text, "gives a wrong result without a word");
+        return buffer_printf(text, lost ? "loses data without a word"
+                                        : "gives a wrong result without a word");
     case VERDICT_WRONG_OUTPUT:
-        return buffer_printf(text, "claims success with wrong output");
+        return buffer_printf(text, lost ? "claims success, but data is lost,"
+                                        : "claims success with wrong output");
     case VERDICT_UNSTABLE:
-        return buffer_printf(text, "leaves something broken behind");
+        return buffer_printf(text, lost ? "reports the failure, but data is lost,"
+                                        : "leaves something broken behind");
     default:
         return buffer_printf(text, "ends as '%s'", verdict_facts[result->judgement.verdict].name);
     }
@@ -109,6 +148,9 @@ static struct error *put_fault(struct buffer *text, const char *fault)
 {
     size_t size = strcspn(fault, " \n");
     const char *equals = memchr(fault, '=', size), *slash = memchr(fault, '/', size);
+    if (equals != NULL && strncmp(equals, "=short", 6) == 0)
+        return buffer_printf(text, "%.*s does only a part", shown(fault, (size_t)(equals - fault)),
+                             fault);
     if (strncmp(fault, "SIG", 3) == 0 && equals == NULL)
         return buffer_printf(text, "%.*s arrives", shown(fault, size), fault);
     if (equals == NULL)
@@ -135,20 +177,64 @@ static struct error *put_site(struct buffer *text, const struct injection *injec
     return NULL;
 }
 
+#define KERNEL_NAME 15 // bytes that the kernel keeps of a program's name
+
+static bool is_short_for(const char *program, const char *command)
+{
+    return command != NULL && strlen(program) == KERNEL_NAME &&
+           strncmp(file_base_name(command), program, KERNEL_NAME) == 0;
+}
+
+// Whose failure it is. A process that crashes or hangs is the one that was injected into, most
+// likely; but what the exit status and the output say, the workload says: a shell may make nothing
+// of what its child has reported.
+static const char *subject_of(const struct finding_options *options,
+                              const struct pool_result *result)
+{
+    const struct injection *injection =
+        result->observation.injections.count > 0 ? &result->observation.injections.items[0] : NULL;
+    enum verdict verdict = result->judgement.verdict;
+    bool told = verdict != VERDICT_CRASH && verdict != VERDICT_HANG;
+    const char *command =
+        options->definition->command.count > 0 ? options->definition->command.items[0] : NULL;
+    if (injection != NULL && injection->program != NULL && (!told || injection->process == 1))
+        return is_short_for(injection->program, command) ? command : injection->program;
+    if (command != NULL)
+        return command;
+    return injection != NULL && injection->program != NULL ? injection->program : "the program";
+}
+
+static struct error *put_injected(struct buffer *text, const struct injection *injection,
+                                  const char *subject)
+{
+    TRY(put_fault(text, injection->fault != NULL ? injection->fault : "a fault"));
+    TRY(put_site(text, injection));
+    if (injection->program == NULL || is_short_for(injection->program, subject) ||
+        strcmp(file_base_name(injection->program), file_base_name(subject)) == 0 ||
+        (injection->file == NULL && injection->symbol == NULL && injection->module != NULL &&
+         strcmp(file_base_name(injection->program), file_base_name(injection->module)) == 0))
+        return NULL;
+    return buffer_printf(text, " (in %.*s)", shown(injection->program, NAME_MOST),
+                         file_base_name(injection->program));
+}
+
 static struct error *make_title(const struct finding_options *options,
                                 const struct pool_result *result, const char *spec,
                                 struct buffer *text)
 {
-    const struct injection *injection =
-        result->observation.injections.count > 0 ? &result->observation.injections.items[0] : NULL;
-    const char *program = injection != NULL ? injection->program : NULL;
-    if (program == NULL && options->definition->command.count > 0)
-        program = options->definition->command.items[0];
-    TRY(buffer_printf(text, "%s ", program != NULL ? file_base_name(program) : "the program"));
+    const struct observation *observation = &result->observation;
+    const char *subject = subject_of(options, result);
+    TRY(buffer_printf(text, "%s ", file_base_name(subject)));
     TRY(put_failure(text, result));
     TRY(buffer_printf(text, " when "));
-    TRY(put_fault(text, injection != NULL && injection->fault != NULL ? injection->fault : spec));
-    return injection != NULL ? put_site(text, injection) : NULL;
+    if (observation->injections.count == 0)
+        return put_fault(text, spec);
+    TRY(put_injected(text, &observation->injections.items[0], subject));
+    const struct injection *second = injection_second(observation);
+    if (second == NULL)
+        return NULL;
+    TRY(buffer_printf(text, " and then "));
+    return put_injected(text, second, subject);
 }
 
 static struct error *make_site(const struct injection *injection, struct finding_text *text)

@@ -104,7 +104,12 @@ static struct error *put_cause_site(struct hearing *hearing, const char *what)
     if (observation->injections.count == 0)
         return NULL;
     TRY(buffer_printf(&hearing->cause, " after "));
-    return put_site(&hearing->cause, &observation->injections.items[0]);
+    TRY(put_site(&hearing->cause, &observation->injections.items[0]));
+    const struct injection *second = injection_second(observation);
+    if (second == NULL)
+        return NULL;
+    TRY(buffer_printf(&hearing->cause, " and then "));
+    return put_site(&hearing->cause, second);
 }
 
 static struct error *put_step_failure(struct hearing *hearing, const char *step,
@@ -405,6 +410,13 @@ static struct error *ask_status(struct hearing *hearing)
     if (!hearing->difference.status)
         return NULL;
     bool claims = result->end == SANDBOX_EXIT && result->status == 0;
+    if (!claims && hearing->difference.lost) {
+        // To say that it failed does not bring back what it has destroyed.
+        hearing->verdict = VERDICT_UNSTABLE;
+        TRY(buffer_printf(&hearing->reason, "%s; ", hearing->difference.sentence));
+        TRY(say_status(hearing));
+        return put_cause_site(hearing, "data loss");
+    }
     hearing->verdict = !claims                        ? VERDICT_GRACEFUL
                        : hearing->difference.err_more ? VERDICT_WRONG_OUTPUT
                                                       : VERDICT_SILENT;
@@ -426,8 +438,9 @@ static struct error *ask_output(struct hearing *hearing)
         TRY(buffer_printf(&hearing->reason, "; stderr: %s", difference->more));
     if (!difference->err_more)
         TRY(buffer_printf(&hearing->reason, ", nothing reported"));
-    return put_cause_site(hearing, difference->out     ? "stdout"
+    return put_cause_site(hearing, difference->lost    ? "data loss"
                                    : difference->files ? "files"
+                                   : difference->out   ? "stdout"
                                                        : "stderr");
 }
 

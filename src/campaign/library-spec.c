@@ -62,31 +62,3 @@ struct error *spec_put_site(struct buffer *spec, const char *module, uint64_t of
     TRY(spec_put_word(spec, module, SPEC_MODULE));
     return buffer_printf(spec, "+0x%llx)", (unsigned long long)offset);
 }
-
-// The end of the rule at `text`. Words in quotes may hold anything.
-static size_t part_size(const char *text)
-{
-    bool quoted = false;
-    size_t at = 0;
-    for (; text[at] != '\0'; at++) {
-        if (!quoted && strncmp(text + at, SPEC_THEN, strlen(SPEC_THEN)) == 0)
-            break;
-        if (quoted && text[at] == '\\' && text[at + 1] != '\0')
-            at++;
-        else if (text[at] == '"')
-            quoted = !quoted;
-    }
-    return at;
-}
-
-const char *spec_part(const char *spec, size_t index, size_t *ret_size)
-{
-    for (;; index--) {
-        *ret_size = part_size(spec);
-        if (index == 0)
-            return spec;
-        if (spec[*ret_size] == '\0')
-            return NULL;
-        spec += *ret_size + strlen(SPEC_THEN);
-    }
-}

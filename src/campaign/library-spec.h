@@ -29,9 +29,4 @@ struct error *spec_put_program(struct buffer *spec, const char *program);
 // "caller(MODULE+0xOFFSET)"
 struct error *spec_put_site(struct buffer *spec, const char *module, uint64_t offset);
 
-// Several rules in one spec: "RULE then RULE".
-#define SPEC_THEN " then "
-// Where rule `index` (from 0) is, and how long; NULL if there are fewer.
-const char *spec_part(const char *spec, size_t index, size_t *ret_size);
-
 #endif

@@ -79,7 +79,7 @@ static const struct realism rows[] = {
     {"ftello", "-1", "", "ESPIPE EBADF"},
     {"ftruncate", "-1", "EIO", "ENOSPC EINVAL EBADF"},
     {"futimens", "-1", "EPERM", "EROFS EBADF"},
-    {"fwrite", "0", "ENOSPC", "EIO EPIPE"},
+    {"fwrite", "0", "ENOSPC lasting:ENOSPC", "EIO EPIPE"},
     {"getaddrinfo", "EAI_AGAIN", "-", ""},
     {"getc", "EOF", "EIO", "EINTR EAGAIN"},
     {"getchar", "EOF", "EIO", "EINTR EAGAIN"},
@@ -161,17 +161,17 @@ static const struct realism rows[] = {
     {"putchar", "EOF", "ENOSPC", "EIO EPIPE"},
     {"putenv", "-1", "ENOMEM", ""},
     {"puts", "EOF", "ENOSPC", "EIO EPIPE"},
-    {"pwrite", "-1", "file:ENOSPC file:EIO", "EINTR EFBIG EBADF"},
+    {"pwrite", "-1", "file:ENOSPC file:EIO file:short file:lasting:ENOSPC", "EINTR EFBIG EBADF"},
     {"pwritev", "-1", "file:ENOSPC file:EIO", "EINTR EFBIG EBADF"},
-    {"read", "-1", "file:EIO socket:ECONNRESET handler:EINTR", "EAGAIN EISDIR EBADF"},
+    {"read", "-1", "file:EIO pipe:short socket:short socket:ECONNRESET handler:EINTR file:lasting:EIO", "EAGAIN EISDIR EBADF"},
     {"readdir", "NULL", "EIO", "EBADF"},
     {"readlink", "-1", "EACCES", "ENOENT EINVAL EIO"},
     {"readlinkat", "-1", "EACCES", "ENOENT EINVAL EIO"},
-    {"readv", "-1", "file:EIO socket:ECONNRESET handler:EINTR", "EAGAIN EBADF"},
+    {"readv", "-1", "file:EIO pipe:short socket:short socket:ECONNRESET handler:EINTR", "EAGAIN EBADF"},
     {"realloc", "NULL", "ENOMEM", ""},
     {"reallocarray", "NULL", "ENOMEM", ""},
     {"realpath", "NULL", "EACCES", "ENOENT ENOMEM ELOOP"},
-    {"recv", "-1", "ECONNRESET handler:EINTR", "EAGAIN ETIMEDOUT ENOTCONN"},
+    {"recv", "-1", "ECONNRESET short handler:EINTR", "EAGAIN ETIMEDOUT ENOTCONN"},
     {"recvfrom", "-1", "ECONNRESET handler:EINTR", "EAGAIN ETIMEDOUT"},
     {"recvmsg", "-1", "ECONNRESET handler:EINTR", "EAGAIN ETIMEDOUT"},
     {"regcomp", "12", "-", ""},
@@ -186,7 +186,7 @@ static const struct realism rows[] = {
     {"sem_open", "NULL", "EACCES", "EMFILE ENOMEM"},
     {"sem_wait", "-1", "handler:EINTR", "EINVAL"},
     {"semget", "-1", "ENOSPC", "EACCES"},
-    {"send", "-1", "ECONNRESET handler:EINTR", "EPIPE EAGAIN ENOBUFS"},
+    {"send", "-1", "ECONNRESET handler:EINTR lasting:ECONNRESET", "EPIPE EAGAIN ENOBUFS"},
     {"sendfile", "-1", "EIO", "EAGAIN EINVAL ENOSYS"},
     {"sendmsg", "-1", "ECONNRESET handler:EINTR", "EPIPE EAGAIN ENOBUFS"},
     {"sendto", "-1", "ECONNRESET handler:EINTR", "EPIPE EAGAIN ENOBUFS"},
@@ -244,8 +244,8 @@ static const struct realism rows[] = {
     {"waitid", "-1", "handler:EINTR", "ECHILD"},
     {"waitpid", "-1", "handler:EINTR", "ECHILD"},
     {"wcsdup", "NULL", "ENOMEM", ""},
-    {"write", "-1", "file:ENOSPC socket:ECONNRESET handler:EINTR", "EIO EPIPE EAGAIN EBADF"},
-    {"writev", "-1", "file:ENOSPC socket:ECONNRESET handler:EINTR", "EIO EPIPE EAGAIN EBADF"},
+    {"write", "-1", "file:ENOSPC file:short socket:ECONNRESET handler:EINTR file:lasting:ENOSPC", "EIO EPIPE EAGAIN EBADF"},
+    {"writev", "-1", "file:ENOSPC file:short socket:ECONNRESET handler:EINTR file:lasting:ENOSPC", "EIO EPIPE EAGAIN EBADF"},
 };
 // clang-format on
 
@@ -309,23 +309,42 @@ const struct realism *realism_find(const char *function)
     return row;
 }
 
+static const char *const needs[REALISM_NEEDS] = {"", "file:", "socket:", "pipe:", "handler:"};
+
+const char *realism_test(enum realism_need need)
+{
+    static const char *const tests[REALISM_NEEDS] = {
+        [REALISM_FILE] = "file", [REALISM_SOCKET] = "socket", [REALISM_PIPE] = "pipe"};
+    return tests[need];
+}
+
+// Whether the word begins with this; takes that off.
+static bool take(struct realism_error *error, const char *prefix)
+{
+    size_t size = strlen(prefix);
+    if (error->size < size || strncmp(error->name, prefix, size) != 0)
+        return false;
+    error->name += size;
+    error->size -= size;
+    return true;
+}
+
 bool realism_next(const char **list, struct realism_error *ret_error)
 {
-    static const char *const needs[REALISM_NEEDS] = {"", "file:", "socket:", "handler:"};
     const char *word = *list + strspn(*list, " ");
     size_t size = strcspn(word, " ");
     if (size == 0)
         return false;
     *list = word + size;
-    *ret_error = (struct realism_error){.name = word, .size = size};
+    struct realism_error error = {.name = word, .size = size};
     for (unsigned i = REALISM_NOTHING + 1; i < REALISM_NEEDS; i++)
-        if (strncmp(word, needs[i], strlen(needs[i])) == 0) {
-            ret_error->need = i;
-            ret_error->name += strlen(needs[i]);
-            ret_error->size -= strlen(needs[i]);
-        }
-    if (*ret_error->name == '-')
-        ret_error->size = 0;
+        if (take(&error, needs[i]))
+            error.need = i;
+    error.lasting = take(&error, "lasting:");
+    error.is_short = error.size == 5 && memcmp(error.name, "short", 5) == 0;
+    if (*error.name == '-' || error.is_short)
+        error.size = 0;
+    *ret_error = error;
     return true;
 }
 

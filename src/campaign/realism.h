@@ -12,6 +12,7 @@ enum realism_need {
     REALISM_NOTHING,
     REALISM_FILE,    // the descriptor is a file
     REALISM_SOCKET,  // it is a socket
+    REALISM_PIPE,    // it is a pipe
     REALISM_HANDLER, // the program has handlers of signals that may not restart calls
 };
 #define REALISM_NEEDS (REALISM_HANDLER + 1)
@@ -19,7 +20,8 @@ enum realism_need {
 struct realism {
     const char *name;   // without what glibc's header files put around it
     const char *result; // of a failure, as in rules; "errno": the error itself
-    // Words "[NEED:]ERRNO", most telling first; "-": none is set.
+    // Words "[NEED:][lasting:]ERRNO", most telling first; "-": none is set; "short": the call does
+    // a part of what it is asked for. What lasts fails again when it is tried again.
     const char *errors; // that happen; "" if none does
     const char *rare;   // that can be, but mean misuse or do not happen on healthy systems
 };
@@ -34,7 +36,10 @@ struct realism_error {
     enum realism_need need;
     const char *name; // not terminated; of no size: errno is not set
     size_t size;
+    bool is_short, lasting;
 };
+// The name of a need in conditions: "file" of fd(1).file; NULL if it is not about a descriptor.
+const char *realism_test(enum realism_need need);
 // Takes the next word off a list; false at its end.
 bool realism_next(const char **list, struct realism_error *ret_error);
 

@@ -3,8 +3,11 @@
 #include "base/cleanup.h"
 #include "campaign/quote.h"
 #include "campaign/reference-model.h"
+#include "sandbox/digest.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void difference_deinit(struct difference *difference)
 {
@@ -13,12 +16,29 @@ void difference_deinit(struct difference *difference)
     *difference = (struct difference){0};
 }
 
+// What is worst is told first.
+enum rank { RANK_LOST, RANK_FILE, RANK_OUT, RANK_NEW, RANK_ERR, RANKS };
+#define TOLD_MOST 4 // differences; the rest is counted
+
+struct told {
+    enum rank rank;
+    char *sentence;
+};
+
 struct comparison {
     const struct reference *reference;
     const struct artifact **artifacts; // of the run, by path
     size_t count;
     struct difference *difference;
+    ARRAY(struct told) told;
 };
+
+static void comparison_deinit(struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->told.count; i++)
+        free(comparison->told.items[i].sentence);
+    ARRAY_DEINIT(&comparison->told);
+}
 
 static int by_path(const void *a, const void *b)
 {
@@ -37,11 +57,27 @@ static const struct artifact *find(const struct comparison *comparison, const ch
     return found != NULL ? *found : NULL;
 }
 
-// The first sentence stays: streams come before files.
-static void tell(struct comparison *comparison, struct buffer *sentence)
+static struct error *tell(struct comparison *comparison, enum rank rank, struct buffer *sentence)
 {
-    if (comparison->difference->sentence == NULL)
-        comparison->difference->sentence = TAKE(sentence->data);
+    struct told *told = ARRAY_ADD(&comparison->told);
+    if (told == NULL)
+        return error_no_memory();
+    *told = (struct told){rank, TAKE(sentence->data)};
+    *sentence = (struct buffer){0};
+    return NULL;
+}
+
+static struct error *put_told(const struct comparison *comparison, struct buffer *text)
+{
+    size_t shown = 0;
+    for (enum rank rank = 0; rank < RANKS; rank++)
+        for (size_t i = 0; i < comparison->told.count && shown < TOLD_MOST; i++)
+            if (comparison->told.items[i].rank == rank)
+                TRY(buffer_printf(text, "%s%s", shown++ != 0 ? "; " : "",
+                                  comparison->told.items[i].sentence));
+    if (comparison->told.count <= shown)
+        return NULL;
+    return buffer_printf(text, "; and %zu more differences", comparison->told.count - shown);
 }
 
 static struct error *compare_lines(const struct comparison *comparison,
@@ -93,7 +129,7 @@ static struct error *compare_content(const struct comparison *comparison,
                          (unsigned long long)item->artifact->size);
 }
 
-static struct error *compare_stream(struct comparison *comparison, const char *path,
+static struct error *compare_stream(struct comparison *comparison, const char *path, enum rank rank,
                                     bool *ret_differs)
 {
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
@@ -102,9 +138,7 @@ static struct error *compare_stream(struct comparison *comparison, const char *p
     if (item == NULL || artifact == NULL || !item->stable)
         return NULL;
     TRY(compare_content(comparison, item, artifact, ret_differs, &sentence));
-    if (*ret_differs)
-        tell(comparison, &sentence);
-    return NULL;
+    return *ret_differs ? tell(comparison, rank, &sentence) : NULL;
 }
 
 // What the reference does not say on stderr. A stream that is no text says something new if it
@@ -133,6 +167,52 @@ static struct error *find_more(struct comparison *comparison)
     return NULL;
 }
 
+// A file with something in it, before the run: it is still there outside. What a setup makes inside
+// is not known.
+static bool was_there(const char *path, uint64_t *ret_size)
+{
+    struct stat status;
+    bool there = lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+    *ret_size = there ? (uint64_t)status.st_size : 0;
+    return there;
+}
+
+// Whether the reference changes what was there before. What is made again with the same content is
+// no loss: whoever made it can do so again.
+static bool is_changed(const struct artifact *artifact)
+{
+    uint64_t size, hash;
+    if (!was_there(artifact->path, &size))
+        return false;
+    if (size != artifact->size)
+        return true;
+    _cleanup_close_ int file =
+        open(artifact->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+    return file >= 0 && digest_file(file, size, &hash) && hash != artifact->hash;
+}
+
+// Neither the old content nor the new.
+static bool is_lost(const struct reference_item *item, const struct artifact *instead)
+{
+    if (instead == NULL || !item->same || strcmp(item->artifact->kind, "file") != 0 ||
+        item->artifact->size == 0)
+        return false;
+    bool gone = strcmp(instead->kind, "deleted") == 0 ||
+                (strcmp(instead->kind, "file") == 0 && instead->size == 0);
+    return gone && is_changed(item->artifact);
+}
+
+static struct error *say_lost(struct comparison *comparison, const struct artifact *artifact)
+{
+    _cleanup_(buffer_deinit) struct buffer sentence = {0};
+    bool deleted = strcmp(artifact->kind, "deleted") == 0;
+    comparison->difference->files = comparison->difference->lost = true;
+    TRY(reference_put_name(&sentence, artifact->path));
+    TRY(buffer_printf(&sentence, " is lost: it is %s, with neither its old content nor the new",
+                      deleted ? "gone" : "empty"));
+    return tell(comparison, RANK_LOST, &sentence);
+}
+
 static struct error *say_missing(struct comparison *comparison, const struct reference_item *item,
                                  const struct artifact *instead)
 {
@@ -149,8 +229,7 @@ static struct error *say_missing(struct comparison *comparison, const struct ref
         TRY(buffer_printf(&sentence, " was not deleted"));
     else
         TRY(buffer_printf(&sentence, " was not written"));
-    tell(comparison, &sentence);
-    return NULL;
+    return tell(comparison, RANK_FILE, &sentence);
 }
 
 static bool has_other_mode(const struct reference_item *item, const struct artifact *artifact)
@@ -164,6 +243,8 @@ static struct error *compare_item(struct comparison *comparison, const struct re
     const struct artifact *artifact = find(comparison, item->artifact->path);
     if (!item->stable)
         return NULL;
+    if (is_lost(item, artifact))
+        return say_lost(comparison, artifact);
     if (artifact == NULL || strcmp(artifact->kind, item->artifact->kind) != 0) {
         comparison->difference->files = true;
         return say_missing(comparison, item, artifact);
@@ -178,11 +259,8 @@ static struct error *compare_item(struct comparison *comparison, const struct re
         TRY(buffer_printf(&sentence, " has mode %03o instead of %03o", artifact->mode,
                           item->artifact->mode));
     }
-    if (differs) {
-        comparison->difference->files = true;
-        tell(comparison, &sentence);
-    }
-    return NULL;
+    comparison->difference->files |= differs;
+    return differs ? tell(comparison, RANK_FILE, &sentence) : NULL;
 }
 
 // New files are to be expected where the reference runs themselves left different ones, and in
@@ -205,19 +283,28 @@ static bool is_excused(const struct comparison *comparison, const char *path)
     return is_excused(comparison, directory);
 }
 
+// What the reference leaves as it is.
 static struct error *compare_new(struct comparison *comparison, const struct artifact *artifact)
 {
     if (artifact->path[0] == '<' || reference_find(comparison->reference, artifact->path) != NULL ||
         is_excused(comparison, artifact->path))
         return NULL;
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
+    uint64_t before;
+    bool deleted = strcmp(artifact->kind, "deleted") == 0;
+    bool there = was_there(artifact->path, &before) && strcmp(artifact->kind, "file") == 0;
+    bool lost = deleted || (there && artifact->size == 0);
     comparison->difference->files = true;
+    comparison->difference->lost |= lost;
     TRY(reference_put_name(&sentence, artifact->path));
-    TRY(buffer_printf(&sentence, strcmp(artifact->kind, "deleted") == 0
-                                     ? " was deleted"
-                                     : " was written, which the reference does not do"));
-    tell(comparison, &sentence);
-    return NULL;
+    if (lost && !deleted)
+        TRY(buffer_printf(&sentence, " was emptied: %llu bytes are lost",
+                          (unsigned long long)before));
+    else
+        TRY(buffer_printf(&sentence, deleted ? " was deleted"
+                                     : there ? " was changed, which the reference does not do"
+                                             : " was written, which the reference does not do"));
+    return tell(comparison, lost ? RANK_LOST : RANK_NEW, &sentence);
 }
 
 static struct error *compare_all(struct comparison *comparison, const struct outcome_run *run)
@@ -227,7 +314,7 @@ static struct error *compare_all(struct comparison *comparison, const struct out
     difference->status =
         run->workload.end != SANDBOX_EXIT || run->workload.status != reference_status(reference);
     if (reference->oracle->compare_stdout)
-        TRY(compare_stream(comparison, "<stdout>", &difference->out));
+        TRY(compare_stream(comparison, "<stdout>", RANK_OUT, &difference->out));
     for (size_t i = 0; reference->oracle->compare_files && i < reference->items.count; i++)
         if (reference->items.items[i].artifact->path[0] != '<')
             TRY(compare_item(comparison, &reference->items.items[i]));
@@ -235,7 +322,7 @@ static struct error *compare_all(struct comparison *comparison, const struct out
         TRY(compare_new(comparison, comparison->artifacts[i]));
     TRY(find_more(comparison));
     if (reference->oracle->compare_stderr)
-        TRY(compare_stream(comparison, "<stderr>", &difference->err));
+        TRY(compare_stream(comparison, "<stderr>", RANK_ERR, &difference->err));
     return NULL;
 }
 
@@ -250,11 +337,14 @@ struct error *reference_compare(const struct reference *reference, const struct 
     for (size_t i = 0; i < run->artifacts.count; i++)
         artifacts[i] = &run->artifacts.items[i];
     qsort(artifacts, run->artifacts.count, sizeof *artifacts, by_path);
-    struct comparison comparison = {.reference = reference,
-                                    .artifacts = artifacts,
-                                    .count = run->artifacts.count,
-                                    .difference = &difference};
+    _cleanup_(buffer_deinit) struct buffer sentence = {0};
+    _cleanup_(comparison_deinit) struct comparison comparison = {.reference = reference,
+                                                                 .artifacts = artifacts,
+                                                                 .count = run->artifacts.count,
+                                                                 .difference = &difference};
     TRY(compare_all(&comparison, run));
+    TRY(put_told(&comparison, &sentence));
+    difference.sentence = TAKE(sentence.data);
     *ret_difference = difference;
     difference = (struct difference){0};
     return NULL;

@@ -48,9 +48,11 @@ bool reference_has_crash(const struct reference *reference, const char *key);
 // How a run differs from the reference in its stable parts.
 struct difference {
     bool status, out, err, files;
-    bool err_more;  // something was reported that the reference does not report
-    char *sentence; // the most telling difference: "stdout differs at line 3: 'a' instead of 'b'"
-    char *more;     // the first line on stderr that the reference does not have, quoted; or NULL
+    bool lost;     // a file that was there before is gone or empty, and nothing took its place
+    bool err_more; // something was reported that the reference does not report
+    char
+        *sentence; // the differences, the worst first: "x was deleted; stdout differs at line 3: …"
+    char *more;    // the first line on stderr that the reference does not have, quoted; or NULL
 };
 struct error *reference_compare(const struct reference *reference, const struct outcome_run *run,
                                 struct difference *ret_difference);

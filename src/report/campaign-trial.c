@@ -4,6 +4,7 @@
 
 #include "base/shell.h"
 #include "report/text.h"
+#include "store/spec.h"
 
 #include <signal.h>
 #include <string.h>
@@ -194,9 +195,16 @@ static struct error *put_again(struct page *page)
     const char *injector = page->facts.campaign.injector;
     if (trial->spec == NULL || injector == NULL || strcmp(injector, "library") != 0)
         return NULL;
-    // Only the rule: `ordeal run` has no sandbox, and what the fault does to files is not known.
-    TRY(buffer_printf(&rule, "--inject "));
-    TRY(shell_put_word(&rule, trial->spec));
+    // Only the rules: `ordeal run` has no sandbox, and what the fault does to files is not known.
+    size_t size;
+    const char *part;
+    for (size_t i = 0; (part = spec_part(trial->spec, i, &size)) != NULL; i++) {
+        _cleanup_free_ char *word = strndup(part, size);
+        if (word == NULL)
+            return error_no_memory();
+        TRY(buffer_printf(&rule, "%s--inject ", i != 0 ? " " : ""));
+        TRY(shell_put_word(&rule, word));
+    }
     return put_command(page, "ordeal run", rule.data);
 }
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Specs as they are stored: one fault, or several in one trial.
+#ifndef ORDEAL_STORE_SPEC_H
+#define ORDEAL_STORE_SPEC_H
+
+#include <stddef.h>
+
+// Several rules in one spec: "RULE then RULE".
+#define SPEC_THEN " then "
+// Where rule `index` (from 0) is, and how long; NULL if there are fewer.
+const char *spec_part(const char *spec, size_t index, size_t *ret_size);
+
+#endif
