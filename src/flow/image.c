@@ -23,6 +23,7 @@ struct error *flow_image_open(const struct elf_object *object, struct flow_image
     flow_replace_thunks(image);
     TRY(flow_build_blocks(image));
     TRY(flow_find_returns(image));
+    flow_follow_pointers(image);
     TRY(flow_measure_stack(image));
     *ret_image = TAKE(image);
     return NULL;

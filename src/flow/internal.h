@@ -22,6 +22,8 @@ struct error *flow_table_targets(const struct flow_image *image, uint32_t functi
 struct error *flow_build_blocks(struct flow_image *image);
 // returns.c: which functions come back.
 struct error *flow_find_returns(struct flow_image *image);
+// pointers.c: who is called through variables.
+void flow_follow_pointers(struct flow_image *image);
 // stack.c: where the stack and frame pointers are.
 struct error *flow_measure_stack(struct flow_image *image);
 

@@ -16,6 +16,7 @@
 
 // All the ways of a function together.
 struct picture {
+    const struct summary *summary;
     unsigned hints;
     bool pointer, wide, narrow;
     bool asks, compares;     // according to its name
@@ -26,6 +27,9 @@ struct picture {
     bool numbers; // error numbers as a result
     unsigned distinct_positive;
     int64_t largest;
+    // Something that was called failed before: what comes after failures is likely to be one.
+    bool zero_after, one_after, positive_after;
+    bool zero_refuses; // likewise after an argument that is NULL
 };
 
 // Numbered from 1 without a gap: names of things, not of errors.
@@ -80,6 +84,11 @@ static void see_constant(struct picture *picture, const struct summary *summary,
     picture->positive |= number > 0;
     picture->negative_sets_errno |= number < 0 && error;
     picture->zero_sets_errno |= number == 0 && error;
+    bool after = (way->after & WAY_AFTER_FAILURE) != 0;
+    picture->zero_after |= number == 0 && after;
+    picture->one_after |= number == 1 && after;
+    picture->positive_after |= number > 0 && after;
+    picture->zero_refuses |= number == 0 && (way->after & WAY_AFTER_NULL) != 0;
     if (number > picture->largest)
         picture->largest = number;
     if (number > 0 && !known_before(summary, index))
@@ -100,9 +109,9 @@ static bool has_word(const char *name, const char *word)
 
 static bool name_asks(const char *name)
 {
-    static const char *const words[] = {"is",    "has",   "can",       "was",   "are",
-                                        "equal", "match", "contains",  "needs", "enabled",
-                                        "range", "valid", "supported", "exists"};
+    static const char *const words[] = {"is",    "has",   "can",       "was",    "are",
+                                        "equal", "match", "contains",  "needs",  "enabled",
+                                        "range", "valid", "supported", "exists", "allowed"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (has_word(name, words[i]))
             return true;
@@ -120,7 +129,8 @@ static bool name_compares(const char *name)
 
 static struct picture picture_of(const struct summary *summary, unsigned hints, const char *name)
 {
-    struct picture picture = {.hints = hints,
+    struct picture picture = {.summary = summary,
+                              .hints = hints,
                               .pointer = hints_say_pointer(hints),
                               .wide = hints_say_wide(hints),
                               .narrow = hints_say_narrow(hints),
@@ -138,6 +148,25 @@ static struct picture picture_of(const struct summary *summary, unsigned hints, 
     return picture;
 }
 
+// What all ways with a result come after.
+static unsigned after_what(const struct picture *picture, int64_t number)
+{
+    unsigned after = 0;
+    for (size_t i = 0; i < picture->summary->ways.count; i++) {
+        const struct way *way = &picture->summary->ways.items[i];
+        if (way->result.kind == VALUE_CONSTANT && way->result.number == number)
+            after |= way->after;
+    }
+    return after;
+}
+
+// `only`: and never after success.
+static bool after_failure(const struct picture *picture, int64_t number, bool only)
+{
+    unsigned after = after_what(picture, number);
+    return (after & WAY_AFTER_FAILURE) != 0 && (!only || (after & WAY_AFTER_SUCCESS) == 0);
+}
+
 struct judgement {
     unsigned confidence; // 0: a success
     enum failure_reason reason;
@@ -149,22 +178,41 @@ static struct judgement judge_negative(const struct picture *picture, const stru
         return (struct judgement){picture->pointer && way->result.number != -1 ? 70 : 95,
                                   FAILURE_SETS_ERRNO};
     bool small = way->result.number >= SMALLEST_RESULT;
-    if (picture->compares)
-        return (struct judgement){25, FAILURE_NEGATIVE};
+    if (picture->compares) {
+        bool acts = (picture->hints & HINT_ACTS) != 0 && !picture->positive;
+        bool fails = way->result.number < -1 || acts;
+        return (struct judgement){fails && small ? 55 : 25, FAILURE_NEGATIVE};
+    }
     if (picture->other || picture->zero || picture->positive)
         return (struct judgement){small ? 85 : 40, FAILURE_NEGATIVE};
     return (struct judgement){small ? 60 : 25, FAILURE_ALONE};
 }
 
+// Of a function that returns 0 or 1: whether it is 1 that it returns when something went wrong.
+static bool one_fails(const struct picture *picture)
+{
+    if (picture->asks || picture->compares || picture->zero_after || picture->zero_refuses)
+        return false;
+    unsigned after = after_what(picture, 1);
+    bool fails = (after & WAY_AFTER_FAILURE) != 0 && (after & WAY_AFTER_SUCCESS) == 0;
+    return (picture->hints & HINT_ACTS) != 0 && (fails || after == WAY_AFTER_NULL);
+}
+
 // One of two results, 0 and 1: no failure of functions that only look at something.
 static struct judgement judge_truth(const struct picture *picture, bool error)
 {
+    if (one_fails(picture))
+        return (struct judgement){0, FAILURE_TRUTH};
+    if (picture->zero_after && !picture->one_after && !picture->asks && !picture->compares)
+        return (struct judgement){75, FAILURE_TRUTH};
     bool question = picture->asks || picture->compares || (picture->hints & HINT_ACTS) == 0;
     return (struct judgement){question ? 20 : error ? 70 : 60, FAILURE_TRUTH};
 }
 
 static struct judgement judge_zero(const struct picture *picture, const struct way *way)
 {
+    bool after = (way->after & WAY_AFTER_FAILURE) != 0;
+    bool asks = picture->asks && !picture->wide; // who answers with a pointer looks something up
     bool error = sets_errno(way);
     if (picture->pointer && picture->other)
         return (struct judgement){error ? 95 : 85, error ? FAILURE_SETS_ERRNO : FAILURE_NULL};
@@ -180,8 +228,9 @@ static struct judgement judge_zero(const struct picture *picture, const struct w
                                                     : 55,
                                   FAILURE_SETS_ERRNO};
     if (picture->other && !picture->positive)
-        return (struct judgement){picture->asks     ? 20
+        return (struct judgement){asks              ? 20
                                   : picture->wide   ? 62
+                                  : after           ? 60
                                   : picture->narrow ? 20
                                                     : 52,
                                   FAILURE_NULL};
@@ -195,17 +244,25 @@ static struct judgement judge_positive(const struct picture *picture, const stru
         return (struct judgement){0, FAILURE_CODE};
     if (picture->numbers && number < ERROR_NUMBERS)
         return (struct judgement){70, FAILURE_ERROR_NUMBERS};
+    if (picture->negative && !picture->other && !picture->zero_after && !picture->compares &&
+        !picture->asks &&
+        after_failure(picture, number, number == 1 || picture->distinct_positive > 2))
+        return (struct judgement){60, FAILURE_CODE};
     if (picture->negative)
         return (struct judgement){sets_errno(way) && !picture->negative_sets_errno ? 40 : 0,
                                   FAILURE_SETS_ERRNO};
     if (number > LARGEST_CODE || (picture->wide && !sets_errno(way)) || picture->asks)
         return (struct judgement){20, FAILURE_CODE};
     if (number == 1 && picture->distinct_positive == 1)
-        return (struct judgement){picture->zero ? 0 : 15, FAILURE_ALONE};
+        return (struct judgement){!picture->zero                          ? 15
+                                  : one_fails(picture) && !picture->other ? 70
+                                                                          : 0,
+                                  picture->zero ? FAILURE_TRUTH : FAILURE_ALONE};
     if (sets_errno(way) && !picture->zero_sets_errno)
         return (struct judgement){65, FAILURE_SETS_ERRNO};
     if (enumerates(picture))
-        return (struct judgement){40, FAILURE_CODE};
+        return (struct judgement){picture->positive_after && !picture->zero_after ? 60 : 40,
+                                  FAILURE_CODE};
     if (number == 1)
         return (struct judgement){55, FAILURE_CODE};
     return (struct judgement){picture->zero && !picture->other ? 80 : 60, FAILURE_CODE};
@@ -298,6 +355,14 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
         qsort(failures->items.items, failures->items.count, sizeof *failures->items.items,
               compare_failures);
     return NULL;
+}
+
+void failures_mark(struct summary *summary, unsigned hints, const char *name)
+{
+    struct picture picture = picture_of(summary, hints, name);
+    for (size_t i = 0; i < summary->ways.count; i++)
+        summary->ways.items[i].fails =
+            judge(&picture, &summary->ways.items[i]).confidence >= FAILURE_LIKELY;
 }
 
 struct error *failures_of(const struct summary *summary, unsigned hints, const char *name,

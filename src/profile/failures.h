@@ -49,4 +49,7 @@ void failures_deinit(struct failures *failures);
 struct error *failures_of(const struct summary *summary, unsigned hints, const char *name,
                           struct failures *ret_failures);
 
+// Says of each way whether it is likely to be a failure: callers of the function want to know.
+void failures_mark(struct summary *summary, unsigned hints, const char *name);
+
 #endif

@@ -70,22 +70,24 @@ static void follow_block(struct following *following, uint32_t number, uint32_t 
                      depth - 1);
 }
 
-void hints_from_calls(const struct flow_image *image, uint16_t *functions, uint16_t *imports)
+void hints_from_calls(const struct flow_image *image, uint32_t *functions, uint32_t *imports)
 {
     for (size_t i = 0; i < image->blocks.count; i++) {
         const struct flow_block *block = &image->blocks.items[i];
         if (block->end != FLOW_CALLS || block->callee == FLOW_NONE || block->out_count == 0)
             continue;
-        uint16_t *hints = flow_callee_is_import(block->callee)
+        uint32_t *hints = flow_callee_is_import(block->callee)
                               ? &imports[flow_callee_import(block->callee)]
                               : &functions[image->functions.items[block->callee].owner];
-        *hints |= HINT_CALLED;
+        *hints |= (*hints & HINT_CALLED_TWICE) != 0 ? HINT_CALLED_OFTEN
+                  : (*hints & HINT_CALLED) != 0     ? HINT_CALLED_TWICE
+                                                    : HINT_CALLED;
         if ((*hints & HINT_DEREFERENCED) != 0)
             continue;
         struct following following = {.image = image};
         follow_block(&following, image->edges.items[block->edges_out].block, 1u << ISA_RETURN,
                      MOST_BLOCKS);
-        *hints |= (uint16_t)following.hints;
+        *hints |= following.hints;
     }
 }
 
@@ -126,6 +128,7 @@ struct making {
     bool tiny;      // hardly more than a system call, of which it gives the result
     bool own;       // an instruction of its own makes a result
     bool nothing;   // there is a way out on which nothing can be in the result's place
+    bool never;     // there is one from the function's beginning on which nothing is put there
     uint32_t seen[MOST_BACK];
     unsigned seen_count;
 };
@@ -142,6 +145,8 @@ static unsigned from_callee(struct making *making, uint32_t callee, unsigned pas
         making->nothing = true;
         return 0;
     }
+    if ((hints & HINT_IGNORED) != 0)
+        passes &= ~(unsigned)HINT_MADE;
     return passes | (hints & (HINT_MADE_WIDE | HINT_MADE_NARROW)) |
            (hints_say_pointer(hints) ? HINT_MADE_POINTER : 0);
 }
@@ -188,6 +193,38 @@ static bool wakes(const struct flow_image *image, const struct flow_block *block
     return false;
 }
 
+// Whether what a block leaves in the result's place is called by a block after it. It is there
+// because somebody asked whether there is something to call, not to be returned.
+static bool is_called(const struct flow_image *image, const struct flow_block *block)
+{
+    for (uint32_t e = 0; e < block->out_count; e++) {
+        const struct flow_block *next =
+            &image->blocks.items[image->edges.items[block->edges_out + e].block];
+        for (uint32_t i = 0; i < next->count; i++) {
+            const struct isa_fact *fact = &image->facts.items[next->first + i];
+            if ((fact->kind == ISA_CALL_INDIRECT || fact->kind == ISA_JUMP_INDIRECT) &&
+                (fact->flags & ISA_MEMORY) == 0 && fact->src == ISA_RETURN)
+                return true;
+            if ((fact->writes >> ISA_RETURN & 1) != 0)
+                break;
+        }
+    }
+    return false;
+}
+
+// Whether a number in the result's place is returned because it is not zero: if (r) return r.
+static bool returns_if_set(const struct flow_image *image, const struct flow_edge *edge)
+{
+    const struct flow_block *block = &image->blocks.items[edge->block];
+    const struct isa_fact *last = &image->facts.items[block->first + block->count - 1];
+    if (last->kind != ISA_BRANCH || block->count < 2)
+        return false;
+    unsigned condition = edge->way == FLOW_TAKEN ? last->condition : last->condition ^ 1u;
+    const struct isa_fact *test = last - 1;
+    return condition == ISA_IF_NE && test->kind == ISA_TEST && test->src == ISA_RETURN &&
+           test->dst == ISA_RETURN && test->width == 4;
+}
+
 // Whether the result is only put elsewhere when it is seen again on the same path: `read`.
 static void look_back(struct making *making, uint32_t number, bool read)
 {
@@ -211,6 +248,7 @@ static void look_back(struct making *making, uint32_t number, bool read)
                 making->hints |=
                     (call ? 0 : made_by(fact)) | (read && !call ? HINT_LEFT : HINT_MADE);
             making->own |= result && !read;
+            making->never |= read && fact->kind == ISA_LOAD && is_called(image, block);
             return;
         }
         if (is_canary(fact)) {
@@ -219,14 +257,16 @@ static void look_back(struct making *making, uint32_t number, bool read)
         }
         read |= reads_result(fact);
     }
-    making->nothing |= number == making->entry;
+    making->never |= number == making->entry;
     for (uint32_t i = 0; i < block->in_count; i++) {
-        uint32_t before = image->edges.items[block->edges_in + i].block;
-        const struct flow_block *other = &image->blocks.items[before];
+        const struct flow_edge *edge = &image->edges.items[block->edges_in + i];
+        const struct flow_block *other = &image->blocks.items[edge->block];
+        if (!read && returns_if_set(image, edge))
+            making->hints |= HINT_MADE;
         if (other->end == FLOW_CALLS)
             making->hints |= from_callee(making, other->callee, read ? HINT_LEFT : HINT_PASSED);
         else
-            look_back(making, before, read);
+            look_back(making, edge->block, read);
     }
 }
 
@@ -274,7 +314,7 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
         range = part->next_part;
     }
     // A function with a result has one on every way out. What others left behind is none.
-    if (making.nothing && !making.own)
+    if (making.never || (making.nothing && !making.own))
         making.hints &= HINT_ACTS;
     if (making.own)
         making.hints &= ~(unsigned)HINT_PASSED;

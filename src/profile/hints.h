@@ -6,25 +6,28 @@
 #include "flow/image.h"
 
 enum hint {
-    HINT_DEREFERENCED = 1 << 0, // a caller uses the result as an address
-    HINT_WIDE = 1 << 1,         // a caller looks at all 64 bits
-    HINT_NARROW = 1 << 2,       // a caller looks at 32 bits or less
-    HINT_USED = 1 << 3,         // a caller uses the result
-    HINT_CALLED = 1 << 4,       // there is a caller
-    HINT_MADE_WIDE = 1 << 5,    // 64 bits are put into the result
-    HINT_MADE_NARROW = 1 << 6,  // 32 bits or less are, not counting constants
-    HINT_MADE_ADDRESS = 1 << 7, // the address of something is
-    HINT_MADE_POINTER = 1 << 8, // the result of a function that returns a pointer is
-    HINT_STOPS = 1 << 9,        // it never comes back
-    HINT_MADE = 1 << 10,        // a result is surely made for the caller: nobody else reads it
-    HINT_LEFT = 1 << 11,        // a result is there that may have been made for something else
-    HINT_PASSED = 1 << 12,      // that of a call, which may be what is returned
-    HINT_ACTS = 1 << 13,        // it calls, or stores outside of its frame
-    HINT_EXPORTED = 1 << 15,    // nobody sets this but who lets go of what is not
+    HINT_DEREFERENCED = 1 << 0,  // a caller uses the result as an address
+    HINT_WIDE = 1 << 1,          // a caller looks at all 64 bits
+    HINT_NARROW = 1 << 2,        // a caller looks at 32 bits or less
+    HINT_USED = 1 << 3,          // a caller uses the result
+    HINT_CALLED = 1 << 4,        // there is a caller
+    HINT_MADE_WIDE = 1 << 5,     // 64 bits are put into the result
+    HINT_MADE_NARROW = 1 << 6,   // 32 bits or less are, not counting constants
+    HINT_MADE_ADDRESS = 1 << 7,  // the address of something is
+    HINT_MADE_POINTER = 1 << 8,  // the result of a function that returns a pointer is
+    HINT_STOPS = 1 << 9,         // it never comes back
+    HINT_MADE = 1 << 10,         // a result is surely made for the caller: nobody else reads it
+    HINT_LEFT = 1 << 11,         // a result is there that may have been made for something else
+    HINT_PASSED = 1 << 12,       // that of a call, which may be what is returned
+    HINT_ACTS = 1 << 13,         // it calls, or stores outside of its frame
+    HINT_IGNORED = 1 << 14,      // of a callee: everybody else in the module ignores the result
+    HINT_EXPORTED = 1 << 15,     // nobody sets this but who lets go of what is not
+    HINT_CALLED_TWICE = 1 << 16, // there are two callers
+    HINT_CALLED_OFTEN = 1 << 17, // there are more
 };
 
 // Adds what the calls in an image say about functions (by owner) and about imports.
-void hints_from_calls(const struct flow_image *image, uint16_t *functions, uint16_t *imports);
+void hints_from_calls(const struct flow_image *image, uint32_t *functions, uint32_t *imports);
 
 // What a function itself puts into its result, and whether it has one. `callee_hints` gives those
 // of a callee.

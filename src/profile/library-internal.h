@@ -32,7 +32,7 @@ struct module {
     uint8_t *private_stores;
     uint32_t *import_functions; // by import: function of the module below; FLOW_NONE: unknown
     uint32_t *import_modules;   // FLOW_NONE: not looked up yet
-    uint16_t *hints, *import_hints;
+    uint32_t *hints, *import_hints;
     int64_t error_offset; // errno's place in its thread storage, -1 if it has none
 };
 

@@ -99,6 +99,16 @@ static const struct summary *callee_summary(void *data, uint32_t callee)
     return module->states[node.function] == STATE_DONE ? &module->summaries[node.function] : &open;
 }
 
+// What is called often, but never looked at, in a module.
+static unsigned ignored(const struct profile_set *set, uint32_t number, uint32_t callee)
+{
+    const struct module *module = &set->modules.items[number];
+    unsigned hints = flow_callee_is_import(callee)
+                         ? module->import_hints[flow_callee_import(callee)]
+                         : module->hints[module->image->functions.items[callee].owner];
+    return (hints & (HINT_CALLED_OFTEN | HINT_USED)) == HINT_CALLED_OFTEN ? HINT_IGNORED : 0;
+}
+
 static unsigned callee_hints(void *data, uint32_t callee)
 {
     struct asking *asking = data;
@@ -108,7 +118,9 @@ static unsigned callee_hints(void *data, uint32_t callee)
     if (error != NULL || node.function == FLOW_NONE)
         return HINT_MADE;
     const struct module *module = &asking->set->modules.items[node.module];
-    return module->states[node.function] == STATE_DONE ? module->hints[node.function] : HINT_MADE;
+    unsigned hints =
+        module->states[node.function] == STATE_DONE ? module->hints[node.function] : HINT_MADE;
+    return hints | ignored(asking->set, asking->module, callee);
 }
 
 static const struct error_set *call_errors(void *data, int64_t number)
@@ -140,6 +152,16 @@ static void forget_results(struct summary *summary)
     }
 }
 
+// Functions have names only if they are exported or the library was not stripped.
+static void mark_failures(struct module *module, uint32_t number)
+{
+    const struct flow_function *function = &module->image->functions.items[number];
+    char name[64] = "";
+    if (function->name != NULL && function->name_size < sizeof name)
+        memcpy(name, function->name, function->name_size);
+    failures_mark(&module->summaries[number], module->hints[number], name);
+}
+
 static struct error *search(struct profile_set *set, struct node node)
 {
     struct module *module = &set->modules.items[node.module];
@@ -156,12 +178,13 @@ static struct error *search(struct profile_set *set, struct node node)
     module->summaries[node.function] = found;
     TRY(error);
     module->hints[node.function] |=
-        (uint16_t)hints_from_body(module->image, node.function, callee_hints, &asking);
+        hints_from_body(module->image, node.function, callee_hints, &asking);
     if (!module->image->functions.items[node.function].returns)
         module->hints[node.function] |= HINT_STOPS;
     module->states[node.function] = STATE_DONE;
     if (hints_say_void(module->hints[node.function]))
         forget_results(&module->summaries[node.function]);
+    mark_failures(module, node.function);
     return NULL;
 }
 

@@ -85,13 +85,14 @@ bool place_bounds(const struct flow_image *image, const struct flow_block *block
             ret_bounds->place = place_register(fact->src);
         else if (!place_of_memory(image, block, i, &ret_bounds->place))
             return false;
-        if (fact->kind == ISA_TEST) // of a register with itself
-            return fact->src == fact->dst && fact->src != ISA_NONE &&
-                   bounds_of(condition, 0, &ret_bounds->bounds);
-        int64_t number = fact->value;
-        if (fact->dst != ISA_NONE && !place_number(image, block, i, fact->dst, &number))
+        int64_t number = fact->kind == ISA_TEST ? 0 : fact->value;
+        if (fact->kind == ISA_TEST // of a register with itself
+                ? fact->src != fact->dst || fact->src == ISA_NONE
+                : fact->dst != ISA_NONE && !place_number(image, block, i, fact->dst, &number))
             return false;
-        return bounds_of(condition, number, &ret_bounds->bounds);
+        bool known = bounds_of(condition, number, &ret_bounds->bounds);
+        ret_bounds->bounds.wide = fact->width == 8;
+        return known;
     }
     return false;
 }

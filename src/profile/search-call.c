@@ -44,14 +44,30 @@ static bool allowed(const struct search *search, const struct story *story,
     return true;
 }
 
+static const struct bounds *known_result(const struct story *story)
+{
+    for (unsigned i = 0; i < story->known_count; i++)
+        if (place_equal(story->known[i].place, place_register(ISA_RETURN)))
+            return &story->known[i].bounds;
+    return NULL;
+}
+
+// Whether the story goes on as it does because of what the callee returned. That what is not known
+// is a certain number is no sign of success.
+static uint8_t came_after(const struct story *story, const struct way *way)
+{
+    const struct bounds *bounds = known_result(story);
+    if (story->after != 0 || bounds == NULL)
+        return story->after;
+    bool vague = way->result.kind != VALUE_CONSTANT && !bounds->outside;
+    return way->fails ? WAY_AFTER_FAILURE : vague ? WAY_AFTER_ANYTHING : WAY_AFTER_SUCCESS;
+}
+
 static bool asks_result(const struct story *story)
 {
     const struct place result = place_register(ISA_RETURN);
-    bool asks = tracked_in(&story->result, result) || tracked_in(&story->error, result) ||
-                tracked_in(&story->stored, result);
-    for (unsigned i = 0; i < story->known_count; i++)
-        asks |= place_equal(story->known[i].place, result);
-    return asks;
+    return tracked_in(&story->result, result) || tracked_in(&story->error, result) ||
+           tracked_in(&story->stored, result) || known_result(story) != NULL;
 }
 
 static struct value within(struct search *search, const struct story *story, struct value value,
@@ -141,6 +157,7 @@ struct error *search_go_through(struct search *search, const struct story *story
     if (!allowed(search, story, &way->result))
         return NULL;
     struct story next = *story;
+    next.after = came_after(story, way);
     struct error *error = NULL;
     struct value value = within(search, story, way->result, &error);
     TRY(error);
@@ -152,7 +169,8 @@ struct error *search_go_through(struct search *search, const struct story *story
     if (search->errors && next.error.state == TRACKED_NOTHING && way->sets_error)
         take(search, &next.error, way->error);
     clobber_known(&next, PLACE_CLOBBERED);
-    if (way->effect_count != 0 && story_is_near(&next) && !search->world->results_only)
+    if (way->effect_count != 0 && story_is_near(&next) && !search->world->results_only &&
+        !search->coarse)
         add_effects(search, &next, way, at);
     struct place place;
     if (way->conditional && place_of_argument(way->argument, &place))
@@ -174,44 +192,64 @@ static const struct way *only_effect(const struct summary *callee)
     return found;
 }
 
-static bool knows_stack(const struct story *story)
+static bool asks_stack(const struct story *story)
 {
-    bool knows = false;
+    bool asks = story->result.state == TRACKED_PLACE && story->result.place.kind == PLACE_STACK;
     for (unsigned i = 0; i < story->known_count; i++)
-        knows |= story->known[i].place.kind == PLACE_STACK;
-    return knows;
+        asks |= story->known[i].place.kind == PLACE_STACK;
+    return asks;
+}
+
+static bool lies_in(struct place place, struct place variable)
+{
+    return place.kind == PLACE_STACK && place.slot >= variable.slot &&
+           place.slot < variable.slot + LARGEST_VARIABLE;
+}
+
+// The variable whose address an instruction takes, if it is one of this function.
+static bool takes_address(const struct flow_image *image, const struct flow_block *block,
+                          uint32_t at, int32_t stack, struct place *ret_variable)
+{
+    const struct isa_fact *fact = &image->facts.items[at];
+    *ret_variable = (struct place){.kind = PLACE_STACK, .slot = stack};
+    if (fact->dst == ISA_FRAME || fact->dst == ISA_STACK)
+        return false;
+    return fact->kind == ISA_COPY
+               ? fact->src == ISA_STACK && stack != FLOW_LOST
+               : fact->kind == ISA_ADDRESS && place_of_memory(image, block, at, ret_variable);
 }
 
 // A variable whose address is taken in front of a call may be another one behind it.
-static void forget_handed_over(const struct search *search, struct story *story, uint32_t at)
+static struct error *forget_handed_over(struct search *search, struct story *story, uint32_t at)
 {
     const struct flow_image *image = search->image;
     const struct flow_block *block = &image->blocks.items[story->block];
     int32_t stack = block->stack, frame = block->frame;
-    for (uint32_t i = block->first; i < at && knows_stack(story); i++) {
-        const struct isa_fact *fact = &image->facts.items[i];
-        struct place taken = {.kind = PLACE_STACK, .slot = stack};
-        bool takes = fact->dst != ISA_FRAME && fact->dst != ISA_STACK &&
-                     (fact->kind == ISA_COPY
-                          ? fact->src == ISA_STACK && stack != FLOW_LOST
-                          : fact->kind == ISA_ADDRESS && place_of_memory(image, block, i, &taken));
-        flow_move_stack(fact, &stack, &frame);
+    for (uint32_t i = block->first; i < at; i++) {
+        struct place variable;
+        bool takes = takes_address(image, block, i, stack, &variable);
+        flow_move_stack(&image->facts.items[i], &stack, &frame);
         for (unsigned k = 0; takes && k < story->known_count;)
-            if (story->known[k].place.kind == PLACE_STACK &&
-                story->known[k].place.slot >= taken.slot &&
-                story->known[k].place.slot < taken.slot + LARGEST_VARIABLE)
+            if (lies_in(story->known[k].place, variable))
                 story_forget(story, k);
             else
                 k++;
+        // The result may be what the callee puts there, which nobody knows, or what was there.
+        if (takes && tracked_in(&story->result, variable)) {
+            struct story other = *story;
+            tracked_set_other(&other.result);
+            TRY(search_tell(search, &other));
+        }
     }
+    return NULL;
 }
 
 struct error *search_step_call(struct search *search, struct story *story, uint32_t at,
                                bool *ret_forked)
 {
     const struct flow_block *block = &search->image->blocks.items[story->block];
-    if (knows_stack(story))
-        forget_handed_over(search, story, at);
+    if (asks_stack(story))
+        TRY(forget_handed_over(search, story, at));
     bool asks = asks_result(story);
     bool open = !search->world->results_only &&
                 (story_is_near(story) || (search->errors && story->error.state == TRACKED_NOTHING));
@@ -304,7 +342,7 @@ struct error *search_step_system_call(struct search *search, struct story *story
         story_note_result(search, story, at);
         return NULL;
     }
-    struct way failed = {.result = {.kind = VALUE_ERRORS, .negative = true}},
+    struct way failed = {.result = {.kind = VALUE_ERRORS, .negative = true}, .fails = true},
                worked = {.result = {.kind = VALUE_WORKED}};
     if (!error_set_is_empty(errors)) { // getpid() and the like never fail
         TRY(error_sets_put(search->world->sets, errors, &failed.result.set));

@@ -39,6 +39,7 @@ struct story {
     struct tracked stored; // what effect number `stored_effect` stores, until that is known
     uint8_t stored_effect;
     uint8_t blocks; // since the result became known
+    uint8_t after;  // enum way_after
     uint8_t known_count, pending_count, effect_count;
     struct known known[KNOWN];
     struct pending pending[PENDING];
@@ -58,7 +59,7 @@ struct search {
     size_t seen_count, seen_room;
     uint64_t budget;
     bool errors; // whether errno is of interest
-    bool coarse; // too many conditions were met: ways that cannot be are looked at, too
+    bool coarse; // too many states were met: conditions and effects are not looked at any more
     bool setter; // small enough to be one whose effects matter, whatever it returns
 };
 
@@ -76,6 +77,8 @@ bool tracked_in(const struct tracked *tracked, struct place place);
 void story_settle_stored(struct story *story);
 void story_add_known(struct story *story, const struct known *known);
 void story_forget(struct story *story, unsigned index); // a known one
+// Forgets what only multiplies states: conditions and effects.
+void story_simplify(struct story *story);
 // Remembers where the result became known, if it just did.
 void story_note_result(struct search *search, struct story *story, uint32_t at);
 

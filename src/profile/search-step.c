@@ -285,7 +285,7 @@ static void step_store(struct search *search, struct story *story, uint32_t at)
 {
     const struct isa_fact *fact = &search->image->facts.items[at];
     const struct flow_block *block = &search->image->blocks.items[story->block];
-    bool near = story_is_near(story);
+    bool near = story_is_near(story) && !search->coarse;
     bool error_open = search->errors && story->error.state == TRACKED_NOTHING;
     if (search->world->results_only || !search_is_store(fact) || (!near && !error_open) ||
         is_private(search, at))

@@ -67,7 +67,7 @@ static uint64_t hash_story(const struct story *story)
     hash = hash_tracked(hash, &story->result);
     hash = hash_tracked(hash, &story->error);
     hash = mix(hash, story->blocks | (uint64_t)story->stored.state << 8 |
-                         (uint64_t)story->stored_effect << 16);
+                         (uint64_t)story->stored_effect << 16 | (uint64_t)story->after << 24);
     if (story->stored.state != TRACKED_NOTHING)
         hash = hash_tracked(hash, &story->stored);
     for (unsigned i = 0; i < story->known_count; i++)
@@ -201,6 +201,18 @@ static void add_condition(const struct story *story, struct way *way)
     }
 }
 
+// Whether an argument has to be NULL.
+static uint8_t refuses_null(const struct story *story)
+{
+    for (unsigned i = 0; i < story->known_count; i++) {
+        const struct bounds *bounds = &story->known[i].bounds;
+        if (place_argument(story->known[i].place) >= 0 && !bounds->outside && bounds->wide &&
+            bounds->low == 0 && bounds->high == 0)
+            return WAY_AFTER_NULL;
+    }
+    return 0;
+}
+
 struct error *search_tell(struct search *search, const struct story *story)
 {
     struct way way = {.evidence = story->evidence};
@@ -213,6 +225,7 @@ struct error *search_tell(struct search *search, const struct story *story)
             way.error = story->error.value;
         way.effect_count = story->effect_count;
         memcpy(way.effects, story->effects, sizeof way.effects);
+        way.after = story->after != 0 || !story->at_entry ? story->after : refuses_null(story);
         add_condition(story, &way);
     } else {
         way.evidence = 0;
@@ -296,6 +309,13 @@ void story_note_result(struct search *search, struct story *story, uint32_t at)
 void story_forget(struct story *story, unsigned index)
 {
     story->known[index] = story->known[--story->known_count];
+}
+
+void story_simplify(struct story *story)
+{
+    story->known_count = 0;
+    story->effect_count = 0;
+    story->stored.state = TRACKED_NOTHING;
 }
 
 void story_add_known(struct story *story, const struct known *known)

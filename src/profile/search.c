@@ -27,7 +27,9 @@ static bool is_over(const struct search *search, const struct story *story)
         return !search->setter;
     bool error_known = !search->errors || story->error.state == TRACKED_VALUE;
     bool possible = story->known_count == 0 || story->blocks > CONDITION_BLOCKS;
-    return error_known && possible && story->stored.state == TRACKED_NOTHING &&
+    bool settled = story->after != 0 || story->blocks > CONDITION_BLOCKS || search->coarse ||
+                   story->result.value.kind != VALUE_CONSTANT || story->result.value.number < 0;
+    return error_known && possible && settled && story->stored.state == TRACKED_NOTHING &&
            !story_is_near(story);
 }
 
@@ -125,7 +127,7 @@ static struct error *go_before(struct search *search, struct story *story)
         bool tells = !search->coarse &&
                      (next.result.state == TRACKED_PLACE || next.blocks <= CONDITION_BLOCKS);
         if (search->coarse)
-            next.known_count = 0;
+            story_simplify(&next);
         if (tells && last->kind == ISA_BRANCH && edge.way != FLOW_TABLE &&
             last->condition < ISA_IF_UNKNOWN)
             search_add_pending(search, &next, next.at - 1,

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-#define MOST_WAYS 256
+#define MOST_WAYS     256
+#define MOST_VARIANTS 8  // of ways with the same result that differ in what else they do
+#define MOST_ALIKE    16 // of ways with the same result
 
 void summary_deinit(struct summary *summary)
 {
@@ -35,11 +37,38 @@ static bool same_way(const struct way *a, const struct way *b)
     return true;
 }
 
-struct error *summary_add(struct summary *summary, const struct way *way)
+// Whether there is one already; if so, it is said to come after what this one comes after.
+static bool join(struct summary *summary, const struct way *way)
 {
     for (size_t i = 0; i < summary->ways.count; i++)
-        if (same_way(&summary->ways.items[i], way))
+        if (same_way(&summary->ways.items[i], way)) {
+            summary->ways.items[i].after |= way->after;
+            return true;
+        }
+    return false;
+}
+
+static size_t count_alike(const struct summary *summary, const struct way *way)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < summary->ways.count; i++)
+        count += same_value(&summary->ways.items[i].result, &way->result);
+    return count;
+}
+
+// Different results count more than what else differs: of one result not too many are kept, so that
+// there is room for all.
+struct error *summary_add(struct summary *summary, const struct way *added_way)
+{
+    struct way way[1] = {*added_way};
+    if (join(summary, way))
+        return NULL;
+    size_t alike = count_alike(summary, way);
+    if (alike >= MOST_VARIANTS) {
+        way->effect_count = 0;
+        if (join(summary, way) || alike >= MOST_ALIKE)
             return NULL;
+    }
     if (summary->ways.count >= MOST_WAYS) {
         summary->cut = true;
         return NULL;

@@ -18,8 +18,18 @@ struct effect { // something stored where the caller can see it
     int64_t value;
 };
 
+// What the last call before was whose result decided that it is this way.
+enum way_after {
+    WAY_AFTER_FAILURE = 1,
+    WAY_AFTER_SUCCESS = 2,
+    WAY_AFTER_ANYTHING = 4,
+    WAY_AFTER_NULL = 8, // there was none: an argument is NULL
+};
+
 struct way {
     struct value result;
+    bool fails;         // the result is likely to be a failure; nobody says so before all are known
+    uint8_t after;      // enum way_after, of all that come back like this
     bool sets_error;    // errno
     struct value error; // if so
     uint8_t effect_count;

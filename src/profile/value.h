@@ -91,6 +91,7 @@ struct value value_apply(struct value value, struct operation operation);
 struct bounds {
     int64_t low, high;
     bool outside;
+    bool wide; // they are of all 64 bits
 };
 // Whether no value is within both.
 bool bounds_exclude(const struct bounds *a, const struct bounds *b);

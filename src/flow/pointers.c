@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Calls through variables that hold the address of a function: who is called unless somebody
+// changes them. The variable's first value is a relocation, and the way from there to the call is
+// short.
+#include "flow/internal.h"
+
+#include <elf.h>
+
+#define LONGEST_WAY 8 // blocks, each the first one before the last
+
+// A register whose value is asked for, in front of a fact.
+struct asked {
+    const struct flow_block *block;
+    uint32_t fact;
+    uint8_t reg;
+    unsigned blocks;
+};
+
+static bool clobbers(const struct isa_fact *fact, uint8_t reg)
+{
+    const uint32_t saved = 1u << 3 | 1u << ISA_FRAME | 1u << ISA_STACK | 0xf000u; // rbx, r12..r15
+    return (fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT) && (saved >> reg & 1) == 0;
+}
+
+// The instruction that made it; NULL if that is not to be found.
+static const struct isa_fact *maker(const struct flow_image *image, struct asked *asked)
+{
+    while (asked->reg < ISA_REGISTERS) {
+        while (asked->fact > asked->block->first) {
+            const struct isa_fact *fact = &image->facts.items[--asked->fact];
+            if (clobbers(fact, asked->reg))
+                return NULL;
+            if ((fact->writes >> asked->reg & 1) == 0)
+                continue;
+            if (fact->dst != asked->reg || fact->kind != ISA_COPY || fact->from != 8)
+                return fact->dst == asked->reg ? fact : NULL;
+            asked->reg = fact->src;
+        }
+        if (asked->block->in_count == 0 || asked->blocks++ == LONGEST_WAY)
+            return NULL;
+        asked->block = &image->blocks.items[image->edges.items[asked->block->edges_in].block];
+        asked->fact = asked->block->first + asked->block->count;
+    }
+    return NULL;
+}
+
+static bool is_slot(const struct isa_fact *fact)
+{
+    return (fact->flags & (ISA_MEMORY | ISA_THREAD)) == ISA_MEMORY && fact->base == ISA_PC &&
+           fact->index == ISA_NONE;
+}
+
+// The address of a variable of this module that a register holds.
+static bool variable(const struct flow_image *image, struct asked asked, uint64_t *ret_address)
+{
+    const struct isa_fact *made = maker(image, &asked);
+    if (made == NULL || !is_slot(made))
+        return false;
+    *ret_address = (uint64_t)made->displacement;
+    if (made->kind == ISA_ADDRESS)
+        return true;
+    const struct flow_slot *slot =
+        made->kind == ISA_LOAD && made->from == 8 ? flow_slot_at(image, *ret_address) : NULL;
+    if (slot == NULL || slot->type != R_X86_64_RELATIVE)
+        return false;
+    *ret_address = (uint64_t)slot->addend;
+    return true;
+}
+
+// What stands in memory that `fact` reads, as the loader leaves it there: a function.
+static uint32_t held(const struct flow_image *image, struct asked asked,
+                     const struct isa_fact *fact)
+{
+    uint64_t address;
+    if (is_slot(fact))
+        return flow_callee_of_slot(image, (uint64_t)fact->displacement);
+    if ((fact->flags & (ISA_MEMORY | ISA_THREAD)) != ISA_MEMORY || fact->index != ISA_NONE)
+        return FLOW_NONE;
+    asked.reg = fact->base;
+    if (!variable(image, asked, &address))
+        return FLOW_NONE;
+    return flow_callee_of_slot(image, address + (uint64_t)fact->displacement);
+}
+
+static uint32_t callee_of(const struct flow_image *image, const struct flow_block *block)
+{
+    uint32_t last = block->first + block->count - 1;
+    const struct isa_fact *call = &image->facts.items[last];
+    if (call->kind != ISA_CALL_INDIRECT && call->kind != ISA_JUMP_INDIRECT)
+        return FLOW_NONE;
+    struct asked asked = {.block = block, .fact = last, .reg = call->src};
+    if ((call->flags & ISA_MEMORY) != 0)
+        return held(image, asked, call);
+    const struct isa_fact *made = maker(image, &asked);
+    return made != NULL && made->kind == ISA_LOAD && made->from == 8 ? held(image, asked, made)
+                                                                     : FLOW_NONE;
+}
+
+// What does not come back is no usual value of such a variable: somebody is going to change it.
+static bool comes_back(const struct flow_image *image, uint32_t callee)
+{
+    return flow_callee_is_import(callee) ? image->imports.items[flow_callee_import(callee)].returns
+                                         : image->functions.items[callee].returns;
+}
+
+void flow_follow_pointers(struct flow_image *image)
+{
+    for (size_t i = 0; image->slots.count != 0 && i < image->blocks.count; i++) {
+        struct flow_block *block = &image->blocks.items[i];
+        if (block->callee != FLOW_NONE || block->count == 0 ||
+            (block->end != FLOW_CALLS && block->end != FLOW_UNKNOWN))
+            continue;
+        uint32_t callee = callee_of(image, block);
+        if (callee == FLOW_NONE || !comes_back(image, callee))
+            continue;
+        block->callee = callee;
+        if (block->end == FLOW_UNKNOWN)
+            block->end = FLOW_TAIL;
+    }
+}
