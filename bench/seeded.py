@@ -8,6 +8,7 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import tomllib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CFLAGS = ["-g", "-O2", "-D_GNU_SOURCE", "-D_FORTIFY_SOURCE=2", "-fstack-protector-strong", "-w"]
@@ -68,6 +69,55 @@ def victims(directory, names=()):
     return result
 
 
+def build_copy(name, entry, source, directory, variant):
+    """A copy of a program's source, changed or not, and built; where it is."""
+    copy = os.path.join(directory, name, variant + "-source")
+    shutil.copytree(source, copy, symlinks=True)
+    path = os.path.join(copy, entry["file"])
+    with open(path, encoding="latin-1", newline="") as file:
+        text = file.read()
+    if text.count(entry["find"]) != 1:
+        raise SystemExit(f"{name}: what is to be changed is there {text.count(entry['find'])} times")
+    if variant == "seeded":
+        # Lines stay where they are, so that both variants have the bug at the same place.
+        lines = entry["find"].count("\n") - entry["replace"].count("\n")
+        text = text.replace(entry["find"], entry["replace"] + "\n" * max(0, lines))
+        with open(path, "w", encoding="latin-1", newline="") as file:
+            file.write(text)
+    done = subprocess.run(["sh", "-c", entry["build"]], cwd=copy, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, env=dict(os.environ, FLAGS=" ".join(CFLAGS)))
+    if done.returncode != 0:
+        raise SystemExit(f"{name} cannot be built:\n{done.stdout[-3000:]}")
+    return copy, text
+
+
+def real_programs(directory, sources, names=()):
+    """Builds the copies of real programs; their sources are fetched if they are not there."""
+    with open(f"{HERE}/seeded/real.toml", "rb") as file:
+        entries = tomllib.load(file)
+    result = []
+    for name, entry in entries.items():
+        if names and name not in names:
+            continue
+        source = subprocess.run([f"{HERE}/../scripts/fetch-source", name, sources], check=True,
+                                stdout=subprocess.PIPE, text=True).stdout.strip()
+        program = Program(name, "real")
+        for variant in ("correct", "seeded"):
+            copy, text = build_copy(name, entry, source, directory, variant)
+            place = os.path.join(directory, name, variant)
+            os.makedirs(place)
+            subprocess.run(["sh", "-e", "-c", entry["prepare"]], cwd=place, check=True)
+            program.commands[variant] = (
+                place, [word.replace("$S", copy) for word in entry["command"]])
+        base = os.path.basename(entry["file"])
+        program.places = {f"{base}:{number}" for number, line in enumerate(text.split("\n"), 1)
+                          if entry["site"] in line}
+        if not program.places:
+            raise SystemExit(f"{name}: no line has '{entry['site']}'")
+        result.append(program)
+    return result
+
+
 class Outcome:
     """What a campaign did, read from its store."""
 
@@ -83,13 +133,15 @@ class Outcome:
                 named = places.setdefault(trial, set())
                 named.add(f"{os.path.basename(file or '?')}:{line}")
                 named.update(re.findall(r" at \S*?([^/\s]+:[0-9]+) \(", stack or ""))
-            titles = dict(data.execute("SELECT id, title FROM finding"))
+            findings = data.execute(
+                "SELECT finding.id, title, ifnull(site, '') || ' ' || ifnull(text, '') FROM finding "
+                "LEFT JOIN stack ON stack.id = finding.stack").fetchall()
             self.elapsed, self.created = data.execute(
                 "SELECT elapsed_s, created_s FROM campaign ORDER BY id DESC LIMIT 1").fetchone()
         self.trials = len(trials)
         self.activated = sum(trial[1] not in ("not-activated", "invalid") for trial in trials)
         self.failed = sum(trial[4] is not None for trial in trials)
-        self.findings = len(titles)
+        self.titles = {title: where for _, title, where in findings}
         self.found_after = None  # trials until a finding named a seeded place
         self.found_seconds = None
         self.verdict = None
@@ -101,7 +153,7 @@ class Outcome:
             if self.found_after is None:
                 self.found_after, self.verdict = number, verdict
                 self.found_seconds = max(0.0, ended - self.created)
-        self.others = [title for number, title in titles.items() if number not in right]
+        self.others = [title for number, title, _ in findings if number not in right]
 
 
 def run(ordeal, store, place, arguments, command, timeout=600):
@@ -126,3 +178,8 @@ def wilson(hits, n, z=1.959964):
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     return (f"{hits} of {n}, {100 * p:.1f} % [{100 * max(0, middle - half):.1f}, "
             f"{100 * min(1, middle + half):.1f}]")
+
+
+def proportion(hits, n):
+    """The same in short: percent and interval."""
+    return wilson(hits, n).split(", ", 1)[1].replace(" %", "") if n else "-"
