@@ -150,6 +150,18 @@ static struct error *check_operands(const struct command *command, char **operan
     return NULL;
 }
 
+static bool is_ours(const struct command *command, const char *text)
+{
+    if (strcmp(text, "--help") == 0)
+        return true;
+    size_t size = strncmp(text, "--", 2) == 0 ? strcspn(text + 2, "=") : 0;
+    for (size_t i = 0; i < command->option_count && size != 0; i++)
+        if (strlen(command->options[i].name) == size &&
+            memcmp(command->options[i].name, text + 2, size) == 0)
+            return true;
+    return false;
+}
+
 struct error *options_parse(const struct command *command, char **arguments, void *settings,
                             char ***ret_operands, bool *ret_help)
 {
@@ -158,6 +170,8 @@ struct error *options_parse(const struct command *command, char **arguments, voi
     char **at = arguments;
     for (; *at != NULL; at++) {
         char *text = *at;
+        if (command->passes_options && !is_ours(command, text))
+            break;
         if (strcmp(text, "--") == 0) {
             at += !command->keeps_separator;
             break;

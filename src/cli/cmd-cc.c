@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ordeal cc, ordeal c++: clang 19 with the plug-in that puts software faults inside.
+#include "cli/registry.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PLUGIN "ordeal-faults.so"
+
+struct settings {
+    const char *decide, *types;
+    struct option_list plugins;
+    struct option_number clones, limit, seed;
+};
+
+#define FIELD(name) offsetof(struct settings, name)
+static const struct option options[] = {
+    {"decide", 0, OPTION_TEXT, "HOW",
+     "how a fault is chosen: worlds (as good as free until one is enabled), markers, or variable",
+     FIELD(decide)},
+    {"fault-types", 0, OPTION_TEXT, "LIST", "only these types: no-store,flip-branch", FIELD(types)},
+    {"fault-plugin", 0, OPTION_FILE_LIST, "FILE",
+     "fault types from a shared object, too; may be given again", FIELD(plugins)},
+    {"clones-per-block", 0, OPTION_NUMBER, "N",
+     "at most N faults per basic block, chosen at random; as many as fit without this",
+     FIELD(clones)},
+    {"clone-limit", 0, OPTION_NUMBER, "N", "at most N instructions in all clones of a block (2000)",
+     FIELD(limit)},
+    {"fault-seed", 0, OPTION_NUMBER, "N", "for what is chosen at random", FIELD(seed)},
+};
+
+// ---- compiler and plug-in ----
+
+static struct error *own_file(const char *relative, char **ret_path)
+{
+    char own[PATH_MAX];
+    ssize_t size = readlink("/proc/self/exe", own, sizeof own - 1);
+    if (size <= 0)
+        return NULL;
+    own[size] = '\0';
+    char *slash = strrchr(own, '/');
+    if (slash == NULL)
+        return NULL;
+    *slash = '\0';
+    _cleanup_free_ char *path = NULL;
+    if (asprintf(&path, "%s/%s", own, relative) < 0)
+        return path = NULL, error_no_memory();
+    if (access(path, R_OK) < 0)
+        return NULL;
+    *ret_path = realpath(path, NULL);
+    return NULL;
+}
+
+static struct error *find_plugin(char **ret_path)
+{
+    const char *chosen = getenv("ORDEAL_FAULTS_PLUGIN");
+    if (chosen != NULL && *chosen != '\0') {
+        *ret_path = realpath(chosen, NULL);
+        return *ret_path != NULL ? NULL
+                                 : error_from_errno(errno, "ORDEAL_FAULTS_PLUGIN names %s", chosen);
+    }
+    char *path = NULL;
+    TRY(own_file("../mutate/" PLUGIN, &path));
+    if (path == NULL)
+        TRY(own_file("../lib/ordeal/" PLUGIN, &path));
+    if (path == NULL && access(ORDEAL_LIBRARY_DIRECTORY "/" PLUGIN, R_OK) == 0)
+        path = strdup(ORDEAL_LIBRARY_DIRECTORY "/" PLUGIN);
+    if (path == NULL)
+        return error_new("there is no " PLUGIN ", the compiler plug-in: Ordeal was built without "
+                         "LLVM 19. Install llvm-19-dev and g++ and build Ordeal again");
+    *ret_path = path;
+    return NULL;
+}
+
+// The first of these that can be run.
+static struct error *find_compiler(bool cxx, char **ret_path)
+{
+    const char *chosen = getenv("ORDEAL_CLANG");
+    const char *name = cxx ? "clang++-19" : "clang-19";
+    if (chosen != NULL && *chosen != '\0') {
+        *ret_path = strdup(chosen);
+        return *ret_path != NULL ? NULL : error_no_memory();
+    }
+    const char *path = getenv("PATH");
+    for (const char *at = path != NULL ? path : ""; *at != '\0';) {
+        size_t size = strcspn(at, ":");
+        _cleanup_free_ char *file = NULL;
+        if (asprintf(&file, "%.*s/%s", (int)size, at, name) < 0)
+            return file = NULL, error_no_memory();
+        if (access(file, X_OK) == 0) {
+            *ret_path = TAKE(file);
+            return NULL;
+        }
+        at += size + (at[size] == ':');
+    }
+    const char *usual = cxx ? "/usr/lib/llvm-19/bin/clang++" : "/usr/lib/llvm-19/bin/clang";
+    if (access(usual, X_OK) != 0)
+        return error_new("there is no %s; install the package clang-19, or name the compiler in "
+                         "ORDEAL_CLANG",
+                         name);
+    *ret_path = strdup(usual);
+    return *ret_path != NULL ? NULL : error_no_memory();
+}
+
+// ---- what the plug-in is told ----
+
+// The last of -gX and -g0 decides; so it does for -flto.
+static void look_at_arguments(char **arguments, bool *ret_debug, bool *ret_lto)
+{
+    for (; *arguments != NULL; arguments++) {
+        const char *text = *arguments;
+        if (strcmp(text, "-g0") == 0)
+            *ret_debug = false;
+        else if (strncmp(text, "-g", 2) == 0 && strncmp(text, "-gz", 3) != 0 &&
+                 strncmp(text, "-gcc", 4) != 0)
+            *ret_debug = true;
+        else if (strncmp(text, "-flto", 5) == 0)
+            *ret_lto = true;
+        else if (strcmp(text, "-fno-lto") == 0)
+            *ret_lto = false;
+    }
+}
+
+static struct error *check_settings(const struct settings *settings)
+{
+    const char *decide = settings->decide;
+    if (decide != NULL && strcmp(decide, "worlds") != 0 && strcmp(decide, "markers") != 0 &&
+        strcmp(decide, "variable") != 0)
+        return error_new("--decide takes worlds, markers or variable, not '%s'", decide);
+    if (settings->types != NULL && strchr(settings->types, ';') != NULL)
+        return error_new("--fault-types takes names separated by commas");
+    for (size_t i = 0; i < settings->plugins.entries.count; i++)
+        if (access(settings->plugins.entries.items[i].value, R_OK) < 0 ||
+            strchr(settings->plugins.entries.items[i].value, ';') != NULL)
+            return error_from_errno(errno, "cannot read %s",
+                                    settings->plugins.entries.items[i].value);
+    return NULL;
+}
+
+static struct error *put_options(const struct settings *settings, bool debug, bool lto,
+                                 struct buffer *text)
+{
+    TRY(check_settings(settings));
+    TRY(buffer_printf(text, "-ordeal=decide=%s",
+                      settings->decide != NULL ? settings->decide : "worlds"));
+    if (settings->clones.given)
+        TRY(buffer_printf(text, ";clones=%" PRIu64, settings->clones.value));
+    if (settings->limit.given)
+        TRY(buffer_printf(text, ";limit=%" PRIu64, settings->limit.value));
+    if (settings->seed.given)
+        TRY(buffer_printf(text, ";seed=%" PRIu64, settings->seed.value));
+    for (size_t i = 0; i < settings->plugins.entries.count; i++) {
+        _cleanup_free_ char *path = realpath(settings->plugins.entries.items[i].value, NULL);
+        TRY(buffer_printf(text, ";plugin=%s",
+                          path != NULL ? path : settings->plugins.entries.items[i].value));
+    }
+    if (settings->types != NULL)
+        TRY(buffer_printf(text, ";types=%s", settings->types));
+    return buffer_printf(text, "%s%s", debug ? "" : ";strip-debug", lto ? ";lto" : "");
+}
+
+static struct error *run(const struct settings *settings, char **operands, bool cxx)
+{
+    _cleanup_free_ char *plugin = NULL, *compiler = NULL, *load = NULL, *use = NULL;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    bool debug = false, lto = false;
+    look_at_arguments(operands, &debug, &lto);
+    TRY(put_options(settings, debug, lto, &text));
+    TRY(find_compiler(cxx, &compiler));
+    TRY(find_plugin(&plugin));
+    if (asprintf(&load, "-fplugin=%s", plugin) < 0)
+        return load = NULL, error_no_memory();
+    if (asprintf(&use, "-fpass-plugin=%s", plugin) < 0)
+        return use = NULL, error_no_memory();
+    size_t count = 0, at = 0;
+    while (operands[count] != NULL)
+        count++;
+    _cleanup_free_ char **command = calloc(count + 16, sizeof *command);
+    if (command == NULL)
+        return error_no_memory();
+    // Line tables are needed to say where a fault is; the user's own -g comes later and wins.
+    char *const before[] = {compiler,  "--start-no-unused-arguments", load, use, "-mllvm",
+                            text.data, "-gline-tables-only"};
+    size_t first = sizeof before / sizeof *before - debug;
+    memcpy(command, before, first * sizeof *before);
+    at = first;
+    command[at++] = "--end-no-unused-arguments";
+    memcpy(command + at, operands, count * sizeof *operands);
+    execv(compiler, command);
+    return error_from_errno(errno, "cannot run %s", compiler);
+}
+
+static struct error *run_cc(const void *settings, char **operands, int *ret_status)
+{
+    return run(settings, operands, false);
+}
+
+static struct error *run_cxx(const void *settings, char **operands, int *ret_status)
+{
+    return run(settings, operands, true);
+}
+
+#define DETAILS                                                                                    \
+    "Runs clang 19 on the arguments as they are, with a plug-in that finds the places\n"           \
+    "where programmers make mistakes and puts the mistakes in, switched off. 'ordeal\n"            \
+    "faults' lists them and switches them on, without a rebuild.\n"                                \
+    "\n"                                                                                           \
+    "  make CC='ordeal cc'\n"
+
+const struct command cmd_cc = {
+    .name = "cc",
+    .summary = "Compile C with software faults inside, to be enabled later.",
+    .operands = "COMPILER-ARGUMENT...",
+    .details = DETAILS,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .settings_size = sizeof(struct settings),
+    .least = 1,
+    .most = UINT32_MAX,
+    .passes_options = true,
+    .command_follows = true,
+    .run = run_cc,
+};
+
+const struct command cmd_cxx = {
+    .name = "c++",
+    .summary = "Compile C++ with software faults inside, to be enabled later.",
+    .operands = "COMPILER-ARGUMENT...",
+    .details = DETAILS,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .settings_size = sizeof(struct settings),
+    .least = 1,
+    .most = UINT32_MAX,
+    .passes_options = true,
+    .command_follows = true,
+    .run = run_cxx,
+};

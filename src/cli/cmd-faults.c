@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ordeal faults: the software faults inside a program: list, enable, disable, check them.
+#include "cli/registry.h"
+
+#include "base/cleanup.h"
+#include "cli/faults-show.h"
+#include "elf/object.h"
+#include "report/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+struct settings {
+    struct option_list types, files, functions;
+    const char *output;
+    struct option_number process;
+    bool json, all, enabled;
+};
+
+#define FIELD(name) offsetof(struct settings, name)
+static const struct option options[] = {
+    {"type", 't', OPTION_LIST, "GLOB", "list only faults of these types; may be given again",
+     FIELD(types)},
+    {"file", 'F', OPTION_LIST, "GLOB", "list only faults in these source files", FIELD(files)},
+    {"function", 'f', OPTION_LIST, "GLOB", "list only faults in these functions", FIELD(functions)},
+    {"enabled", 'e', OPTION_FLAG, NULL, "list only those that are enabled", FIELD(enabled)},
+    {"all", 'a', OPTION_FLAG, NULL, "list also those that have no code", FIELD(all)},
+    {"json", 0, OPTION_FLAG, NULL, "print as JSON, one line for each", FIELD(json)},
+    {"output", 'o', OPTION_FILE, "FILE", "leave the program as it is and write a changed copy",
+     FIELD(output)},
+    {"pid", 'p', OPTION_NUMBER, "PID", "change a running process, not the file", FIELD(process)},
+};
+
+// ---- list ----
+
+static struct error *list(const struct settings *settings, char **operands)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    if (operands[0] == NULL)
+        return error_new("which program? 'ordeal faults PROGRAM' lists the faults inside");
+    const struct faults_filter filter = {.types = &settings->types,
+                                         .files = &settings->files,
+                                         .functions = &settings->functions,
+                                         .all = settings->all,
+                                         .only_enabled = settings->enabled};
+    for (size_t i = 0; operands[i] != NULL; i++) {
+        _cleanup_(image_close) struct image image = {0};
+        _cleanup_free_ bool *enabled = NULL;
+        TRY(image_open(operands[i], &image));
+        TRY(image_enabled(&image, &enabled));
+        if (operands[1] != NULL && !settings->json)
+            TRY(buffer_printf(&text, "%s%s:\n", i != 0 ? "\n" : "", operands[i]));
+        TRY(settings->json ? faults_put_json(&image, &filter, enabled, &text)
+                           : faults_put_table(&image, &filter, enabled, &text));
+    }
+    return output_print(&text);
+}
+
+// ---- enable, disable ----
+
+static struct error *need_faults(const struct image *image)
+{
+    if (image->functions.count == 0)
+        return error_new("%s has no faults inside; build it with 'ordeal cc'", image->path);
+    return NULL;
+}
+
+static struct error *choose(const struct image *image, char **faults, bool value, bool *enabled)
+{
+    for (size_t i = 0; faults[i] != NULL; i++) {
+        size_t number;
+        TRY(image_find(image, faults[i], &number));
+        enabled[number] = value;
+    }
+    return NULL;
+}
+
+static struct error *say_enabled(const struct image *image, const bool *enabled, size_t patches,
+                                 struct buffer *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < image->candidates.count; i++) {
+        if (!enabled[i] || image->functions.items[image->candidates.items[i].function].again)
+            continue;
+        TRY(buffer_printf(text, "enabled: "));
+        TRY(faults_put_one(image, i, text));
+        TRY(buffer_append(text, "\n", 1));
+        count++;
+    }
+    if (count == 0)
+        TRY(buffer_printf(text, "no fault is enabled\n"));
+    return buffer_printf(text, "%zu places of the code changed\n", patches);
+}
+
+static struct error *change_process(const struct settings *settings, struct image *image,
+                                    char **faults, bool value)
+{
+    _cleanup_free_ bool *enabled = calloc(image->candidates.count + 1, sizeof *enabled);
+    _cleanup_free_ bool *now = NULL;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    struct process_report report = {0};
+    if (enabled == NULL)
+        return error_no_memory();
+    if (!value && faults[0] != NULL)
+        return error_new("in a process, disable takes no faults: it disables all of them");
+    TRY(choose(image, faults, value, enabled));
+    TRY(process_enable((int)settings->process.value, image, enabled, value, &report));
+    TRY(image_enabled(image, &now));
+    TRY(say_enabled(image, now, report.patches, &text));
+    TRY(buffer_printf(&text, "%zu threads stood still for ", report.threads));
+    TRY(text_put_duration(&text, report.stopped_ns));
+    TRY(buffer_append(&text, "\n", 1));
+    return output_print(&text);
+}
+
+static struct error *change(const struct settings *settings, char **operands, bool value)
+{
+    if (operands[0] == NULL || (value && operands[1] == NULL))
+        return error_new(value
+                             ? "which fault of which program? 'ordeal faults enable PROGRAM FAULT'"
+                             : "of which program? 'ordeal faults disable PROGRAM [FAULT]...'");
+    _cleanup_(image_close) struct image image = {0};
+    _cleanup_(image_patches_deinit) struct image_patches patches = {0};
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    _cleanup_free_ bool *enabled = NULL;
+    TRY(image_open(operands[0], &image));
+    TRY(need_faults(&image));
+    if (settings->process.given && settings->output != NULL)
+        return error_new("--pid changes a process, --output a file; give one of them");
+    if (settings->process.given)
+        return change_process(settings, &image, operands + 1, value);
+    TRY(image_enabled(&image, &enabled));
+    if (!value && operands[1] == NULL)
+        memset(enabled, false, image.candidates.count);
+    TRY(choose(&image, operands + 1, value, enabled));
+    TRY(image_enable(&image, enabled, &patches));
+    if (settings->output != NULL || patches.items.count != 0)
+        TRY(image_write(&image, settings->output != NULL ? settings->output : operands[0]));
+    TRY(say_enabled(&image, enabled, patches.items.count, &text));
+    return output_print(&text);
+}
+
+// ---- run ----
+
+static struct error *wait_for(pid_t process, int *ret_status)
+{
+    int status;
+    while (waitpid(process, &status, 0) < 0)
+        if (errno != EINTR)
+            return error_from_errno(errno, "cannot wait for the command");
+    *ret_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return NULL;
+}
+
+static struct error *start(char **operands, int *ret_status)
+{
+    size_t split = 0;
+    while (operands[split] != NULL && strcmp(operands[split], "--") != 0)
+        split++;
+    if (operands[split] == NULL || operands[split + 1] == NULL)
+        return error_new("what shall be run? 'ordeal faults run FAULT... -- COMMAND...'");
+    operands[split] = NULL;
+    char **command = operands + split + 1;
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    _cleanup_(image_close) struct image image = {0};
+    TRY(elf_find_program(command[0], &program));
+    TRY(image_open(program.path, &image));
+    TRY(need_faults(&image));
+    _cleanup_free_ bool *enabled = calloc(image.candidates.count + 1, sizeof *enabled);
+    if (enabled == NULL)
+        return error_no_memory();
+    TRY(choose(&image, operands, true, enabled));
+    pid_t process;
+    signal(SIGINT, SIG_IGN); // the command's to decide
+    TRY(process_start(command, &image, enabled, &process));
+    return wait_for(process, ret_status);
+}
+
+// ---- verify ----
+
+static struct error *verify(char **operands, int *ret_status)
+{
+    if (operands[0] == NULL)
+        return error_new("which program? 'ordeal faults verify PROGRAM'");
+    for (size_t i = 0; operands[i] != NULL; i++) {
+        _cleanup_(image_close) struct image image = {0};
+        _cleanup_(verify_report_deinit) struct verify_report report = {0};
+        _cleanup_(buffer_deinit) struct buffer text = {0};
+        TRY(image_open(operands[i], &image));
+        TRY(need_faults(&image));
+        TRY(image_verify(&image, &report));
+        if (report.problem_count != 0) {
+            TRY(text_put_lines(&text, report.problems.data));
+            *ret_status = 1;
+        }
+        TRY(buffer_printf(
+            &text,
+            "%s: %zu markers with %zu clones and %zu entries, %zu problems; %zu faults "
+            "removed by the optimiser or linker",
+            operands[i], report.markers, report.targets, report.entries, report.problem_count,
+            report.eliminated));
+        if (report.unreachable != 0)
+            TRY(buffer_printf(&text, "; %zu places without unwind tables, not disassembled",
+                              report.unreachable));
+        TRY(buffer_append(&text, "\n", 1));
+        TRY(output_print(&text));
+    }
+    return NULL;
+}
+
+static struct error *run(const void *data, char **operands, int *ret_status)
+{
+    const struct settings *settings = data;
+    const char *word = operands[0];
+    if (strcmp(word, "enable") == 0)
+        return change(settings, operands + 1, true);
+    if (strcmp(word, "disable") == 0)
+        return change(settings, operands + 1, false);
+    if (strcmp(word, "verify") == 0)
+        return verify(operands + 1, ret_status);
+    if (strcmp(word, "run") == 0)
+        return start(operands + 1, ret_status);
+    return list(settings, strcmp(word, "list") == 0 ? operands + 1 : operands);
+}
+
+static const char *const words[] = {"list", "enable", "disable", "run", "verify", NULL};
+
+const struct command cmd_faults = {
+    .name = "faults",
+    .summary = "List, enable and disable the software faults inside a program.",
+    .operands = "[list|verify] PROGRAM... | enable|disable PROGRAM FAULT... | run FAULT... -- "
+                "COMMAND...",
+    .details = "A FAULT is a number of the list, or TYPE@PLACE, where PLACE is a function,\n"
+               "FILE:LINE or FILE:LINE:COLUMN. Programs get faults inside by 'ordeal cc'.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .settings_size = sizeof(struct settings),
+    .least = 1,
+    .most = UINT32_MAX,
+    .keeps_separator = true,
+    .words = words,
+    .run = run,
+};

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What fault types have in common.
+#include "mutate/fault.h"
+
+#include <string.h>
+
+bool fault_is_integer(LLVMValueRef value)
+{
+    LLVMTypeRef type = LLVMTypeOf(value);
+    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) > 1 &&
+           LLVMGetIntTypeWidth(type) <= 64;
+}
+
+bool fault_is_boolean(LLVMValueRef value)
+{
+    LLVMTypeRef type = LLVMTypeOf(value);
+    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == 1;
+}
+
+const char *fault_callee(LLVMValueRef instruction)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+    if (opcode != LLVMCall && opcode != LLVMInvoke)
+        return "";
+    LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(instruction));
+    size_t size;
+    return callee != NULL ? LLVMGetValueName2(callee, &size) : "";
+}
+
+bool fault_calls(LLVMValueRef instruction, const char *const *names)
+{
+    const char *callee = fault_callee(instruction);
+    for (; *names != NULL; names++) {
+        size_t size = strlen(*names);
+        // "llvm.memcpy" stands for all its types
+        bool intrinsic = strncmp(*names, "llvm.", 5) == 0;
+        if (strncmp(callee, *names, size) == 0 &&
+            (callee[size] == '\0' || (intrinsic && callee[size] == '.')))
+            return true;
+    }
+    return false;
+}
+
+bool fault_is_local(LLVMValueRef pointer)
+{
+    return LLVMIsAAllocaInst(pointer) != NULL;
+}
+
+bool fault_is_spill(LLVMValueRef store)
+{
+    return LLVMIsAArgument(LLVMGetOperand(store, 0)) != NULL &&
+           LLVMIsAAllocaInst(LLVMGetOperand(store, 1)) != NULL &&
+           LLVMGetInstructionParent(store) ==
+               LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(LLVMGetInstructionParent(store)));
+}
+
+bool fault_is_assignment(LLVMValueRef instruction)
+{
+    return LLVMGetInstructionOpcode(instruction) == LLVMStore && !fault_is_spill(instruction) &&
+           fault_is_local(LLVMGetOperand(instruction, 1));
+}
+
+bool fault_is_first_store(LLVMValueRef store)
+{
+    LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(store));
+    LLVMValueRef variable = LLVMGetOperand(store, 1);
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block != NULL;
+         block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef at = LLVMGetFirstInstruction(block); at != NULL;
+             at = LLVMGetNextInstruction(at))
+            if (LLVMIsAStoreInst(at) != NULL && LLVMGetOperand(at, 1) == variable)
+                return at == store;
+    return false;
+}
+
+static bool has_one_way_in(LLVMBasicBlockRef block)
+{
+    unsigned ways = 0;
+    for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); use != NULL;
+         use = LLVMGetNextUse(use))
+        ways++;
+    return ways == 1;
+}
+
+LLVMBasicBlockRef fault_only_successor(LLVMBasicBlockRef block)
+{
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+    return LLVMIsABranchInst(end) != NULL && !LLVMIsConditional(end) && has_one_way_in(block)
+               ? LLVMGetSuccessor(end, 0)
+               : NULL;
+}
+
+bool fault_is_simple_if(const struct fault_place *place)
+{
+    LLVMValueRef branch = place->instruction;
+    return LLVMIsABranchInst(branch) != NULL && LLVMIsConditional(branch) &&
+           fault_only_successor(LLVMGetSuccessor(branch, 0)) == LLVMGetSuccessor(branch, 1);
+}
+
+bool fault_is_plain_call(LLVMValueRef call)
+{
+    return LLVMIsAIntrinsicInst(call) == NULL && LLVMIsAInlineAsm(LLVMGetCalledValue(call)) == NULL;
+}
+
+static LLVMValueRef hide(struct fault_edit *edit, LLVMValueRef value)
+{
+    LLVMTypeRef type = LLVMTypeOf(value);
+    LLVMTypeRef function = LLVMFunctionType(type, &type, 1, false);
+    LLVMValueRef assembly =
+        LLVMGetInlineAsm(function, "", 0, "=r,0", 4, false, false, LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(edit->builder, function, assembly, &value, 1, "");
+}
+
+LLVMValueRef fault_unknown(struct fault_edit *edit, LLVMTypeRef type, uint64_t value)
+{
+    LLVMTypeRef word = LLVMInt64TypeInContext(edit->context);
+    LLVMTypeKind kind = LLVMGetTypeKind(type);
+    if (kind == LLVMPointerTypeKind)
+        return LLVMBuildIntToPtr(edit->builder, hide(edit, LLVMConstInt(word, value, false)), type,
+                                 "");
+    if (kind == LLVMIntegerTypeKind)
+        return LLVMBuildIntCast2(edit->builder, hide(edit, LLVMConstInt(word, value, false)), type,
+                                 false, "");
+    if (kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind)
+        return LLVMBuildUIToFP(edit->builder, hide(edit, LLVMConstInt(word, value, false)), type,
+                               "");
+    return LLVMConstNull(type);
+}
+
+void fault_replace(LLVMValueRef instruction, LLVMValueRef value)
+{
+    LLVMReplaceAllUsesWith(instruction, value);
+}
+
+void fault_remove(LLVMValueRef instruction, struct fault_edit *edit)
+{
+    if (LLVMGetFirstUse(instruction) != NULL)
+        fault_replace(instruction, fault_unknown(edit, LLVMTypeOf(instruction), 0));
+    LLVMInstructionEraseFromParent(instruction);
+}
+
+bool fault_is_removable_call(LLVMValueRef instruction)
+{
+    return LLVMGetInstructionOpcode(instruction) == LLVMCall && fault_is_plain_call(instruction) &&
+           LLVMGetTailCallKind(instruction) != LLVMTailCallKindMustTail;
+}

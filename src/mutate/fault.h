@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// A fault type: what kind of mistake, where it can be made, and how. One file with one descriptor
+// and one line in types.c; from outside, a shared object that exports `ordeal_fault_types`
+// (docs/HOWTO-add-a-fault-type.md). Types see a function as the programmer wrote it: before any
+// optimisation, variables in memory.
+#ifndef ORDEAL_MUTATE_FAULT_H
+#define ORDEAL_MUTATE_FAULT_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ORDEAL_FAULT_VERSION 1
+
+struct fault_place {
+    LLVMValueRef function, instruction;
+    unsigned loop_depth;
+    bool decides_loop; // the last instruction of its block decides whether a loop goes on
+};
+
+struct fault_edit {
+    LLVMBuilderRef builder; // stands before the instruction
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    uint64_t random; // the same for the same candidate in every build
+};
+
+struct fault_type {
+    uint32_t version;        // ORDEAL_FAULT_VERSION
+    const char *name;        // "no-store"
+    const char *odc;         // class of Orthogonal Defect Classification: "assignment"
+    const char *description; // one line
+    // Whether the mistake can be made at this instruction. Changes nothing.
+    bool (*can_inject)(const struct fault_place *place);
+    // Makes it, in a copy of the instruction's block that only runs when the fault is enabled.
+    void (*apply)(LLVMValueRef instruction, struct fault_edit *edit);
+};
+
+// ---- for writers of types ----
+
+bool fault_is_integer(LLVMValueRef value); // 2 to 64 bits
+bool fault_is_boolean(LLVMValueRef value);
+// The name of a function that is called directly, without version numbers of intrinsics; or "".
+const char *fault_callee(LLVMValueRef instruction);
+bool fault_calls(LLVMValueRef instruction, const char *const *names); // names end with NULL
+// A local variable, or a part of one: the room itself, not a pointer kept in it.
+bool fault_is_local(LLVMValueRef pointer);
+// A parameter put into its variable: nothing the programmer wrote.
+bool fault_is_spill(LLVMValueRef store);
+// A variable is given a value: not as a parameter, not through a pointer.
+bool fault_is_assignment(LLVMValueRef instruction);
+// Whether nothing before it in the function stores to the same variable.
+bool fault_is_first_store(LLVMValueRef store);
+// The block that a block leads to, if it is the only one and the block has a single way in.
+LLVMBasicBlockRef fault_only_successor(LLVMBasicBlockRef block); // or NULL
+// The branch of an if without else around a single block.
+bool fault_is_simple_if(const struct fault_place *place);
+// A call of a function, not of an intrinsic or assembly.
+bool fault_is_plain_call(LLVMValueRef call);
+// A constant that the optimiser takes for unknown, so that it does not reason from the mistake.
+LLVMValueRef fault_unknown(struct fault_edit *edit, LLVMTypeRef type, uint64_t value);
+// Everybody who used the instruction's value uses another; it stays where it is, or goes.
+void fault_replace(LLVMValueRef instruction, LLVMValueRef value);
+void fault_remove(LLVMValueRef instruction, struct fault_edit *edit);
+// Whether a call can be left out: no invoke, no intrinsic, nothing that must come before a return.
+bool fault_is_removable_call(LLVMValueRef instruction);
+
+#endif

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Enables and disables candidates in the bytes of an image. A marker leads to a clone, or nowhere;
+// an entry leads to its twin if the function itself, or anything that may have been inlined into
+// it, has a fault enabled.
+#include "mutate/image.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define JUMP 0xe9
+
+void image_patches_deinit(struct image_patches *patches)
+{
+    ARRAY_DEINIT(&patches->items);
+}
+
+// ---- bytes ----
+
+static uint64_t jump_target(const unsigned char *code, uint64_t address)
+{
+    int32_t distance;
+    memcpy(&distance, code + 1, sizeof distance);
+    return address + MARK_NOP_SIZE + (uint64_t)(int64_t)distance;
+}
+
+static struct error *write_bytes(uint64_t address, unsigned char *code, const unsigned char *wanted,
+                                 size_t size, struct image_patches *patches)
+{
+    if (memcmp(code, wanted, size) == 0)
+        return NULL;
+    struct image_patch *patch = ARRAY_ADD(&patches->items);
+    if (patch == NULL)
+        return error_no_memory();
+    patch->address = address;
+    patch->size = size;
+    memcpy(patch->before, code, size);
+    memcpy(patch->after, wanted, size);
+    memcpy(code, wanted, size);
+    return NULL;
+}
+
+// `target` 0: the five bytes do nothing.
+static struct error *lead(struct image *image, uint64_t address, uint64_t target,
+                          struct image_patches *patches)
+{
+    unsigned char *code = image_code(image, address, MARK_NOP_SIZE);
+    unsigned char wanted[MARK_NOP_SIZE];
+    memcpy(wanted, mark_nop, sizeof wanted);
+    if (memcmp(code, mark_nop, sizeof wanted) != 0 && code[0] != JUMP)
+        return error_new("%s: what is at 0x%" PRIx64 " is no marker: the file was changed",
+                         image->path, address);
+    if (target != 0) {
+        int32_t distance = (int32_t)(target - address - MARK_NOP_SIZE);
+        wanted[0] = JUMP;
+        memcpy(wanted + 1, &distance, sizeof distance);
+    }
+    return write_bytes(address, code, wanted, sizeof wanted, patches);
+}
+
+// ---- which entries ----
+
+struct callers {
+    const struct image *image;
+    bool *reached; // per function
+    size_t *todo, count;
+};
+
+static void reach(struct callers *callers, size_t function)
+{
+    if (callers->reached[function])
+        return;
+    callers->reached[function] = true;
+    callers->todo[callers->count++] = function;
+}
+
+// Edges name what is called by its id, or, if it is defined elsewhere, by its name.
+static void reach_callers(struct callers *callers, size_t called)
+{
+    const struct image *image = callers->image;
+    const struct image_function *wanted = &image->functions.items[called];
+    for (size_t i = 0; i < image->functions.count; i++) {
+        const struct image_function *function = &image->functions.items[i];
+        for (size_t j = 0; j < function->edges; j++) {
+            uint64_t edge = image->edges.items[function->first_edge + j];
+            if (edge == wanted->id || edge == wanted->name_key)
+                reach(callers, i);
+        }
+        if (function->id == wanted->id)
+            reach(callers, i);
+    }
+}
+
+static struct error *find_callers(const struct image *image, const bool *enabled,
+                                  bool **ret_reached)
+{
+    size_t count = image->functions.count;
+    _cleanup_free_ bool *reached = calloc(count + 1, sizeof *reached);
+    _cleanup_free_ size_t *todo = calloc(count + 1, sizeof *todo);
+    if (reached == NULL || todo == NULL)
+        return error_no_memory();
+    struct callers callers = {.image = image, .reached = reached, .todo = todo};
+    for (size_t i = 0; i < image->candidates.count; i++)
+        if (enabled[i])
+            reach(&callers, image->candidates.items[i].function);
+    while (callers.count != 0)
+        reach_callers(&callers, todo[--callers.count]);
+    *ret_reached = TAKE(reached);
+    return NULL;
+}
+
+// ---- enabling ----
+
+// Functions that several modules describe have markers under the first description.
+static size_t index_of(const struct image *image, const struct image_marker *marker,
+                       const struct mark_target *target)
+{
+    return image->functions.items[marker->function].first_candidate + target->candidate;
+}
+
+static struct error *enable_marker(struct image *image, const struct image_marker *marker,
+                                   const bool *enabled, struct image_patches *patches)
+{
+    uint64_t chosen = 0;
+    for (size_t i = 0; i < marker->targets; i++) {
+        const struct mark_target *target = &image->targets.items[marker->first_target + i];
+        if (!enabled[index_of(image, marker, target)])
+            continue;
+        if (chosen != 0 && chosen != target->address)
+            return error_new("two faults are in the same block of %s; only one of them can be "
+                             "enabled at a time",
+                             image->functions.items[marker->function].name);
+        chosen = target->address;
+    }
+    return lead(image, marker->address, chosen, patches);
+}
+
+static unsigned char *variable_bytes(const struct image *image)
+{
+    for (size_t i = 0; i < image->segments.count; i++) {
+        const struct image_segment *segment = &image->segments.items[i];
+        uint64_t inside = image->variable - segment->address;
+        if (image->variable >= segment->address && inside < segment->file_size &&
+            segment->file_size - inside >= sizeof(uint32_t))
+            return (unsigned char *)image->bytes.data + segment->offset + inside;
+    }
+    return NULL;
+}
+
+static struct error *enable_variable(struct image *image, const bool *enabled,
+                                     struct image_patches *patches)
+{
+    uint32_t key = UINT32_MAX;
+    for (size_t i = 0; i < image->candidates.count; i++) {
+        const struct image_candidate *candidate = &image->candidates.items[i];
+        if (!enabled[i])
+            continue;
+        if (key != UINT32_MAX)
+            return error_new("with --decide variable one fault can be enabled at a time");
+        key = map_key(image->functions.items[candidate->function].id, candidate->number);
+    }
+    unsigned char *bytes = variable_bytes(image);
+    if (bytes == NULL)
+        return error_new("%s does not have the variable that decides", image->path);
+    return write_bytes(image->variable, bytes, (const unsigned char *)&key, sizeof key, patches);
+}
+
+static struct error *enable(struct image *image, const bool *enabled, struct image_patches *patches)
+{
+    if (image->decide == MAP_VARIABLE)
+        return enable_variable(image, enabled, patches);
+    _cleanup_free_ bool *reached = NULL;
+    TRY(find_callers(image, enabled, &reached));
+    for (size_t i = 0; i < image->markers.count; i++)
+        TRY(enable_marker(image, &image->markers.items[i], enabled, patches));
+    for (size_t i = 0; i < image->entries.count; i++) {
+        const struct image_entry *entry = &image->entries.items[i];
+        TRY(lead(image, entry->address, reached[entry->function] ? entry->twin : 0, patches));
+    }
+    return NULL;
+}
+
+struct error *image_enable(struct image *image, const bool *enabled,
+                           struct image_patches *ret_patches)
+{
+    struct image_patches patches = {0};
+    struct error *error = enable(image, enabled, &patches);
+    if (error != NULL)
+        image_patches_deinit(&patches);
+    else
+        *ret_patches = patches;
+    return error;
+}
+
+// Candidates whose clones turned out to be the same code are enabled together.
+struct error *image_enabled(const struct image *image, bool **ret_enabled)
+{
+    _cleanup_free_ bool *enabled = calloc(image->candidates.count + 1, sizeof *enabled);
+    if (enabled == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < image->markers.count; i++) {
+        const struct image_marker *marker = &image->markers.items[i];
+        const unsigned char *code = image_code(image, marker->address, MARK_NOP_SIZE);
+        for (size_t j = 0; j < marker->targets && code[0] == JUMP; j++) {
+            const struct mark_target *target = &image->targets.items[marker->first_target + j];
+            if (target->address == jump_target(code, marker->address))
+                enabled[index_of(image, marker, target)] = true;
+        }
+    }
+    const unsigned char *bytes = image->decide == MAP_VARIABLE ? variable_bytes(image) : NULL;
+    for (size_t i = 0; i < image->candidates.count && bytes != NULL; i++) {
+        const struct image_candidate *candidate = &image->candidates.items[i];
+        uint32_t key = map_key(image->functions.items[candidate->function].id, candidate->number);
+        enabled[i] = memcmp(bytes, &key, sizeof key) == 0;
+    }
+    *ret_enabled = TAKE(enabled);
+    return NULL;
+}
+
+struct error *image_write(const struct image *image, const char *path)
+{
+    struct stat file;
+    if (stat(image->path, &file) < 0)
+        return error_from_errno(errno, "cannot look at %s", image->path);
+    _cleanup_close_ int descriptor = -1;
+    _cleanup_free_ char *temporary = NULL;
+    TRY(file_beside(path, &descriptor, &temporary));
+    struct error *error = file_write(descriptor, temporary, &image->bytes);
+    if (error == NULL && fchmod(descriptor, file.st_mode & 07777) < 0)
+        error = error_from_errno(errno, "cannot set the mode of %s", temporary);
+    if (error == NULL && rename(temporary, path) < 0)
+        error = error_from_errno(errno, "cannot replace %s", path);
+    if (error != NULL)
+        unlink(temporary);
+    return error;
+}

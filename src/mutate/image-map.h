@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The sections of an image that describe its candidates and markers.
+#ifndef ORDEAL_MUTATE_IMAGE_MAP_H
+#define ORDEAL_MUTATE_IMAGE_MAP_H
+
+#include "base/cursor.h"
+#include "mutate/image.h"
+
+struct image_index {
+    uint64_t id;
+    size_t function;
+};
+
+struct error *image_read_map(struct image *image, struct cursor *cursor);
+struct error *image_read_marks(struct image *image, struct cursor *cursor);
+// "PATH: WHAT in section SECTION at byte OFFSET"
+struct error *image_broken(const struct image *image, const char *section, size_t offset,
+                           const char *what);
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A linked program or library with software faults inside: what the compiler pass left in it, where
+// the linker put it, and its bytes, in which faults are enabled and disabled.
+#ifndef ORDEAL_MUTATE_IMAGE_H
+#define ORDEAL_MUTATE_IMAGE_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "mutate/layout.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct image_segment { // as it is loaded
+    uint64_t address, offset, file_size;
+    bool code;
+};
+
+struct image_function {
+    uint64_t id, name_key;
+    const char *name, *reason, *source;
+    size_t first_candidate, candidates;
+    size_t first_edge, edges;
+    uint32_t flags; // enum map_flag
+    uint32_t blocks;
+    size_t markers; // that survived
+    bool again;     // an inline function that another module has described before
+};
+
+struct image_candidate {
+    size_t function;
+    uint32_t number; // in the function
+    const char *type, *file, *detail;
+    uint32_t line, column, block;
+    uint32_t flags;
+    size_t copies; // places in the code that lead to it
+};
+
+struct image_marker {
+    uint64_t address;
+    size_t function;
+    uint32_t block;
+    size_t first_target, targets;
+};
+
+struct image_entry {
+    uint64_t address; // of the five bytes
+    uint64_t twin;
+    size_t function;
+};
+
+struct image {
+    char *path;
+    struct buffer bytes; // the whole file
+    unsigned decide;     // enum map_decide
+    size_t modules;
+    ARRAY(struct image_segment) segments;
+    ARRAY(struct image_function) functions;
+    ARRAY(struct image_candidate) candidates;
+    ARRAY(uint64_t) edges;
+    ARRAY(struct image_marker) markers; // by address
+    ARRAY(struct mark_target) targets;
+    ARRAY(struct image_entry) entries;
+    struct image_index *by_id; // functions, sorted
+    uint64_t variable;         // address of what decides in the variable mode, or 0
+};
+
+// A file without faults inside gives an image without functions.
+struct error *image_open(const char *path, struct image *ret_image);
+// The same of bytes in memory, which become the image's; `path` is for errors.
+struct error *image_parse(const char *path, struct buffer *bytes, struct image *ret_image);
+void image_close(struct image *image);
+
+// Five bytes of the file at a link-time address of code, or NULL.
+unsigned char *image_code(const struct image *image, uint64_t address, size_t size);
+// The function with an id; SIZE_MAX if there is none.
+size_t image_function_by_id(const struct image *image, uint64_t id);
+
+// ---- enabling and disabling ----
+
+struct image_patch {
+    uint64_t address;
+    unsigned char before[8], after[8];
+    size_t size;
+};
+struct image_patches {
+    ARRAY(struct image_patch) items;
+};
+void image_patches_deinit(struct image_patches *patches);
+
+// Which candidates are enabled: one flag per candidate.
+struct error *image_enabled(const struct image *image, bool **ret_enabled);
+// Brings the image's bytes to the state that exactly these are enabled. *ret_patches says what had
+// to be changed.
+struct error *image_enable(struct image *image, const bool *enabled,
+                           struct image_patches *ret_patches);
+// A number from 1 on as listed, or TYPE@PLACE; PLACE is a function, FILE:LINE or FILE:LINE:COLUMN.
+struct error *image_find(const struct image *image, const char *text, size_t *ret_candidate);
+// Writes the bytes to a file, atomically, with the mode of the image's own file.
+struct error *image_write(const struct image *image, const char *path);
+
+// ---- in a process ----
+
+struct process_report {
+    size_t threads, patches;
+    uint64_t stopped_ns; // how long they stood still
+};
+// Brings a running process that has the image loaded to the state that exactly these are enabled,
+// or with `add` that these are enabled, too. No thread runs meanwhile, or stands in patched bytes.
+struct error *process_enable(int process, struct image *image, const bool *enabled, bool add,
+                             struct process_report *ret_report);
+
+// Starts a command whose program is the image, with these enabled from its first instruction on.
+struct error *process_start(char *const *command, struct image *image, const bool *enabled,
+                            pid_t *ret_process);
+
+// ---- checking ----
+
+struct verify_report {
+    size_t markers, entries, targets;
+    size_t eliminated; // chosen candidates without code: the optimiser or linker saw no need for it
+    size_t unreachable;     // code that no unwind table tells the beginning of: not disassembled
+    struct buffer problems; // one line each
+    size_t problem_count;
+};
+struct error *image_verify(const struct image *image, struct verify_report *ret_report);
+void verify_report_deinit(struct verify_report *report);
+
+#endif

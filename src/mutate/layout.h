@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the compiler pass leaves in object files, and the tool reads out of linked ones: plain data,
+// little-endian, versioned. Three ELF sections:
+//
+//   ordeal_map   what there is: one blob per module, without relocations, not loaded
+//   ordeal_mark  where it is: one record per marker that survived, not loaded
+//   ordeal_twin  entries that lead to twins: struct twin_row, loaded but never touched
+//
+// A blob is a struct map_header, then map_function[], uint64_t edges[], map_candidate[], strings.
+#ifndef ORDEAL_MUTATE_LAYOUT_H
+#define ORDEAL_MUTATE_LAYOUT_H
+
+#include <stdint.h>
+
+#define MAP_SECTION  "ordeal_map"
+#define MARK_SECTION "ordeal_mark"
+#define TWIN_SECTION "ordeal_twin"
+#define MAP_MAGIC    0x4d44524fu // "ORDM"
+#define MAP_VERSION  1u
+
+enum map_decide { // how a candidate is chosen
+    MAP_WORLDS,   // entries lead to twins with markers
+    MAP_MARKERS,  // markers in the code itself
+    MAP_VARIABLE, // a comparison with a variable in every block
+};
+
+enum map_flag {
+    MAP_ENTRY = 1 << 0,    // has an entry that can be patched
+    MAP_IN_PLACE = 1 << 1, // could not be cloned: its markers are in the code itself
+    MAP_SKIPPED = 1 << 2,  // could not be instrumented at all; `reason` says why
+    MAP_CHOSEN = 1 << 3,   // of a candidate: there is a clone for it
+    MAP_INLINE = 1 << 4,   // of a function: declared inline
+    MAP_LOOP = 8,          // of a candidate: loop depth in the bits from here on
+};
+
+struct map_header {
+    uint32_t magic, version;
+    uint32_t size; // of the whole blob
+    uint32_t decide;
+    uint32_t functions, edges, candidates, strings; // how many; bytes of strings
+    uint32_t source;                                // string: the file that was compiled
+    uint32_t reserved;
+};
+
+struct map_function {
+    uint64_t id;       // of name, body and, if it is local, module
+    uint64_t name_key; // of the name alone, for calls from other modules
+    uint32_t name, reason;
+    uint32_t edges, candidates; // how many; they follow those of the function before
+    uint32_t flags;
+    uint32_t blocks;
+};
+
+struct map_candidate {
+    uint32_t type, file, detail; // strings
+    uint32_t line, column;
+    uint32_t block;
+    uint32_t flags;
+    uint32_t reserved;
+};
+
+struct mark_header { // of a record in ordeal_mark; then `targets` struct mark_target
+    uint64_t address;
+    uint64_t function; // id
+    uint32_t block, targets;
+};
+struct mark_target {
+    uint64_t address;   // of the faulty clone
+    uint64_t candidate; // which of the function's
+};
+
+struct twin_row {
+    int32_t entry, twin; // relative to the field itself
+    uint64_t function;   // id
+};
+
+#define MARK_NOP_SIZE 5
+static const unsigned char mark_nop[MARK_NOP_SIZE] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+
+// What the variable holds to choose a candidate: 31 bits, all other values choose none.
+static inline uint32_t map_key(uint64_t function, uint64_t candidate)
+{
+    uint64_t state = candidate;
+    for (int i = 0; i < 2; i++) {
+        state += 0x9e3779b97f4a7c15u;
+        state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9u;
+        state = (state ^ (state >> 27)) * 0x94d049bb133111ebu;
+        state ^= state >> 31;
+        if (i == 0)
+            state += function;
+    }
+    return (uint32_t)state & 0x7fffffff;
+}
+
+#endif

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which functions of a module can be instrumented, what names they go by, and every candidate in
+// them: each instruction is shown to each fault type.
+#include "mutate/pass.h"
+
+#include "mutate/shim.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <string.h>
+
+// ---- what cannot be touched ----
+
+static bool has_attribute(LLVMValueRef function, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind) != NULL;
+}
+
+// A label that an assembler would complain about when it saw it twice: "name:", not "1:", nor one
+// with a unique part.
+static bool defines_label(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size;) {
+        size_t start = i;
+        while (i < size && strchr("\n;", text[i]) == NULL)
+            i++;
+        size_t at = start;
+        while (at < i && (text[at] == ' ' || text[at] == '\t'))
+            at++;
+        size_t name = at;
+        bool digits = true, plain = true;
+        for (; at < i && strchr(": \t\"", text[at]) == NULL; at++) {
+            digits &= text[at] >= '0' && text[at] <= '9';
+            plain &= text[at] != '$';
+        }
+        if (at < i && at > name && text[at] == ':' && !digits && plain)
+            return true;
+        i++;
+    }
+    return false;
+}
+
+static bool has_label(LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block != NULL;
+         block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction != NULL;
+             instruction = LLVMGetNextInstruction(instruction)) {
+            if (LLVMIsACallInst(instruction) == NULL && LLVMIsACallBrInst(instruction) == NULL)
+                continue;
+            LLVMValueRef callee = LLVMGetCalledValue(instruction);
+            if (LLVMIsAInlineAsm(callee) == NULL)
+                continue;
+            size_t size;
+            const char *text = LLVMGetInlineAsmAsmString(callee, &size);
+            if (defines_label(text, size))
+                return true;
+        }
+    return false;
+}
+
+static const char *why_not(LLVMValueRef function)
+{
+    if (has_attribute(function, "naked"))
+        return "naked";
+    if (has_attribute(function, "presplitcoroutine"))
+        return "coroutine";
+    if (has_attribute(function, "noduplicate"))
+        return "must not be duplicated";
+    if (has_label(function))
+        return "inline assembly defines a label";
+    return NULL;
+}
+
+// ---- candidates ----
+
+static uint32_t file_of(struct pass *pass, LLVMValueRef instruction)
+{
+    unsigned size = 0;
+    const char *name = LLVMGetDebugLocFilename(instruction, &size);
+    if (name == NULL || size == 0)
+        return 0;
+    char text[4096];
+    if (size >= sizeof text)
+        size = sizeof text - 1;
+    memcpy(text, name, size);
+    text[size] = '\0';
+    return pass_intern(pass, text);
+}
+
+static void look_at(struct pass *pass, struct pass_function *subject, struct shim_loops *loops,
+                    LLVMValueRef instruction, uint32_t block, uint32_t position)
+{
+    LLVMBasicBlockRef parent = LLVMGetInstructionParent(instruction);
+    // What the compiler made up itself has no line: nobody can have made a mistake there.
+    if (LLVMGetDebugLocLine(instruction) == 0 && LLVMGetSubprogram(subject->function) != NULL)
+        return;
+    const struct fault_place place = {
+        .function = subject->function,
+        .instruction = instruction,
+        .loop_depth = shim_loop_depth(loops, parent),
+        .decides_loop = shim_loop_decides(loops, parent),
+    };
+    for (size_t i = 0; i < pass->options.types.count; i++) {
+        const struct fault_type *type = pass->options.types.items[i];
+        if (!type->can_inject(&place))
+            continue;
+        struct pass_candidate *candidate = ARRAY_ADD(&subject->candidates);
+        if (candidate == NULL) {
+            pass_must(error_no_memory());
+            return;
+        }
+        *candidate = (struct pass_candidate){
+            .type = type,
+            .block = block,
+            .position = position,
+            .line = LLVMGetDebugLocLine(instruction),
+            .column = LLVMGetDebugLocColumn(instruction),
+            .file = file_of(pass, instruction),
+            .loop_depth = place.loop_depth,
+            .instruction = instruction,
+        };
+    }
+}
+
+// Candidates of a function, and a hash of what it does.
+static uint64_t scan(struct pass *pass, struct pass_function *subject)
+{
+    struct shim_loops *loops = shim_loops_new(subject->function);
+    uint64_t hash = 0xcbf29ce484222325u;
+    uint32_t number = 0;
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(subject->function); block != NULL;
+         block = LLVMGetNextBasicBlock(block), number++) {
+        uint32_t position = 0;
+        for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction != NULL;
+             instruction = LLVMGetNextInstruction(instruction), position++) {
+            LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+            hash = pass_hash(hash, &opcode, sizeof opcode);
+            if (!subject->skipped)
+                look_at(pass, subject, loops, instruction, number, position);
+        }
+    }
+    shim_loops_free(loops);
+    subject->blocks = number;
+    for (size_t i = 0; i < subject->candidates.count; i++)
+        hash = pass_hash_text(hash, subject->candidates.items[i].type->name);
+    return hash;
+}
+
+// ---- functions ----
+
+static bool is_local(LLVMValueRef function)
+{
+    LLVMLinkage linkage = LLVMGetLinkage(function);
+    return linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
+}
+
+static void add_function(struct pass *pass, LLVMValueRef function)
+{
+    struct pass_function *subject = ARRAY_ADD(&pass->functions);
+    if (subject == NULL) {
+        pass_must(error_no_memory());
+        return;
+    }
+    size_t size;
+    const char *name = LLVMGetValueName2(function, &size);
+    subject->function = function;
+    subject->local = is_local(function);
+    subject->reason = why_not(function);
+    subject->skipped = subject->reason != NULL;
+    subject->entry = !subject->local || shim_address_taken(function);
+    subject->name_key = pass_hash_text(0xcbf29ce484222325u, name);
+    subject->id = pass_hash(subject->name_key, &(uint64_t){scan(pass, subject)}, 8);
+}
+
+// Local functions of the same name and body in two modules are two functions.
+static void tell_apart(struct pass *pass)
+{
+    size_t size;
+    uint64_t module =
+        pass_hash_text(0xcbf29ce484222325u, LLVMGetSourceFileName(pass->module, &size));
+    for (size_t i = 0; i < pass->functions.count; i++)
+        module = pass_hash(module, &pass->functions.items[i].id, 8);
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        struct pass_function *subject = &pass->functions.items[i];
+        if (subject->local)
+            subject->id = pass_hash(subject->id, &module, 8);
+    }
+}
+
+static void add_edges(struct pass *pass, struct pass_function *caller)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(caller->function); block != NULL;
+         block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction != NULL;
+             instruction = LLVMGetNextInstruction(instruction)) {
+            LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+            if (opcode != LLVMCall && opcode != LLVMInvoke)
+                continue;
+            LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(instruction));
+            if (callee == NULL || LLVMGetIntrinsicID(callee) != 0)
+                continue;
+            struct pass_function *called = pass_function_of(pass, callee);
+            if (called == NULL && !pass->options.lto && LLVMIsDeclaration(callee))
+                continue;
+            size_t size;
+            uint64_t key = called != NULL ? called->id
+                                          : pass_hash_text(0xcbf29ce484222325u,
+                                                           LLVMGetValueName2(callee, &size));
+            bool known = false;
+            for (size_t i = 0; i < caller->edges.count && !known; i++)
+                known = caller->edges.items[i] == key;
+            uint64_t *edge = known ? NULL : ARRAY_ADD(&caller->edges);
+            if (edge != NULL)
+                *edge = key;
+            else if (!known)
+                pass_must(error_no_memory());
+        }
+}
+
+void pass_find(struct pass *pass)
+{
+    for (LLVMValueRef function = LLVMGetFirstFunction(pass->module); function != NULL;
+         function = LLVMGetNextFunction(function))
+        if (!LLVMIsDeclaration(function) &&
+            LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage)
+            add_function(pass, function);
+    tell_apart(pass);
+    for (size_t i = 0; i < pass->functions.count; i++)
+        add_edges(pass, &pass->functions.items[i]);
+}

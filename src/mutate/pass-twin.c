@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Two worlds: every function gets a twin in a cold section, and calls among twins stay there. The
+// pristine function keeps its body; where it can be reached from outside it begins with five bytes
+// that do nothing until they are patched to lead to the twin. A local function that is only called
+// directly needs no such entry, because enabling a fault patches those of all its callers; so its
+// calling convention stays the optimiser's own business.
+#include "mutate/pass.h"
+
+#include "mutate/shim.h"
+
+#include <llvm-c/Comdat.h>
+#include <stdio.h>
+#include <string.h>
+
+static void set_call_attribute(struct pass *pass, LLVMValueRef call, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(pass->context, kind, 0));
+}
+
+static void set_attribute(struct pass *pass, LLVMValueRef function, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(pass->context, kind, 0));
+}
+
+// Where the linker keeps one of several copies of a function, it shall do the same with twins.
+static void set_linkage(struct pass *pass, const struct pass_function *subject, const char *name)
+{
+    LLVMLinkage linkage = LLVMGetLinkage(subject->function);
+    bool shared = linkage == LLVMLinkOnceODRLinkage || linkage == LLVMWeakODRLinkage;
+    LLVMSetDLLStorageClass(subject->twin, LLVMDefaultStorageClass);
+    if (!shared) {
+        LLVMSetLinkage(subject->twin, LLVMInternalLinkage);
+        LLVMSetVisibility(subject->twin, LLVMDefaultVisibility);
+        LLVMSetComdat(subject->twin, NULL);
+        return;
+    }
+    LLVMSetLinkage(subject->twin, LLVMLinkOnceODRLinkage);
+    LLVMSetVisibility(subject->twin, LLVMHiddenVisibility);
+    LLVMComdatRef group = LLVMGetOrInsertComdat(pass->module, name);
+    LLVMSetComdatSelectionKind(group, LLVMAnyComdatSelectionKind);
+    LLVMSetComdat(subject->twin, group);
+}
+
+static void make_twin(struct pass *pass, struct pass_function *subject)
+{
+    size_t size;
+    struct buffer name = {0}, section = {0};
+    const char *original = LLVMGetValueName2(subject->function, &size);
+    pass_must(buffer_printf(&name, "%s.ordeal", original));
+    pass_must(buffer_printf(&section, ".text.unlikely.ordeal.%s", original));
+    subject->twin = shim_clone_function(subject->function, name.data);
+    set_linkage(pass, subject, name.data);
+    const char *chosen = LLVMGetSection(subject->function);
+    if (chosen == NULL || *chosen == '\0')
+        LLVMSetSection(subject->twin, section.data);
+    // What a fault makes of a pointer shall be seen, not reasoned away.
+    set_attribute(pass, subject->twin, "null_pointer_is_valid");
+    buffer_deinit(&name);
+    buffer_deinit(&section);
+}
+
+// A callee that the optimiser can see, but whose own code a fault may be enabled in elsewhere.
+static void keep_away(struct pass *pass, LLVMValueRef call)
+{
+    set_call_attribute(pass, call, "noinline");
+}
+
+// Under LTO the callee's body turns up later: hides from the optimiser what is called.
+static void hide_callee(struct pass *pass, LLVMValueRef call, LLVMValueRef callee)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(pass->context);
+    LLVMPositionBuilderBefore(builder, call);
+    LLVMTypeRef pointer = LLVMTypeOf(callee);
+    LLVMTypeRef type = LLVMFunctionType(pointer, &pointer, 1, false);
+    LLVMValueRef assembly =
+        LLVMGetInlineAsm(type, "", 0, "=r,0", 4, false, false, LLVMInlineAsmDialectATT, false);
+    LLVMValueRef hidden = LLVMBuildCall2(builder, type, assembly, &callee, 1, "");
+    LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, hidden);
+    LLVMDisposeBuilder(builder);
+}
+
+static bool is_call(LLVMValueRef instruction)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+    return opcode == LLVMCall || opcode == LLVMInvoke;
+}
+
+static void redirect_call(struct pass *pass, LLVMValueRef call, bool in_twin)
+{
+    LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(call));
+    if (callee == NULL || LLVMGetIntrinsicID(callee) != 0)
+        return;
+    struct pass_function *called = pass_function_of(pass, callee);
+    bool replaceable = called != NULL && called->twin != NULL && !shim_interposable(callee);
+    if (!in_twin) {
+        // Code without a twin calls pristine code; faults act through the callee's entry.
+        if (replaceable) {
+            called->entry = true;
+            keep_away(pass, call);
+        }
+        return;
+    }
+    if (replaceable)
+        LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, called->twin);
+    else if (called == NULL && LLVMIsDeclaration(callee) && pass->options.lto &&
+             LLVMGetInstructionOpcode(call) == LLVMCall)
+        hide_callee(pass, call, callee);
+    else if (called == NULL && !LLVMIsDeclaration(callee))
+        keep_away(pass, call);
+}
+
+static void redirect_calls(struct pass *pass, LLVMValueRef function, bool in_twin)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block != NULL;
+         block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef next, call = LLVMGetFirstInstruction(block); call != NULL; call = next) {
+            next = LLVMGetNextInstruction(call);
+            if (is_call(call))
+                redirect_call(pass, call, in_twin);
+        }
+}
+
+// Candidates were found in the function; their instructions in the twin have the same places.
+static void move_candidates(struct pass_function *subject)
+{
+    size_t next = 0;
+    uint32_t number = 0;
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(subject->twin); block != NULL;
+         block = LLVMGetNextBasicBlock(block), number++) {
+        uint32_t position = 0;
+        for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction != NULL;
+             instruction = LLVMGetNextInstruction(instruction), position++)
+            for (; next < subject->candidates.count &&
+                   subject->candidates.items[next].block == number &&
+                   subject->candidates.items[next].position == position;
+                 next++)
+                subject->candidates.items[next].instruction = instruction;
+    }
+}
+
+void pass_make_twins(struct pass *pass)
+{
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        struct pass_function *subject = &pass->functions.items[i];
+        if (subject->skipped || (subject->candidates.count == 0 && subject->edges.count == 0))
+            continue;
+        subject->in_place = !shim_clonable(subject->function);
+        if (subject->in_place) {
+            subject->reason = "its labels are known outside of it";
+            continue;
+        }
+        make_twin(pass, subject);
+        move_candidates(subject);
+    }
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        struct pass_function *subject = &pass->functions.items[i];
+        redirect_calls(pass, subject->twin != NULL ? subject->twin : subject->function,
+                       subject->twin != NULL);
+    }
+}
+
+// ---- entries ----
+
+static LLVMValueRef relative(struct pass *pass, LLVMValueRef target, LLVMValueRef row,
+                             unsigned field, LLVMTypeRef row_type)
+{
+    LLVMTypeRef word = LLVMInt64TypeInContext(pass->context);
+    LLVMTypeRef half = LLVMInt32TypeInContext(pass->context);
+    LLVMValueRef indices[] = {LLVMConstInt(half, 0, false), LLVMConstInt(half, field, false)};
+    LLVMValueRef place = LLVMConstInBoundsGEP2(row_type, row, indices, 2);
+    LLVMValueRef distance =
+        LLVMConstSub(LLVMConstPtrToInt(target, word), LLVMConstPtrToInt(place, word));
+    return LLVMConstTrunc(distance, half);
+}
+
+// A name for this module's own definition, whatever the linker binds the public name to.
+static LLVMValueRef own_definition(struct pass *pass, const struct pass_function *subject)
+{
+    if (subject->local)
+        return subject->function;
+    size_t size;
+    struct buffer name = {0};
+    pass_must(buffer_printf(&name, "%s.ordeal_entry", LLVMGetValueName2(subject->function, &size)));
+    LLVMValueRef alias = LLVMAddAlias2(pass->module, LLVMGlobalGetValueType(subject->function), 0,
+                                       subject->function, name.data);
+    LLVMSetLinkage(alias, LLVMInternalLinkage);
+    buffer_deinit(&name);
+    return alias;
+}
+
+static void add_row(struct pass *pass, const struct pass_function *subject)
+{
+    LLVMTypeRef half = LLVMInt32TypeInContext(pass->context);
+    LLVMTypeRef word = LLVMInt64TypeInContext(pass->context);
+    LLVMTypeRef fields[] = {half, half, word};
+    LLVMTypeRef type = LLVMStructTypeInContext(pass->context, fields, 3, true);
+    LLVMValueRef row = LLVMAddGlobal(pass->module, type, "ordeal.row");
+    LLVMValueRef values[] = {
+        relative(pass, own_definition(pass, subject), row, 0, type),
+        relative(pass, subject->twin, row, 1, type),
+        LLVMConstInt(word, subject->id, false),
+    };
+    LLVMSetInitializer(row, LLVMConstStructInContext(pass->context, values, 3, true));
+    LLVMSetLinkage(row, LLVMPrivateLinkage);
+    LLVMSetGlobalConstant(row, true);
+    LLVMSetAlignment(row, 1);
+    LLVMSetSection(row, TWIN_SECTION);
+    LLVMSetComdat(row, LLVMGetComdat(subject->function));
+    // The row lives and dies with the function, also when the linker collects garbage.
+    LLVMMetadataRef function = LLVMValueAsMetadata(subject->function);
+    LLVMGlobalSetMetadata(row, LLVMGetMDKindIDInContext(pass->context, "associated", 10),
+                          LLVMMDNodeInContext2(pass->context, &function, 1));
+    shim_keep(pass->module, row);
+}
+
+// The bytes at the entry; where indirect jumps are guarded, the guard must come first.
+static void add_entry(struct pass *pass, const struct pass_function *subject)
+{
+    static const unsigned char guard[] = {0xf3, 0x0f, 0x1e, 0xfa}; // endbr64
+    const char flag[] = "cf-protection-branch";
+    bool guarded = LLVMGetModuleFlag(pass->module, flag, sizeof flag - 1) != NULL;
+    unsigned char bytes[sizeof guard + MARK_NOP_SIZE];
+    size_t size = guarded ? sizeof guard : 0;
+    memcpy(bytes, guard, size);
+    memcpy(bytes + size, mark_nop, MARK_NOP_SIZE);
+    size += MARK_NOP_SIZE;
+    LLVMSetPrologueData(subject->function,
+                        LLVMConstStringInContext2(pass->context, (const char *)bytes, size, true));
+    add_row(pass, subject);
+}
+
+void pass_make_entries(struct pass *pass)
+{
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        struct pass_function *subject = &pass->functions.items[i];
+        subject->entry &= subject->twin != NULL;
+        if (subject->entry)
+            add_entry(pass, subject);
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The compiler pass, from the top: find candidates, make twins, put markers and faulty clones into
+// them, and write down in the module what there is.
+#include "mutate/pass.h"
+
+#include "base/cleanup.h"
+#include "mutate/shim.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pass_must(struct error *error)
+{
+    if (error == NULL)
+        return;
+    fprintf(stderr, "ordeal cc: %s\n", error_message(error));
+    exit(EXIT_FAILURE);
+}
+
+uint64_t pass_hash(uint64_t hash, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+uint64_t pass_hash_text(uint64_t hash, const char *text)
+{
+    return pass_hash(hash, text, strlen(text) + 1);
+}
+
+uint64_t pass_random(uint64_t state)
+{
+    state += 0x9e3779b97f4a7c15u;
+    state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9u;
+    state = (state ^ (state >> 27)) * 0x94d049bb133111ebu;
+    return state ^ (state >> 31);
+}
+
+struct pass_function *pass_function_of(struct pass *pass, LLVMValueRef function)
+{
+    for (size_t i = 0; i < pass->functions.count; i++)
+        if (pass->functions.items[i].function == function)
+            return &pass->functions.items[i];
+    return NULL;
+}
+
+static void deinit(struct pass *pass)
+{
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        ARRAY_DEINIT(&pass->functions.items[i].candidates);
+        ARRAY_DEINIT(&pass->functions.items[i].edges);
+    }
+    ARRAY_DEINIT(&pass->functions);
+    pass_options_deinit(&pass->options);
+    buffer_deinit(&pass->strings);
+    free(pass->interned);
+}
+
+// Markers are instructions of one processor, rows are sections of one format.
+static bool is_supported(LLVMModuleRef module)
+{
+    const char *target = LLVMGetTarget(module);
+    return strncmp(target, "x86_64-", 7) == 0 && strstr(target, "windows") == NULL &&
+           strstr(target, "apple") == NULL && strstr(target, "x32") == NULL;
+}
+
+bool pass_run(LLVMModuleRef module, const char *options)
+{
+    _cleanup_(deinit) struct pass pass = {.module = module,
+                                          .context = LLVMGetModuleContext(module)};
+    if (!is_supported(module))
+        return false;
+    pass_options_parse(options, &pass.options);
+    pass_must(buffer_append(&pass.strings, "", 1));
+    pass_find(&pass);
+    if (pass.functions.count == 0)
+        return false;
+    if (pass.options.decide == MAP_WORLDS)
+        pass_make_twins(&pass);
+    for (size_t i = 0; i < pass.functions.count; i++)
+        pass_instrument(&pass, &pass.functions.items[i]);
+    if (pass.options.decide == MAP_WORLDS)
+        pass_make_entries(&pass);
+    pass_write_map(&pass);
+    if (pass.options.strip_debug && shim_only_lines(module))
+        LLVMStripModuleDebugInfo(module);
+    return true;
+}

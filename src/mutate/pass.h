@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The compiler pass: what its files share. It runs inside clang on one module at a time and ends
+// the compiler when memory is short, as the compiler itself does.
+#ifndef ORDEAL_MUTATE_PASS_H
+#define ORDEAL_MUTATE_PASS_H
+
+#include "base/array.h"
+#include "mutate/fault.h"
+#include "mutate/layout.h"
+
+struct pass_options {
+    enum map_decide decide;
+    unsigned clones_per_block; // 0: as many as the limit allows
+    unsigned limit;            // instructions in the clones of one block
+    uint64_t seed;
+    bool lto;         // the optimiser will see other modules, too
+    bool strip_debug; // line tables were made for the map alone
+    bool counters;
+    ARRAY(const struct fault_type *) types;
+};
+// Text as `ordeal cc` makes it: "decide=worlds;clones=4;seed=1;lto". Ends the compiler if it is
+// wrong.
+void pass_options_parse(const char *text, struct pass_options *ret_options);
+void pass_options_deinit(struct pass_options *options);
+
+struct pass_candidate {
+    const struct fault_type *type;
+    uint32_t block, position; // of the function as it is before anything is changed
+    uint32_t line, column, file;
+    unsigned loop_depth;
+    bool chosen;
+    LLVMValueRef instruction; // in the code that is instrumented
+};
+
+struct pass_function {
+    LLVMValueRef function, twin; // twin NULL: markers in the function itself
+    bool local, entry, skipped, in_place;
+    const char *reason; // why skipped or in place
+    uint64_t id, name_key;
+    uint32_t blocks;
+    ARRAY(struct pass_candidate) candidates;
+    ARRAY(uint64_t) edges;
+};
+
+struct pass {
+    LLVMModuleRef module;
+    LLVMContextRef context;
+    struct pass_options options;
+    ARRAY(struct pass_function) functions;
+    struct buffer strings; // of the map; offset 0 is the empty string
+    uint32_t *interned;    // open addressing, offsets into `strings`
+    size_t interned_size, interned_count;
+};
+
+// Ends the compiler on an error.
+void pass_must(struct error *error);
+uint64_t pass_hash(uint64_t hash, const void *data, size_t size);
+uint64_t pass_hash_text(uint64_t hash, const char *text);
+uint64_t pass_random(uint64_t state); // a well mixed number
+uint32_t pass_intern(struct pass *pass, const char *text);
+
+// Which functions can be instrumented, and their candidates.
+void pass_find(struct pass *pass);
+struct pass_function *pass_function_of(struct pass *pass, LLVMValueRef function); // or NULL
+// Twins, calls among them, and entries that lead to them.
+void pass_make_twins(struct pass *pass);
+void pass_make_entries(struct pass *pass);
+// Markers and faulty clones of blocks.
+void pass_instrument(struct pass *pass, struct pass_function *subject);
+// What decides in the variable mode.
+LLVMValueRef pass_variable(struct pass *pass);
+void pass_write_map(struct pass *pass);
+
+#endif

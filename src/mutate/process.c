@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Enables faults in a process that runs: all its threads are stopped, what is in its memory is
+// brought up to date, and they go on. Markers are single instructions, so no thread can stand
+// inside one; that is checked all the same.
+#include "mutate/image.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+struct stopped {
+    ARRAY(pid_t) threads;
+};
+
+// ---- threads ----
+
+static void let_go(struct stopped *stopped)
+{
+    for (size_t i = 0; i < stopped->threads.count; i++)
+        ptrace(PTRACE_DETACH, stopped->threads.items[i], NULL, NULL);
+    ARRAY_DEINIT(&stopped->threads);
+}
+
+static bool has(const struct stopped *stopped, pid_t thread)
+{
+    for (size_t i = 0; i < stopped->threads.count; i++)
+        if (stopped->threads.items[i] == thread)
+            return true;
+    return false;
+}
+
+// A thread that ends meanwhile is no problem.
+static struct error *stop_thread(pid_t thread, struct stopped *stopped)
+{
+    if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) < 0) {
+        if (errno == ESRCH)
+            return NULL;
+        return error_from_errno(errno,
+                                "cannot stop thread %d; is another debugger attached, or does it "
+                                "belong to somebody else?",
+                                thread);
+    }
+    pid_t *slot = ARRAY_ADD(&stopped->threads);
+    if (slot == NULL) {
+        ptrace(PTRACE_DETACH, thread, NULL, NULL);
+        return error_no_memory();
+    }
+    *slot = thread;
+    ptrace(PTRACE_INTERRUPT, thread, NULL, NULL);
+    int status;
+    while (waitpid(thread, &status, __WALL) < 0 && errno == EINTR)
+        ;
+    return NULL;
+}
+
+// Threads may start others until all are stopped: looks until there is no new one.
+static struct error *stop_all(int process, struct stopped *stopped)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", process);
+    for (size_t before = SIZE_MAX; before != stopped->threads.count;) {
+        before = stopped->threads.count;
+        DIR *directory = opendir(path);
+        if (directory == NULL)
+            return error_from_errno(errno, "there is no process %d", process);
+        struct error *error = NULL;
+        for (struct dirent *entry; error == NULL && (entry = readdir(directory)) != NULL;) {
+            pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+            if (thread > 0 && !has(stopped, thread))
+                error = stop_thread(thread, stopped);
+        }
+        closedir(directory);
+        TRY(error);
+    }
+    return NULL;
+}
+
+static struct error *check_places(const struct stopped *stopped,
+                                  const struct image_patches *patches, uint64_t bias)
+{
+    for (size_t i = 0; i < stopped->threads.count; i++) {
+        struct user_regs_struct registers;
+        if (ptrace(PTRACE_GETREGS, stopped->threads.items[i], NULL, &registers) < 0)
+            continue; // it has ended
+        for (size_t j = 0; j < patches->items.count; j++) {
+            uint64_t start = patches->items.items[j].address + bias;
+            if (registers.rip > start && registers.rip < start + patches->items.items[j].size)
+                return error_new("thread %d stands in bytes that would be changed; try again",
+                                 stopped->threads.items[i]);
+        }
+    }
+    return NULL;
+}
+
+// ---- memory ----
+
+// Where the image is loaded: what is to be added to its link-time addresses.
+static struct error *find_bias(int process, const struct image *image, uint64_t *ret_bias)
+{
+    struct stat wanted;
+    if (stat(image->path, &wanted) < 0)
+        return error_from_errno(errno, "cannot look at %s", image->path);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/maps", process);
+    _cleanup_fclose_ FILE *maps = fopen(path, "re");
+    if (maps == NULL)
+        return error_from_errno(errno, "there is no process %d", process);
+    _cleanup_free_ char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, maps) > 0) {
+        uint64_t start, offset, inode;
+        unsigned major, minor;
+        if (sscanf(line, "%" SCNx64 "-%*x %*4c %" SCNx64 " %x:%x %" SCNu64, &start, &offset, &major,
+                   &minor, &inode) != 5 ||
+            inode != wanted.st_ino)
+            continue;
+        for (size_t i = 0; i < image->segments.count; i++) {
+            const struct image_segment *segment = &image->segments.items[i];
+            if (segment->offset / 4096 == offset / 4096) {
+                *ret_bias = start - (segment->address & ~(uint64_t)4095);
+                return NULL;
+            }
+        }
+    }
+    return error_new(
+        "process %d does not have %s loaded; was the file replaced since it was started?", process,
+        image->path);
+}
+
+static struct error *take_bytes(int memory, struct image *image, uint64_t address, uint64_t bias)
+{
+    unsigned char *code = image_code(image, address, MARK_NOP_SIZE);
+    if (pread(memory, code, MARK_NOP_SIZE, (off_t)(address + bias)) != MARK_NOP_SIZE)
+        return error_from_errno(errno, "cannot read the process at 0x%" PRIx64, address + bias);
+    return NULL;
+}
+
+// The image as it is in memory, which may differ from the file.
+static struct error *take_state(int memory, struct image *image, uint64_t bias)
+{
+    for (size_t i = 0; i < image->markers.count; i++)
+        TRY(take_bytes(memory, image, image->markers.items[i].address, bias));
+    for (size_t i = 0; i < image->entries.count; i++)
+        TRY(take_bytes(memory, image, image->entries.items[i].address, bias));
+    return NULL;
+}
+
+static struct error *put_patches(int memory, const struct image_patches *patches, uint64_t bias)
+{
+    for (size_t i = 0; i < patches->items.count; i++) {
+        const struct image_patch *patch = &patches->items.items[i];
+        if (pwrite(memory, patch->after, patch->size, (off_t)(patch->address + bias)) !=
+            (ssize_t)patch->size)
+            return error_from_errno(errno, "cannot change the process at 0x%" PRIx64,
+                                    patch->address + bias);
+    }
+    return NULL;
+}
+
+// ---- all of it ----
+
+static struct error *work_out(struct image *image, const bool *enabled, bool add,
+                              struct image_patches *ret_patches)
+{
+    _cleanup_free_ bool *wanted = NULL;
+    TRY(image_enabled(image, &wanted));
+    for (size_t i = 0; i < image->candidates.count; i++)
+        wanted[i] = enabled[i] || (add && wanted[i]);
+    return image_enable(image, wanted, ret_patches);
+}
+
+static struct error *change(int process, int memory, struct image *image, const bool *enabled,
+                            bool add, struct process_report *ret_report)
+{
+    _cleanup_(let_go) struct stopped stopped = {0};
+    _cleanup_(image_patches_deinit) struct image_patches patches = {0};
+    uint64_t bias;
+    TRY(find_bias(process, image, &bias));
+    TRY(take_state(memory, image, bias));
+    TRY(work_out(image, enabled, add, &patches));
+    uint64_t start = clock_ns();
+    TRY(stop_all(process, &stopped));
+    TRY(check_places(&stopped, &patches, bias));
+    TRY(put_patches(memory, &patches, bias));
+    ret_report->threads = stopped.threads.count;
+    ret_report->patches = patches.items.count;
+    let_go(&stopped);
+    ret_report->stopped_ns = clock_ns() - start;
+    return NULL;
+}
+
+// ---- a program about to be started ----
+
+static struct error *arm(pid_t process, struct image *image, const bool *enabled)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/mem", process);
+    _cleanup_close_ int memory = open(path, O_RDWR | O_CLOEXEC);
+    if (memory < 0)
+        return error_from_errno(errno, "cannot reach into process %d", process);
+    _cleanup_(image_patches_deinit) struct image_patches patches = {0};
+    uint64_t bias;
+    TRY(find_bias(process, image, &bias));
+    TRY(image_enable(image, enabled, &patches));
+    return put_patches(memory, &patches, bias);
+}
+
+static void become(char *const *command)
+{
+    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
+        execvp(command[0], command);
+    _exit(127);
+}
+
+struct error *process_start(char *const *command, struct image *image, const bool *enabled,
+                            pid_t *ret_process)
+{
+    pid_t process = fork();
+    if (process < 0)
+        return error_from_errno(errno, "cannot start %s", command[0]);
+    if (process == 0)
+        become(command);
+    int status;
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (!WIFSTOPPED(status))
+        return error_new("cannot start %s", command[0]);
+    struct error *error = arm(process, image, enabled);
+    if (error != NULL) {
+        kill(process, SIGKILL);
+        waitpid(process, &status, 0);
+        return error;
+    }
+    ptrace(PTRACE_DETACH, process, NULL, NULL);
+    *ret_process = process;
+    return NULL;
+}
+
+struct error *process_enable(int process, struct image *image, const bool *enabled, bool add,
+                             struct process_report *ret_report)
+{
+    if (image->decide == MAP_VARIABLE)
+        return error_new("%s was built with --decide variable; faults of a running process need "
+                         "worlds or markers",
+                         image->path);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/mem", process);
+    _cleanup_close_ int memory = open(path, O_RDWR | O_CLOEXEC);
+    if (memory < 0 && errno == ENOENT)
+        return error_new("there is no process %d", process);
+    if (memory < 0)
+        return error_from_errno(errno, "cannot reach into process %d", process);
+    return change(process, memory, image, enabled, add, ret_report);
+}

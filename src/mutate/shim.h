@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the pass needs of LLVM that LLVM's C interface lacks. Nothing here knows of faults.
+#ifndef ORDEAL_MUTATE_SHIM_H
+#define ORDEAL_MUTATE_SHIM_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Called for every module before optimisation; `options` is what -mllvm -ordeal=… said. Returns
+// whether it changed something.
+bool pass_run(LLVMModuleRef module, const char *options);
+
+// Whether a function can be copied: addresses of its blocks are known to nobody else.
+bool shim_clonable(LLVMValueRef function);
+// A copy of it in its module, without callers; tables of labels are copied, too.
+LLVMValueRef shim_clone_function(LLVMValueRef function, const char *name);
+// Keeps values that cross blocks in memory, so that blocks can be cloned one by one. False if the
+// function holds values that cannot be.
+bool shim_demote(LLVMValueRef function);
+// Cuts a block in two after what must stand at its beginning. Returns the second part.
+LLVMBasicBlockRef shim_split(LLVMBasicBlockRef block);
+LLVMBasicBlockRef shim_clone_block(LLVMBasicBlockRef block);
+
+// Whether a name's definition may be replaced by another at link or run time.
+bool shim_interposable(LLVMValueRef function);
+// Whether something but direct calls refers to it.
+bool shim_address_taken(LLVMValueRef function);
+bool shim_block_address_taken(LLVMBasicBlockRef block);
+// Neither optimiser nor LTO may drop it.
+void shim_keep(LLVMModuleRef module, LLVMValueRef global);
+// Whether its debug information is nothing but line tables.
+bool shim_only_lines(LLVMModuleRef module);
+
+struct shim_loops;
+struct shim_loops *shim_loops_new(LLVMValueRef function);
+void shim_loops_free(struct shim_loops *loops);
+unsigned shim_loop_depth(const struct shim_loops *loops, LLVMBasicBlockRef block);
+// Whether the block's last instruction decides if the loop goes on.
+bool shim_loop_decides(const struct shim_loops *loops, LLVMBasicBlockRef block);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

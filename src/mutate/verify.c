@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Checks that everything the map says is in the code: markers and entries are whole instructions
+// that do nothing or lead where they may, no two are at the same place, and every clone begins with
+// an instruction.
+#include "mutate/image.h"
+
+#include "base/cleanup.h"
+#include "elf/frames.h"
+#include "isa/fact.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct check {
+    const struct image *image;
+    struct verify_report *report;
+    struct isa_decoder decoder;
+    // One flag per byte of each code segment: an instruction begins there; the byte is in a frame.
+    unsigned char **flags;
+};
+enum { BEGINS = 1, DECODED = 2 };
+
+static struct error *complain(struct verify_report *report, const char *what, uint64_t address,
+                              const char *name)
+{
+    report->problem_count++;
+    return buffer_printf(&report->problems, "%s at 0x%" PRIx64 " of %s\n", what, address, name);
+}
+
+// ---- disassembly ----
+
+static unsigned char *flag_at(const struct check *check, uint64_t address)
+{
+    for (size_t i = 0; i < check->image->segments.count; i++) {
+        const struct image_segment *segment = &check->image->segments.items[i];
+        if (segment->code && address >= segment->address &&
+            address - segment->address < segment->file_size)
+            return check->flags[i] + (address - segment->address);
+    }
+    return NULL;
+}
+
+static struct error *decode_frame(void *data, const struct elf_frame *frame)
+{
+    struct check *check = data;
+    for (uint64_t at = frame->start; at < frame->end;) {
+        size_t size = frame->end - at < 16 ? (size_t)(frame->end - at) : 16;
+        const unsigned char *code = image_code(check->image, at, size);
+        struct isa_fact fact;
+        if (code == NULL || !isa_decode(&check->decoder, code, size, at, &fact) || fact.length == 0)
+            return NULL; // data between code: what follows is not decoded
+        *flag_at(check, at) |= BEGINS;
+        for (unsigned i = 0; i < fact.length; i++) {
+            unsigned char *flag = flag_at(check, at + i);
+            if (flag != NULL)
+                *flag |= DECODED;
+        }
+        at += fact.length;
+    }
+    return NULL;
+}
+
+static struct error *decode(struct check *check)
+{
+    struct elf_object *object = NULL;
+    TRY(elf_object_open_bare(check->image->path, &object));
+    struct error *error = elf_each_frame(object, decode_frame, check);
+    elf_object_close(object);
+    return error;
+}
+
+static struct error *check_begins(struct check *check, uint64_t address, const char *name)
+{
+    const unsigned char *flag = flag_at(check, address);
+    if (flag == NULL || (*flag & DECODED) == 0) {
+        check->report->unreachable++;
+        return NULL;
+    }
+    if ((*flag & BEGINS) == 0)
+        return complain(check->report, "no instruction begins", address, name);
+    return NULL;
+}
+
+// ---- what must hold ----
+
+static uint64_t leads_to(const unsigned char *code, uint64_t address)
+{
+    int32_t distance;
+    memcpy(&distance, code + 1, sizeof distance);
+    return address + MARK_NOP_SIZE + (uint64_t)(int64_t)distance;
+}
+
+static struct error *check_marker(struct check *check, const struct image_marker *marker)
+{
+    const struct image *image = check->image;
+    const char *name = image->functions.items[marker->function].name;
+    const unsigned char *code = image_code(image, marker->address, MARK_NOP_SIZE);
+    bool fits = memcmp(code, mark_nop, MARK_NOP_SIZE) == 0;
+    for (size_t i = 0; i < marker->targets; i++) {
+        const struct mark_target *target = &image->targets.items[marker->first_target + i];
+        fits |= code[0] == 0xe9 && leads_to(code, marker->address) == target->address;
+        TRY(check_begins(check, target->address, name));
+        check->report->targets++;
+        for (size_t j = 0; j < i; j++)
+            if (image->targets.items[marker->first_target + j].candidate == target->candidate)
+                TRY(complain(check->report, "a fault twice in the marker", marker->address, name));
+    }
+    if (!fits)
+        TRY(complain(check->report, "there is no marker", marker->address, name));
+    check->report->markers++;
+    return check_begins(check, marker->address, name);
+}
+
+static struct error *check_entry(struct check *check, const struct image_entry *entry)
+{
+    const char *name = check->image->functions.items[entry->function].name;
+    const unsigned char *code = image_code(check->image, entry->address, MARK_NOP_SIZE);
+    if (memcmp(code, mark_nop, MARK_NOP_SIZE) != 0 &&
+        (code[0] != 0xe9 || leads_to(code, entry->address) != entry->twin))
+        TRY(complain(check->report, "there is no entry", entry->address, name));
+    check->report->entries++;
+    TRY(check_begins(check, entry->twin, name));
+    return check_begins(check, entry->address, name);
+}
+
+static struct error *check_all(struct check *check)
+{
+    const struct image *image = check->image;
+    for (size_t i = 0; i < image->markers.count; i++) {
+        const struct image_marker *marker = &image->markers.items[i];
+        if (i > 0 && marker[-1].address + MARK_NOP_SIZE > marker->address)
+            TRY(complain(check->report, "two markers meet", marker->address,
+                         image->functions.items[marker->function].name));
+        TRY(check_marker(check, marker));
+    }
+    for (size_t i = 0; i < image->entries.count; i++)
+        TRY(check_entry(check, &image->entries.items[i]));
+    for (size_t i = 0; i < image->candidates.count; i++) {
+        const struct image_candidate *candidate = &image->candidates.items[i];
+        check->report->eliminated += (candidate->flags & MAP_CHOSEN) != 0 &&
+                                     candidate->copies == 0 &&
+                                     !image->functions.items[candidate->function].again;
+    }
+    return NULL;
+}
+
+static struct error *run(struct check *check)
+{
+    for (size_t i = 0; i < check->image->segments.count; i++) {
+        if (!check->image->segments.items[i].code)
+            continue;
+        check->flags[i] = calloc(check->image->segments.items[i].file_size + 1, 1);
+        if (check->flags[i] == NULL)
+            return error_no_memory();
+    }
+    isa_decoder_init(&check->decoder);
+    TRY(decode(check));
+    return check_all(check);
+}
+
+struct error *image_verify(const struct image *image, struct verify_report *ret_report)
+{
+    struct verify_report report = {0};
+    struct check check = {.image = image, .report = &report};
+    check.flags = calloc(image->segments.count + 1, sizeof *check.flags);
+    struct error *error = check.flags != NULL ? run(&check) : error_no_memory();
+    for (size_t i = 0; check.flags != NULL && i < image->segments.count; i++)
+        free(check.flags[i]);
+    free(check.flags);
+    if (error != NULL)
+        verify_report_deinit(&report);
+    else
+        *ret_report = report;
+    return error;
+}
+
+void verify_report_deinit(struct verify_report *report)
+{
+    buffer_deinit(&report->problems);
+}
