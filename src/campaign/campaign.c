@@ -45,7 +45,8 @@ struct campaign {
     struct ledger ledger;
     struct schedule *schedule;
     struct pool *pool;
-    struct flight *flights; // one more than slots: the result that is being stored
+    definition_words switchable; // as of slot_task
+    struct flight *flights;      // one more than slots: the result that is being stored
     unsigned flight_count;
     uint64_t progress_at_ns;
     uint64_t trials_before; // in earlier sessions
@@ -363,6 +364,31 @@ static uint64_t patience_ns(const struct campaign *campaign)
            5 * reference_timeout_ns(campaign->reference) + campaign->definition->service.grace_ns;
 }
 
+static struct error *add_switchable(void *data, const struct store_candidate *row)
+{
+    static const char once[] = " and once";
+    struct campaign *campaign = data;
+    size_t size = strlen(row->spec);
+    if (!row->selected || size < strlen(once) ||
+        strcmp(row->spec + size - strlen(once), once) != 0 || strstr(row->spec, " then ") != NULL)
+        return NULL;
+    char **place = ARRAY_ADD(&campaign->switchable);
+    if (place == NULL || (*place = strdup(row->spec)) == NULL) {
+        campaign->switchable.count -= place != NULL;
+        return error_no_memory();
+    }
+    return NULL;
+}
+
+// Of a server that lives long: faults that wait for a call from some place. Others are for one call
+// of a process's life, and need a life of their own.
+static struct error *find_switchable(struct campaign *campaign)
+{
+    if (!campaign->definition->service.long_lived)
+        return NULL;
+    return store_each_candidate(campaign->store, campaign->row.id, 0, 0, add_switchable, campaign);
+}
+
 static struct error *run_trials(struct campaign *campaign)
 {
     campaign->ledger.store = campaign->store;
@@ -389,8 +415,11 @@ static struct error *run_trials(struct campaign *campaign)
     campaign->flights = calloc(campaign->flight_count, sizeof *campaign->flights);
     if (campaign->flights == NULL)
         return error_no_memory();
+    TRY(find_switchable(campaign));
     TRY(pool_new(campaign->definition, campaign->injector, shooting_injector(campaign->shooting),
-                 campaign->reference, jobs, &campaign->pool));
+                 campaign->reference,
+                 campaign->switchable.count != 0 ? &campaign->switchable : NULL, jobs,
+                 &campaign->pool));
     pool_set_patience(campaign->pool, patience_ns(campaign));
     return loop(campaign);
 }
@@ -456,6 +485,9 @@ static void campaign_deinit(struct campaign *campaign)
     ledger_deinit(&campaign->ledger);
     reference_free(campaign->reference);
     shooting_free(campaign->shooting);
+    for (size_t i = 0; i < campaign->switchable.count; i++)
+        free(campaign->switchable.items[i]);
+    ARRAY_DEINIT(&campaign->switchable);
     free(campaign->warnings);
 }
 

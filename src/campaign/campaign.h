@@ -8,7 +8,7 @@
 #include "store/store.h"
 
 struct campaign_progress {
-    const char *phase;      // "reference", "candidates", "trials", "handling" (second-faults.h); "runs"
+    const char *phase; // "reference", "candidates", "trials", "handling" (second-faults.h); "runs"
     uint64_t done, planned; // planned 0: not known
     uint64_t verdicts[VERDICTS];
     uint64_t findings;

@@ -51,6 +51,8 @@ const struct schema_field schema_fields[] = {
      "last occurrence that a sweep tries (10000)"},
     {"selection.order", SCHEMA_CHOICE, FIELD(selection.order), "random|listed", 0, 0,
      "trials at random, or in the order in which the injector lists candidates"},
+    {"selection.since", SCHEMA_PATH, FIELD(selection.since), NULL, 0, 0,
+     "a store of an earlier campaign: calls in code that has not changed keep their verdicts"},
     {"selection.repeat", SCHEMA_COUNT, FIELD(selection.repeat), NULL, 1, MANY,
      "trials per candidate (1)"},
     {"oracle.references", SCHEMA_COUNT32, FIELD(oracle.references), NULL, 1, 10000,
@@ -93,7 +95,7 @@ const struct schema_field schema_fields[] = {
     {"until_interval", SCHEMA_REAL, FIELD(until_interval), NULL, 0, 0.5,
      "stop when the proportion of failures is known this well"},
     {"confirm", SCHEMA_BOOL, FIELD(confirm), "false|true", 0, 0,
-     "run the trial of each new finding once more"},
+     "run the trial of each new finding twice more"},
     {0},
 };
 

@@ -59,9 +59,16 @@ void definition_deinit(struct definition *definition)
         &definition->oracle.ignored, &definition->oracle.command, &definition->service.load,
     };
     char *const texts[] = {
-        definition->name,     definition->directory,     definition->input,
-        definition->injector, definition->selection.per, definition->selection.weights_file,
-        definition->engine,   definition->service.ready, definition->service.stop,
+        definition->name,
+        definition->directory,
+        definition->input,
+        definition->injector,
+        definition->selection.per,
+        definition->selection.weights_file,
+        definition->selection.since,
+        definition->engine,
+        definition->service.ready,
+        definition->service.stop,
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         words_deinit(lists[i]);

@@ -32,6 +32,7 @@ struct selection {
     char *weights_file;         // "FAULT-TYPE WEIGHT" lines; NULL: uniform
     uint64_t most;              // of a sweep: last position tried; 0: the usual 10000
     uint64_t repeat;            // trials per candidate, at least 1
+    char *since;                // a store: what it tried in code that is the same is left out
     enum selection_order order; // of trials: at random, or as the injector lists candidates
 };
 
@@ -83,7 +84,7 @@ struct definition {
     uint64_t max_trials;     // 0: none
     double until_interval;   // stop when the failure proportion's interval is this narrow to either
                              // side; 0: never
-    bool confirm;            // run each new finding's trial once more
+    bool confirm;            // run each new finding's trial twice more
 };
 
 // Everything at its default; directory and environment are this process's own.

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "store/spec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ void finding_groups_deinit(struct finding_groups *groups)
     for (size_t i = 0; i < groups->items.count; i++) {
         free(groups->items.items[i].cause);
         free(groups->items.items[i].spec);
+        free(groups->items.items[i].whole);
         for (unsigned j = 0; j < groups->items.items[i].spare_count; j++)
             free(groups->items.items[i].spares[j].spec);
     }
@@ -63,8 +65,20 @@ struct error *finding_add_spare(struct finding_group *group, const struct findin
     return NULL;
 }
 
+struct error *finding_take_part(struct finding_group *group)
+{
+    size_t size;
+    const char *part = spec_part(group->whole, group->part++, &size);
+    free(TAKE(group->spec));
+    if (part == NULL || size == strlen(group->whole))
+        return NULL;
+    group->spec = strndup(part, size);
+    return group->spec != NULL ? NULL : error_no_memory();
+}
+
 bool finding_use_spare(struct finding_group *group)
 {
+    group->repeats = 0;
     if (group->spare_count == 0)
         return false;
     const struct finding_spare *spare = &group->spares[--group->spare_count];

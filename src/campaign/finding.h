@@ -34,7 +34,8 @@ struct error *finding_describe(const struct finding_options *options,
                                int64_t trial, struct finding_text *ret_text);
 void finding_text_deinit(struct finding_text *text);
 
-#define FINDING_SPARES 2
+#define FINDING_SPARES  2
+#define FINDING_REPEATS 2 // further runs that must show a finding for it to be confirmed
 
 // A trial that may show a finding again when others do not.
 struct finding_spare {
@@ -63,6 +64,10 @@ struct finding_group {
     struct finding_spare spares[FINDING_SPARES]; // to be tried next
     unsigned spare_count;
     unsigned failures; // trials of it that did not show it again
+    unsigned repeats;  // of this trial, that showed it
+    // Of two faults, each is tried alone when both together are confirmed: then spec is that one.
+    char *whole; // spec of both, or NULL
+    unsigned part;
 };
 struct finding_groups {
     ARRAY(struct finding_group) items;
@@ -80,6 +85,8 @@ struct error *finding_groups_load(struct finding_groups *groups, struct store *s
 struct error *finding_add_spare(struct finding_group *group, const struct finding_spare *spare);
 // Makes the next spare the trial to be run again; false if there is none.
 bool finding_use_spare(struct finding_group *group);
+// Confirmed: of several faults, makes the next one alone the spec to be run, if there is one.
+struct error *finding_take_part(struct finding_group *group);
 // Whether a trial shows it with less ado than the one so far.
 bool finding_is_simpler(const struct finding_group *group, const struct pool_result *result);
 // What trials are grouped by.

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/shell.h"
+#include "campaign/cover.h"
 #include "campaign/definition-parameter.h"
 #include "campaign/duration.h"
 #include "campaign/injectors.h"
@@ -12,9 +13,11 @@
 #include "campaign/library-choice.h"
 #include "campaign/library-gaps.h"
 #include "campaign/library-spec.h"
+#include "campaign/library-watch.h"
 #include "campaign/reproduce.h"
 #include "campaign/witness.h"
 #include "scenario/rule.h"
+#include "store/spec.h"
 #include "trial/armed.h"
 #include "trial/debug.h"
 #include "trial/program.h"
@@ -44,6 +47,9 @@ static const struct injector_parameter parameters[] = {
      false},
     {"depth", "1|2", "likewise: 2 for second faults in the code that handles the first (1)", false,
      false},
+    {"coverage", "none|recovery",
+     "likewise: how much of the code that only runs after a failure is executed (none)", false,
+     false},
     {0},
 };
 
@@ -59,13 +65,16 @@ struct library {
     // and what the other runs recorded of them.
     struct scenario *watching_stacks;
     struct recording stacks;
+    struct kinds kinds;
     struct choice_followed followed; // what shots called in consequence of their faults
     struct scenario *current;        // of this shot, if it is not a reference run
     struct armed *armed;             // made for the first shot
     struct witness *witness;
     bool is_reference;
     const char *following; // the spec of a shot that is followed, or NULL
-    const char *visible[2];
+    const char *visible[3];
+    struct cover cover;               // of recovery code, in the controller
+    const struct cover_file *covered; // the file that all job slots share, or NULL
 };
 
 static void close_library(void *self)
@@ -79,11 +88,13 @@ static void close_library(void *self)
     scenario_free(library->watching);
     scenario_free(library->watching_stacks);
     recording_deinit(&library->stacks);
+    kinds_deinit(&library->kinds);
     choice_followed_deinit(&library->followed);
     scenario_free(library->plan.faults);
     recording_deinit(&library->plan.recording);
     free(library->plan.made);
     gaps_deinit(&library->gaps);
+    cover_deinit(&library->cover);
     free(library);
 }
 
@@ -153,8 +164,8 @@ static bool is_automatic(const struct definition *definition)
 // Parameters that go with faults that were named, or with those that were not.
 static struct error *check_together(const struct library *library)
 {
-    static const char *const choosing[] = {"functions", "modules", "exclude",
-                                           "errors",    "depth",   NULL};
+    static const char *const choosing[] = {"functions", "modules",  "exclude", "errors",
+                                           "depth",     "coverage", NULL};
     static const char *const given[] = {"at", "mode", "plugins", NULL};
     const char *const *wrong = library->automatic ? given : choosing;
     for (; *wrong != NULL; wrong++)
@@ -162,6 +173,10 @@ static struct error *check_together(const struct library *library)
             return error_new(library->automatic ? "'%s' does not go with automatic faults"
                                                 : "'%s' goes with 'faults: auto' only",
                              *wrong);
+    if (parameters_find(library->definition, "coverage") != NULL &&
+        library->definition->oracle.references < 2)
+        return error_new("coverage needs two fault-free runs at least: the first shows whose code "
+                         "is to be measured");
     if (library->automatic && library->definition->selection.kind == SELECT_SWEEP)
         return error_new("automatic faults cannot be swept");
     return NULL;
@@ -259,19 +274,33 @@ static struct error *make_scenario(struct library *library, const char *spec)
     return NULL;
 }
 
+static struct error *make_switched(struct library *library, const struct shot *shot)
+{
+    _cleanup_(freep_scenario) struct scenario *scenario = NULL;
+    TRY(scenario_new(&scenario));
+    TRY(add_plugins(library->definition, scenario));
+    for (size_t i = 0; i < shot->switched_count; i++)
+        TRY(scenario_add_spec(scenario, shot->switched[i]));
+    scenario_free(library->current);
+    library->current = TAKE(scenario);
+    return NULL;
+}
+
 static struct error *prepare(void *self, struct shot *shot)
 {
     struct library *library = self;
     if (library->armed == NULL)
         TRY(armed_new(&library->armed));
-    library->is_reference = shot->spec == NULL;
+    library->is_reference = shot->spec == NULL && shot->switched == NULL;
     library->following = shot->follow ? shot->spec : NULL;
-    if (shot->spec != NULL)
+    if (shot->switched != NULL)
+        TRY(make_switched(library, shot));
+    else if (shot->spec != NULL)
         TRY(make_scenario(library, shot->spec));
     const struct scenario *watching =
         library->watching_stacks != NULL ? library->watching_stacks : library->watching;
     const struct armed_options options = {
-        .scenario = shot->spec != NULL ? library->current : watching,
+        .scenario = library->is_reference ? watching : library->current,
         .seed = shot->seed,
         .command = shot->command,
         .environment = shot->environment,
@@ -279,10 +308,17 @@ static struct error *prepare(void *self, struct shot *shot)
         .record_calls = library->is_reference || library->following != NULL,
         .record_stacks = library->is_reference &&
                          (library->plan.at == LIBRARY_STACK || library->watching_stacks != NULL),
+        .coverage = library->covered != NULL ? library->covered->path : NULL,
     };
     TRY(armed_prepare(library->armed, &options));
     library->visible[0] = armed_file(library->armed);
+    library->visible[1] = library->covered != NULL ? library->covered->path : NULL;
+    if (library->covered != NULL)
+        cover_file_set_phase(library->covered,
+                             library->is_reference ? STORE_BY_REFERENCE : STORE_BY_TRIAL);
     shot->use_environment = armed_environment(library->armed);
+    shot->switches = armed_file(library->armed);
+    shot->first_switch = armed_rules(library->armed);
     shot->visible = library->visible;
     return NULL;
 }
@@ -360,10 +396,52 @@ static struct error *watch_stacks(struct library *library)
     const struct choice_options options = choice_options(library);
     bool any;
     TRY(scenario_new(&scenario));
-    TRY(choice_watch_stacks(&library->plan.recording, &options, scenario, &any));
+    TRY(choice_watch(&library->plan.recording, &options, &library->kinds, scenario, &any));
     if (any)
         library->watching_stacks = TAKE(scenario);
     return NULL;
+}
+
+static bool wants_coverage(const struct library *library)
+{
+    return strcmp(parameters_value(library->definition, "coverage", "none"), "recovery") == 0;
+}
+
+static struct error *measure(struct library *library)
+{
+    TRY(cover_measure(&library->cover));
+    library->covered = &library->cover.file;
+    return NULL;
+}
+
+// The first run tells whose code is to be looked at; the others are measured.
+static struct error *begin_coverage(struct library *library)
+{
+    const struct cover_wanted wanted = {.modules = words_of(library, "modules"),
+                                        .excluded = words_of(library, "exclude")};
+    TRY(cover_find(&library->cover, &library->plan.recording, &wanted, library->witness));
+    return measure(library);
+}
+
+static struct error *keep(void *self, struct store *store, int64_t campaign)
+{
+    struct library *library = self;
+    return library->cover.measuring ? cover_save(&library->cover, store, campaign) : NULL;
+}
+
+static void join(void *self, const void *leader)
+{
+    struct library *library = self;
+    library->covered = ((const struct library *)leader)->covered;
+}
+
+static struct error *recall(void *self, struct store *store, int64_t campaign)
+{
+    struct library *library = self;
+    if (!wants_coverage(library))
+        return NULL;
+    TRY(cover_load(&library->cover, store, campaign));
+    return measure(library);
 }
 
 static struct error *record(struct library *library, const struct wire_view *view,
@@ -374,8 +452,12 @@ static struct error *record(struct library *library, const struct wire_view *vie
     uint64_t lost = recording->lost;
     observation->activations = 0; // watching is not injecting
     TRY(recording_add(recording, view, library->witness));
+    if (others)
+        TRY(kinds_look(&library->kinds, view));
     if (library->automatic && !others)
         TRY(watch_stacks(library));
+    if (wants_coverage(library) && !library->cover.measuring)
+        TRY(begin_coverage(library));
     else if (!library->automatic && recording->runs == 1)
         TRY(gaps_look(&library->gaps, &library->plan, view));
     return note_lost(recording, lost, observation);
@@ -416,7 +498,8 @@ candidates(void *self, struct error *(*add)(void *data, struct candidate *candid
     if (!library->automatic)
         return library_candidates(&library->plan, add, data);
     const struct choice_options options = choice_options(library);
-    return choice_candidates(&library->plan, &library->stacks, &options, add, data);
+    return choice_candidates(&library->plan, &library->stacks, &library->kinds, &options, add,
+                             data);
 }
 
 static bool is_deep(void *self)
@@ -506,4 +589,7 @@ const struct injector injector_library = {
     .next = next,
     .reproduce = reproduce,
     .debug = debug,
+    .keep = keep,
+    .recall = recall,
+    .join = join,
 };

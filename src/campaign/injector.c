@@ -40,6 +40,7 @@ struct store_candidate candidate_row(const struct candidate *candidate, int64_t 
         .position = candidate->position,
         .weight = candidate->weight,
         .selected = selected,
+        .content = candidate->content,
     };
 }
 
@@ -62,4 +63,26 @@ void observation_deinit(struct observation *observation)
     free(observation->crash_key);
     free(observation->note);
     *observation = (struct observation){0};
+}
+
+void observation_keep_rule(struct observation *observation, uint32_t rule, uint64_t fired)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < observation->injections.count; i++) {
+        struct injection *injection = &observation->injections.items[i];
+        if (injection->rule == rule)
+            observation->injections.items[kept++] = *injection;
+        else
+            injection_deinit(injection);
+    }
+    observation->injections.count = kept;
+    observation->activations = fired;
+}
+
+const struct injection *injection_second(const struct observation *observation)
+{
+    for (size_t i = 1; i < observation->injections.count; i++)
+        if (observation->injections.items[i].rule != observation->injections.items[0].rule)
+            return &observation->injections.items[i];
+    return NULL;
 }

@@ -30,7 +30,8 @@ struct candidate {
     char *spec, *type, *function, *module, *file, *component, *series;
     unsigned line;
     uint64_t position;
-    double weight; // 1 unless the injector knows better
+    double weight;    // 1 unless the injector knows better
+    uint64_t content; // as in store_candidate
 };
 void candidate_deinit(struct candidate *candidate);
 // As it is stored; the strings stay the candidate's.
@@ -45,7 +46,13 @@ struct shot {
     bool follow;              // of a shot with a fault: record what is called in consequence
     char *const *command;     // the workload's
     char *const *environment; // the workload's without any injector
+    // Instead of a spec: several that are all off at first, to be switched on one by one by who
+    // leads the shot.
+    const char *const *switched;
+    size_t switched_count;
     // Set by prepare(); they live until the next shot or close().
+    const char *switches; // the file that has their states (struct wire_rule_state), from here on
+    uint64_t first_switch;
     char *const *use_environment; // to start the command with; NULL: `environment`
     const char *const *visible;   // files for sandbox_live(), or NULL
 };
@@ -69,6 +76,8 @@ struct observation { // what the injector saw
     char *note;            // what the user should know, or NULL
 };
 void observation_deinit(struct observation *observation);
+// Leaves only injections by this rule, which fired so often.
+void observation_keep_rule(struct observation *observation, uint32_t rule, uint64_t fired);
 // The first activation of another of the spec's faults than the first one's, or NULL.
 const struct injection *injection_second(const struct observation *observation);
 

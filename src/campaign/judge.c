@@ -213,6 +213,44 @@ static struct error *ask_complaint(struct hearing *hearing)
     return quote_put(&hearing->cause, line, size, 400);
 }
 
+static const char *skip_lines(const char *text, size_t count)
+{
+    for (; count > 0 && *text != '\0'; count--) {
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    return text;
+}
+
+// Two unchecked results may crash the same function, in two lines, or in one: those are two causes.
+// What handles failures of many calls and crashes in that is one.
+static struct error *tell_crashes_apart(struct hearing *hearing)
+{
+    const struct observation *observation = &hearing->run->observation;
+    const char *frame = observation->crash_key;
+    size_t index = 0;
+    while (*frame != '\0' && is_libc(frame, strcspn(frame, "\n"))) {
+        frame = skip_lines(frame, 1);
+        index++;
+    }
+    const char *full =
+        observation->crash_stack != NULL ? skip_lines(observation->crash_stack, index) : "";
+    const char *line = strstr(full, " at "), *end = full + strcspn(full, "\n");
+    if (line != NULL && line < end) {
+        const char *module = memrchr(line, '(', (size_t)(end - line));
+        TRY(buffer_append(&hearing->cause, line,
+                          (size_t)((module != NULL ? module - 1 : end) - line)));
+    }
+    const struct injection *injection =
+        observation->injections.count != 0 ? &observation->injections.items[0] : NULL;
+    size_t size = strcspn(frame, " \n");
+    if (injection == NULL || injection->symbol == NULL || strlen(injection->symbol) != size ||
+        memcmp(injection->symbol, frame, size) != 0)
+        return NULL;
+    TRY(buffer_printf(&hearing->cause, " after "));
+    return put_site(&hearing->cause, injection);
+}
+
 // "SIGSEGV at 0x0 in cp", without what varies.
 static struct error *put_crash_cause(struct hearing *hearing)
 {
@@ -222,7 +260,8 @@ static struct error *put_crash_cause(struct hearing *hearing)
     if (observation->crash_key == NULL)
         return put_cause_site(hearing, "");
     TRY(buffer_printf(&hearing->cause, " in "));
-    return put_frames(&hearing->cause, observation->crash_key);
+    TRY(put_frames(&hearing->cause, observation->crash_key));
+    return tell_crashes_apart(hearing);
 }
 
 static struct error *ask_crash_record(struct hearing *hearing)

@@ -210,6 +210,8 @@ static struct error *take_example(struct ledger *ledger, struct finding_group *g
     if (!ledger->confirm)
         return NULL;
     group->confirmed = STORE_NOT_CONFIRMED;
+    group->repeats = 0;
+    free(TAKE(group->whole));
     free(group->spec);
     group->spec = strdup(job->spec);
     return group->spec != NULL ? NULL : error_no_memory();
@@ -299,28 +301,65 @@ struct finding_group *ledger_unconfirmed(struct ledger *ledger, size_t *ret_inde
     return NULL;
 }
 
-struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct trial_job *job,
-                             struct pool_result *result)
+static bool shows(const struct finding_group *group, const struct pool_result *result)
 {
-    struct finding_group *group = &ledger->groups.items.items[index];
-    bool outdated = job->number != group->number; // there is a simpler one meanwhile
-    if (!outdated)
-        free(TAKE(group->spec));
-    group->confirming = false;
-    if (result->judgement.verdict == VERDICT_INVALID)
-        return NULL; // says nothing; a resumed campaign may try again
-    TRY(open_transaction(ledger));
-    int64_t trial;
-    TRY(add_trial(ledger, job, result, group->id, true, &trial));
-    if (outdated)
-        return NULL;
-    bool repeated = result->judgement.verdict == group->verdict &&
-                    strcmp(finding_cause(result), group->cause) == 0;
+    return result->judgement.verdict == group->verdict &&
+           strcmp(finding_cause(result), group->cause) == 0;
+}
+
+// One of two faults by itself: if that is enough, it is the better example.
+static struct error *try_alone(struct ledger *ledger, struct finding_group *group,
+                               const struct trial_job *job, const struct pool_result *result,
+                               int64_t trial)
+{
+    if (!shows(group, result))
+        return finding_take_part(group);
+    free(TAKE(group->spec));
+    free(TAKE(group->whole));
+    group->trial = trial;
+    group->activations = result->observation.activations;
+    return with_row(ledger, group, job, result, store_changed);
+}
+
+static struct error *conclude(struct ledger *ledger, struct finding_group *group,
+                              const struct trial_job *job, struct pool_result *result)
+{
+    bool repeated = shows(group, result);
+    group->repeats += repeated;
+    if (repeated && group->repeats < FINDING_REPEATS)
+        return NULL; // once more
+    free(TAKE(group->spec));
     group->failures += !repeated;
     if (!repeated && finding_use_spare(group))
         return NULL;
     group->confirmed = repeated ? STORE_CONFIRMED : STORE_FLAKY;
     if (repeated && group->failures != 0) // as a trial shows it that can be repeated
-        return with_row(ledger, group, job, result, store_changed);
-    return store_confirm_finding(ledger->store, group->id, group->confirmed);
+        TRY(with_row(ledger, group, job, result, store_changed));
+    else
+        TRY(store_confirm_finding(ledger->store, group->id, group->confirmed));
+    if (!repeated)
+        return NULL;
+    group->part = 0;
+    group->whole = strdup(job->spec);
+    return group->whole != NULL ? finding_take_part(group) : error_no_memory();
+}
+
+struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct trial_job *job,
+                             struct pool_result *result)
+{
+    struct finding_group *group = &ledger->groups.items.items[index];
+    bool outdated = job->number != group->number; // there is a simpler one meanwhile
+    group->confirming = false;
+    if (result->judgement.verdict == VERDICT_INVALID) {
+        if (!outdated)
+            free(TAKE(group->spec));
+        return NULL; // says nothing; a resumed campaign may try again
+    }
+    TRY(open_transaction(ledger));
+    int64_t trial;
+    TRY(add_trial(ledger, job, result, group->id, true, &trial));
+    if (outdated)
+        return NULL;
+    return group->whole != NULL ? try_alone(ledger, group, job, result, trial)
+                                : conclude(ledger, group, job, result);
 }

@@ -103,6 +103,7 @@ struct analysed analysis_find(const struct analysis *analysis, const struct reco
     if (strcmp(callee->name, function) != 0)
         return found;
     found.site = call;
+    found.image = module->image;
     found.callee = callee;
     found.class = call->class;
     found.danger = site_danger(call, callee);

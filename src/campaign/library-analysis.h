@@ -22,6 +22,7 @@ struct analysed {
     unsigned danger;                      // 0 to 100
     bool guards;                          // the function that calls ends or goes on without failing
     const struct site *site;              // or NULL
+    const struct flow_image *image;       // of the site, or NULL
     const struct site_callee *callee;     // of the site, or NULL
     const struct callsite_import *import; // what the module knows the function as, or NULL
 };

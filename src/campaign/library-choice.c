@@ -5,10 +5,13 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "callsite/identity.h"
 #include "campaign/library-analysis.h"
 #include "campaign/library-spec.h"
+#include "campaign/library-watch.h"
 #include "campaign/realism.h"
 #include "scenario/tables.h"
+#include "store/spec.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -17,7 +20,6 @@
 
 #define CODES_MOST          3 // results of one function that are tried where no table knows better
 #define CODES_MOST_PARANOID 8
-#define STACKS_MOST         5000 // calls of a function in one run
 
 struct chosen {
     const struct recording *recording;
@@ -27,6 +29,7 @@ struct chosen {
     uint8_t round; // the first error of a function, the second, …
     uint8_t danger;
     uint8_t need; // enum realism_need
+    bool lasting; // it fails again, too
     char action[56];
 };
 
@@ -34,6 +37,7 @@ struct choosing {
     struct library_plan *plan;
     const struct recording *recording; // that is looked at now
     const struct choice_options *options;
+    const struct kinds *kinds; // of descriptors
     struct analysis analysis;
     struct map seen;              // sites and stacks with an action
     struct map handlers, sockets; // programs that have some
@@ -85,7 +89,7 @@ static bool matches_module(const definition_words *globs, const char *path)
     return matches(globs, path) || matches(globs, file_base_name(path));
 }
 
-static bool is_wanted(const struct choice_options *options, const struct recorded_call *call,
+bool choice_is_wanted(const struct choice_options *options, const struct recorded_call *call,
                       const struct recorded_site *site)
 {
     if (site->module[0] == '\0') // an address without a module means nothing to another run
@@ -124,27 +128,26 @@ static struct error *look_at_programs(struct choosing *choosing)
 static bool is_possible(const struct choosing *choosing, const struct recorded_call *call,
                         enum realism_need need)
 {
+    const struct recorded_site *site = &choosing->recording->sites.items[call->site];
     uint64_t program = hash_bytes(call->program, strlen(call->program));
     if (choosing->options->paranoid)
         return true;
     if (need == REALISM_HANDLER)
         return map_find(&choosing->handlers, program) != MAP_NONE;
+    if (choosing->followed == NULL && !kinds_seen(choosing->kinds, site, call->function, need))
+        return false;
     return need != REALISM_SOCKET || map_find(&choosing->sockets, program) != MAP_NONE;
 }
 
 static struct error *see(struct choosing *choosing, uint64_t place, const char *function,
-                         const char *action, bool *ret_new)
+                         const struct chosen *chosen, bool *ret_new)
 {
     uint64_t key = hash_bytes(function, strlen(function)) * 0x9e3779b97f4a7c15ull;
-    key = (key ^ hash_bytes(action, strlen(action))) * 0x9e3779b97f4a7c15ull;
+    key = (key ^ hash_bytes(chosen->action, strlen(chosen->action))) * 0x9e3779b97f4a7c15ull;
     key = (key ^ place) * 0x9e3779b97f4a7c15ull;
+    key = (key ^ (uint64_t)(chosen->need * 2 + chosen->lasting)) * 0x9e3779b97f4a7c15ull;
     *ret_new = map_find(&choosing->seen, key) == MAP_NONE;
     return *ret_new ? map_put(&choosing->seen, key, 0) : NULL;
-}
-
-static uint64_t place_of(const struct recorded_site *site)
-{
-    return hash_bytes(site->module, strlen(site->module)) + site->offset;
 }
 
 static struct error *keep(struct choosing *choosing, const struct recorded_call *call,
@@ -165,11 +168,11 @@ static struct error *put_second(struct choosing *choosing, const struct recorded
                                 const struct analysed *analysed, struct chosen *chosen)
 {
     const struct recorded_site *site = &choosing->recording->sites.items[call->site];
-    uint64_t place = place_of(site);
+    uint64_t place = choice_place(site);
     bool fresh;
     if (map_find(&choosing->known, place) != MAP_NONE)
         return NULL;
-    TRY(see(choosing, place, call->function, chosen->action, &fresh));
+    TRY(see(choosing, place, call->function, chosen, &fresh));
     if (!fresh)
         return NULL;
     chosen->stage = STAGE_SECOND;
@@ -184,17 +187,17 @@ static struct error *put(struct choosing *choosing, const struct recorded_call *
                          const struct analysed *analysed, struct chosen *chosen)
 {
     const struct recorded_site *site = &choosing->recording->sites.items[call->site];
-    uint64_t place = place_of(site);
+    uint64_t place = choice_place(site);
     if (choosing->followed != NULL)
         return put_second(choosing, call, analysed, chosen);
     bool new_site, first_stack, new_stack;
-    TRY(see(choosing, place, call->function, chosen->action, &new_site));
+    TRY(see(choosing, place, call->function, chosen, &new_site));
     if (call->stack == 0 && !new_site)
         return NULL;
     if (call->stack != 0) {
         // The first stack of a site is the one that the site's own candidate will meet.
-        TRY(see(choosing, ~place, call->function, chosen->action, &first_stack));
-        TRY(see(choosing, call->stack, call->function, chosen->action, &new_stack));
+        TRY(see(choosing, ~place, call->function, chosen, &first_stack));
+        TRY(see(choosing, call->stack, call->function, chosen, &new_stack));
         if (!new_site && (first_stack || !new_stack || !call->everywhere || analysed->guards ||
                           (chosen->round != 0 && !choosing->options->paranoid)))
             return NULL;
@@ -216,8 +219,12 @@ static struct error *put_words(struct choosing *choosing, const struct recorded_
         bool is_error = strcmp(row->result, "errno") == 0;
         if (!is_possible(choosing, call, error.need))
             continue;
-        snprintf(chosen.action, sizeof chosen.action, "%s%s%.*s", is_error ? "" : row->result,
-                 is_error || error.size == 0 ? "" : "/", (int)error.size, error.name);
+        chosen.lasting = error.lasting;
+        if (error.is_short)
+            strcpy(chosen.action, "short 1"); // a half of much room may be more than there is
+        else
+            snprintf(chosen.action, sizeof chosen.action, "%s%s%.*s", is_error ? "" : row->result,
+                     is_error || error.size == 0 ? "" : "/", (int)error.size, error.name);
         TRY(put(choosing, call, analysed, &chosen));
         ++*round;
     }
@@ -263,7 +270,7 @@ static struct error *put_codes(struct choosing *choosing, const struct recorded_
 }
 
 // Allocators are the same thing whoever provides them.
-static bool is_known(const struct recorded_call *call, const struct realism *row)
+bool choice_is_known(const struct recorded_call *call, const struct realism *row)
 {
     return row != NULL && (call->library[0] == '\0' || realism_is_system(call->library) ||
                            strcmp(row->errors, "ENOMEM") == 0);
@@ -275,10 +282,10 @@ static struct error *consider(struct choosing *choosing, const struct recorded_c
     const struct realism *row = realism_find(call->function);
     bool paranoid = choosing->options->paranoid;
     uint8_t round = 0;
-    if (!is_wanted(choosing->options, call, site))
+    if (!choice_is_wanted(choosing->options, call, site))
         return NULL;
     struct analysed analysed = analysis_find(&choosing->analysis, site, call->function);
-    if (is_known(call, row)) {
+    if (choice_is_known(call, row)) {
         TRY(put_words(choosing, call, &analysed, row, row->errors, &round));
         return paranoid ? put_words(choosing, call, &analysed, row, row->rare, &round) : NULL;
     }
@@ -302,18 +309,10 @@ static int by_promise(const void *left, const void *right)
     return a->call < b->call ? -1 : a->call > b->call; // of one recording, by now
 }
 
-// Which argument is the descriptor.
-static unsigned descriptor_of(const char *function)
-{
-    const struct realism *row = realism_find(function);
-    const struct prototype *prototype = row != NULL ? prototype_find(row->name) : NULL;
-    const char *at = prototype != NULL ? strchr(prototype->arguments, PROTOTYPE_FD) : NULL;
-    return at != NULL ? (unsigned)(at - prototype->arguments) + 1 : 0;
-}
-
 struct staging {
     const char *stage;
     const char *first; // the spec of the fault before this one, or NULL
+    uint64_t content;
     struct error *(*add)(void *data, struct candidate *candidate);
     void *data;
 };
@@ -344,26 +343,47 @@ static struct error *add_staged(void *data, struct candidate *candidate)
         return error_no_memory();
     if (staging->first != NULL)
         TRY(put_before(staging->first, candidate));
+    candidate->content = staging->content;
     return staging->add(staging->data, candidate);
+}
+
+// What makes a candidate the same one in another build. Of further stacks only their numbers are
+// known, which mean nothing then; nor is anything known that comes after another fault.
+static uint64_t content_of(const struct choosing *choosing, const struct chosen *chosen,
+                           const char *condition)
+{
+    const struct recorded_call *call = &chosen->recording->calls.items[chosen->call];
+    struct analysed found = analysis_find(
+        &choosing->analysis, &chosen->recording->sites.items[call->site], call->function);
+    if (found.site == NULL || chosen->stage == STAGE_STACK || choosing->followed != NULL)
+        return 0;
+    char words[256];
+    int size = snprintf(words, sizeof words, "%016llx %s %s %s %d %s",
+                        (unsigned long long)site_identity(found.image, found.site), call->function,
+                        chosen->action, condition, chosen->lasting, call->program);
+    return hash_bytes(words, (size_t)size < sizeof words ? (size_t)size : sizeof words);
 }
 
 static struct error *emit(struct choosing *choosing, const struct chosen *chosen,
                           struct staging *staging)
 {
     const struct recorded_call *call = &chosen->recording->calls.items[chosen->call];
-    unsigned descriptor = descriptor_of(call->function);
+    unsigned descriptor = choice_descriptor(call->function);
     char condition[32] = "";
-    if ((chosen->need == REALISM_FILE || chosen->need == REALISM_SOCKET) && descriptor != 0)
-        snprintf(condition, sizeof condition, "fd(%u).%s", descriptor,
-                 chosen->need == REALISM_FILE ? "file" : "socket");
+    if (realism_test(chosen->need) != NULL && descriptor != 0)
+        snprintf(condition, sizeof condition, "fd(%u).%s", descriptor, realism_test(chosen->need));
     const struct scenario_rule_view rule = {
         .function = call->function, .action = chosen->action, .condition = condition};
     staging->stage = stage_names[chosen->stage];
     staging->first =
         choosing->followed != NULL ? choosing->followed->specs.items[call->run - 1] : NULL;
-    return library_one(choosing->plan, &rule, chosen->recording, call,
-                       chosen->stage == STAGE_STACK ? LIBRARY_STACK : LIBRARY_SITE, add_staged,
-                       staging);
+    staging->content = content_of(choosing, chosen, condition);
+    choosing->plan->persistent = chosen->lasting;
+    struct error *error = library_one(choosing->plan, &rule, chosen->recording, call,
+                                      chosen->stage == STAGE_STACK ? LIBRARY_STACK : LIBRARY_SITE,
+                                      add_staged, staging);
+    choosing->plan->persistent = false;
+    return error;
 }
 
 static struct error *emit_all(struct choosing *choosing, struct staging *staging)
@@ -396,11 +416,12 @@ static struct error *consider_all(struct choosing *choosing, struct recording *r
 }
 
 struct error *choice_candidates(struct library_plan *plan, struct recording *stacks,
-                                const struct choice_options *options,
+                                const struct kinds *kinds, const struct choice_options *options,
                                 struct error *(*add)(void *data, struct candidate *candidate),
                                 void *data)
 {
-    _cleanup_(choosing_deinit) struct choosing choosing = {.plan = plan, .options = options};
+    _cleanup_(choosing_deinit) struct choosing choosing = {
+        .plan = plan, .options = options, .kinds = kinds};
     struct staging staging = {.add = add, .data = data};
     TRY(analysis_make(&choosing.analysis, &plan->recording));
     TRY(look_at_programs(&choosing));
@@ -433,7 +454,7 @@ struct error *choice_follow(struct choice_followed *followed, const char *spec,
 static struct error *note_known(struct choosing *choosing, const struct recording *recording)
 {
     for (size_t i = 0; i < recording->sites.count; i++) {
-        uint64_t place = place_of(&recording->sites.items[i]);
+        uint64_t place = choice_place(&recording->sites.items[i]);
         if (map_find(&choosing->known, place) == MAP_NONE)
             TRY(map_put(&choosing->known, place, 0));
     }
@@ -456,50 +477,4 @@ struct error *choice_deeper(struct library_plan *plan, const struct recording *s
     for (size_t i = 0; i < followed->recording.calls.count; i++)
         TRY(consider(&choosing, &followed->recording.calls.items[i]));
     return emit_all(&choosing, &staging);
-}
-
-static bool may_fail(const struct recorded_call *call, const struct choice_options *options)
-{
-    const struct realism *row = realism_find(call->function);
-    if (is_known(call, row))
-        return options->paranoid || row->errors[0] != '\0';
-    return options->paranoid ||
-           (!realism_is_system(call->library) && strncmp(call->function, "_Z", 2) != 0);
-}
-
-static struct error *count_calls(const struct recording *sites, struct map *indexes,
-                                 uint64_t *counts)
-{
-    for (size_t i = 0; i < sites->calls.count; i++) {
-        const struct recorded_call *call = &sites->calls.items[i];
-        uint64_t key = hash_bytes(call->function, strlen(call->function));
-        uint32_t index = map_find(indexes, key);
-        if (index == MAP_NONE)
-            TRY(map_put(indexes, key, index = (uint32_t)i));
-        counts[index] += call->count;
-    }
-    return NULL;
-}
-
-struct error *choice_watch_stacks(const struct recording *sites,
-                                  const struct choice_options *options, struct scenario *scenario,
-                                  bool *ret_any)
-{
-    _cleanup_(map_deinit) struct map indexes = {0};
-    _cleanup_free_ uint64_t *counts = calloc(sites->calls.count + 1, sizeof *counts);
-    if (counts == NULL)
-        return error_no_memory();
-    TRY(count_calls(sites, &indexes, counts));
-    *ret_any = false;
-    for (size_t i = 0; i < sites->calls.count; i++) {
-        const struct recorded_call *call = &sites->calls.items[i];
-        if (counts[i] == 0 || counts[i] > STACKS_MOST || !may_fail(call, options))
-            continue;
-        _cleanup_(buffer_deinit) struct buffer spec = {0};
-        TRY(spec_put_word(&spec, call->function, SPEC_NAME));
-        TRY(buffer_printf(&spec, " watch"));
-        TRY(scenario_add_spec(scenario, spec.data));
-        *ret_any = true;
-    }
-    return NULL;
 }

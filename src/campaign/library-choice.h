@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "campaign/library-candidates.h"
+#include "campaign/realism.h"
 
 struct choice_options {
     const definition_words *functions; // globs; all if NULL
@@ -13,19 +14,20 @@ struct choice_options {
     const definition_words *excluded;  // functions and modules
     bool paranoid;                     // errors that hardly happen, too
 };
-// After the first run, which told no stacks apart: functions of which stacks are worth knowing, as
-// rules that watch them. Walking the stack takes much longer than the calls of some functions; what
-// is called very often is left out. *ret_any: there are some.
-struct error *choice_watch_stacks(const struct recording *sites,
-                                  const struct choice_options *options, struct scenario *scenario,
-                                  bool *ret_any);
+// What the options ask for of the calls of a function from a place.
+bool choice_is_wanted(const struct choice_options *options, const struct recorded_call *call,
+                      const struct recorded_site *site);
+// Whether the table's row (NULL: there is none) is about this function, and not another of the
+// name.
+bool choice_is_known(const struct recorded_call *call, const struct realism *row);
 
+struct kinds; // library-watch.h
 // From what the first run recorded, and of stacks what the others did. Sites first: those whose
 // result nobody looks at, those where some failures go unnoticed, those nothing is known of, and
 // those that are checked; then the C library's own, then further call stacks of the same sites. A
 // candidate's `series` is the name of this class.
 struct error *choice_candidates(struct library_plan *plan, struct recording *stacks,
-                                const struct choice_options *options,
+                                const struct kinds *kinds, const struct choice_options *options,
                                 struct error *(*add)(void *data, struct candidate *candidate),
                                 void *data);
 

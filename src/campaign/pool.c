@@ -71,13 +71,13 @@ static void slot_end(struct pool_slot *slot, int *ret_status)
 }
 
 struct error *pool_new(const struct definition *definition, const struct injector *injector,
-                       const void *leader, const struct reference *reference, unsigned jobs,
-                       struct pool **ret_pool)
+                       const void *leader, const struct reference *reference,
+                       const definition_words *switchable, unsigned jobs, struct pool **ret_pool)
 {
     struct pool *pool = calloc(1, sizeof *pool + jobs * sizeof *pool->slots);
     if (pool == NULL)
         return error_no_memory();
-    pool->task = (struct slot_task){definition, injector, leader, reference};
+    pool->task = (struct slot_task){definition, injector, leader, reference, switchable};
     pool->patience_ns = PATIENCE_NS;
     pool->polled = calloc(jobs, sizeof *pool->polled);
     struct error *error = pool->polled == NULL ? error_no_memory() : NULL;

@@ -31,10 +31,10 @@ struct pool_result {
 void pool_result_deinit(struct pool_result *result);
 
 struct pool;
-// Slots are forked from this process as it is now.
+// Slots are forked from this process as it is now. `leader` and `switchable` as of slot_task.
 struct error *pool_new(const struct definition *definition, const struct injector *injector,
-                       const void *leader, const struct reference *reference, unsigned jobs,
-                       struct pool **ret_pool);
+                       const void *leader, const struct reference *reference,
+                       const definition_words *switchable, unsigned jobs, struct pool **ret_pool);
 void pool_free(struct pool *pool); // ends shots that still run, at once
 // How long one shot may take altogether before its slot counts as stuck and is replaced.
 void pool_set_patience(struct pool *pool, uint64_t ns);

@@ -8,6 +8,8 @@
 #include "campaign/duration.h"
 #include "campaign/ledger.h"
 #include "campaign/selection.h"
+#include "campaign/since.h"
+#include "campaign/subject.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -115,9 +117,33 @@ static void gathering_deinit(struct gathering *gathering)
     ARRAY_DEINIT(&gathering->items);
 }
 
+// What was tried in code that is still the same is not chosen again.
+static struct error *carry_over(struct preparation *preparation, const struct gathering *gathering,
+                                bool *chosen, struct since *since)
+{
+    const char *path = preparation->definition->selection.since;
+    _cleanup_free_ char *sentence = NULL, *command = NULL;
+    if (path == NULL)
+        return NULL;
+    TRY(subject_command(preparation->definition, &command));
+    TRY(since_look(path, command, gathering->items.items, gathering->items.count, since));
+    for (size_t i = 0; i < since->carried.count; i++)
+        chosen[i] = chosen[i] && since->carried.items[i] == 0;
+    TRY(since_tell(since, path, gathering->items.count, &sentence));
+    if (sentence != NULL)
+        TRY(warn(preparation, sentence));
+    for (size_t i = 0; i < since->findings.count; i++) {
+        _cleanup_(buffer_deinit) struct buffer text = {0};
+        TRY(buffer_printf(&text, "found then, and not tried again: %s", since->findings.items[i]));
+        TRY(warn(preparation, text.data));
+    }
+    return NULL;
+}
+
 // Of a sweep only the first positions are stored now, see sweep.c.
 static struct error *store_candidates(struct preparation *preparation,
-                                      const struct gathering *gathering, const bool *chosen)
+                                      const struct gathering *gathering, const bool *chosen,
+                                      const struct since *since)
 {
     bool sweep = preparation->definition->selection.kind == SELECT_SWEEP;
     struct store_campaign *campaign = preparation->campaign;
@@ -127,6 +153,8 @@ static struct error *store_candidates(struct preparation *preparation,
         if (sweep && !chosen[i])
             continue;
         struct store_candidate row = candidate_row(candidate, campaign->id, ++number, chosen[i]);
+        if (i < since->carried.count && since->carried.items[i] != 0)
+            row.carried = verdict_facts[since->carried.items[i] - 1].name;
         TRY(store_add_candidate(preparation->store, &row));
         selected += chosen[i];
     }
@@ -148,7 +176,9 @@ static struct error *choose_candidates(struct preparation *preparation)
     _cleanup_free_ bool *chosen = NULL;
     TRY(selection_choose(&preparation->definition->selection, preparation->definition->seed,
                          gathering.items.items, gathering.items.count, &chosen));
-    return store_candidates(preparation, &gathering, chosen);
+    _cleanup_(since_deinit) struct since since = {0};
+    TRY(carry_over(preparation, &gathering, chosen, &since));
+    return store_candidates(preparation, &gathering, chosen, &since);
 }
 
 static struct error *store_all(struct preparation *preparation, struct reference *reference)

@@ -9,6 +9,7 @@
 #include "campaign/server-orders.h"
 #include "campaign/server-probe.h"
 #include "sandbox/spawn.h"
+#include "wire/region.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,8 @@
 #define LEFTOVER_NS  300000000ull   // for what the server started, once it has ended itself
 #define LOOK_NS      20000000000ull // for somebody who looks at a stack
 #define KILL_NS      10000000000ull
-#define LINE_MOST    4096 // of the server's, for a match
+#define PATIENCE_NS  60000000000ull // for the next wish
+#define LINE_MOST    4096           // of the server's, for a match
 
 struct stream { // a pipe whose content is passed on
     int in, out;
@@ -56,8 +58,9 @@ struct driver {
     char line[LINE_MOST];
     size_t line_size;
     int nap_ms;
-    uint8_t *switches; // mapped, or NULL
-    size_t switches_size;
+    uint8_t *switches; // the region mapped, or NULL
+    size_t switches_size, journal, journal_capacity;
+    uint32_t crashes; // so far
 };
 
 static struct error *stream_open(struct stream *stream, int to)
@@ -281,73 +284,146 @@ static struct error *start(struct driver *driver, enum end *ret_end)
     return NULL;
 }
 
-static void arm(struct driver *driver, uint32_t round, bool armed)
+static struct wire_rule_state *rule_state(const struct driver *driver, uint32_t rule)
 {
-    if (driver->switches == NULL)
-        return;
-    uint64_t at = driver->orders.first_switch + round * driver->orders.switch_step;
-    __atomic_store_n((uint32_t *)(void *)(driver->switches + at), armed ? 0 : 1, __ATOMIC_SEQ_CST);
+    return (struct wire_rule_state *)(void *)(driver->switches + driver->orders.first_switch) +
+           rule;
+}
+
+// A rule with `once` that has fired is one that does not: what the runtime asks is the switch.
+static void switch_rule(struct driver *driver, uint32_t rule, bool on)
+{
+    if (driver->switches != NULL && rule < driver->orders.switch_count)
+        __atomic_store_n(&rule_state(driver, rule)->once, on ? 0 : 1, __ATOMIC_SEQ_CST);
+}
+
+static uint64_t times_fired(const struct driver *driver, uint32_t rule)
+{
+    if (driver->switches == NULL || rule >= driver->orders.switch_count)
+        return 0;
+    return __atomic_load_n(&rule_state(driver, rule)->fired, __ATOMIC_SEQ_CST);
+}
+
+// Of a process that the server replaces without a word.
+static uint32_t count_crashes(const struct driver *driver)
+{
+    const struct wire_region *region = (const struct wire_region *)(void *)driver->switches;
+    uint32_t count = 0;
+    if (region == NULL)
+        return 0;
+    uint64_t head = __atomic_load_n(&region->journal_head, __ATOMIC_SEQ_CST);
+    uint64_t room = (driver->switches_size - driver->journal) / sizeof(struct wire_record);
+    const struct wire_record *records =
+        (const struct wire_record *)(void *)(driver->switches + driver->journal);
+    for (uint64_t i = 0; i < head && i < room && i < driver->journal_capacity; i++)
+        count += records[i].kind == WIRE_RECORD_CRASH;
+    return count;
 }
 
 static struct error *map_switches(struct driver *driver)
 {
     struct stat facts;
-    if (driver->orders.switches[0] == '\0')
+    const struct server_orders *orders = &driver->orders;
+    if (orders->switches[0] == '\0')
         return NULL;
-    _cleanup_close_ int file = open(driver->orders.switches, O_RDWR | O_CLOEXEC);
+    _cleanup_close_ int file = open(orders->switches, O_RDWR | O_CLOEXEC);
     if (file < 0 || fstat(file, &facts) < 0)
-        return error_from_errno(errno, "cannot open %s", driver->orders.switches);
-    uint64_t end = driver->orders.first_switch +
-                   driver->orders.rounds * driver->orders.switch_step + sizeof(uint32_t);
-    if (driver->orders.switch_step % sizeof(uint32_t) != 0 || end > (uint64_t)facts.st_size)
-        return error_new("faults cannot be switched");
+        return error_from_errno(errno, "cannot open %s", orders->switches);
+    uint64_t end = orders->first_switch + orders->switch_count * sizeof(struct wire_rule_state);
+    if (end > (uint64_t)facts.st_size)
+        return error_new("faults cannot be switched on");
     void *map = mmap(NULL, (size_t)facts.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (map == MAP_FAILED)
-        return error_from_errno(errno, "cannot map %s", driver->orders.switches);
+        return error_from_errno(errno, "cannot map %s", orders->switches);
     driver->switches = map;
     driver->switches_size = (size_t)facts.st_size;
-    for (uint32_t i = 0; i < driver->orders.rounds; i++)
-        arm(driver, i, false);
+    const struct wire_region *region = map; // nobody else has it yet
+    if (region->journal >= driver->switches_size)
+        return error_new("faults cannot be switched on");
+    driver->journal = region->journal;
+    driver->journal_capacity = region->journal_capacity;
+    for (uint32_t i = 0; i < orders->switch_count; i++)
+        switch_rule(driver, i, false);
     return NULL;
 }
 
-static struct error *drive_once(struct driver *driver, uint32_t number, enum end *ret_end)
+static struct error *run_load(struct driver *driver, struct server_load *load, enum end *ret_end)
 {
-    struct server_round *round = &driver->state->rounds[number];
-    uint64_t begun = clock_ns(), out = driver->said.passed, err = driver->noise.passed;
     bool may_go = driver->stop.kind == STOP_NONE;
     _cleanup_close_ int input = -1;
+    *load =
+        (struct server_load){.out_begin = driver->said.passed, .err_begin = driver->noise.passed};
     if (driver->orders.input[0] != '\0' &&
         (input = open(driver->orders.input, O_RDONLY | O_CLOEXEC | O_NOCTTY)) < 0)
         return error_from_errno(errno, "cannot open %s for the load", driver->orders.input);
-    driver->state->begun = number + 1;
-    arm(driver, number, true);
+    driver->helper = (struct child){0};
     TRY(run(driver, driver->orders.load, driver->orders.environment, input, &driver->helper,
             false));
     *ret_end = await(driver, helper_gone, driver->orders.load_ns, may_go);
-    arm(driver, number, false);
     pump(driver);
-    *round = (struct server_round){.status = driver->helper.status,
-                                   .ended = *ret_end == HELD,
-                                   .out_begin = out,
-                                   .out_end = driver->said.passed,
-                                   .err_begin = err,
-                                   .err_end = driver->noise.passed,
-                                   .ns = clock_ns() - begun};
+    load->status = driver->helper.status;
+    load->ended = *ret_end == HELD;
+    load->out_end = driver->said.passed;
+    load->err_end = driver->noise.passed;
     reap(driver);
     if (*ret_end == HELD && driver->server.gone && !may_go)
         *ret_end = GONE;
     return NULL;
 }
 
+// On demand, the load runs again without the fault: what that one left behind shows then, and not
+// when the next one is tried.
+static struct error *drive_once(struct driver *driver, uint32_t number, bool twice,
+                                enum end *ret_end)
+{
+    struct server_round *round = &driver->state->rounds[number];
+    uint64_t begun = clock_ns();
+    uint32_t rule = driver->state->rule;
+    uint64_t before = times_fired(driver, rule);
+    driver->state->begun = number + 1;
+    switch_rule(driver, rule, true);
+    struct error *error = run_load(driver, &round->load, ret_end);
+    switch_rule(driver, rule, false);
+    round->fired = times_fired(driver, rule) - before;
+    if (error == NULL && *ret_end == HELD && twice && round->fired == 0)
+        round->again = round->load; // nothing has happened
+    else if (error == NULL && *ret_end == HELD && twice)
+        error = run_load(driver, &round->again, ret_end);
+    round->ns = clock_ns() - begun;
+    uint32_t crashes = count_crashes(driver);
+    round->crashed = crashes > driver->crashes;
+    driver->crashes = crashes;
+    return error;
+}
+
+static bool is_wanted(struct driver *driver)
+{
+    return atomic_load(&driver->state->wanted) > driver->state->begun;
+}
+
+// The next round is wanted, or no more: not a matter of the server's time.
+static struct error *await_wish(struct driver *driver, enum end *ret_end)
+{
+    driver->nap_ms = 1;
+    *ret_end = await(driver, is_wanted, PATIENCE_NS, false);
+    driver->nap_ms = 0;
+    return *ret_end == LATE ? error_new("nobody asks for the next round") : NULL;
+}
+
 static struct error *drive(struct driver *driver, enum end *ret_end)
 {
+    bool on_demand = driver->orders.rounds == 0;
+    uint32_t most = on_demand ? SERVER_ROUNDS : driver->orders.rounds;
     driver->state->phase = SERVER_LOAD;
-    for (uint32_t i = 0; driver->orders.load != NULL && i < driver->orders.rounds; i++) {
-        driver->helper = (struct child){0};
-        TRY(drive_once(driver, i, ret_end));
+    for (uint32_t i = 0; driver->orders.load != NULL && i < most; i++) {
+        if (on_demand)
+            TRY(await_wish(driver, ret_end));
+        if (*ret_end != HELD || atomic_load(&driver->state->wanted) == SERVER_ENOUGH)
+            return NULL;
+        TRY(drive_once(driver, i, on_demand, ret_end));
         if (*ret_end != HELD)
             return NULL;
+        atomic_store(&driver->state->done, i + 1);
     }
     return NULL;
 }

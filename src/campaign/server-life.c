@@ -3,6 +3,7 @@
 #include "campaign/server-life.h"
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "campaign/hang.h"
 #include "campaign/quote.h"
 #include "campaign/server-drive.h"
@@ -67,7 +68,7 @@ static struct error *fill(struct server_life *life, const struct server_life_opt
         .rounds = options->rounds,
         .switches = options->switches,
         .first_switch = options->first_switch,
-        .switch_step = options->switch_step,
+        .switch_count = options->switch_count,
     };
     return server_state_open(&orders, &life->shared, &life->state, &life->size);
 }
@@ -184,6 +185,44 @@ uint64_t server_life_tick(struct server_life *life, pid_t pid, uint64_t ns, cons
     return ns + SERVER_TICK_NS;
 }
 
+void server_life_ask(struct server_life *life, uint32_t rule)
+{
+    life->state->rule = rule;
+    atomic_fetch_add(&life->state->wanted, 1);
+}
+
+void server_life_enough(struct server_life *life)
+{
+    atomic_store(&life->state->wanted, SERVER_ENOUGH);
+}
+
+static struct error *cut(const struct sandbox_stream *whole, uint64_t begin, uint64_t end,
+                         struct sandbox_stream *ret_cut, bool *ret_there)
+{
+    *ret_there &= begin <= end && end <= whole->size && end <= whole->kept.size;
+    if (!*ret_there || begin == end)
+        return NULL;
+    TRY(buffer_append(&ret_cut->kept, whole->kept.data + begin, end - begin));
+    ret_cut->size = end - begin;
+    ret_cut->hash = hash_bytes(ret_cut->kept.data, ret_cut->kept.size);
+    return NULL;
+}
+
+struct error *server_life_cut(const struct server_load *load, bool to_end,
+                              const struct sandbox_result *whole, struct sandbox_result *ret_cut,
+                              bool *ret_there)
+{
+    uint64_t err_end = to_end ? whole->err.kept.size : load->err_end;
+    *ret_there = true;
+    TRY(cut(&whole->out, load->out_begin, load->out_end, &ret_cut->out, ret_there));
+    return cut(&whole->err, load->err_begin, err_end, &ret_cut->err, ret_there);
+}
+
+int server_load_status(const struct server_load *load)
+{
+    return WIFSIGNALED(load->status) ? 128 + WTERMSIG(load->status) : WEXITSTATUS(load->status);
+}
+
 static const char *phase_word(enum server_phase phase)
 {
     return phase == SERVER_START  ? "before it was ready"
@@ -236,24 +275,17 @@ static struct error *put_gone(const struct server_life *life, const struct outco
     return outcome_put_end(text, &run->workload);
 }
 
-// Of the load: a client that dies of a signal is told as shells tell it.
-static int load_status(const struct server_state *state)
-{
-    int status = state->begun != 0 ? state->rounds[state->begun - 1].status : 0;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 // What it said is among what the server said meanwhile.
 static struct error *put_load_failed(const struct server_life *life, const struct outcome_run *run,
                                      struct buffer *text)
 {
     const struct buffer *err = &run->workload.err.kept;
-    const struct server_round *round = &life->state->rounds[life->state->begun - 1];
+    const struct server_load *load = &life->state->rounds[life->state->begun - 1].load;
     TRY(buffer_printf(text, "the load ended with exit status %d", run->workload.status));
-    if (round->err_begin > round->err_end || round->err_end > err->size)
+    if (load->err_begin > load->err_end || load->err_end > err->size)
         return NULL;
-    return quote_put_last_line(text, "; it says: ", err->data + round->err_begin,
-                               round->err_end - round->err_begin);
+    return quote_put_last_line(text, "; it says: ", err->data + load->err_begin,
+                               load->err_end - load->err_begin);
 }
 
 struct error *server_life_conclude(const struct server_life *life, struct outcome_run *run)
@@ -278,7 +310,8 @@ struct error *server_life_conclude(const struct server_life *life, struct outcom
         run->deserted = !run->down && result->end == SANDBOX_EXIT;
         TRY(put_gone(life, run, &text));
     } else {
-        result->status = load_status(state);
+        result->status =
+            state->begun != 0 ? server_load_status(&state->rounds[state->begun - 1].load) : 0;
         bool expected = result->status == (int)life->definition->oracle.status;
         if (!expected && state->begun != 0)
             TRY(put_load_failed(life, run, &text));

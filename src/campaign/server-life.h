@@ -18,9 +18,9 @@ struct server_life_options {
     char *const *server_environment; // likewise
     const char *input;               // or NULL
     uint64_t timeout_ns;             // for every phase; 0: none
-    uint32_t rounds;                 // of the load, with faults switched on one after the other
+    uint32_t rounds;                 // of the load; 0: as they are asked for
     const char *switches;            // as of server_orders; NULL: none
-    uint64_t first_switch, switch_step;
+    uint64_t first_switch, switch_count;
 };
 struct error *server_life_new(const struct server_life_options *options,
                               struct server_life **ret_life);
@@ -32,6 +32,16 @@ const struct server_state *server_life_state(const struct server_life *life);
 // As of sandbox_step.tick; `pid` is the driver's. `root` as of sandbox_root().
 uint64_t server_life_tick(struct server_life *life, pid_t pid, uint64_t ns, const char *root,
                           struct outcome_run *run);
+// The next round of the load, with this rule; server_life_enough() ends it and stops the server.
+void server_life_ask(struct server_life *life, uint32_t rule);
+void server_life_enough(struct server_life *life);
+// The part of a load in the streams, to their end if `to_end`. *ret_there is false if it is not
+// there yet, or not any more.
+struct error *server_life_cut(const struct server_load *load, bool to_end,
+                              const struct sandbox_result *whole, struct sandbox_result *ret_cut,
+                              bool *ret_there);
+// The exit status of a load: a client that dies of a signal is told as shells tell it.
+int server_load_status(const struct server_load *load);
 // When all is over: what run->workload is of the driver becomes the server's and the load's.
 struct error *server_life_conclude(const struct server_life *life, struct outcome_run *run);
 

@@ -20,7 +20,7 @@ static struct error *put_orders(const struct server_orders *orders, struct buffe
                                   orders->environment};
     const char *const texts[] = {orders->ready, orders->stop, orders->input, orders->switches};
     const uint64_t numbers[] = {orders->ready_ns, orders->load_ns,      orders->stop_ns,
-                                orders->rounds,   orders->first_switch, orders->switch_step};
+                                orders->rounds,   orders->first_switch, orders->switch_count};
     TRY(buffer_append(out, numbers, sizeof numbers));
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         TRY(message_add_list(out, lists[i]));
@@ -81,7 +81,7 @@ struct error *server_orders_read(int descriptor, struct server_state **ret_state
                                    .stop_ns = numbers[2],
                                    .rounds = (uint32_t)numbers[3],
                                    .first_switch = numbers[4],
-                                   .switch_step = numbers[5]};
+                                   .switch_count = numbers[5]};
     orders.ready = message_text(&cursor);
     orders.stop = message_text(&cursor);
     orders.input = message_text(&cursor);

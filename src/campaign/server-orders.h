@@ -12,13 +12,19 @@
 #include <stdint.h>
 
 #define SERVER_ROUNDS 64 // of the load in one life, at most
+#define SERVER_ENOUGH UINT32_MAX
 
 enum server_phase { SERVER_START, SERVER_LOAD, SERVER_STOP, SERVER_DONE };
 
-struct server_round { // the load once
-    int32_t status;   // as of wait()
+struct server_load { // once
+    int32_t status;  // as of wait()
     uint32_t ended;
     uint64_t out_begin, out_end, err_begin, err_end; // its part of the two streams, in bytes
+};
+struct server_round {
+    struct server_load load, again; // again: rounds on demand, after the fault was switched off
+    uint32_t crashed;               // a process did, by the runtime's record
+    uint64_t fired;                 // how often the rule did
     uint64_t ns;
 };
 
@@ -35,6 +41,10 @@ struct server_state {
     int32_t status;
     int32_t server; // its process's number inside
     uint32_t begun; // rounds that were begun; the fault of the last one is armed
+    // Rounds on demand: how many are wanted by now, SERVER_ENOUGH if no more; which rule is
+    // switched on in the next one; how many are done.
+    _Atomic uint32_t wanted, done;
+    uint32_t rule;
     struct server_round rounds[SERVER_ROUNDS];
     char trouble[512]; // why it could not be led at all; "" if it was
     uint64_t orders;   // bytes that follow
@@ -46,11 +56,10 @@ struct server_orders {
     const char *ready, *stop;                        // as of server-words.h
     const char *input;                               // file for the load's stdin, or ""
     uint64_t ready_ns, load_ns, stop_ns;
-    uint32_t rounds; // of the load
-    // Faults that are armed one after the other, round by round: where their switches are in a file
-    // that is mapped; "": none is.
-    const char *switches;
-    uint64_t first_switch, switch_step; // bytes
+    uint32_t rounds; // of the load; 0: on demand
+    // Faults that are switched on one after the other, round by round; "": none is.
+    const char *switches; // a file: struct wire_rule_state of `switch_count` rules is in it
+    uint64_t first_switch, switch_count;
 };
 
 // *ret_descriptor is what the driver gets; the mapping is the caller's to unmap with

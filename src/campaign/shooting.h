@@ -37,6 +37,23 @@ struct error *shooting_follow(struct shooting *shooting, const char *spec, uint6
                               uint64_t timeout_ns, struct outcome_run *ret_run);
 // Of runs from now on: ends the workload when *interrupts is not 0, as if its time were over.
 void shooting_set_interrupts(struct shooting *shooting, const volatile int *interrupts);
+// Many faults in one life of a server, one after the other; between them the load runs without any.
+#define SHOOTING_ENOUGH     (-1) // next(): no more rounds
+#define SHOOTING_KEPT       (-2) // likewise, and what became of this one is decided at the end
+#define SHOOTING_KEPT_AGAIN (-3) // likewise, by its second load
+struct shooting_session {
+    const char *const *specs; // with `once`
+    size_t count;
+    uint32_t first; // that is tried
+    uint64_t seed, timeout_ns;
+    // When a round is over, with what the load did while the fault was on, and after it. Returns
+    // which spec is tried next, or why none is. It is not asked when the server is gone.
+    int64_t (*next)(void *data, struct outcome_run *run, struct outcome_run *again);
+    void *data;
+};
+// *ret_run is of the last round that was begun, *ret_rounds how many were.
+struct error *shooting_serve(struct shooting *shooting, const struct shooting_session *session,
+                             struct outcome_run *ret_run, uint32_t *ret_rounds);
 // The shot under gdb, in the sandbox and without a limit on its time, between setup, pretest and
 // teardown: with `terminal` as its terminal or, if that is negative, running through, with this
 // process's stdout and stderr. *ret_status is gdb's exit status. An error if the injector has no

@@ -3,7 +3,7 @@
 // must not outlive the controller (the kernel sees to that), must not hold anything of it open
 // (above all the store, whose lock would outlive the controller with it), and must not hear the
 // terminal's Ctrl-C, which is for the controller alone.
-#include "campaign/slot.h"
+#include "campaign/slot-internal.h"
 
 #include "base/cleanup.h"
 #include "campaign/judge.h"
@@ -21,13 +21,6 @@
 
 #define OUTPUT_KEPT 4096 // of the end of stderr
 
-struct slot {
-    const struct slot_task *task;
-    struct shooting *shooting;
-    int socket;
-    struct buffer in, out;
-};
-
 static struct error *send_all(int socket, const struct buffer *message)
 {
     for (size_t done = 0; done < message->size;) {
@@ -42,7 +35,7 @@ static struct error *send_all(int socket, const struct buffer *message)
 }
 
 // One message into slot->in; *ret_size 0 when the controller has closed its end.
-static struct error *receive(struct slot *slot, size_t *ret_size)
+struct error *slot_receive(struct slot *slot, size_t *ret_size)
 {
     slot->in.size = 0;
     for (;;) {
@@ -78,8 +71,8 @@ static struct error *end_of(const struct buffer *text, char **ret_text)
     return *ret_text == NULL ? error_no_memory() : NULL;
 }
 
-static struct error *fill_result(const struct slot *slot, struct outcome_run *run,
-                                 struct pool_result *result)
+struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
+                         struct pool_result *result)
 {
     TRY(judge(slot->task->reference, run, &result->judgement));
     result->end = run->workload.end;
@@ -107,26 +100,39 @@ static struct error *shoot(struct slot *slot, const struct message_job *job,
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
     TRY(shooting_run(slot->shooting, job->spec, job->seed,
                      reference_timeout_ns(slot->task->reference), &run));
-    return fill_result(slot, &run, result);
+    return slot_judge(slot, &run, result);
+}
+
+struct error *slot_send(struct slot *slot, const struct message_job *job,
+                        struct pool_result *result, struct error *failure)
+{
+    _cleanup_error_ struct error *error = failure;
+    if (error != NULL) {
+        pool_result_deinit(result);
+        result->judgement.verdict = VERDICT_INVALID;
+        result->judgement.reason = strdup(error_message(error));
+        if (result->judgement.reason == NULL)
+            return error_no_memory();
+    }
+    result->job =
+        (struct pool_job){.candidate = job->candidate, .seed = job->seed, .tag = job->tag};
+    slot->out.size = 0;
+    TRY(message_put_result(&slot->out, result));
+    return send_all(slot->socket, &slot->out);
 }
 
 static struct error *answer(struct slot *slot, size_t size)
 {
     _cleanup_(message_job_deinit) struct message_job job = {0};
     TRY(message_get_job(slot->in.data, size, &job));
-    _cleanup_(pool_result_deinit) struct pool_result result = {0};
-    _cleanup_error_ struct error *error = shoot(slot, &job, &result);
-    if (error != NULL) {
-        pool_result_deinit(&result);
-        result = (struct pool_result){.judgement.verdict = VERDICT_INVALID};
-        result.judgement.reason = strdup(error_message(error));
-        if (result.judgement.reason == NULL)
-            return error_no_memory();
+    while (session_fits(slot, job.spec)) {
+        bool more;
+        TRY(session_run(slot, &job, &more));
+        if (!more)
+            return NULL;
     }
-    result.job = (struct pool_job){.candidate = job.candidate, .seed = job.seed, .tag = job.tag};
-    slot->out.size = 0;
-    TRY(message_put_result(&slot->out, &result));
-    return send_all(slot->socket, &slot->out);
+    _cleanup_(pool_result_deinit) struct pool_result result = {0};
+    return slot_send(slot, &job, &result, shoot(slot, &job, &result));
 }
 
 static struct error *work(struct slot *slot)
@@ -136,7 +142,7 @@ static struct error *work(struct slot *slot)
         slot->task->injector->join(shooting_injector(slot->shooting), slot->task->leader);
     for (;;) {
         size_t size;
-        TRY(receive(slot, &size));
+        TRY(slot_receive(slot, &size));
         if (size == 0)
             return NULL;
         TRY(answer(slot, size));

@@ -14,6 +14,9 @@ struct slot_task { // what a slot inherits
     const struct injector *injector;
     const void *leader; // the controller's own injector, as it was when the slot was started
     const struct reference *reference;
+    // Of a long-lived server: specs that can be tried in one life, in the order in which they are.
+    // NULL: none.
+    const definition_words *switchable;
 };
 
 // Starts one. *ret_socket is the controller's end of its socket.

@@ -37,6 +37,7 @@ const struct campaign_flag campaign_flags[] = {
     {"sample", "selection.sample", NULL, false},
     {"per", "selection.per", NULL, false},
     {"weights", "selection.weights", NULL, false},
+    {"since", "selection.since", NULL, false},
     {"repeat", "selection.repeat", NULL, false},
     {"references", "oracle.references", NULL, false},
     {"expect-status", "oracle.status", NULL, false},
@@ -152,6 +153,8 @@ static struct error *apply_words(const struct campaign_words *words, struct defi
         TRY(set_sweep(words, definition));
     if (words->persistent)
         TRY(definition_set(definition, "injector.library.mode", "persistent"));
+    if (words->long_lived)
+        TRY(definition_set(definition, "server.long_lived", "true"));
     if (words->private_network)
         TRY(definition_set(definition, "sandbox.network", "private"));
     if (words->paranoid) {
@@ -219,7 +222,7 @@ bool campaign_is_defined(const struct campaign_words *words)
             return true;
     }
     return words->file != NULL || words->command != NULL || words->sweep || words->persistent ||
-           words->private_network || words->paranoid || words->coverage;
+           words->private_network || words->long_lived || words->paranoid || words->coverage;
 }
 
 struct error *campaign_set_limits(const struct campaign_words *words, struct definition *definition)

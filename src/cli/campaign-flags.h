@@ -11,7 +11,7 @@
 
 struct campaign_words { // what stands on the command line besides options of the command itself
     const struct option_list *flags; // that say something about the definition, in order
-    bool sweep, persistent, private_network;
+    bool sweep, persistent, private_network, long_lived;
     bool automatic;   // faults are chosen, and other things that a test wants by default
     bool paranoid;    // among all errors there are
     bool coverage;    // measure how much recovery code is executed

@@ -18,7 +18,7 @@
 
 struct settings {
     struct option_list flags;
-    bool sweep, persistent, private_network;
+    bool sweep, persistent, private_network, long_lived;
     bool resume, dry_run, quiet;
     const char *store, *fail_on, *half_width;
 };
@@ -66,6 +66,8 @@ static const struct option options[] = {
      FIELD(flags)},
     {"grace", 0, OPTION_LIST, "TIME", "the server has this time to stop (as long as a trial)",
      FIELD(flags)},
+    {"long-lived", 0, OPTION_FLAG, NULL, "many faults in one life of the server",
+     FIELD(long_lived)},
     {"setup", 0, OPTION_LIST, "CMD", "run this before every trial, in its sandbox", FIELD(flags)},
     {"pretest", 0, OPTION_LIST, "CMD", "must succeed before the workload", FIELD(flags)},
     {"posttest", 0, OPTION_LIST, "CMD", "must succeed after the workload", FIELD(flags)},
@@ -155,7 +157,8 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     struct campaign_words words = {.flags = &settings->flags,
                                    .sweep = settings->sweep,
                                    .persistent = settings->persistent,
-                                   .private_network = settings->private_network};
+                                   .private_network = settings->private_network,
+                                   .long_lived = settings->long_lived};
     TRY(campaign_operands(operands, &words.file, &words.command));
     if (settings->half_width != NULL)
         return print_sample_size(settings->half_width);

@@ -42,6 +42,8 @@ static const struct option options[] = {
      FIELD(flags)},
     {"grace", 0, OPTION_LIST, "TIME", "the server has this time to stop (as long as a trial)",
      FIELD(flags)},
+    {"long-lived", 0, OPTION_FLAG, NULL, "many faults in one life of the server",
+     FIELD(long_lived)},
     {"setup", 0, OPTION_LIST, "CMD", "run this before every trial, in its sandbox", FIELD(flags)},
     {"input", 0, OPTION_FILE_LIST, "FILE", "standard input of the workload (/dev/null)",
      FIELD(flags)},
@@ -58,6 +60,16 @@ static const struct option options[] = {
      FIELD(resume)},
     {"fail-on", 0, OPTION_TEXT, "LIST",
      "verdicts that make the exit status 1: crash,hang,... (all failures)", FIELD(fail_on)},
+    {"since", 0, OPTION_FILE_LIST, "DB",
+     "try only calls in code that changed since that test; the others keep their verdicts",
+     FIELD(flags)},
+    {"suppressions", 0, OPTION_FILE_LIST, "FILE",
+     "do not show the findings that the file describes; may be given again", FIELD(suppressions)},
+    {"gen-suppressions", 0, OPTION_FLAG, NULL, "print suppressions for all findings that are shown",
+     FIELD(generate)},
+    {"show-suppressions", 0, OPTION_FLAG, NULL,
+     "say how often each suppression was used, also those that never were",
+     FIELD(show_suppressions)},
     {"html", 0, OPTION_FILE, "FILE",
      "write the report as a page for browsers, too; - is the standard output", FIELD(html)},
     {"junit", 0, OPTION_FILE, "FILE", "write JUnit XML for continuous integration, too",
@@ -72,7 +84,8 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     struct campaign_words words = {.flags = &settings->flags,
                                    .automatic = true,
                                    .paranoid = settings->paranoid,
-                                   .coverage = settings->coverage};
+                                   .coverage = settings->coverage,
+                                   .long_lived = settings->long_lived};
     if (operands[0] != NULL && strcmp(operands[0], "--") == 0)
         operands++;
     words.command = operands[0] != NULL ? operands : NULL;

@@ -3,6 +3,8 @@
 #include "cli/test-run.h"
 
 #include "base/cleanup.h"
+#include "campaign/since.h"
+#include "campaign/suppress.h"
 #include "cli/test-summary.h"
 #include "report/campaign.h"
 
@@ -59,6 +61,54 @@ static struct error *put_summary(struct store *store, const struct campaign_job 
     return output_print(&text);
 }
 
+static struct error *read_suppressions(const struct test_settings *settings,
+                                       struct suppressions *suppressions)
+{
+    for (size_t i = 0; i < settings->suppressions.entries.count; i++)
+        TRY(suppressions_read(suppressions, settings->suppressions.entries.items[i].value));
+    return NULL;
+}
+
+// What the exit status goes by: known findings do not count as failures, and those that were
+// carried over from an earlier test do.
+static struct error *judge(const struct test_settings *settings, struct suppressions *suppressions,
+                           struct store *store, struct campaign_end end,
+                           const bool failing[VERDICTS], int *ret_status)
+{
+    uint64_t hidden[VERDICTS], carried[VERDICTS];
+    TRY(settings->suppressions.entries.count != 0
+            ? suppressions_apply(suppressions, store, end.id, hidden)
+            : suppressions_hidden(store, end.id, hidden));
+    TRY(since_count(store, end.id, carried));
+    for (int i = 0; i < VERDICTS; i++) {
+        uint64_t known = hidden[i] < end.verdicts[i] ? hidden[i] : end.verdicts[i];
+        end.verdicts[i] += carried[i] - known;
+        end.verdicts[VERDICT_GRACEFUL] += known;
+    }
+    *ret_status = campaign_exit_status(&end, failing);
+    return NULL;
+}
+
+static struct error *put_suppressions(const struct test_settings *settings,
+                                      const struct suppressions *suppressions, struct store *store,
+                                      const struct campaign_end *end)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    if (settings->show_suppressions)
+        TRY(buffer_printf(&text, "\n%10s %9s  suppression\n", "findings", "trials"));
+    for (size_t i = 0; settings->show_suppressions && i < suppressions->items.count; i++) {
+        const struct suppression *item = &suppressions->items.items[i];
+        TRY(buffer_printf(&text, "%10llu %9llu  %s%s\n", (unsigned long long)item->used,
+                          (unsigned long long)item->trials, item->name,
+                          item->used == 0 ? " (unused)" : ""));
+    }
+    if (settings->generate) {
+        TRY(buffer_printf(&text, "\n"));
+        TRY(suppressions_generate(store, end->id, &text));
+    }
+    return text.size != 0 ? output_print(&text) : NULL;
+}
+
 struct error *test_run(const struct test_settings *settings, const struct campaign_job *job,
                        int *ret_status)
 {
@@ -70,11 +120,13 @@ struct error *test_run(const struct test_settings *settings, const struct campai
         [EXTRA_JSON] = {settings->json ? "-" : NULL, &report_json, {.opened = -1}},
     };
     _cleanup_(store_closep) struct store *store = NULL;
+    _cleanup_(suppressions_deinit) struct suppressions suppressions = {0};
     struct campaign_end end = {0};
     TRY(campaign_parse_fail_on(settings->fail_on, failing));
+    TRY(read_suppressions(settings, &suppressions));
     TRY(extras_open(extras, &standard));
     TRY(campaign_carry_out(job, &store, &end));
-    *ret_status = campaign_exit_status(&end, failing);
+    TRY(judge(settings, &suppressions, store, end, failing, ret_status));
     for (int i = 0; i < EXTRAS; i++)
         if (extras[i].path != NULL)
             TRY(put_report(extras[i].format, store, job, &end, false, &extras[i].output));
@@ -83,5 +135,6 @@ struct error *test_run(const struct test_settings *settings, const struct campai
     struct output terminal;
     TRY(output_open(NULL, STDOUT_FILENO, &terminal));
     TRY(put_report(&report_text, store, job, &end, output_colour(STDOUT_FILENO), &terminal));
-    return put_summary(store, job, &end);
+    TRY(put_summary(store, job, &end));
+    return put_suppressions(settings, &suppressions, store, &end);
 }

@@ -20,7 +20,8 @@ struct counting {
     size_t count;
     ARRAY(unsigned char) stage_of; // by number of the candidate, from 0
     uint64_t all, tried, failed;
-    int64_t first; // row of the first candidate
+    uint64_t carried; // over from an earlier test, not to be tried
+    int64_t first;    // row of the first candidate
 };
 
 // Candidates are stored in the order of their stages.
@@ -35,10 +36,11 @@ static struct error *count_candidate(void *data, const struct store_candidate *r
         return NULL;
     if (at == counting->count)
         memcpy(counting->stages[counting->count++].name, name, strlen(name) + 1);
-    if (counting->all == 0)
+    if (counting->stage_of.count == 0)
         counting->first = row->id;
-    counting->stages[at].count++;
-    counting->all++;
+    counting->stages[at].count += row->carried == NULL;
+    counting->all += row->carried == NULL;
+    counting->carried += row->carried != NULL;
     unsigned char *slot = ARRAY_ADD(&counting->stage_of);
     if (slot == NULL)
         return error_no_memory();
@@ -95,7 +97,7 @@ struct error *test_summary(struct store *store, const struct campaign_end *end,
     _cleanup_(counting_deinit) struct counting counting = {0};
     TRY(store_each_candidate(store, end->id, 0, 0, count_candidate, &counting));
     TRY(store_each_trial(store, end->id, false, count_trial, &counting));
-    if (counting.all == 0)
+    if (counting.all + counting.carried == 0)
         return NULL;
     TRY(buffer_printf(text, "\nFailures of calls, by what the caller does\n%-34s %9s %9s  %s\n",
                       "with the result", "chosen", "tried", "not survived"));
@@ -105,6 +107,9 @@ struct error *test_summary(struct store *store, const struct campaign_end *end,
                           (unsigned long long)stage->count, (unsigned long long)stage->tried,
                           (unsigned long long)stage->failed));
     }
+    if (counting.carried != 0)
+        TRY(buffer_printf(text, "  %-32s %9llu\n", "(carried over)",
+                          (unsigned long long)counting.carried));
     if (counting.tried != 0 && counting.failed == 0)
         TRY(buffer_printf(text, "\nEvery failure that was tried was survived or reported.\n"));
     return counting.tried < counting.all ? put_rest(&counting, database, text) : NULL;

@@ -107,6 +107,11 @@ static bool is_presentable(const char *command)
 static struct error *add_finding(void *data, const struct store_finding *row)
 {
     struct campaign_facts *facts = data;
+    if (row->suppressed != NULL) {
+        facts->suppressed++;
+        facts->suppressed_trials += row->trials;
+        return NULL;
+    }
     struct campaign_finding *finding = ARRAY_ADD(&facts->findings);
     if (finding == NULL)
         return error_no_memory();

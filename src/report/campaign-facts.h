@@ -102,7 +102,8 @@ struct campaign_facts {
     uint64_t selected; // candidates chosen to be run
     struct campaign_design design;
     struct campaign_references references;
-    ARRAY(struct campaign_finding) findings; // most severe first
+    ARRAY(struct campaign_finding) findings; // most severe first; those that are not suppressed
+    uint64_t suppressed, suppressed_trials;  // findings that are, and trials that show them
     ARRAY(char *) limits;                    // sentences: what limits the claims
 };
 struct error *campaign_facts_load(struct campaign_facts *facts,

@@ -110,6 +110,8 @@ static struct error *put_summary(struct html_page *page)
     HTML(page, "</div>");
     TRY(put_tile(page, facts->findings.count, facts->findings.count == 1 ? "finding" : "findings",
                  facts->findings.count != 0 ? "bad" : "good"));
+    if (facts->suppressed != 0)
+        TRY(put_tile(page, facts->suppressed, "suppressed", "quiet"));
     TRY(put_tile(page, facts->failures.hits, "failed", ""));
     TRY(put_tile(page, facts->n, "counted", ""));
     TRY(put_tile(page, all - facts->n, "not counted", "quiet"));

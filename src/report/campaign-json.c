@@ -110,6 +110,8 @@ static struct error *put_campaign(const struct campaign_facts *facts, struct rep
     json_add_integer(&maker, line, "counted", facts->n);
     json_add_integer(&maker, line, "failures", facts->failures.hits);
     json_add_integer(&maker, line, "findings", facts->findings.count);
+    if (facts->suppressed != 0)
+        json_add_integer(&maker, line, "suppressed", facts->suppressed);
     json_add_real(&maker, line, "confidence", facts->confidence);
     add_optional(&maker, line, "stopped_by", campaign->stopped_by);
     static const char *const designs[] = {"plain", "estimated", "unknown"};

@@ -128,6 +128,23 @@ static struct error *put_untested(struct suite *suite, const char *line)
     return NULL;
 }
 
+// Failures that somebody knows of fail no test.
+static struct error *forget_suppressed(void *data, const struct store_count *row)
+{
+    struct campaign_grouping *types = data;
+    for (size_t i = 0; i < types->groups.count; i++) {
+        struct campaign_group *group = &types->groups.items[i];
+        if (row->group == NULL || strcmp(group->name, row->group) != 0)
+            continue;
+        for (int j = 0; j < VERDICTS; j++) {
+            uint64_t hidden = verdict_facts[j].failure ? row->verdicts[j] : 0;
+            group->failures.hits -= hidden < group->failures.hits ? hidden : group->failures.hits;
+            group->counts.verdicts[j] -= hidden;
+        }
+    }
+    return NULL;
+}
+
 static struct error *put_types(struct suite *suite)
 {
     const char *warnings = suite->facts->campaign.warnings;
@@ -136,6 +153,9 @@ static struct error *put_types(struct suite *suite)
         untested++;
     _cleanup_(campaign_grouping_deinit) struct campaign_grouping types = {0};
     TRY(campaign_grouping_load(suite->facts, "type", &types));
+    if (suite->facts->suppressed != 0)
+        TRY(store_each_count(suite->facts->store, suite->facts->campaign.id, "suppressed",
+                             forget_suppressed, &types));
     size_t failures = 0, skipped = 0;
     for (size_t i = 0; i < types.groups.count; i++) {
         failures += types.groups.items[i].failures.hits != 0;

@@ -167,6 +167,10 @@ static struct error *on_sample(struct campaign_facts *facts)
                    "A sweep: %llu of %llu candidates were tried, one occurrence after the other; "
                    "the shares are theirs.",
                    NUMBER(chosen), NUMBER(of));
+    if (campaign_definition_value(facts->campaign.definition, "selection", "since", &size) != NULL)
+        return say(facts,
+                   "What changed: %llu of %llu candidates were to be tried; the shares are theirs.",
+                   NUMBER(chosen), NUMBER(of));
     if (facts->design.kind == CAMPAIGN_PLAIN)
         return say(
             facts,
@@ -229,10 +233,46 @@ static struct error *on_references(struct campaign_facts *facts)
                NUMBER(references->outputs_differ), NUMBER(references->outputs), names.data);
 }
 
+struct lives {
+    uint64_t faults, lives;
+};
+
+// As slots note it, see campaign/slot-session.c.
+static struct error *count_life(void *data, const struct store_trial *row)
+{
+    struct lives *lives = data;
+    const char *note = row->reason != NULL ? strstr(row->reason, " in this life of the server)") : NULL;
+    if (note == NULL)
+        return NULL;
+    lives->faults++;
+    lives->lives += (size_t)(note - row->reason) >= 8 && strncmp(note - 8, "(fault 1", 8) == 0;
+    return NULL;
+}
+
+// Many faults in one life of a server.
+static struct error *on_lives(struct campaign_facts *facts)
+{
+    size_t size = 0;
+    struct lives lives = {0};
+    const char *value =
+        campaign_definition_value(facts->campaign.definition, "server", "long_lived", &size);
+    if (value == NULL || strncmp(value, "true", size) != 0)
+        return NULL;
+    TRY(store_each_trial(facts->store, facts->campaign.id, false, count_life, &lives));
+    if (lives.lives > lives.faults || lives.faults == 0)
+        return NULL;
+    return say(facts,
+               "%llu faults were tried in %llu li%s of the server, one after the other: trials of "
+               "one life are not independent, so that the intervals are narrower than they should "
+               "be, and a failure may be owed to an earlier fault of its life.",
+               NUMBER(lives.faults), NUMBER(lives.lives), lives.lives == 1 ? "fe" : "ves");
+}
+
 struct error *campaign_limits_find(struct campaign_facts *facts)
 {
     TRY(on_trials(facts));
     TRY(on_selection(facts));
+    TRY(on_lives(facts));
     TRY(on_references(facts));
     // The campaign's own warnings, a line each.
     for (const char *line = facts->campaign.warnings; line != NULL && *line != '\0';) {

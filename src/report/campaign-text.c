@@ -216,6 +216,11 @@ static struct error *put_findings(struct page *page)
         TRY(put_finding(page, &page->facts.findings.items[i]));
     if (shown < count)
         PUT(&page->terminal, "  ... and %zu more; --all shows them\n", count - shown);
+    if (page->facts.suppressed != 0)
+        PUT(&page->terminal, "  suppressed: %llu finding%s, %llu trial%s\n",
+            (unsigned long long)page->facts.suppressed, page->facts.suppressed == 1 ? "" : "s",
+            (unsigned long long)page->facts.suppressed_trials,
+            page->facts.suppressed_trials == 1 ? "" : "s");
     return NULL;
 }
 

@@ -9,8 +9,13 @@ static const struct {
     const char *name;
     enum query query;
 } groups[] = {
-    {"type", COUNT_TYPE}, {"function", COUNT_FUNCTION},   {"module", COUNT_MODULE},
-    {"file", COUNT_FILE}, {"component", COUNT_COMPONENT}, {"program", COUNT_PROGRAM},
+    {"type", COUNT_TYPE},
+    {"function", COUNT_FUNCTION},
+    {"module", COUNT_MODULE},
+    {"file", COUNT_FILE},
+    {"component", COUNT_COMPONENT},
+    {"program", COUNT_PROGRAM},
+    {"suppressed", COUNT_SUPPRESSED},
 };
 
 static struct error *find_query(const char *group_by, enum query *ret_query)

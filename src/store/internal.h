@@ -52,6 +52,7 @@ enum query {
     COUNT_FILE,
     COUNT_COMPONENT,
     COUNT_PROGRAM,
+    COUNT_SUPPRESSED,
     QUERIES
 };
 

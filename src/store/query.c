@@ -47,7 +47,8 @@ static const struct description queries[QUERIES] = {
                          NULL, NULL},
     [REMOVE_CAMPAIGN] = {"DELETE FROM campaign WHERE id = ?1", NULL, NULL},
     [UPDATE_FINDING] = {"UPDATE finding SET title = ?5, site = ?6, file = ?7, line = ?8,"
-                        " stack = ?9, trial = ?10, command = ?12, confirmed = ?13 WHERE id = ?1",
+                        " stack = ?9, trial = ?10, command = ?12, confirmed = ?13,"
+                        " suppressed = coalesce(?14, suppressed) WHERE id = ?1",
                         NULL, NULL},
     [CONFIRM_FINDING] = {"UPDATE finding SET confirmed = ?2 WHERE id = ?1", NULL, NULL},
     [SET_TRIAL_FINDING] = {"UPDATE trial SET finding = nullif(?2, 0) WHERE id = ?1", NULL, NULL},
@@ -63,9 +64,11 @@ static const struct description queries[QUERIES] = {
     [EACH_TRIAL] = SELECT(trial, "WHERE campaign = ?1 AND confirmation = 0 ORDER BY number"),
     [EACH_TRIAL_AND_CONFIRMATION] = SELECT(trial, "WHERE campaign = ?1 ORDER BY number, id"),
     [EACH_INJECTION] = SELECT(injection, "WHERE trial = ?1 ORDER BY id"),
-    [EACH_FINDING] = SELECT(finding, "LEFT JOIN verdict ON verdict.word = finding.verdict"
-                                     " WHERE finding.campaign = ?1"
-                                     " ORDER BY verdict.severity, finding.trials DESC, finding.id"),
+    [EACH_FINDING] =
+        SELECT(finding, "LEFT JOIN verdict ON verdict.word = finding.verdict"
+                        " WHERE finding.campaign = ?1"
+                        " ORDER BY finding.cause NOT LIKE finding.verdict || ' data loss%',"
+                        " verdict.severity, finding.trials DESC, finding.id"),
     [SUPPRESS_FINDING] = {"UPDATE finding SET suppressed = ?2 WHERE id = ?1", NULL, NULL},
     [ADD_RECOVERY] = INSERT(recovery),
     [ADD_LINES] = INSERT(line_coverage),
@@ -82,6 +85,9 @@ static const struct description queries[QUERIES] = {
     [COUNT_PROGRAM] = COUNT("(SELECT program FROM injection WHERE injection.trial = trial.id"
                             " ORDER BY injection.id LIMIT 1)",
                             ""),
+    [COUNT_SUPPRESSED] = COUNT("candidate.type", "JOIN candidate ON candidate.id = trial.candidate"
+                                                 " JOIN finding ON finding.id = trial.finding"
+                                                 " AND finding.suppressed IS NOT NULL"),
 };
 
 static struct error *add_insert(struct buffer *sql, const struct table *table)

@@ -188,6 +188,7 @@ static const char stopped_by[] = "ALTER TABLE campaign ADD COLUMN stopped_by TEX
 // and findings that somebody does not want to see.
 static const char measured[] =
     "ALTER TABLE candidate ADD COLUMN content INTEGER;\n"
+    "ALTER TABLE candidate ADD COLUMN carried TEXT;\n"
     "ALTER TABLE finding ADD COLUMN suppressed TEXT;\n"
     "CREATE TABLE recovery (\n"
     "  id INTEGER PRIMARY KEY,\n"
@@ -219,7 +220,7 @@ const int schema_version = sizeof schema_steps / sizeof *schema_steps;
 const char schema_without_reasons[] =
     "CREATE TEMP VIEW campaign AS SELECT *, NULL AS stopped_by FROM main.campaign";
 const char schema_without_measures[] =
-    "CREATE TEMP VIEW candidate AS SELECT *, NULL AS content FROM main.candidate;"
+    "CREATE TEMP VIEW candidate AS SELECT *, NULL AS content, NULL AS carried FROM main.candidate;"
     "CREATE TEMP VIEW finding AS SELECT *, NULL AS suppressed FROM main.finding;"
     "CREATE TEMP TABLE recovery (id, campaign, module, address, code, function, file, line,"
     " reached);"

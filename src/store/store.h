@@ -112,8 +112,9 @@ struct store_candidate {
                         // that were chosen: the class of the call
     uint64_t position;
     double weight;
-    bool selected;    // chosen to be run
-    uint64_t content; // the same in other builds where the code around the call is; 0: not known
+    bool selected;       // chosen to be run
+    uint64_t content;    // the same in other builds where the code around the call is; 0: not known
+    const char *carried; // its verdict in an earlier campaign, instead of a trial in this; or NULL
 };
 struct error *store_add_candidate(struct store *store, struct store_candidate *row);
 // By number, those above `after`, `limit` of them at most (0 = all).
@@ -236,7 +237,8 @@ struct error *store_each_lines(struct store *store, int64_t campaign,
                                void *data);
 
 // Trials per verdict; optionally within groups: "type", "function", "module", "file",
-// "component", "program" (NULL: one group).
+// "component", "program" (NULL: one group); "suppressed": by type, those that show suppressed
+// findings only.
 struct store_count {
     const char *group;
     uint64_t verdicts[VERDICTS];

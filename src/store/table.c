@@ -70,6 +70,7 @@ static const struct column candidate_columns[] = {
     COLUMN(store_candidate, weight, KIND_REAL),
     COLUMN(store_candidate, selected, KIND_FLAG),
     COLUMN(store_candidate, content, KIND_SOME_COUNT),
+    COLUMN(store_candidate, carried, KIND_SOME_TEXT),
 };
 TABLE(candidate);
 

@@ -134,6 +134,11 @@ const char *armed_file(const struct armed *armed)
     return armed->region.path;
 }
 
+uint64_t armed_rules(const struct armed *armed)
+{
+    return armed->region.layout.rules;
+}
+
 uint64_t armed_plan_hash(const struct armed *armed)
 {
     return wire_fingerprint(armed->plan.data, armed->plan.size);

@@ -38,6 +38,7 @@ void armed_free(struct armed *armed);
 struct error *armed_prepare(struct armed *armed, const struct armed_options *options);
 char *const *armed_environment(const struct armed *armed); // to start the command with
 const char *armed_file(const struct armed *armed);         // must be reachable by the command
+uint64_t armed_rules(const struct armed *armed); // where struct wire_rule_state are in that file
 uint64_t armed_plan_hash(const struct armed *armed);
 
 // Just before the command starts. `root` is put before absolute paths of targets' modules ("" if

@@ -126,6 +126,11 @@ static void test_confirmation(void **state)
     struct finding_group *group = ledger_unconfirmed(&bench.ledger, &index);
     assert_int_equal(group->number, 1);
     assert_null(ledger_unconfirmed(&bench.ledger, &index));
+    // Once is not enough.
+    confirm(&bench, index, 1, VERDICT_CRASH);
+    finding_is(&bench, 1, STORE_NOT_CONFIRMED);
+    group = ledger_unconfirmed(&bench.ledger, &index);
+    assert_int_equal(group->number, 1);
     confirm(&bench, index, 1, VERDICT_CRASH);
     finding_is(&bench, 1, STORE_CONFIRMED);
     keep(&bench, 2, 5);
@@ -167,6 +172,8 @@ static void test_next_trial_confirms(void **state)
     confirm(&bench, index, 1, VERDICT_PASS);
     assert_non_null(ledger_unconfirmed(&bench.ledger, &index));
     confirm(&bench, index, 2, VERDICT_CRASH);
+    assert_non_null(ledger_unconfirmed(&bench.ledger, &index));
+    confirm(&bench, index, 2, VERDICT_CRASH);
     finding_is(&bench, 2, STORE_CONFIRMED);
     struct store_finding finding = {0};
     ok(store_each_finding(bench.ledger.store, bench.campaign.id, note_finding, &finding));
@@ -189,9 +196,55 @@ static void test_overtaken_confirmation(void **state)
     assert_non_null(group);
     assert_int_equal(group->number, 2);
     confirm(&bench, index, 2, VERDICT_CRASH);
+    assert_non_null(ledger_unconfirmed(&bench.ledger, &index));
+    confirm(&bench, index, 2, VERDICT_CRASH);
     finding_is(&bench, 2, STORE_CONFIRMED);
     assert_null(ledger_unconfirmed(&bench.ledger, &index));
     bench_end(&bench);
+}
+
+// Runs what is to be run again; `spec` is what that must be.
+static void run_again(struct bench *bench, const char *spec, enum verdict verdict)
+{
+    size_t index;
+    struct finding_group *group = ledger_unconfirmed(&bench->ledger, &index);
+    assert_non_null(group);
+    assert_string_equal(group->spec, spec);
+    struct trial_job job = {.candidate = bench->candidate.id, .number = 1, .seed = 1};
+    job.spec = strdup(group->spec);
+    struct pool_result result = result_of(verdict, 1);
+    ok(ledger_confirm(&bench->ledger, index, &job, &result));
+    trial_job_deinit(&job);
+    pool_result_deinit(&result);
+}
+
+// Of two faults each is tried alone, and what is enough stays.
+static void test_fewest_faults(void **state)
+{
+    for (int enough = 0; enough < 2; enough++) {
+        struct bench bench;
+        size_t index;
+        bench_start(&bench);
+        struct trial_job job = {.candidate = bench.candidate.id, .number = 1, .seed = 1};
+        job.spec = strdup("f=1 when caller(\"a then b\"+0x1) then g=2");
+        struct pool_result result = result_of(VERDICT_CRASH, 2);
+        ok(ledger_keep(&bench.ledger, &job, NULL, &result));
+        run_again(&bench, job.spec, VERDICT_CRASH);
+        run_again(&bench, job.spec, VERDICT_CRASH);
+        finding_is(&bench, 1, STORE_CONFIRMED);
+        int64_t before = bench.ledger.groups.items.items[0].trial;
+        run_again(&bench, "f=1 when caller(\"a then b\"+0x1)", VERDICT_PASS);
+        run_again(&bench, "g=2", enough != 0 ? VERDICT_CRASH : VERDICT_NOT_ACTIVATED);
+        assert_null(ledger_unconfirmed(&bench.ledger, &index));
+        finding_is(&bench, 1, STORE_CONFIRMED);
+        if (enough != 0)
+            assert_int_not_equal(bench.ledger.groups.items.items[0].trial, before);
+        else
+            assert_int_equal(bench.ledger.groups.items.items[0].trial, before);
+        trial_job_deinit(&job);
+        pool_result_deinit(&result);
+        bench_end(&bench);
+    }
 }
 
 int main(void)
@@ -200,6 +253,7 @@ int main(void)
         cmocka_unit_test(test_confirmation),
         cmocka_unit_test(test_next_trial_confirms),
         cmocka_unit_test(test_overtaken_confirmation),
+        cmocka_unit_test(test_fewest_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,7 +122,7 @@ static void none_left(void)
 static void test_results(void **state)
 {
     struct pool *pool;
-    ok(pool_new(&definition, &injector, NULL, reference, 2, &pool));
+    ok(pool_new(&definition, &injector, NULL, reference, NULL, 2, &pool));
     assert_int_equal(pool_idle(pool), 2);
     expect(pool, "fault", VERDICT_PASS, NULL);
     expect(pool, "error", VERDICT_INVALID, NULL);
@@ -141,7 +141,7 @@ static void test_results(void **state)
 static void test_deaths(void **state)
 {
     struct pool *pool;
-    ok(pool_new(&definition, &injector, NULL, reference, 1, &pool));
+    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
     expect(pool, "die", VERDICT_INVALID,
            "the process that led the trial was killed by signal 9 (Killed)");
     expect(pool, "fault", VERDICT_PASS, NULL);
@@ -159,7 +159,7 @@ static void test_deaths(void **state)
 static void test_killed_idle(void **state)
 {
     struct pool *pool;
-    ok(pool_new(&definition, &injector, NULL, reference, 1, &pool));
+    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
     expect(pool, "fault", VERDICT_PASS, NULL);
     pid_list children = {0};
     ok(processes_children(&children));
@@ -179,7 +179,7 @@ static void test_refusal(void **state)
 {
     struct pool *pool;
     setenv("TEST_REFUSE", "1", 1);
-    ok(pool_new(&definition, &injector, NULL, reference, 1, &pool));
+    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
     unsetenv("TEST_REFUSE");
     struct pool_result result;
     bool got;
@@ -194,7 +194,7 @@ static void test_refusal(void **state)
 static void test_always_dying(void **state)
 {
     struct pool *pool;
-    ok(pool_new(&definition, &injector, NULL, reference, 1, &pool));
+    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
     struct error *error = NULL;
     for (int i = 0; i < 100 && error == NULL; i++) {
         const struct pool_job job = {.spec = "die"};

@@ -23,7 +23,7 @@ static void check_words(const struct realism *row, const char *list)
             assert_int_equal(constant->kind, CONSTANT_ERRNO);
         }
         // Conditions on a descriptor need to know which argument that is.
-        if (error.need == REALISM_FILE || error.need == REALISM_SOCKET) {
+        if (realism_test(error.need) != NULL) {
             assert_non_null(prototype);
             assert_non_null(strchr(prototype->arguments, PROTOTYPE_FD));
         }

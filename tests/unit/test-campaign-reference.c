@@ -113,7 +113,9 @@ static void test_stable(void **state)
     run_file_bytes(&run, "/w/sub", "directory", "", 0);
     run_file_bytes(&run, "/w/old", "deleted", "", 0);
     run_file_bytes(&run, "/w/link", "link", "target", 6);
-    differs(reference, run, "sofm", "stdout has 1 line instead of 2, the first missing: 'b'");
+    differs(reference, run, "sofm",
+            "/w/out differs at line 1: 'conten' instead of 'content'; stdout has 1 line instead of "
+            "2, the first missing: 'b'");
 
     run = run_new(0, "a\nb\n", "");
     run_file(&run, "/w/out", "content\n");
@@ -264,7 +266,9 @@ static void test_flaky_text(void **state)
     run = run_new(0, "start\nat 23:59\n", "[77] error\n");
     run_file(&run, "/w/set", "b\nc\n");
     run_file_bytes(&run, "/w/bin", "file", "\0", 1);
-    differs(reference, run, "ofm", "stdout has 2 lines instead of 3, the first missing: 'end'");
+    differs(reference, run, "ofm",
+            "/w/long was not written; /w/set has a line that it should not have: 'c'; stdout has 2 "
+            "lines instead of 3, the first missing: 'end'");
     reference_free(reference);
 }
 

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See suppress.h.
+#include "campaign/suppress.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_FRAMES 4 // of a generated block
+
+// A frame of a stack, in parts: "FUNCTION at FILE:LINE (MODULE)", "FUNCTION (MODULE)",
+// "MODULE+0xOFFSET".
+struct frame {
+    char *function, *source, *object; // "" if not known
+};
+
+static void frame_deinit(struct frame *frame)
+{
+    free(frame->function);
+    free(frame->source);
+    free(frame->object);
+}
+
+static struct error *frame_parse(const char *line, size_t size, struct frame *ret_frame)
+{
+    const char *open = memrchr(line, '(', size), *at = memmem(line, size, " at ", 4);
+    const char *plus = memmem(line, size, "+0x", 3), *end = line + size;
+    bool named = open != NULL && open > line && open[-1] == ' ' && end[-1] == ')';
+    struct frame frame = {0};
+    if (named) {
+        const char *name_end = at != NULL && at < open ? at : open - 1;
+        frame.function = strndup(line, (size_t)(name_end - line));
+        frame.source =
+            at != NULL && at < open ? strndup(at + 4, (size_t)(open - 1 - at - 4)) : strdup("");
+        frame.object = strndup(open + 1, (size_t)(end - 1 - open - 1));
+    } else {
+        frame.function = strdup("");
+        frame.source = strdup("");
+        frame.object = plus != NULL ? strndup(line, (size_t)(plus - line)) : strndup(line, size);
+    }
+    if (frame.function == NULL || frame.source == NULL || frame.object == NULL) {
+        frame_deinit(&frame);
+        return error_no_memory();
+    }
+    *ret_frame = frame;
+    return NULL;
+}
+
+// A path also answers to its last part.
+static bool matches_path(const char *glob, const char *path)
+{
+    return fnmatch(glob, path, 0) == 0 || fnmatch(glob, file_base_name(path), 0) == 0;
+}
+
+static bool matches_frame(const struct suppress_frame *wanted, const char *line, size_t size)
+{
+    _cleanup_(frame_deinit) struct frame frame = {0};
+    struct error *error = frame_parse(line, size, &frame);
+    if (error != NULL) {
+        error_free(error);
+        return false;
+    }
+    switch (wanted->kind) {
+    case SUPPRESS_FUNCTION:
+        return fnmatch(wanted->glob, frame.function, 0) == 0;
+    case SUPPRESS_OBJECT:
+        return matches_path(wanted->glob, frame.object);
+    case SUPPRESS_SOURCE:
+        return matches_path(wanted->glob, frame.source);
+    case SUPPRESS_ANY_FRAMES:
+        break;
+    }
+    return true;
+}
+
+static bool matches_stack(const struct suppress_frame *frames, size_t count, const char *stack)
+{
+    for (; count > 0; frames++, count--) {
+        if (frames->kind == SUPPRESS_ANY_FRAMES) {
+            do {
+                if (matches_stack(frames + 1, count - 1, stack))
+                    return true;
+                stack += strcspn(stack, "\n");
+                stack += *stack == '\n';
+            } while (*stack != '\0');
+            return count == 1;
+        }
+        size_t size = strcspn(stack, "\n");
+        if (size == 0 || !matches_frame(frames, stack, size))
+            return false;
+        stack += size + (stack[size] == '\n');
+    }
+    return true;
+}
+
+// "read=-1/EIO": the function, and the errno or "".
+static void split_fault(const char *fault, char function[128], char error[32])
+{
+    size_t size = strcspn(fault, "= ");
+    const char *slash = strchr(fault + size, '/');
+    snprintf(function, 128, "%.*s", (int)size, fault);
+    snprintf(error, 32, "%.*s", slash != NULL ? (int)strcspn(slash + 1, " ,") : 0,
+             slash != NULL ? slash + 1 : "");
+}
+
+bool suppression_matches(const struct suppression *suppression, const char *verdict,
+                         const char *fault, const char *stack)
+{
+    char function[128], error[32];
+    split_fault(fault, function, error);
+    return fnmatch(suppression->verdict, verdict, 0) == 0 &&
+           (suppression->call == NULL || fnmatch(suppression->call, function, 0) == 0) &&
+           (suppression->error == NULL || fnmatch(suppression->error, error, 0) == 0) &&
+           matches_stack(suppression->frames.items, suppression->frames.count, stack);
+}
+
+// ---- findings ----
+
+struct known { // a finding and what its trial injected first
+    int64_t id;
+    enum verdict verdict;
+    uint64_t trials;
+    char *fault, *stack, *title;
+    bool hidden;
+};
+struct all {
+    struct store *store;
+    ARRAY(struct known) items;
+};
+
+static void all_deinit(struct all *all)
+{
+    for (size_t i = 0; i < all->items.count; i++) {
+        free(all->items.items[i].fault);
+        free(all->items.items[i].stack);
+        free(all->items.items[i].title);
+    }
+    ARRAY_DEINIT(&all->items);
+}
+
+static struct error *note_injection(void *data, const struct store_injection *row)
+{
+    struct known *known = data;
+    if (known->fault != NULL)
+        return NULL;
+    known->fault = strdup(row->fault);
+    known->stack = strdup(row->stack != NULL ? row->stack : "");
+    return known->fault != NULL && known->stack != NULL ? NULL : error_no_memory();
+}
+
+static struct error *note_finding(void *data, const struct store_finding *row)
+{
+    struct all *all = data;
+    struct known *known = ARRAY_ADD(&all->items);
+    if (known == NULL)
+        return error_no_memory();
+    *known = (struct known){.id = row->id,
+                            .verdict = row->verdict < VERDICTS ? row->verdict : VERDICT_INVALID,
+                            .trials = row->trials,
+                            .title = strdup(row->title),
+                            .hidden = row->suppressed != NULL};
+    if (known->title == NULL)
+        return error_no_memory();
+    return store_each_injection(all->store, row->trial, note_injection, known);
+}
+
+struct error *suppressions_apply(struct suppressions *suppressions, struct store *store,
+                                 int64_t campaign, uint64_t ret_hidden[VERDICTS])
+{
+    _cleanup_(all_deinit) struct all all = {.store = store};
+    TRY(store_each_finding(store, campaign, note_finding, &all));
+    memset(ret_hidden, 0, VERDICTS * sizeof *ret_hidden);
+    for (size_t i = 0; i < all.items.count; i++) {
+        const struct known *known = &all.items.items[i];
+        struct suppression *found = NULL;
+        for (size_t j = 0; j < suppressions->items.count && found == NULL; j++)
+            if (known->fault != NULL &&
+                suppression_matches(&suppressions->items.items[j],
+                                    verdict_facts[known->verdict].name, known->fault, known->stack))
+                found = &suppressions->items.items[j];
+        TRY(store_suppress_finding(store, known->id, found != NULL ? found->name : NULL));
+        if (found == NULL)
+            continue;
+        found->used++;
+        found->trials += known->trials;
+        ret_hidden[known->verdict] += known->trials;
+    }
+    return NULL;
+}
+
+struct error *suppressions_hidden(struct store *store, int64_t campaign,
+                                  uint64_t ret_hidden[VERDICTS])
+{
+    _cleanup_(all_deinit) struct all all = {.store = store};
+    TRY(store_each_finding(store, campaign, note_finding, &all));
+    memset(ret_hidden, 0, VERDICTS * sizeof *ret_hidden);
+    for (size_t i = 0; i < all.items.count; i++)
+        if (all.items.items[i].hidden)
+            ret_hidden[all.items.items[i].verdict] += all.items.items[i].trials;
+    return NULL;
+}
+
+// Globs' own characters stand for themselves.
+static struct error *put_literal(struct buffer *text, const char *word)
+{
+    for (; *word != '\0'; word++) {
+        if (strchr("*?[\\", *word) != NULL)
+            TRY(buffer_append(text, "\\", 1));
+        TRY(buffer_append(text, *word == '\n' ? "?" : word, 1));
+    }
+    return NULL;
+}
+
+static struct error *put_frame(struct buffer *text, const char *line, size_t size)
+{
+    _cleanup_(frame_deinit) struct frame frame = {0};
+    TRY(frame_parse(line, size, &frame));
+    bool named = *frame.function != '\0';
+    TRY(buffer_printf(text, "   %s:", named ? "fun" : "obj"));
+    TRY(put_literal(text, named ? frame.function : frame.object));
+    return buffer_append(text, "\n", 1);
+}
+
+static struct error *put_body(struct buffer *text, const struct known *known)
+{
+    char function[128], error[32];
+    split_fault(known->fault, function, error);
+    TRY(buffer_printf(text, "   ordeal:%s\n   call:", verdict_facts[known->verdict].name));
+    TRY(put_literal(text, function));
+    if (error[0] != '\0')
+        TRY(buffer_printf(text, "\n   errno:%s", error));
+    TRY(buffer_append(text, "\n", 1));
+    const char *line = known->stack;
+    for (unsigned i = 0; i < MOST_FRAMES && *line != '\0'; i++) {
+        size_t size = strcspn(line, "\n");
+        if (size != 0)
+            TRY(put_frame(text, line, size));
+        line += size + (line[size] == '\n');
+    }
+    return buffer_printf(text, "}\n");
+}
+
+// Findings in the same functions would have the same suppression: once is enough.
+static struct error *put_block(struct buffer *text, const struct known *known)
+{
+    _cleanup_(buffer_deinit) struct buffer body = {0};
+    TRY(put_body(&body, known));
+    if (text->size != 0 && strstr(text->data, body.data) != NULL)
+        return NULL;
+    TRY(buffer_printf(text, "{\n   "));
+    for (const char *c = known->title; *c != '\0'; c++)
+        TRY(buffer_append(text, *c == '\n' ? " " : c, 1));
+    return buffer_printf(text, "\n%s", body.data);
+}
+
+struct error *suppressions_generate(struct store *store, int64_t campaign, struct buffer *text)
+{
+    _cleanup_(all_deinit) struct all all = {.store = store};
+    TRY(store_each_finding(store, campaign, note_finding, &all));
+    for (size_t i = 0; i < all.items.count; i++)
+        if (!all.items.items[i].hidden && all.items.items[i].fault != NULL)
+            TRY(put_block(text, &all.items.items[i]));
+    return NULL;
+}
