@@ -241,7 +241,8 @@ struct lives {
 static struct error *count_life(void *data, const struct store_trial *row)
 {
     struct lives *lives = data;
-    const char *note = row->reason != NULL ? strstr(row->reason, " in this life of the server)") : NULL;
+    const char *note =
+        row->reason != NULL ? strstr(row->reason, " in this life of the server)") : NULL;
     if (note == NULL)
         return NULL;
     lives->faults++;
