@@ -2,6 +2,7 @@
 // Steps of a life in every kind of sandbox: how they end, what they write, what they are given.
 #include "sandbox-help.h"
 
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 static const enum sandbox_kind kinds[] = {SANDBOX_NONE, SANDBOX_COPY, SANDBOX_OVERLAY};
@@ -29,6 +30,43 @@ static void endings(void **state)
         sandbox_result_deinit(&result);
         sandbox_free(sandbox);
         nothing_left("51.25");
+    }
+}
+
+// Runs in another process: what it finds wrong is its exit status.
+static int inner(int shared)
+{
+    char word[8] = "", name[2];
+    if (pread(shared, word, sizeof word - 1, 0) != 4 || strcmp(word, "work") != 0)
+        return 10;
+    if (readlink("/proc/self/fd/4", name, sizeof name) >= 0) // nothing else of ours is open
+        return 11;
+    if (pwrite(shared, "done", 4, 0) != 4 || write(1, "out", 3) != 3 || write(2, "err", 3) != 3)
+        return 12;
+    return 5;
+}
+
+static void functions(void **state)
+{
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, NULL, false);
+        _cleanup_close_ int shared = memfd_create("shared", MFD_CLOEXEC);
+        assert_int_equal(write(shared, "work", 4), 4);
+        char *const words[] = {(char *)"inner", NULL};
+        struct sandbox_step step = {
+            .command = words, .environment = plain, .inside = inner, .shared = shared, .input = -1};
+        struct sandbox_result result;
+        must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        assert_int_equal(result.end, SANDBOX_EXIT);
+        assert_int_equal(result.status, 5);
+        assert_string_equal(text_of(&result.out), "out");
+        assert_string_equal(text_of(&result.err), "err");
+        char word[5] = "";
+        assert_int_equal(pread(shared, word, 4, 0), 4);
+        assert_string_equal(word, "done");
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
     }
 }
 
@@ -364,19 +402,13 @@ static void bad_directories(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(endings),
-        TEST(streams),
-        TEST(endless_output_ends_in_time),
-        TEST(usage_is_told),
-        TEST(clean_start),
-        TEST(input_is_given),
-        TEST(commands_are_found),
-        TEST(callbacks),
-        TEST(no_tick_for_the_dead),
-        TEST(several_servers),
-        TEST(lingering_server),
-        TEST(lingering_hang),
-        TEST(bad_directories),
+        TEST(endings),         TEST(functions),
+        TEST(streams),         TEST(endless_output_ends_in_time),
+        TEST(usage_is_told),   TEST(clean_start),
+        TEST(input_is_given),  TEST(commands_are_found),
+        TEST(callbacks),       TEST(no_tick_for_the_dead),
+        TEST(several_servers), TEST(lingering_server),
+        TEST(lingering_hang),  TEST(bad_directories),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
