@@ -25,6 +25,7 @@ void cover_deinit(struct cover *cover)
     ARRAY_DEINIT(&cover->places);
     if (cover->measuring)
         cover_file_close(&cover->file);
+    gcov_close(&cover->gcov);
     *cover = (struct cover){0};
 }
 
@@ -98,6 +99,8 @@ static struct error *add_block(struct cover *cover, const struct callsite_module
         return NULL;
     _cleanup_free_ char *name = NULL;
     TRY(name_function(module->image, block->function, &name));
+    if (name != NULL && analysis_is_counter(name, strlen(name)))
+        return NULL;
     struct witness_place place = witness_find(witness, module->path, block->address);
     struct store_recovery row = {.address = block->address,
                                  .function = name != NULL ? name : place.symbol,
@@ -191,9 +194,11 @@ static struct error *save_all(const struct cover *cover, struct store *store, in
 struct error *cover_save(const struct cover *cover, struct store *store, int64_t campaign)
 {
     TRY(store_begin(store));
-    struct error *error = store_forget_coverage(store, campaign);
+    struct error *error = store_forget_coverage(store, campaign, cover->gcov.directory != NULL);
     if (error == NULL)
         error = save_all(cover, store, campaign);
+    if (error == NULL)
+        error = gcov_save(&cover->gcov, store, campaign);
     if (error == NULL)
         return store_commit(store);
     store_rollback(store);

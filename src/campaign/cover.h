@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "campaign/definition.h"
+#include "campaign/gcov.h"
 #include "campaign/recording.h"
 #include "campaign/witness.h"
 #include "store/store.h"
@@ -24,6 +25,7 @@ struct cover {
     ARRAY(char *) modules;
     ARRAY(struct cover_place) places; // by module, then by address
     struct cover_file file;
+    struct gcov gcov;
     bool measuring;
 };
 void cover_deinit(struct cover *cover);

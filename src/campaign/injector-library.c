@@ -72,9 +72,11 @@ struct library {
     struct witness *witness;
     bool is_reference;
     const char *following; // the spec of a shot that is followed, or NULL
-    const char *visible[3];
-    struct cover cover;               // of recovery code, in the controller
-    const struct cover_file *covered; // the file that all job slots share, or NULL
+    const char *visible[4];
+    struct cover cover;          // of recovery code, in the controller
+    const struct cover *covered; // the one whose file all job slots share, or NULL
+    const struct gcov *lines;    // likewise where lines are counted
+    const char **environment;    // of the shot, changed for that
 };
 
 static void close_library(void *self)
@@ -95,6 +97,7 @@ static void close_library(void *self)
     free(library->plan.made);
     gaps_deinit(&library->gaps);
     cover_deinit(&library->cover);
+    free(library->environment);
     free(library);
 }
 
@@ -239,6 +242,7 @@ static struct error *open_library(const struct definition *definition, void **re
     if (library == NULL)
         return error_no_memory();
     library->definition = definition;
+    library->lines = &library->cover.gcov;
     struct error *error = fill(library);
     if (error != NULL) {
         close_library(library);
@@ -286,6 +290,11 @@ static struct error *make_switched(struct library *library, const struct shot *s
     return NULL;
 }
 
+static bool wants_coverage(const struct library *library)
+{
+    return strcmp(parameters_value(library->definition, "coverage", "none"), "recovery") == 0;
+}
+
 static struct error *prepare(void *self, struct shot *shot)
 {
     struct library *library = self;
@@ -299,22 +308,30 @@ static struct error *prepare(void *self, struct shot *shot)
         TRY(make_scenario(library, shot->spec));
     const struct scenario *watching =
         library->watching_stacks != NULL ? library->watching_stacks : library->watching;
+    if (wants_coverage(library) && library->is_reference && library->lines->directory == NULL)
+        TRY(gcov_open(&library->cover.gcov));
+    char *const *environment = shot->environment;
+    TRY(gcov_environment(library->lines, shot->environment, library->is_reference,
+                         &library->environment, &environment));
     const struct armed_options options = {
         .scenario = library->is_reference ? watching : library->current,
         .seed = shot->seed,
         .command = shot->command,
-        .environment = shot->environment,
+        .environment = environment,
         .catch_crashes = true,
         .record_calls = library->is_reference || library->following != NULL,
         .record_stacks = library->is_reference &&
                          (library->plan.at == LIBRARY_STACK || library->watching_stacks != NULL),
-        .coverage = library->covered != NULL ? library->covered->path : NULL,
+        .coverage = library->covered != NULL ? library->covered->file.path : NULL,
     };
     TRY(armed_prepare(library->armed, &options));
     library->visible[0] = armed_file(library->armed);
-    library->visible[1] = library->covered != NULL ? library->covered->path : NULL;
+    size_t shown = 1;
+    if (library->lines->directory != NULL)
+        library->visible[shown++] = library->lines->directory;
+    library->visible[shown] = library->covered != NULL ? library->covered->file.path : NULL;
     if (library->covered != NULL)
-        cover_file_set_phase(library->covered,
+        cover_file_set_phase(&library->covered->file,
                              library->is_reference ? STORE_BY_REFERENCE : STORE_BY_TRIAL);
     shot->use_environment = armed_environment(library->armed);
     shot->switches = armed_file(library->armed);
@@ -386,6 +403,7 @@ static struct choice_options choice_options(const struct library *library)
         .modules = words_of(library, "modules"),
         .excluded = words_of(library, "exclude"),
         .paranoid = strcmp(errors, "all") == 0,
+        .directory = library->definition->directory,
     };
 }
 
@@ -402,15 +420,10 @@ static struct error *watch_stacks(struct library *library)
     return NULL;
 }
 
-static bool wants_coverage(const struct library *library)
-{
-    return strcmp(parameters_value(library->definition, "coverage", "none"), "recovery") == 0;
-}
-
 static struct error *measure(struct library *library)
 {
     TRY(cover_measure(&library->cover));
-    library->covered = &library->cover.file;
+    library->covered = &library->cover;
     return NULL;
 }
 
@@ -432,7 +445,9 @@ static struct error *keep(void *self, struct store *store, int64_t campaign)
 static void join(void *self, const void *leader)
 {
     struct library *library = self;
-    library->covered = ((const struct library *)leader)->covered;
+    const struct library *first = leader;
+    library->covered = first->covered;
+    library->lines = first->lines;
 }
 
 static struct error *recall(void *self, struct store *store, int64_t campaign)

@@ -87,6 +87,24 @@ static const struct callsite_import *find_import(const struct callsite_module *m
     return NULL;
 }
 
+bool analysis_is_counter(const char *name, size_t size)
+{
+    static const char *const prefixes[] = {"gcov_", "__gcov_"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (size >= strlen(prefixes[i]) && memcmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool is_counter(const struct flow_image *image, uint64_t address)
+{
+    uint32_t number = flow_function_at(image, address);
+    const struct flow_function *function =
+        number != FLOW_NONE ? &image->functions.items[number] : NULL;
+    return function != NULL && function->name != NULL &&
+           analysis_is_counter(function->name, function->name_size);
+}
+
 struct analysed analysis_find(const struct analysis *analysis, const struct recorded_site *site,
                               const char *function)
 {
@@ -95,6 +113,7 @@ struct analysed analysis_find(const struct analysis *analysis, const struct reco
     if (module == NULL)
         return found;
     found.import = find_import(module, function);
+    found.counts = site->offset > 0 && is_counter(module->image, site->offset - 1);
     const struct site *call = find_site(&module->sites, site->offset);
     if (call == NULL)
         return found;

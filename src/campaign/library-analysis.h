@@ -20,12 +20,15 @@ void analysis_deinit(struct analysis *analysis);
 struct analysed {
     enum site_class class;
     unsigned danger;                      // 0 to 100
+    bool counts;                          // the caller is what counts lines for gcov
     bool guards;                          // the function that calls ends or goes on without failing
     const struct site *site;              // or NULL
     const struct flow_image *image;       // of the site, or NULL
     const struct site_callee *callee;     // of the site, or NULL
     const struct callsite_import *import; // what the module knows the function as, or NULL
 };
+// Whether a function was linked in to count lines (gcc --coverage), and is nobody's to test.
+bool analysis_is_counter(const char *name, size_t size);
 // Nothing known is SITE_UNKNOWN.
 struct analysed analysis_find(const struct analysis *analysis, const struct recorded_site *site,
                               const char *function);

@@ -28,8 +28,11 @@ struct chosen {
     uint8_t class; // likewise, of the site itself
     uint8_t round; // the first error of a function, the second, …
     uint8_t danger;
-    uint8_t need; // enum realism_need
-    bool lasting; // it fails again, too
+    uint8_t need;  // enum realism_need
+    bool lasting;  // it fails again, too
+    bool guessed;  // from the code of the function, which may mean something else by it
+    uint8_t away;  // not part of what is being worked on
+    uint16_t turn; // of its function: the first place that calls it, the second, …
     char action[56];
 };
 
@@ -38,6 +41,7 @@ struct choosing {
     const struct recording *recording; // that is looked at now
     const struct choice_options *options;
     const struct kinds *kinds; // of descriptors
+    bool has_home;             // some calls come from what is being worked on
     struct analysis analysis;
     struct map seen;              // sites and stacks with an action
     struct map handlers, sockets; // programs that have some
@@ -55,6 +59,7 @@ enum stage {
     STAGE_UNKNOWN,
     STAGE_CHECKED,
     STAGE_SYSTEM,
+    STAGE_GUESSED,
     STAGE_STACK,
     STAGE_SECOND
 };
@@ -108,7 +113,23 @@ static struct error *note(struct map *map, const char *program)
     return map_find(map, key) == MAP_NONE ? map_put(map, key, 0) : NULL;
 }
 
+// A program or library below the working directory is what is being worked on; make, the shell and
+// the compiler that run its tests are not.
+static bool is_home(const struct choice_options *options, const struct recording *recording,
+                    const struct recorded_call *call)
+{
+    const char *module = recording->sites.items[call->site].module;
+    size_t size = options->directory != NULL ? strlen(options->directory) : 0;
+    return size > 1 && strncmp(module, options->directory, size) == 0 && module[size] == '/';
+}
+
 // What decides whether errors are possible that depend on more than the function.
+static void look_for_home(struct choosing *choosing, const struct recording *recording)
+{
+    for (size_t i = 0; i < recording->calls.count; i++)
+        choosing->has_home |= is_home(choosing->options, recording, &recording->calls.items[i]);
+}
+
 static struct error *look_at_programs(struct choosing *choosing)
 {
     static const char *const opening[] = {"socket", "socketpair", "accept", "accept4"};
@@ -156,6 +177,9 @@ static struct error *keep(struct choosing *choosing, const struct recorded_call 
     chosen->recording = choosing->recording;
     chosen->call = (uint32_t)(call - choosing->recording->calls.items);
     chosen->danger = (uint8_t)analysed->danger;
+    chosen->away = choosing->has_home && !is_home(choosing->options, chosen->recording, call);
+    if (chosen->guessed && chosen->stage > STAGE_UNCHECKED && chosen->stage <= STAGE_CHECKED)
+        chosen->stage = STAGE_GUESSED;
     struct chosen *added = ARRAY_ADD(&choosing->items);
     if (added == NULL)
         return error_no_memory();
@@ -245,7 +269,7 @@ static struct error *put_code(struct choosing *choosing, const struct recorded_c
     const struct callsite_import *import = analysed->import;
     int64_t number = import->codes.items[code];
     const char *error = constant_name(CONSTANT_ERRNO, import->errors.items[code]);
-    struct chosen chosen = {.round = *round};
+    struct chosen chosen = {.round = *round, .guessed = true};
     char result[24] = "NULL";
     if (number != 0 || import->success != SITE_SUCCESS_POINTER)
         snprintf(result, sizeof result, "%lld", (long long)number);
@@ -285,6 +309,8 @@ static struct error *consider(struct choosing *choosing, const struct recorded_c
     if (!choice_is_wanted(choosing->options, call, site))
         return NULL;
     struct analysed analysed = analysis_find(&choosing->analysis, site, call->function);
+    if (analysed.counts)
+        return NULL;
     if (choice_is_known(call, row)) {
         TRY(put_words(choosing, call, &analysed, row, row->errors, &round));
         return paranoid ? put_words(choosing, call, &analysed, row, row->rare, &round) : NULL;
@@ -295,18 +321,59 @@ static struct error *consider(struct choosing *choosing, const struct recorded_c
     return silent && !paranoid ? NULL : put_codes(choosing, call, &analysed);
 }
 
+static int order(unsigned a, unsigned b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int by_class(const void *left, const void *right)
+{
+    const struct chosen *a = left, *b = right;
+    int result = order(a->away, b->away);
+    result = result != 0 ? result : order(a->stage, b->stage);
+    result = result != 0 ? result : order(a->class, b->class);
+    result = result != 0 ? result : order(a->guessed, b->guessed);
+    result = result != 0 ? result : order(a->round, b->round);
+    result = result != 0 ? result : order(b->danger, a->danger);
+    return result != 0 ? result : order(a->call, b->call); // of one recording, by now
+}
+
+// Likewise, but functions take turns: what is wrong with one call of a function is often wrong with
+// the next, and the first minute should show as much as it can.
 static int by_promise(const void *left, const void *right)
 {
     const struct chosen *a = left, *b = right;
-    if (a->stage != b->stage)
-        return a->stage < b->stage ? -1 : 1;
-    if (a->class != b->class)
-        return a->class < b->class ? -1 : 1;
-    if (a->round != b->round)
-        return a->round < b->round ? -1 : 1;
-    if (a->danger != b->danger)
-        return a->danger > b->danger ? -1 : 1;
-    return a->call < b->call ? -1 : a->call > b->call; // of one recording, by now
+    int result = order(a->away, b->away);
+    result = result != 0 ? result : order(a->stage, b->stage);
+    result = result != 0 ? result : order(a->class, b->class);
+    result = result != 0 ? result : order(a->guessed, b->guessed);
+    result = result != 0 ? result : order(a->round, b->round);
+    result = result != 0 ? result : order(a->turn, b->turn);
+    return result != 0 ? result : by_class(left, right);
+}
+
+// Numbers the places of each function within a round, the most dangerous first.
+static struct error *give_turns(struct choosing *choosing)
+{
+    struct chosen *items = choosing->items.items;
+    size_t count = choosing->items.count;
+    _cleanup_(map_deinit) struct map turns = {0}; // to an index of counts
+    _cleanup_free_ uint16_t *counts = calloc(count + 1, sizeof *counts);
+    if (counts == NULL)
+        return error_no_memory();
+    uint32_t known = 0;
+    qsort(items, count, sizeof *items, by_class);
+    for (size_t i = 0; i < count; i++) {
+        const struct recorded_call *call = &items[i].recording->calls.items[items[i].call];
+        uint64_t key = hash_bytes(call->function, strlen(call->function));
+        key = key * 31 + (uint64_t)items[i].stage * 4096 + items[i].round * 16u + items[i].class;
+        key = key * 31 + (uint64_t)(items[i].away * 2 + items[i].guessed);
+        uint32_t index = map_find(&turns, key);
+        if (index == MAP_NONE)
+            TRY(map_put(&turns, key, index = known++));
+        items[i].turn = counts[index] < UINT16_MAX ? counts[index]++ : UINT16_MAX;
+    }
+    return NULL;
 }
 
 struct staging {
@@ -388,9 +455,10 @@ static struct error *emit(struct choosing *choosing, const struct chosen *chosen
 
 static struct error *emit_all(struct choosing *choosing, struct staging *staging)
 {
-    if (choosing->items.count != 0)
-        qsort(choosing->items.items, choosing->items.count, sizeof *choosing->items.items,
-              by_promise);
+    if (choosing->items.count == 0)
+        return NULL;
+    TRY(give_turns(choosing));
+    qsort(choosing->items.items, choosing->items.count, sizeof *choosing->items.items, by_promise);
     for (size_t i = 0; i < choosing->items.count; i++)
         TRY(emit(choosing, &choosing->items.items[i], staging));
     return NULL;
@@ -425,6 +493,7 @@ struct error *choice_candidates(struct library_plan *plan, struct recording *sta
     struct staging staging = {.add = add, .data = data};
     TRY(analysis_make(&choosing.analysis, &plan->recording));
     TRY(look_at_programs(&choosing));
+    look_for_home(&choosing, &plan->recording);
     TRY(consider_all(&choosing, &plan->recording));
     TRY(consider_all(&choosing, stacks));
     return emit_all(&choosing, &staging);
@@ -472,6 +541,7 @@ struct error *choice_deeper(struct library_plan *plan, const struct recording *s
     struct staging staging = {.add = add, .data = data};
     TRY(analysis_make(&choosing.analysis, &followed->recording));
     TRY(look_at_programs(&choosing));
+    look_for_home(&choosing, &plan->recording);
     TRY(note_known(&choosing, &plan->recording));
     TRY(note_known(&choosing, stacks));
     for (size_t i = 0; i < followed->recording.calls.count; i++)

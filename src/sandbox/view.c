@@ -175,8 +175,8 @@ static struct error *build_processes(const struct view *view)
     return NULL;
 }
 
-// Directories on the way to a file of ours that only the outside has.
-static struct error *make_way(char *place)
+// Directories on the way to a file or directory of ours that only the outside has.
+static struct error *make_way(char *place, bool directory)
 {
     for (char *at = place + strlen("/new/"); (at = strchr(at, '/')) != NULL; at++) {
         *at = '\0';
@@ -185,10 +185,12 @@ static struct error *make_way(char *place)
         if (result < 0 && errno != EEXIST)
             return error_from_errno(errno, "cannot make a place for %s", place + strlen("/new"));
     }
-    int file = open(place, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    int file = directory ? mkdir(place, 0755)
+                         : open(place, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (file < 0)
         return error_from_errno(errno, "cannot make a place for %s", place + strlen("/new"));
-    close(file);
+    if (!directory)
+        close(file);
     return NULL;
 }
 
@@ -201,8 +203,9 @@ static struct error *show_file(const char *path)
         return error_new("%s is too long a name", path);
     if (stat(source, &status) < 0)
         return error_from_errno(errno, "cannot show %s to a trial", path);
+    bool directory = S_ISDIR(status.st_mode);
     if (lstat(place, &status) < 0)
-        TRY(make_way(place));
+        TRY(make_way(place, directory));
     if (mount(source, place, NULL, MS_BIND, NULL) < 0)
         return error_from_errno(errno, "cannot show %s to a trial", path);
     return NULL;

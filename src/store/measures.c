@@ -33,12 +33,12 @@ static struct error *forget(struct store *store, enum query query, int64_t campa
     return scan_step(&scan, &got);
 }
 
-struct error *store_forget_coverage(struct store *store, int64_t campaign)
+struct error *store_forget_coverage(struct store *store, int64_t campaign, bool lines)
 {
     bool own;
     TRY(store_write_start(store, &own));
     struct error *error = forget(store, FORGET_RECOVERY, campaign);
-    if (error == NULL)
+    if (error == NULL && lines)
         error = forget(store, FORGET_LINES, campaign);
     return store_write_end(store, own, error);
 }

@@ -224,8 +224,8 @@ struct store_lines {
     uint64_t lines;
     uint64_t before, after; // covered by references; by trials, too
 };
-// A campaign's are stored all at once: begin with none.
-struct error *store_forget_coverage(struct store *store, int64_t campaign);
+// A campaign's are stored all at once: begin with none. `lines`: of these, too.
+struct error *store_forget_coverage(struct store *store, int64_t campaign, bool lines);
 struct error *store_add_recovery(struct store *store, struct store_recovery *row);
 struct error *store_add_lines(struct store *store, struct store_lines *row);
 // By module and address.
