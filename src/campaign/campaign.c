@@ -5,6 +5,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "campaign/fork-batch.h"
+#include "campaign/fork-policy.h"
 #include "campaign/ledger.h"
 #include "campaign/preparation.h"
 #include "campaign/schedule.h"
@@ -46,13 +48,15 @@ struct campaign {
     struct schedule *schedule;
     struct pool *pool;
     definition_words switchable; // as of slot_task
-    struct flight *flights;      // one more than slots: the result that is being stored
+    struct flight *flights;      // one more than slots have: the result that is being stored
     unsigned flight_count;
     uint64_t progress_at_ns;
     uint64_t trials_before; // in earlier sessions
     uint64_t next_look;
     bool deepening; // second faults are wanted and not yet chosen
     const char *stopped_by;
+    bool stop_told; // to slots that have several jobs
+    struct fork_policy forks;
 };
 
 static int interrupts(const struct campaign *campaign)
@@ -185,9 +189,12 @@ static bool time_to_deepen(const struct campaign *campaign)
             ledger_elapsed(ledger) >= (double)limits->time_budget_ns / 2e9);
 }
 
-static struct error *take_job(struct campaign *campaign, struct flight *flight, bool *ret_got)
+static struct error *take_job(struct campaign *campaign, struct flight *flight, bool first,
+                              bool *ret_got)
 {
-    TRY(take_confirmation(campaign, flight, ret_got));
+    *ret_got = false;
+    if (first)
+        TRY(take_confirmation(campaign, flight, ret_got));
     if (*ret_got || campaign->stopped_by != NULL || enough_started(campaign) ||
         time_to_deepen(campaign))
         return NULL;
@@ -195,35 +202,73 @@ static struct error *take_job(struct campaign *campaign, struct flight *flight, 
     return schedule_next(campaign->schedule, ret_got, &flight->job);
 }
 
-static struct error *fill_slots(struct campaign *campaign)
+// A confirmation alone, or trials: one, or as many as may be forked together.
+static struct error *take_lot(struct campaign *campaign, struct pool_job *jobs, size_t *ret_count)
 {
-    while (pool_idle(campaign->pool) > 0) {
+    uint64_t all = planned(campaign), done = campaign->ledger.trials + trials_running(campaign);
+    size_t most = fork_policy_lot(&campaign->forks, all > done ? all - done : 0,
+                                  pool_idle(campaign->pool) + pool_busy(campaign->pool));
+    *ret_count = 0;
+    for (size_t count = 0; count < most;) {
         unsigned tag = 0;
         while (campaign->flights[tag].used)
             tag++;
         struct flight *flight = &campaign->flights[tag];
         bool got;
-        TRY(take_job(campaign, flight, &got));
+        TRY(take_job(campaign, flight, count == 0, &got));
         if (!got)
             return NULL;
         flight->used = true;
-        const struct pool_job job = {.candidate = flight->job.candidate,
-                                     .spec = flight->job.spec,
-                                     .seed = flight->job.seed,
-                                     .tag = tag};
-        TRY(pool_submit(campaign->pool, &job));
+        jobs[count++] = (struct pool_job){.candidate = flight->job.candidate,
+                                          .spec = flight->job.spec,
+                                          .seed = flight->job.seed,
+                                          .tag = tag};
+        *ret_count = count;
+        if (flight->confirmation)
+            return NULL;
+    }
+    return NULL;
+}
+
+static struct error *fill_slots(struct campaign *campaign)
+{
+    while (pool_idle(campaign->pool) > 0) {
+        struct pool_job jobs[FORK_BATCH_MOST];
+        size_t count;
+        TRY(take_lot(campaign, jobs, &count));
+        if (count == 0)
+            return NULL;
+        TRY(pool_submit(campaign->pool, jobs, count));
         if (campaign->stopped_by == NULL)
             campaign->stopped_by = reason_to_stop(campaign);
     }
     return NULL;
 }
 
+static struct error *add_warning(struct campaign *campaign, const char *sentence);
+
+// Only what went wrong: a workload that is not made for it is the usual case.
+static struct error *warn_of_forks(struct campaign *campaign)
+{
+    const struct fork_policy *forks = &campaign->forks;
+    if (forks->disputed == 0)
+        return NULL;
+    return add_warning(campaign,
+                       "a trial that was forked told something else than its run in full, "
+                       "which counts; from then on trials are not forked");
+}
+
 static struct error *take_result(struct campaign *campaign, struct pool_result *result)
 {
     struct flight *flight = &campaign->flights[result->job.tag];
     flight->used = false;
-    struct error *error;
-    if (flight->confirmation) {
+    struct error *error = NULL;
+    if (fork_policy_note(&campaign->forks, result))
+        error = warn_of_forks(campaign);
+    if (error != NULL || result->way == WAY_NOT_RUN) {
+        trial_job_deinit(&flight->job);
+        pool_result_deinit(result);
+    } else if (flight->confirmation) {
         error = ledger_confirm(&campaign->ledger, flight->finding, &flight->job, result);
         trial_job_deinit(&flight->job);
         pool_result_deinit(result);
@@ -301,6 +346,9 @@ static struct error *loop(struct campaign *campaign)
             campaign->stopped_by = "interrupt";
         if (interrupts(campaign) > 1)
             break;
+        if (campaign->stopped_by != NULL && !campaign->stop_told)
+            TRY(pool_stop(campaign->pool));
+        campaign->stop_told = campaign->stopped_by != NULL;
         TRY(fill_slots(campaign));
         if (pool_busy(campaign->pool) == 0 && campaign->deepening && campaign->stopped_by == NULL) {
             TRY(deepen(campaign));
@@ -411,7 +459,8 @@ static struct error *run_trials(struct campaign *campaign)
                           campaign->store, campaign->row.id, &campaign->deepening));
     unsigned jobs;
     TRY(job_count(campaign, &jobs));
-    campaign->flight_count = jobs + 1;
+    campaign->forks = fork_policy(campaign->definition, campaign->injector, campaign->reference);
+    campaign->flight_count = (jobs + 1) * FORK_BATCH_MOST;
     campaign->flights = calloc(campaign->flight_count, sizeof *campaign->flights);
     if (campaign->flights == NULL)
         return error_no_memory();

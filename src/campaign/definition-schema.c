@@ -86,6 +86,8 @@ const struct schema_field schema_fields[] = {
     {"sandbox.limits.core", SCHEMA_BOOL, FIELD(limits.core), "false|true", 0, 0,
      "whether core files may be written"},
     {"engine", SCHEMA_TEXT, FIELD(engine), "local", 0, 0, "where trials run"},
+    {"fork", SCHEMA_CHOICE, FIELD(forks), "auto|never|always", 0, 0,
+     "whether one run of the workload serves many trials, forked where the faults are injected"},
     {"jobs", SCHEMA_COUNT32, FIELD(jobs), NULL, 0, 4096,
      "trials at a time (0: as many as there are processors)"},
     {"seed", SCHEMA_COUNT, FIELD(seed), NULL, 0, 9007199254740992.0,

@@ -61,6 +61,7 @@ struct service {           // the command is a server
     bool long_lived;       // many faults in one life
 };
 
+enum forks { FORKS_AUTO, FORKS_NEVER, FORKS_ALWAYS };
 enum network { NETWORK_AUTO, NETWORK_HOST, NETWORK_PRIVATE };
 
 struct definition {
@@ -77,8 +78,9 @@ struct definition {
     enum sandbox_kind sandbox;
     enum network network; // AUTO: private for servers, which would take each other's ports
     struct sandbox_limits limits;
-    char *engine;  // "local"
-    uint32_t jobs; // 0: as many as there are processors
+    char *engine;     // "local"
+    enum forks forks; // whether trials fork where faults are injected
+    uint32_t jobs;    // 0: as many as there are processors
     uint64_t seed;
     uint64_t time_budget_ns; // 0: none
     uint64_t max_trials;     // 0: none

@@ -15,7 +15,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct source; // scenario/source.h
+struct forking; // trial/forking.h
+struct source;  // scenario/source.h
 
 struct injector_parameter {
     const char *name;
@@ -57,6 +58,11 @@ struct shot {
     const char *const *visible;   // files for sandbox_live(), or NULL
 };
 
+struct fork_shot { // one of many
+    const char *spec;
+    uint64_t seed;
+};
+
 struct injection { // one activation
     char *fault, *function, *module, *file, *symbol, *program, *stack;
     uint64_t offset, occurrence;
@@ -80,6 +86,19 @@ void observation_deinit(struct observation *observation);
 void observation_keep_rule(struct observation *observation, uint32_t rule, uint64_t fired);
 // The first activation of another of the spec's faults than the first one's, or NULL.
 const struct injection *injection_second(const struct observation *observation);
+
+// Many faults in one run of the workload, which forks where each is injected: trial/forking.h.
+struct injector_forks {
+    // As prepare() of the injector. `suits` says for each of the shots whether it is among them.
+    struct error *(*prepare)(void *self, struct shot *shot, const struct fork_shot *shots,
+                             size_t count, bool *suits);
+    struct forking *(*forking)(void *self); // from begin() until observe()
+    // Which of the shots a rule stands for.
+    size_t (*which)(void *self, uint32_t rule);
+    // Of the child that has ended.
+    struct error *(*observe)(void *self, const char *root, size_t index,
+                             struct observation *ret_observation);
+};
 
 struct injector {
     const char *name, *summary;
@@ -133,6 +152,7 @@ struct injector {
     struct error *(*recall)(void *self, struct store *store, int64_t campaign);
     // In a job slot: measures what the controller's injector measures. Or NULL.
     void (*join)(void *self, const void *leader);
+    const struct injector_forks *forks; // NULL: it cannot do that
 };
 
 extern const struct injector *const injectors[];        // ends with NULL

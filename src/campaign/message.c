@@ -53,7 +53,7 @@ static struct error *end(struct buffer *out, size_t start)
     return NULL;
 }
 
-struct error *message_put_job(struct buffer *out, const struct pool_job *job)
+struct error *message_put_job(struct buffer *out, const struct pool_job *job, uint32_t more)
 {
     size_t start;
     TRY(begin(out, MESSAGE_JOB, &start));
@@ -61,6 +61,7 @@ struct error *message_put_job(struct buffer *out, const struct pool_job *job)
     TRY(put_u64(out, job->seed));
     TRY(put_u64(out, job->tag));
     TRY(put_text(out, job->spec));
+    TRY(put_u32(out, more));
     return end(out, start);
 }
 
@@ -114,6 +115,8 @@ struct error *message_put_result(struct buffer *out, const struct pool_result *r
     TRY(put_double(out, result->seconds));
     TRY(put_text(out, result->stack));
     TRY(put_text(out, result->output));
+    TRY(put_u32(out, result->way));
+    TRY(put_u32(out, result->refusal));
     TRY(put_observation(out, &result->observation));
     return end(out, start);
 }
@@ -180,6 +183,7 @@ struct error *message_get_job(const void *bytes, size_t size, struct message_job
     job.seed = cursor_u64(&cursor);
     job.tag = cursor_u64(&cursor);
     job.spec = get_text(&cursor);
+    job.more = cursor_u32(&cursor);
     if (cursor.failed || kind != MESSAGE_JOB) {
         message_job_deinit(&job);
         return damaged();
@@ -259,14 +263,18 @@ struct error *message_get_result(const void *bytes, size_t size, struct pool_res
     result.seconds = get_double(&cursor);
     result.stack = get_text(&cursor);
     result.output = get_text(&cursor);
+    uint32_t way = cursor_u32(&cursor), refusal = cursor_u32(&cursor);
     get_observation(&cursor, &result.observation);
     if (cursor.failed || cursor.at != cursor.size || kind != MESSAGE_RESULT ||
-        verdict >= VERDICTS || ending > SANDBOX_TIMEOUT) {
+        verdict >= VERDICTS || ending > SANDBOX_TIMEOUT || way >= WAYS ||
+        refusal >= WIRE_FORK_REFUSALS) {
         pool_result_deinit(&result);
         return damaged();
     }
     result.judgement.verdict = verdict;
     result.end = ending;
+    result.way = way;
+    result.refusal = refusal;
     *ret_result = result;
     return NULL;
 }

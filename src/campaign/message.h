@@ -16,12 +16,13 @@
 struct message_job { // as a slot gets it
     int64_t candidate;
     uint64_t seed, tag;
-    char *spec;
+    char *spec; // NULL: jobs that were sent are not wanted any more, as far as they have not begun
+    uint32_t more; // jobs of the same lot that follow
 };
 void message_job_deinit(struct message_job *job);
 
 // Appends a whole message, with its size.
-struct error *message_put_job(struct buffer *out, const struct pool_job *job);
+struct error *message_put_job(struct buffer *out, const struct pool_job *job, uint32_t more);
 struct error *message_put_result(struct buffer *out, const struct pool_result *result);
 // The slot cannot work at all.
 struct error *message_put_refusal(struct buffer *out, const char *why);

@@ -19,13 +19,13 @@
 // Setup, pretest, posttest and oracle have their own times, of which only the user knows.
 #define PATIENCE_NS   (600 * 1000000000ull)
 #define FAREWELL_NS   3000000000ull
+#define LOT           16 // jobs at once that take another patience
 #define DEATHS_IN_ROW 20 // slots that die without a result in between before the pool gives up
 
 struct pool_slot {
     pid_t pid; // 0: none
     int socket;
-    bool busy;
-    struct pool_job job; // spec is NULL
+    ARRAY(struct pool_job) jobs; // that have no result yet; their spec is NULL
     uint64_t deadline_ns;
     struct buffer in;
 };
@@ -33,7 +33,8 @@ struct pool_slot {
 struct pool {
     struct slot_task task;
     uint64_t patience_ns;
-    unsigned count, busy, next; // next: whose turn it is to be looked at first
+    ARRAY(struct pool_result) lost; // results of slots that died with several jobs
+    unsigned count, busy, next;     // next: whose turn it is to be looked at first
     unsigned deaths;
     struct buffer out;
     struct pollfd *polled;
@@ -52,7 +53,6 @@ void pool_result_deinit(struct pool_result *result)
 static struct error *slot_begin(struct pool *pool, struct pool_slot *slot)
 {
     slot->in.size = 0;
-    slot->busy = false;
     return slot_start(&pool->task, &slot->pid, &slot->socket);
 }
 
@@ -116,20 +116,24 @@ void pool_free(struct pool *pool)
         return;
     // All at once: each takes its targets with it, which takes a moment.
     for (unsigned i = 0; i < pool->count; i++) {
-        if (pool->slots[i].pid != 0 && pool->slots[i].busy)
+        if (pool->slots[i].pid != 0 && pool->slots[i].jobs.count != 0)
             kill(pool->slots[i].pid, SIGKILL);
         else if (pool->slots[i].pid != 0)
             shutdown(pool->slots[i].socket, SHUT_WR);
     }
     uint64_t deadline = clock_ns() + FAREWELL_NS;
     for (unsigned i = 0; i < pool->count; i++)
-        if (pool->slots[i].pid != 0 && !pool->slots[i].busy)
+        if (pool->slots[i].pid != 0 && pool->slots[i].jobs.count == 0)
             let_go(&pool->slots[i], deadline);
     for (unsigned i = 0; i < pool->count; i++) {
         int status;
         slot_end(&pool->slots[i], &status);
         buffer_deinit(&pool->slots[i].in);
+        ARRAY_DEINIT(&pool->slots[i].jobs);
     }
+    for (size_t i = 0; i < pool->lost.count; i++)
+        pool_result_deinit(&pool->lost.items[i]);
+    ARRAY_DEINIT(&pool->lost);
     buffer_deinit(&pool->out);
     free(pool->polled);
     free(pool);
@@ -147,7 +151,7 @@ unsigned pool_idle(const struct pool *pool)
 
 unsigned pool_busy(const struct pool *pool)
 {
-    return pool->busy;
+    return pool->busy + (unsigned)pool->lost.count;
 }
 
 // A slot that does not take a message so small is as good as dead; pool_wait() will find that out.
@@ -163,22 +167,47 @@ static void send_job(struct pool_slot *slot, const struct buffer *message)
     }
 }
 
-struct error *pool_submit(struct pool *pool, const struct pool_job *job)
+static struct error *add_jobs(struct pool *pool, struct pool_slot *slot,
+                              const struct pool_job *jobs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct pool_job *job = ARRAY_ADD(&slot->jobs);
+        if (job == NULL)
+            return error_no_memory();
+        *job = jobs[i];
+        job->spec = NULL;
+        TRY(message_put_job(&pool->out, &jobs[i], (uint32_t)(count - 1 - i)));
+    }
+    return NULL;
+}
+
+struct error *pool_submit(struct pool *pool, const struct pool_job *jobs, size_t count)
 {
     struct pool_slot *slot = NULL;
     for (unsigned i = 0; i < pool->count && slot == NULL; i++)
-        if (!pool->slots[i].busy)
+        if (pool->slots[i].jobs.count == 0)
             slot = &pool->slots[i];
     if (slot == NULL)
         return error_new("no job slot is idle");
     pool->out.size = 0;
-    TRY(message_put_job(&pool->out, job));
+    struct error *error = add_jobs(pool, slot, jobs, count);
+    if (error != NULL) {
+        slot->jobs.count = 0;
+        return error;
+    }
     send_job(slot, &pool->out);
-    slot->job = *job;
-    slot->job.spec = NULL;
-    slot->busy = true;
-    slot->deadline_ns = clock_ns() + pool->patience_ns;
+    slot->deadline_ns = clock_ns() + pool->patience_ns * (1 + count / LOT);
     pool->busy++;
+    return NULL;
+}
+
+struct error *pool_stop(struct pool *pool)
+{
+    pool->out.size = 0;
+    TRY(message_put_job(&pool->out, &(struct pool_job){0}, 0));
+    for (unsigned i = 0; i < pool->count; i++)
+        if (pool->slots[i].jobs.count > 1)
+            send_job(&pool->slots[i], &pool->out);
     return NULL;
 }
 
@@ -202,12 +231,21 @@ static struct error *tell_death(int status, const char *why, char **ret_reason)
     return NULL;
 }
 
-// Ends a slot and starts another in its place. Its shot, if it had one, is the result.
-static struct error *replace(struct pool *pool, struct pool_slot *slot, const char *why,
-                             bool *ret_got, struct pool_result *ret_result)
+static struct error *lose(struct pool *pool, const struct pool_job *job, const char *reason)
+{
+    struct pool_result *result = ARRAY_ADD(&pool->lost);
+    if (result == NULL)
+        return error_no_memory();
+    result->job = *job;
+    result->judgement.verdict = VERDICT_INVALID;
+    result->judgement.reason = strdup(reason);
+    return result->judgement.reason == NULL ? error_no_memory() : NULL;
+}
+
+// Ends a slot and starts another in its place. Its shots, if it had some, are lost.
+static struct error *replace(struct pool *pool, struct pool_slot *slot, const char *why)
 {
     int status;
-    bool busy = slot->busy;
     slot_end(slot, &status);
     _cleanup_free_ char *reason = NULL;
     TRY(tell_death(status, why, &reason));
@@ -215,18 +253,31 @@ static struct error *replace(struct pool *pool, struct pool_slot *slot, const ch
         return error_new("%u job slots died one after the other; the last time, %s", pool->deaths,
                          reason);
     TRY(slot_begin(pool, slot));
-    if (!busy)
+    if (slot->jobs.count == 0)
         return NULL;
     pool->busy--;
-    *ret_got = true;
-    *ret_result = (struct pool_result){
-        .job = slot->job,
-        .judgement = {.verdict = VERDICT_INVALID, .reason = TAKE(reason)},
-    };
+    for (size_t i = 0; i < slot->jobs.count; i++)
+        TRY(lose(pool, &slot->jobs.items[i], reason));
+    slot->jobs.count = 0;
     return NULL;
 }
 
-// One whole message is in slot->in.
+static struct error *replace_for(struct pool *pool, struct pool_slot *slot, struct error *error)
+{
+    struct error *second = replace(pool, slot, error_message(error));
+    error_free(error);
+    return second;
+}
+
+static struct pool_job *find_job(struct pool_slot *slot, uint64_t tag)
+{
+    for (size_t i = 0; i < slot->jobs.count; i++)
+        if (slot->jobs.items[i].tag == tag)
+            return &slot->jobs.items[i];
+    return NULL;
+}
+
+// One whole message is at the start of slot->in.
 static struct error *take_result(struct pool *pool, struct pool_slot *slot, size_t size,
                                  bool *ret_got, struct pool_result *ret_result)
 {
@@ -234,23 +285,34 @@ static struct error *take_result(struct pool *pool, struct pool_slot *slot, size
     struct error *error = message_get_result(slot->in.data, size, ret_result, &refused);
     if (error != NULL && refused)
         return error_prefix(error, "a job slot cannot work");
-    if (error == NULL &&
-        (!slot->busy || slot->in.size != size || ret_result->job.tag != slot->job.tag)) {
+    if (error != NULL)
+        return replace_for(pool, slot, error);
+    struct pool_job *job = find_job(slot, ret_result->job.tag);
+    if (job == NULL) {
         pool_result_deinit(ret_result);
-        error = error_new("it answered what it was not asked");
+        return replace_for(pool, slot, error_new("it answered what it was not asked"));
     }
-    if (error != NULL) {
-        struct error *second = replace(pool, slot, error_message(error), ret_got, ret_result);
-        error_free(error);
-        return second;
-    }
-    ret_result->job = slot->job; // ours is the one to believe
-    slot->in.size = 0;
-    slot->busy = false;
-    pool->busy--;
+    ret_result->job = *job; // ours is the one to believe
+    *job = slot->jobs.items[--slot->jobs.count];
+    pool->busy -= slot->jobs.count == 0;
+    slot->in.size -= size;
+    memmove(slot->in.data, slot->in.data + size, slot->in.size);
     pool->deaths = 0;
     *ret_got = true;
     return NULL;
+}
+
+// What a slot has said already, if it is a whole message.
+static struct error *digest(struct pool *pool, struct pool_slot *slot, bool *ret_got,
+                            struct pool_result *ret_result)
+{
+    size_t size;
+    struct error *error = message_size(slot->in.data, slot->in.size, &size);
+    if (error != NULL)
+        return replace_for(pool, slot, error);
+    if (size == 0 || slot->in.size < size)
+        return NULL;
+    return take_result(pool, slot, size, ret_got, ret_result);
 }
 
 static struct error *hear(struct pool *pool, struct pool_slot *slot, bool *ret_got,
@@ -261,18 +323,21 @@ static struct error *hear(struct pool *pool, struct pool_slot *slot, bool *ret_g
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
         return NULL;
     if (got <= 0)
-        return replace(pool, slot, NULL, ret_got, ret_result);
+        return replace(pool, slot, NULL);
     TRY(buffer_append(&slot->in, bytes, (size_t)got));
-    size_t size;
-    struct error *error = message_size(slot->in.data, slot->in.size, &size);
-    if (error != NULL) {
-        struct error *second = replace(pool, slot, error_message(error), ret_got, ret_result);
-        error_free(error);
-        return second;
-    }
-    if (size == 0 || slot->in.size < size)
+    return digest(pool, slot, ret_got, ret_result);
+}
+
+// Without waiting: results that are here, of slots that died or that sent several.
+static struct error *take_waiting(struct pool *pool, bool *ret_got, struct pool_result *ret_result)
+{
+    for (unsigned i = 0; i < pool->count && !*ret_got; i++)
+        TRY(digest(pool, &pool->slots[i], ret_got, ret_result));
+    if (*ret_got || pool->lost.count == 0)
         return NULL;
-    return take_result(pool, slot, size, ret_got, ret_result);
+    *ret_result = pool->lost.items[--pool->lost.count];
+    *ret_got = true;
+    return NULL;
 }
 
 // How long until the first slot counts as stuck, but at most `timeout_ms`.
@@ -282,7 +347,7 @@ static int wait_time(const struct pool *pool, int timeout_ms)
         return timeout_ms;
     uint64_t first = UINT64_MAX, now = clock_ns();
     for (unsigned i = 0; i < pool->count; i++)
-        if (pool->slots[i].busy && pool->slots[i].deadline_ns < first)
+        if (pool->slots[i].jobs.count != 0 && pool->slots[i].deadline_ns < first)
             first = pool->slots[i].deadline_ns;
     if (first <= now)
         return 0;
@@ -291,16 +356,16 @@ static int wait_time(const struct pool *pool, int timeout_ms)
                                                        : timeout_ms;
 }
 
-static struct error *end_stuck(struct pool *pool, bool *ret_got, struct pool_result *ret_result)
+static struct error *end_stuck(struct pool *pool)
 {
     uint64_t now = clock_ns();
     for (unsigned i = 0; i < pool->count; i++) {
         struct pool_slot *slot = &pool->slots[i];
-        if (!slot->busy || slot->deadline_ns > now)
+        if (slot->jobs.count == 0 || slot->deadline_ns > now)
             continue;
         char why[64];
         snprintf(why, sizeof why, "no answer after %.3g s", (double)pool->patience_ns / 1e9);
-        return replace(pool, slot, why, ret_got, ret_result);
+        return replace(pool, slot, why);
     }
     return NULL;
 }
@@ -309,13 +374,18 @@ struct error *pool_wait(struct pool *pool, int timeout_ms, bool *ret_got,
                         struct pool_result *ret_result)
 {
     *ret_got = false;
+    TRY(take_waiting(pool, ret_got, ret_result));
+    if (*ret_got)
+        return NULL;
     for (unsigned i = 0; i < pool->count; i++)
         pool->polled[i] = (struct pollfd){.fd = pool->slots[i].socket, .events = POLLIN};
     int ready = poll(pool->polled, pool->count, wait_time(pool, timeout_ms));
     if (ready < 0 && errno != EINTR)
         return error_from_errno(errno, "cannot wait for job slots");
-    if (ready <= 0)
-        return end_stuck(pool, ret_got, ret_result);
+    if (ready <= 0) {
+        TRY(end_stuck(pool));
+        return take_waiting(pool, ret_got, ret_result);
+    }
     for (unsigned n = 0; n < pool->count && !*ret_got; n++) {
         unsigned i = (pool->next + n) % pool->count;
         if (pool->polled[i].revents == 0)
@@ -324,5 +394,5 @@ struct error *pool_wait(struct pool *pool, int timeout_ms, bool *ret_got,
         if (*ret_got)
             pool->next = (i + 1) % pool->count;
     }
-    return NULL;
+    return *ret_got ? NULL : take_waiting(pool, ret_got, ret_result);
 }

@@ -10,6 +10,18 @@
 #include "campaign/injector.h"
 #include "campaign/judge.h"
 #include "campaign/reference.h"
+#include "wire/region.h"
+
+// How a trial came to its result. Forking: campaign/fork-batch.h.
+enum trial_way {
+    WAY_FULL,     // a run of its own
+    WAY_FORKED,   // a child of a run of many
+    WAY_CHECKED,  // likewise, and a run of its own told the same
+    WAY_DISPUTED, // a run of its own, which told something else than the child
+    WAY_REFUSED,  // a run of its own, for forking was tried in vain
+    WAY_NOT_RUN,  // it was not wanted any more: there is no result
+    WAYS
+};
 
 struct pool_job {
     int64_t candidate;
@@ -27,6 +39,8 @@ struct pool_result {
     double seconds;
     char *stack;  // of the crash or hang, or NULL
     char *output; // end of stderr, or NULL
+    enum trial_way way;
+    enum wire_fork_refusal refusal; // why it was refused, as far as that is known
 };
 void pool_result_deinit(struct pool_result *result);
 
@@ -40,7 +54,10 @@ void pool_free(struct pool *pool); // ends shots that still run, at once
 void pool_set_patience(struct pool *pool, uint64_t ns);
 unsigned pool_idle(const struct pool *pool);
 unsigned pool_busy(const struct pool *pool);
-struct error *pool_submit(struct pool *pool, const struct pool_job *job); // needs an idle slot
+// Needs an idle slot, which forks where the faults are injected if there are several jobs.
+struct error *pool_submit(struct pool *pool, const struct pool_job *jobs, size_t count);
+// Asks slots with several jobs to leave those that have not begun: WAY_NOT_RUN.
+struct error *pool_stop(struct pool *pool);
 // Waits for a result at most `timeout_ms`, or until a signal arrives; *ret_got false if there is
 // none.
 struct error *pool_wait(struct pool *pool, int timeout_ms, bool *ret_got,

@@ -10,10 +10,12 @@
 #include "campaign/obituary.h"
 #include "campaign/server-life.h"
 #include "trial/debug.h"
+#include "trial/forking.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -206,6 +208,11 @@ struct life {
     uint32_t asked, rule; // rounds of it; what is tried in the last one
     int64_t answer;       // of next(), the last
     size_t workload;      // index of that step
+    // Of many shots in one:
+    const struct shooting_branches *branches;
+    size_t branch;       // the one that has ended
+    bool branch_refused; // and was none
+    enum wire_fork_refusal refusal;
     // Under gdb:
     bool debugged;
     int terminal;
@@ -389,22 +396,119 @@ static struct error *note_copy(struct life *life, const struct sandbox *sandbox)
     return life->copy == NULL ? error_no_memory() : NULL;
 }
 
-static struct error *look(void *data, struct sandbox *sandbox)
+static struct error *scan_logs(struct life *life, const struct sandbox *sandbox)
 {
-    struct life *life = data;
-    const struct shooting *shooting = life->shooting;
     _cleanup_(buffer_deinit) struct buffer complaints = {0};
-    if (!life->begun || life->error != NULL)
-        return NULL;
-    TRY(note_copy(life, sandbox));
-    TRY(collect(life));
-    TRY(shooting->injector->observe(shooting->self, sandbox_root(sandbox),
-                                    &life->run->observation));
-    TRY(complaint_scan_files(&shooting->logs, sandbox_root(sandbox), &life->start, &complaints));
+    TRY(complaint_scan_files(&life->shooting->logs, sandbox_root(sandbox), &life->start,
+                             &complaints));
     if (complaints.size != 0)
         life->run->sanitizer = TAKE(complaints.data);
     return NULL;
 }
+
+static struct error *look(void *data, struct sandbox *sandbox)
+{
+    struct life *life = data;
+    const struct shooting *shooting = life->shooting;
+    if (!life->begun || life->error != NULL)
+        return NULL;
+    if (life->branches != NULL)
+        life->refusal = forking_refusal(shooting->injector->forks->forking(shooting->self));
+    TRY(note_copy(life, sandbox));
+    TRY(collect(life));
+    TRY(shooting->injector->observe(shooting->self, sandbox_root(sandbox),
+                                    &life->run->observation));
+    return scan_logs(life, sandbox);
+}
+
+static struct forking *forking_of(const struct life *life)
+{
+    const struct shooting *shooting = life->shooting;
+    return shooting->injector->forks->forking(shooting->self);
+}
+
+static void branch_wait(void *data, uint64_t ns)
+{
+    forking_wait(forking_of(data), ns);
+}
+
+// A system call that the filter does not know kills by SIGSYS: nothing else does, in practice.
+static enum sandbox_branch branch_news(void *data, struct sandbox_result *result, uint64_t *ret_ran)
+{
+    struct life *life = data;
+    const struct shooting *shooting = life->shooting;
+    struct forking_news news = forking_news(forking_of(life));
+    *ret_ran = news.resumed_ns != 0 && news.since_ns > news.resumed_ns
+                   ? news.since_ns - news.resumed_ns
+                   : 0;
+    if (news.kind != FORKING_ENDED)
+        return news.kind == FORKING_ASKED ? SANDBOX_BRANCH_WANTED : SANDBOX_BRANCH_NONE;
+    bool killed = WIFSIGNALED(news.status);
+    life->branch = shooting->injector->forks->which(shooting->self, news.rule);
+    life->branch_refused =
+        news.refusal != WIRE_FORK_WILLING || (killed && WTERMSIG(news.status) == SIGSYS);
+    *result = (struct sandbox_result){
+        .end = killed ? SANDBOX_SIGNAL : SANDBOX_EXIT,
+        .status = killed ? WTERMSIG(news.status) : WEXITSTATUS(news.status),
+        .cpu_ns = news.cpu_ns,
+        .peak_memory = news.peak_memory,
+    };
+    return SANDBOX_BRANCH_ENDED;
+}
+
+static void branch_begin(void *data)
+{
+    forking_grant(forking_of(data));
+}
+
+static struct error *finish_branch(struct life *life, struct sandbox *sandbox);
+
+// What was seen of the processes that hung is about the copy; the workload that waits for it is the
+// first of them.
+static void move_hang(struct outcome_run *from, struct outcome_run *to)
+{
+    to->hang_stack = TAKE(from->hang_stack);
+    to->hang_key = TAKE(from->hang_key);
+    _cleanup_free_ char *remaining = TAKE(from->remaining);
+    const char *comma = remaining != NULL ? strchr(remaining, ',') : NULL;
+    if (comma != NULL)
+        to->remaining = strdup(comma + strspn(comma, ", "));
+}
+
+static bool branch_end(void *data, struct sandbox *sandbox, struct sandbox_result *result)
+{
+    struct life *life = data;
+    const struct shooting_branches *branches = life->branches;
+    _cleanup_(outcome_run_deinit) struct outcome_run run = {.workload = *result};
+    struct life own = {.shooting = life->shooting,
+                       .run = &run,
+                       .begun = true,
+                       .overdue = result->end == SANDBOX_TIMEOUT,
+                       .start = life->start};
+    move_hang(life->run, &run);
+    bool go_on = true;
+    if (life->branch_refused) {
+        branches->refused(branches->data, life->branch);
+    } else {
+        struct error *error = life->shooting->injector->forks->observe(
+            life->shooting->self, sandbox_root(sandbox), life->branch, &run.observation);
+        if (error == NULL)
+            error = finish_branch(&own, sandbox);
+        if (error == NULL)
+            go_on = branches->ended(branches->data, life->branch, &run);
+        keep_error(life, error);
+    }
+    free(own.copy);
+    forking_go_on(forking_of(life));
+    return go_on && life->error == NULL;
+}
+
+static const struct sandbox_branching branching = {
+    .wait = branch_wait,
+    .news = branch_news,
+    .begin = branch_begin,
+    .end = branch_end,
+};
 
 static void debug_step(const struct life *life, struct sandbox_step *step)
 {
@@ -438,6 +542,7 @@ static void add_step(struct life *life, enum step kind, uint64_t timeout_ns)
     case WORKLOAD:
         if (life->shot.use_environment != NULL)
             step.environment = life->shot.use_environment;
+        step.branching = life->branches != NULL ? &branching : NULL;
         step.input = life->input;
         step.before = before_workload;
         step.started = shooting->injector->started != NULL ? workload_started : NULL;
@@ -544,6 +649,30 @@ static struct error *add_obituary(struct outcome_run *run)
     return NULL;
 }
 
+static struct error *finish_branch(struct life *life, struct sandbox *sandbox)
+{
+    TRY(note_copy(life, sandbox));
+    TRY(collect(life));
+    TRY(scan_logs(life, sandbox));
+    TRY(add_obituary(life->run));
+    return finish(life);
+}
+
+static struct error *prepare_branches(struct life *life)
+{
+    const struct shooting_branches *branches = life->branches;
+    const struct injector *injector = life->shooting->injector;
+    _cleanup_free_ bool *suits = calloc(branches->count + 1, sizeof *suits);
+    if (suits == NULL)
+        return error_no_memory();
+    TRY(injector->forks->prepare(life->shooting->self, &life->shot, branches->shots,
+                                 branches->count, suits));
+    for (size_t i = 0; i < branches->count; i++)
+        if (!suits[i])
+            branches->refused(branches->data, i);
+    return NULL;
+}
+
 // The injector's environment is the server's; the load has none of it.
 static struct error *prepare_server(struct life *life, uint64_t timeout_ns)
 {
@@ -610,7 +739,8 @@ static struct error *lead(struct life *life, uint64_t timeout_ns)
 {
     struct shooting *shooting = life->shooting;
     TRY(open_input(life));
-    TRY(shooting->injector->prepare(shooting->self, &life->shot));
+    TRY(life->branches != NULL ? prepare_branches(life)
+                               : shooting->injector->prepare(shooting->self, &life->shot));
     if (life->debugged)
         TRY(shooting->injector->debug(shooting->self, &life->shot,
                                       shooting->input != NULL ? shooting->input : "/dev/null",
@@ -642,6 +772,22 @@ static struct error *run_shot(struct shooting *shooting, const struct shot *shot
     TRY(lead(&life, timeout_ns));
     *ret_run = run;
     run = (struct outcome_run){0};
+    return NULL;
+}
+
+struct error *shooting_branch(struct shooting *shooting, const struct shooting_branches *branches,
+                              uint64_t timeout_ns, struct outcome_run *ret_run,
+                              enum wire_fork_refusal *ret_refusal)
+{
+    _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+    _cleanup_(life_deinit) struct life life = {
+        .shooting = shooting, .run = &run, .input = -1, .branches = branches};
+    life.shot.command = shooting->commands[WORKLOAD].items;
+    life.shot.environment = shooting->environment.items;
+    TRY(lead(&life, timeout_ns));
+    *ret_run = run;
+    run = (struct outcome_run){0};
+    *ret_refusal = life.refusal;
     return NULL;
 }
 

@@ -8,6 +8,7 @@
 #include "campaign/definition.h"
 #include "campaign/injector.h"
 #include "campaign/outcome.h"
+#include "wire/region.h"
 
 #define SHOOTING_STEP_TIMEOUT_S 60         // of every step but the workload
 #define SHOOTING_OTHER_STEPS    5          // setup, pretest, posttest, oracle, teardown
@@ -33,6 +34,21 @@ void *shooting_injector(struct shooting *shooting);      // its `self`
 struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t seed,
                            uint64_t timeout_ns, struct outcome_run *ret_run);
 // Likewise, and the injector records what the workload calls in consequence (shot.follow).
+// Many shots in one run of the workload without other steps, as far as they suit the injector's
+// `forks`. ended() takes the run of one of them, in the order in which the workload comes to them;
+// false: no more of them. In *ret_run what became of the workload itself.
+struct shooting_branches {
+    const struct fork_shot *shots;
+    size_t count;
+    bool (*ended)(void *data, size_t index, struct outcome_run *run);
+    // It was no trial: what it did would have been felt outside, or there was no fork.
+    void (*refused)(void *data, size_t index);
+    void *data;
+};
+struct error *shooting_branch(struct shooting *shooting, const struct shooting_branches *branches,
+                              uint64_t timeout_ns, struct outcome_run *ret_run,
+                              enum wire_fork_refusal *ret_refusal);
+
 struct error *shooting_follow(struct shooting *shooting, const char *spec, uint64_t seed,
                               uint64_t timeout_ns, struct outcome_run *ret_run);
 // Of runs from now on: ends the workload when *interrupts is not 0, as if its time were over.

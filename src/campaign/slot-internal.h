@@ -16,10 +16,15 @@ struct slot {
     struct shooting *shooting;
     int socket;
     struct buffer in, out;
+    size_t taken;   // bytes of `in` that are the last message
+    bool distrusts; // a fork told something else than a run in full
 };
 
-// One message into slot->in; *ret_size 0 when the controller has closed its end.
+// One message at the start of slot->in; *ret_size 0 when the controller has closed its end.
 struct error *slot_receive(struct slot *slot, size_t *ret_size);
+// A run of its own.
+struct error *slot_shoot(struct slot *slot, const struct message_job *job,
+                         struct pool_result *result);
 // Verdict and all. Takes parts of the run.
 struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
                          struct pool_result *result);
@@ -32,5 +37,8 @@ bool session_fits(const struct slot *slot, const char *spec);
 // Does so, and with it all jobs that follow and fit into the same life. *ret_more: a job that does
 // not is left in *job.
 struct error *session_run(struct slot *slot, struct message_job *job, bool *ret_more);
+
+// The first of several jobs: takes the others, and forks where the faults are injected.
+struct error *forks_answer(struct slot *slot, struct message_job *job);
 
 #endif

@@ -34,14 +34,19 @@ static struct error *send_all(int socket, const struct buffer *message)
     return NULL;
 }
 
-// One message into slot->in; *ret_size 0 when the controller has closed its end.
+// One message at the start of slot->in; *ret_size 0 when the controller has closed its end.
 struct error *slot_receive(struct slot *slot, size_t *ret_size)
 {
-    slot->in.size = 0;
+    slot->in.size -= slot->taken;
+    if (slot->in.size != 0)
+        memmove(slot->in.data, slot->in.data + slot->taken, slot->in.size);
+    slot->taken = 0;
     for (;;) {
         TRY(message_size(slot->in.data, slot->in.size, ret_size));
-        if (*ret_size != 0 && slot->in.size >= *ret_size)
+        if (*ret_size != 0 && slot->in.size >= *ret_size) {
+            slot->taken = *ret_size;
             return NULL;
+        }
         char bytes[4096];
         size_t want = *ret_size != 0 ? *ret_size - slot->in.size : sizeof bytes;
         ssize_t got = recv(slot->socket, bytes, want < sizeof bytes ? want : sizeof bytes, 0);
@@ -94,8 +99,8 @@ struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
     return NULL;
 }
 
-static struct error *shoot(struct slot *slot, const struct message_job *job,
-                           struct pool_result *result)
+struct error *slot_shoot(struct slot *slot, const struct message_job *job,
+                         struct pool_result *result)
 {
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
     TRY(shooting_run(slot->shooting, job->spec, job->seed,
@@ -125,6 +130,10 @@ static struct error *answer(struct slot *slot, size_t size)
 {
     _cleanup_(message_job_deinit) struct message_job job = {0};
     TRY(message_get_job(slot->in.data, size, &job));
+    if (job.spec == NULL) // a stop that came too late
+        return NULL;
+    if (job.more > 0)
+        return forks_answer(slot, &job);
     while (session_fits(slot, job.spec)) {
         bool more;
         TRY(session_run(slot, &job, &more));
@@ -132,7 +141,7 @@ static struct error *answer(struct slot *slot, size_t size)
             return NULL;
     }
     _cleanup_(pool_result_deinit) struct pool_result result = {0};
-    return slot_send(slot, &job, &result, shoot(slot, &job, &result));
+    return slot_send(slot, &job, &result, slot_shoot(slot, &job, &result));
 }
 
 static struct error *work(struct slot *slot)

@@ -54,6 +54,7 @@ static void tell(enum wire_fork_state news)
 {
     struct wire_fork *fork = &runtime.region->fork;
     const uint32_t long_ms = 1000;
+    fork->changed_ns = clock_now();
     atomic_store(&fork->state, (uint32_t)news);
     atomic_add(&fork->events, 1);
     system_wake(&fork->events);
@@ -134,6 +135,7 @@ static bool branch(uint32_t rule)
     else
         wait_for_child(child);
     tell(WIRE_FORK_ENDED);
+    fork->resumed_ns = clock_now();
     return false;
 }
 

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define BRANCH_PATIENCE 2000000ull // ns between looks at what a copy writes
+
 struct branch {
     bool active, overdue;
     uint64_t start; // ns after the command's

@@ -35,7 +35,7 @@ struct running {
     uint64_t start, tick, deadline; // tick and deadline: ns after the start
     uint64_t patience;
     struct branch branch;
-    uint64_t branched; // ns that the command has waited for copies of it
+    uint64_t ran; // ns that the command itself had run when it last branched
 };
 
 static struct error *read_captures(struct life *life)
@@ -72,11 +72,26 @@ static struct error *start_step(struct running *running, struct capture *capture
     return sandbox->backend->start(sandbox, &spawn, running->step->linger, &running->pid);
 }
 
-// A copy of the command has the command's: whose clock stands still meanwhile. One that was killed
-// for it has none any more.
+// The command's clock stands still while there is a copy of it, which has all of the time. One that
+// was killed for it has no limit any more.
 static uint64_t limit_of(const struct running *running)
 {
-    return running->branch.active && running->branch.overdue ? NEVER : running->deadline;
+    const struct branch *branch = &running->branch;
+    if (!branch->active)
+        return running->deadline;
+    return branch->overdue || running->step->timeout_ns == 0
+               ? NEVER
+               : branch->start + running->step->timeout_ns;
+}
+
+// News of branches cannot be waited for together with output and the command's end: these are
+// looked for often enough.
+static void wait_branch(struct running *running, uint64_t left)
+{
+    const struct sandbox_step *step = running->step;
+    step->branching->wait(step->data, left < running->patience ? left : running->patience);
+    if (running->patience < BRANCH_PATIENCE)
+        running->patience *= 2;
 }
 
 // Waits for news, output, or the next moment of interest.
@@ -90,13 +105,14 @@ static struct error *wait_news(struct running *running)
     for (size_t i = 0; i < 2 * life->count; i++)
         if (life->captures[i].descriptor >= 0)
             life->polled[count++] = (struct pollfd){life->captures[i].descriptor, POLLIN, 0};
-    if (running->step->branching != NULL)
-        life->polled[count++] =
-            (struct pollfd){running->step->branching->descriptor(running->step->data), POLLIN, 0};
     uint64_t now = clock_ns() - running->start;
     uint64_t limit = limit_of(running);
     uint64_t until = running->tick < limit ? running->tick : limit;
     uint64_t left = until == NEVER ? NEVER : until > now ? until - now : 0;
+    if (running->step->branching != NULL) {
+        wait_branch(running, left);
+        return NULL;
+    }
     if (descriptor < 0) {
         if (running->patience < left)
             left = running->patience;
@@ -144,19 +160,19 @@ static struct error *take_branch(struct running *running, struct sandbox_result 
 {
     struct branch *branch = &running->branch;
     const struct sandbox_step *step = running->step;
-    result->ns = clock_ns() - running->start - running->branched;
-    if (branch->overdue)
+    result->ns = running->ran + (clock_ns() - running->start - branch->start);
+    if (branch->overdue) {
         result->end = SANDBOX_TIMEOUT;
+        result->status = 0;
+    }
     struct error *error = branch_end(branch, captures_of(running), result);
     if (error != NULL) {
         sandbox_result_deinit(result);
         return error;
     }
     *ret_go_on = step->branching->end(step->data, running->life->sandbox, result);
-    uint64_t spent = clock_ns() - running->start - branch->start;
-    running->branched += spent;
     if (running->deadline != NEVER)
-        running->deadline += spent;
+        running->deadline += clock_ns() - running->start - branch->start;
     return NULL;
 }
 
@@ -166,14 +182,17 @@ static struct error *attend_branch(struct running *running, bool *ret_go_on)
     const struct sandbox_step *step = running->step;
     struct sandbox_result result = {0};
     *ret_go_on = true;
-    enum sandbox_branch news = step->branching->news(step->data, &result);
+    uint64_t ran, now = clock_ns() - running->start;
+    enum sandbox_branch news = step->branching->news(step->data, &result, &ran);
     if (news == SANDBOX_BRANCH_NONE)
         return NULL;
+    running->patience = SHORT_PATIENCE;
     TRY(read_captures(running->life));
     if (news == SANDBOX_BRANCH_ENDED && running->branch.active)
         return take_branch(running, &result, ret_go_on);
     if (news == SANDBOX_BRANCH_WANTED && !running->branch.active) {
-        branch_begin(&running->branch, captures_of(running), clock_ns() - running->start);
+        running->ran += ran != 0 || running->ran != 0 ? ran : now;
+        branch_begin(&running->branch, captures_of(running), now);
         step->branching->begin(step->data);
     }
     return NULL;

@@ -62,13 +62,14 @@ struct sandbox_result {
 };
 
 // A command that waits at some moments while a copy of it goes on and ends (trial/forking.h). A
-// copy has the command's output so far before its own, the time that the command has left, and
-// overdue() as the command has.
+// copy has the command's output so far before its own, a time and overdue() as the command has.
 enum sandbox_branch { SANDBOX_BRANCH_NONE, SANDBOX_BRANCH_WANTED, SANDBOX_BRANCH_ENDED };
 struct sandbox_branching {
-    int (*descriptor)(void *data); // becomes readable when there may be news
-    // What the command waits for. If a copy has ended, fills in how, and what it used.
-    enum sandbox_branch (*news)(void *data, struct sandbox_result *result);
+    // Waits until there may be news, at most so long.
+    void (*wait)(void *data, uint64_t ns);
+    // What the command waits for. If a copy has ended, fills in how, and what it used. In *ret_ran
+    // how long the command has run since the last copy; 0: not known.
+    enum sandbox_branch (*news)(void *data, struct sandbox_result *result, uint64_t *ret_ran);
     // What the command had written has been read: the copy may begin.
     void (*begin)(void *data);
     // The result is complete, and the callee's. False: no more of this step, end it.

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See forking.h. A futex cannot be polled for together with descriptors: a thread of ours sleeps on
-// it and passes the news on.
+// See forking.h.
 #include "trial/forking.h"
 
 #include "base/clock.h"
-#include "base/thread.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -29,10 +25,7 @@ struct mark {
 struct forking {
     struct region *region;
     uint32_t rules, patterns;
-    int event;
-    volatile bool stopping;
-    bool running;
-    pthread_t thread;
+    uint32_t seen; // events
     struct mark mark;
 };
 
@@ -46,25 +39,6 @@ static void wake(uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-static void *pass_on(void *data)
-{
-    struct forking *forking = data;
-    uint32_t *events = &forking->region->map->fork.events, seen = 0;
-    while (!forking->stopping) {
-        // Looks again now and then, should a wake-up ever fail.
-        const struct timespec pause = {.tv_nsec = 250000000};
-        if (load(events) == seen &&
-            syscall(SYS_futex, events, FUTEX_WAIT, seen, &pause, NULL, 0) < 0 && errno != EAGAIN &&
-            errno != EINTR && errno != ETIMEDOUT)
-            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-        uint32_t now = load(events);
-        uint64_t one = 1;
-        if (now != seen && write(forking->event, &one, sizeof one) == sizeof one)
-            seen = now;
-    }
-    return NULL;
-}
-
 struct error *forking_start(struct region *region, struct forking **ret_forking)
 {
     struct forking *forking = calloc(1, sizeof *forking);
@@ -74,21 +48,12 @@ struct error *forking_start(struct region *region, struct forking **ret_forking)
     forking->region = region;
     forking->rules = plan->rules.count;
     forking->patterns = plan->patterns.count;
-    forking->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     forking->mark.rules = calloc(forking->rules + 1, sizeof *forking->mark.rules);
     forking->mark.patterns = calloc(forking->patterns + 1, sizeof *forking->mark.patterns);
-    struct error *error = NULL;
-    if (forking->mark.rules == NULL || forking->mark.patterns == NULL)
-        error = error_no_memory();
-    else if (forking->event < 0)
-        error = error_from_errno(errno, "cannot watch a workload that forks");
-    if (error == NULL)
-        error = thread_start(&forking->thread, pass_on, forking);
-    if (error != NULL) {
+    if (forking->mark.rules == NULL || forking->mark.patterns == NULL) {
         forking_free(forking);
-        return error;
+        return error_no_memory();
     }
-    forking->running = true;
     *ret_forking = forking;
     return NULL;
 }
@@ -97,22 +62,18 @@ void forking_free(struct forking *forking)
 {
     if (forking == NULL)
         return;
-    if (forking->running) {
-        forking->stopping = true;
-        __atomic_add_fetch(&forking->region->map->fork.events, 1, __ATOMIC_RELEASE);
-        wake(&forking->region->map->fork.events);
-        pthread_join(forking->thread, NULL);
-    }
-    if (forking->event >= 0)
-        close(forking->event);
     free(forking->mark.rules);
     free(forking->mark.patterns);
     free(forking);
 }
 
-int forking_descriptor(const struct forking *forking)
+void forking_wait(struct forking *forking, uint64_t ns)
 {
-    return forking->event;
+    uint32_t *events = &forking->region->map->fork.events;
+    const struct timespec most = {.tv_sec = (time_t)(ns / 1000000000u),
+                                  .tv_nsec = (long)(ns % 1000000000u)};
+    if (load(events) == forking->seen)
+        syscall(SYS_futex, events, FUTEX_WAIT, forking->seen, &most, NULL, 0);
 }
 
 enum wire_fork_refusal forking_refusal(const struct forking *forking)
@@ -125,9 +86,7 @@ struct forking_news forking_news(struct forking *forking)
 {
     const struct wire_fork *fork = &forking->region->map->fork;
     struct forking_news news = {.kind = FORKING_NOTHING};
-    uint64_t count;
-    if (read(forking->event, &count, sizeof count) < 0 && errno != EAGAIN)
-        return news;
+    forking->seen = load(&fork->events);
     uint32_t state = load(&fork->state);
     if ((state != WIRE_FORK_ASKED && state != WIRE_FORK_ENDED) || fork->rule >= forking->rules)
         return news;
@@ -138,6 +97,8 @@ struct forking_news forking_news(struct forking *forking)
         .status = fork->status,
         .cpu_ns = fork->cpu_ns,
         .peak_memory = fork->peak_memory,
+        .since_ns = fork->changed_ns,
+        .resumed_ns = fork->resumed_ns,
     };
     return news;
 }
@@ -171,7 +132,7 @@ void forking_grant(struct forking *forking)
     mark->processes = map->processes;
     mark->forks = map->forks;
     memcpy(mark->execs, map->execs, sizeof mark->execs);
-    mark->taken_ns = clock_ns();
+    mark->taken_ns = map->fork.changed_ns;
     answer(forking, WIRE_FORK_GRANTED);
 }
 

@@ -15,8 +15,8 @@ struct forking;
 struct error *forking_start(struct region *region, struct forking **ret_forking);
 void forking_free(struct forking *forking);
 
-// Becomes readable when there may be news.
-int forking_descriptor(const struct forking *forking);
+// Waits until there may be news, at most so long.
+void forking_wait(struct forking *forking, uint64_t ns);
 
 enum forking_kind {
     FORKING_NOTHING, // the workload runs
@@ -29,6 +29,8 @@ struct forking_news {
     enum wire_fork_refusal refusal;
     int status; // of the child, as of wait()
     uint64_t cpu_ns, peak_memory;
+    // When the workload began to wait, and when it had gone on before: a target's words.
+    uint64_t since_ns, resumed_ns;
 };
 struct forking_news forking_news(struct forking *forking);
 // Why the workload forks no more, or has not even begun to; WIRE_FORK_WILLING if it does.

@@ -59,6 +59,8 @@ struct wire_fork {
     uint32_t reserved;
     uint64_t cpu_ns;
     uint64_t peak_memory; // bytes
+    uint64_t changed_ns;  // when the target changed `state`, CLOCK_MONOTONIC
+    uint64_t resumed_ns;  // when it last went on; 0: it has not waited yet
 };
 
 // The environment variable that names the region's file.

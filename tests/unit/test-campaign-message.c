@@ -46,7 +46,7 @@ static void test_job(void **state)
 {
     struct buffer text = {0};
     const struct pool_job job = {.candidate = 5, .spec = "read=-1/EIO", .seed = 9, .tag = 1};
-    ok(message_put_job(&text, &job));
+    ok(message_put_job(&text, &job, 0));
     size_t size;
     ok(message_size(text.data, text.size, &size));
     assert_int_equal(size, text.size);

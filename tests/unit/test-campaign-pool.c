@@ -90,7 +90,7 @@ static struct pool_result run(struct pool *pool, const char *spec, uint64_t tag)
 {
     struct pool_job job = {.candidate = 4, .spec = spec, .seed = 9, .tag = tag};
     struct pool_result result;
-    ok(pool_submit(pool, &job));
+    ok(pool_submit(pool, &job, 1));
     for (int i = 0; i < 200; i++) {
         bool got;
         ok(pool_wait(pool, 100, &got, &result));
@@ -128,10 +128,10 @@ static void test_results(void **state)
     expect(pool, "error", VERDICT_INVALID, NULL);
     // More than there are slots.
     const struct pool_job job = {.spec = "hang"};
-    ok(pool_submit(pool, &job));
-    ok(pool_submit(pool, &job));
+    ok(pool_submit(pool, &job, 1));
+    ok(pool_submit(pool, &job, 1));
     assert_int_equal(pool_idle(pool), 0);
-    struct error *error = pool_submit(pool, &job);
+    struct error *error = pool_submit(pool, &job, 1);
     assert_non_null(error);
     error_free(error);
     pool_free(pool); // with both hanging
@@ -198,7 +198,7 @@ static void test_always_dying(void **state)
     struct error *error = NULL;
     for (int i = 0; i < 100 && error == NULL; i++) {
         const struct pool_job job = {.spec = "die"};
-        ok(pool_submit(pool, &job));
+        ok(pool_submit(pool, &job, 1));
         struct pool_result result;
         bool got = false;
         while (!got && error == NULL)
