@@ -2,6 +2,7 @@
 """Programs with a known bug, and what a campaign on them has found of it."""
 
 import glob
+import json
 import math
 import os
 import re
@@ -69,11 +70,20 @@ def victims(directory, names=()):
     return result
 
 
-def build_copy(name, entry, source, directory, variant):
-    """A copy of a program's source, changed or not, and built; where it is."""
-    copy = os.path.join(directory, name, variant + "-source")
-    shutil.copytree(source, copy, symlinks=True)
+def build_copy(name, entry, source, variant):
+    """A copy of a program's source, changed or not, and built; where it is, and the changed text.
+    Kept beside the source for the next time."""
+    copy = f"{source}.{variant}"
     path = os.path.join(copy, entry["file"])
+    stamp = json.dumps([entry, CFLAGS])
+    try:
+        with open(f"{copy}/.built", encoding="utf-8") as file:
+            if file.read() == stamp:
+                return copy, open(path, encoding="latin-1", newline="").read()
+    except FileNotFoundError:
+        pass
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(source, copy, symlinks=True)
     with open(path, encoding="latin-1", newline="") as file:
         text = file.read()
     if text.count(entry["find"]) != 1:
@@ -88,6 +98,8 @@ def build_copy(name, entry, source, directory, variant):
                           stderr=subprocess.STDOUT, env=dict(os.environ, FLAGS=" ".join(CFLAGS)))
     if done.returncode != 0:
         raise SystemExit(f"{name} cannot be built:\n{done.stdout[-3000:]}")
+    with open(f"{copy}/.built", "w", encoding="utf-8") as file:
+        file.write(stamp)
     return copy, text
 
 
@@ -103,7 +115,7 @@ def real_programs(directory, sources, names=()):
                                 stdout=subprocess.PIPE, text=True).stdout.strip()
         program = Program(name, "real")
         for variant in ("correct", "seeded"):
-            copy, text = build_copy(name, entry, source, directory, variant)
+            copy, text = build_copy(name, entry, source, variant)
             place = os.path.join(directory, name, variant)
             os.makedirs(place)
             subprocess.run(["sh", "-e", "-c", entry["prepare"]], cwd=place, check=True)
