@@ -12,6 +12,8 @@
 #include <strings.h>
 
 #define LARGEST_CODE    4095
+#define SMALLEST_CODE   256        // that is no character or other small number
+#define MANY            8          // different results
 #define SMALLEST_RESULT (-1000000) // that is likely to mean an error
 
 // All the ways of a function together.
@@ -174,10 +176,14 @@ struct judgement {
 
 static struct judgement judge_negative(const struct picture *picture, const struct way *way)
 {
+    bool small = way->result.number >= SMALLEST_RESULT;
+    // Many numbers beside -1, which is the failure, are answers: limits may be negative.
+    if (picture->distinct_positive >= MANY && picture->negative_sets_errno &&
+        way->result.number != -1)
+        return (struct judgement){30, FAILURE_NEGATIVE};
     if (sets_errno(way))
         return (struct judgement){picture->pointer && way->result.number != -1 ? 70 : 95,
                                   FAILURE_SETS_ERRNO};
-    bool small = way->result.number >= SMALLEST_RESULT;
     if (picture->compares) {
         bool acts = (picture->hints & HINT_ACTS) != 0 && !picture->positive;
         bool fails = way->result.number < -1 || acts;
@@ -191,11 +197,12 @@ static struct judgement judge_negative(const struct picture *picture, const stru
 // Of a function that returns 0 or 1: whether it is 1 that it returns when something went wrong.
 static bool one_fails(const struct picture *picture)
 {
-    if (picture->asks || picture->compares || picture->zero_after || picture->zero_refuses)
+    if (picture->asks || picture->compares || picture->zero_after)
         return false;
     unsigned after = after_what(picture, 1);
     bool fails = (after & WAY_AFTER_FAILURE) != 0 && (after & WAY_AFTER_SUCCESS) == 0;
-    return (picture->hints & HINT_ACTS) != 0 && (fails || after == WAY_AFTER_NULL);
+    return (picture->hints & HINT_ACTS) != 0 &&
+           (fails || (after == WAY_AFTER_NULL && !picture->zero_refuses));
 }
 
 // One of two results, 0 and 1: no failure of functions that only look at something.
@@ -248,6 +255,10 @@ static struct judgement judge_positive(const struct picture *picture, const stru
         !picture->asks &&
         after_failure(picture, number, number == 1 || picture->distinct_positive > 2))
         return (struct judgement){60, FAILURE_CODE};
+    bool wide = (picture->hints & (HINT_WIDE | HINT_MADE_WIDE)) != 0;
+    if (picture->negative && picture->zero && !wide && number >= SMALLEST_CODE &&
+        number <= LARGEST_CODE)
+        return (struct judgement){55, FAILURE_CODE};
     if (picture->negative)
         return (struct judgement){sets_errno(way) && !picture->negative_sets_errno ? 40 : 0,
                                   FAILURE_SETS_ERRNO};
@@ -258,6 +269,8 @@ static struct judgement judge_positive(const struct picture *picture, const stru
                                   : one_fails(picture) && !picture->other ? 70
                                                                           : 0,
                                   picture->zero ? FAILURE_TRUTH : FAILURE_ALONE};
+    if (!picture->zero && !picture->other) // every result is one of these: some are successes
+        return (struct judgement){30, FAILURE_CODE};
     if (sets_errno(way) && !picture->zero_sets_errno)
         return (struct judgement){65, FAILURE_SETS_ERRNO};
     if (enumerates(picture))

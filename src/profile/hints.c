@@ -11,6 +11,7 @@
 struct following {
     const struct flow_image *image;
     unsigned hints, facts;
+    bool returned; // what was called for it may be what is returned
 };
 
 static bool holds(uint32_t registers, uint8_t reg)
@@ -63,6 +64,7 @@ static void follow_block(struct following *following, uint32_t number, uint32_t 
             return;
         follow_fact(following, &image->facts.items[block->first + i], &registers);
     }
+    following->returned |= block->end == FLOW_RETURNS && holds(registers, ISA_RETURN);
     if (depth == 0 || block->end != FLOW_GOES_ON)
         return;
     for (uint32_t i = 0; i < block->out_count && i < 2; i++)
@@ -79,15 +81,15 @@ void hints_from_calls(const struct flow_image *image, uint32_t *functions, uint3
         uint32_t *hints = flow_callee_is_import(block->callee)
                               ? &imports[flow_callee_import(block->callee)]
                               : &functions[image->functions.items[block->callee].owner];
-        *hints |= (*hints & HINT_CALLED_TWICE) != 0 ? HINT_CALLED_OFTEN
-                  : (*hints & HINT_CALLED) != 0     ? HINT_CALLED_TWICE
-                                                    : HINT_CALLED;
-        if ((*hints & HINT_DEREFERENCED) != 0)
-            continue;
         struct following following = {.image = image};
-        follow_block(&following, image->edges.items[block->edges_out].block, 1u << ISA_RETURN,
-                     MOST_BLOCKS);
+        if ((*hints & HINT_DEREFERENCED) == 0 || (*hints & HINT_CALLED_OFTEN) == 0)
+            follow_block(&following, image->edges.items[block->edges_out].block, 1u << ISA_RETURN,
+                         MOST_BLOCKS);
         *hints |= following.hints;
+        if (!following.returned)
+            *hints |= (*hints & HINT_CALLED_TWICE) != 0 ? HINT_CALLED_OFTEN
+                      : (*hints & HINT_CALLED) != 0     ? HINT_CALLED_TWICE
+                                                        : HINT_CALLED;
     }
 }
 

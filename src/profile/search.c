@@ -120,7 +120,9 @@ static struct error *go_before(struct search *search, struct story *story)
         next.block = edge.block;
         next.at = before->first + before->count;
         next.pending_count = 0;
-        if (next.result.state == TRACKED_VALUE && next.blocks <= CONDITION_BLOCKS)
+        // Calls in a row, such as those that say what went wrong, do not make the way longer.
+        if (next.result.state == TRACKED_VALUE && next.blocks <= CONDITION_BLOCKS &&
+            (before->end != FLOW_CALLS || story_is_near(&next)))
             next.blocks++;
         const struct isa_fact *last = &image->facts.items[next.at - 1];
         // The conditions nearest to the end tell ways apart; those further back only multiply them.
