@@ -4,6 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "campaign/definition-parameter.h"
+#include "campaign/realism.h"
 #include "store/severity.h"
 
 #include <stdlib.h>
@@ -204,10 +206,16 @@ static const char *subject_of(const struct finding_options *options,
     return injection != NULL && injection->program != NULL ? injection->program : "the program";
 }
 
-static struct error *put_injected(struct buffer *text, const struct injection *injection,
-                                  const char *subject)
+static struct error *put_injected(const struct finding_options *options, struct buffer *text,
+                                  const struct injection *injection, const char *subject)
 {
     TRY(put_fault(text, injection->fault != NULL ? injection->fault : "a fault"));
+    // Nobody named this failure, and no table has it.
+    const struct definition_parameter *faults = parameters_find(options->definition, "faults");
+    if (faults != NULL && faults->values.count == 1 &&
+        strcmp(faults->values.items[0], "auto") == 0 && injection->function != NULL &&
+        realism_find(injection->function) == NULL)
+        TRY(buffer_printf(text, " (guessed from its code)"));
     TRY(put_site(text, injection));
     if (injection->program == NULL || is_short_for(injection->program, subject) ||
         strcmp(file_base_name(injection->program), file_base_name(subject)) == 0 ||
@@ -229,12 +237,12 @@ static struct error *make_title(const struct finding_options *options,
     TRY(buffer_printf(text, " when "));
     if (observation->injections.count == 0)
         return put_fault(text, spec);
-    TRY(put_injected(text, &observation->injections.items[0], subject));
+    TRY(put_injected(options, text, &observation->injections.items[0], subject));
     const struct injection *second = injection_second(observation);
     if (second == NULL)
         return NULL;
     TRY(buffer_printf(text, " and then "));
-    return put_injected(text, second, subject);
+    return put_injected(options, text, second, subject);
 }
 
 static struct error *make_site(const struct injection *injection, struct finding_text *text)

@@ -4,6 +4,7 @@
 #include "campaign/judge.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "campaign/quote.h"
 
 #include <ctype.h>
@@ -39,14 +40,24 @@ static void hearing_deinit(struct hearing *hearing)
 
 // Where exactly within the C library a loop was met, or abort() ended, is chance or the same for
 // all; who called it is neither. `frame` is "function (module)".
-static bool is_libc(const char *frame, size_t size)
+static bool begins_libc(const char *name)
 {
-    static const char *const names[] = {"(libc.so", "(ld-linux", "(libpthread.so", "([vdso"};
-    const char *module = memrchr(frame, '(', size);
-    for (size_t i = 0; module != NULL && i < sizeof names / sizeof *names; i++)
-        if (strncmp(module, names[i], strlen(names[i])) == 0)
+    static const char *const names[] = {"libc.so", "ld-linux", "libpthread.so", "[vdso"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;
     return false;
+}
+
+static bool is_libc(const char *frame, size_t size)
+{
+    const char *module = memrchr(frame, '(', size);
+    return module != NULL ? begins_libc(module + 1) : begins_libc(frame);
+}
+
+static bool is_of_libc(const char *module)
+{
+    return module != NULL && begins_libc(file_base_name(module));
 }
 
 // The innermost frames outside the C library: "f (x) < main (x)". All of a key are of the C library
@@ -213,39 +224,73 @@ static struct error *ask_complaint(struct hearing *hearing)
     return quote_put(&hearing->cause, line, size, 400);
 }
 
-static const char *skip_lines(const char *text, size_t count)
+static const char *skip_line(const char *text)
 {
-    for (; count > 0 && *text != '\0'; count--) {
-        text += strcspn(text, "\n");
-        text += *text == '\n';
-    }
-    return text;
+    text += strcspn(text, "\n");
+    return text + (*text == '\n');
 }
 
-// Two unchecked results may crash the same function, in two lines, or in one: those are two causes.
-// What handles failures of many calls and crashes in that is one.
-static struct error *tell_crashes_apart(struct hearing *hearing)
+// Whether a frame "FUNCTION (MODULE)" is in this function.
+static bool is_in(const char *frame, const char *symbol)
+{
+    size_t size = strcspn(frame, " \n");
+    return symbol != NULL && strlen(symbol) == size && memcmp(symbol, frame, size) == 0;
+}
+
+static bool is_on_stack(const char *key, const char *symbol)
+{
+    for (; *key != '\0'; key = skip_line(key))
+        if (is_in(key, symbol))
+            return true;
+    return false;
+}
+
+static bool is_named(const char *frame)
+{
+    return strncmp(frame + strcspn(frame, " +\n"), "+0x", 3) != 0;
+}
+
+// " at FILE:LINE" of the frame of that number.
+static struct error *put_line(struct buffer *cause, const char *stack, size_t number)
+{
+    for (; stack != NULL && number > 0; number--)
+        stack = skip_line(stack);
+    const char *end = stack != NULL ? stack + strcspn(stack, "\n") : NULL;
+    const char *line = stack != NULL ? strstr(stack, " at ") : NULL;
+    if (line == NULL || line >= end)
+        return NULL;
+    const char *module = memrchr(line, '(', (size_t)(end - line));
+    return buffer_append(cause, line, (size_t)((module != NULL ? module - 1 : end) - line));
+}
+
+// Where it crashed: the line. By which way it came there says little, unless there are no names.
+// Where the call that failed was made by a function on the stack, its result was passed on to where
+// it crashed, and another call is another cause; what handles failures of many calls and crashes in
+// that is one.
+static struct error *put_crash_place(struct hearing *hearing)
 {
     const struct observation *observation = &hearing->run->observation;
-    const char *frame = observation->crash_key;
-    size_t index = 0;
-    while (*frame != '\0' && is_libc(frame, strcspn(frame, "\n"))) {
-        frame = skip_lines(frame, 1);
-        index++;
-    }
-    const char *full =
-        observation->crash_stack != NULL ? skip_lines(observation->crash_stack, index) : "";
-    const char *line = strstr(full, " at "), *end = full + strcspn(full, "\n");
-    if (line != NULL && line < end) {
-        const char *module = memrchr(line, '(', (size_t)(end - line));
-        TRY(buffer_append(&hearing->cause, line,
-                          (size_t)((module != NULL ? module - 1 : end) - line)));
-    }
     const struct injection *injection =
         observation->injections.count != 0 ? &observation->injections.items[0] : NULL;
-    size_t size = strcspn(frame, " \n");
-    if (injection == NULL || injection->symbol == NULL || strlen(injection->symbol) != size ||
-        memcmp(injection->symbol, frame, size) != 0)
+    const char *key = observation->crash_key, *frame = key;
+    size_t number = 0;
+    // A library that does not survive its own failure: whoever called it.
+    bool own = injection != NULL && injection->symbol != NULL && is_libc(key, strcspn(key, "\n")) &&
+               is_of_libc(injection->module) && is_on_stack(key, injection->symbol);
+    for (; !own && *frame != '\0' && is_libc(frame, strcspn(frame, "\n")); number++)
+        frame = skip_line(frame);
+    if (*frame == '\0') {
+        frame = key;
+        number = 0;
+    }
+    const char *caller = skip_line(frame);
+    TRY(quote_put(&hearing->cause, frame, strcspn(frame, "\n"), 300));
+    TRY(put_line(&hearing->cause, observation->crash_stack, number));
+    if (!is_named(frame) && *caller != '\0') {
+        TRY(buffer_printf(&hearing->cause, " < "));
+        TRY(quote_put(&hearing->cause, caller, strcspn(caller, "\n"), 300));
+    }
+    if (injection == NULL || !is_on_stack(key, injection->symbol))
         return NULL;
     TRY(buffer_printf(&hearing->cause, " after "));
     return put_site(&hearing->cause, injection);
@@ -260,8 +305,7 @@ static struct error *put_crash_cause(struct hearing *hearing)
     if (observation->crash_key == NULL)
         return put_cause_site(hearing, "");
     TRY(buffer_printf(&hearing->cause, " in "));
-    TRY(put_frames(&hearing->cause, observation->crash_key));
-    return tell_crashes_apart(hearing);
+    return put_crash_place(hearing);
 }
 
 static struct error *ask_crash_record(struct hearing *hearing)

@@ -13,6 +13,7 @@ struct choice_options {
     const definition_words *modules;   // likewise, of the calling file's path or name
     const definition_words *excluded;  // functions and modules
     bool paranoid;                     // errors that hardly happen, too
+    const char *directory;             // in which is what matters most; or NULL
 };
 // What the options ask for of the calls of a function from a place.
 bool choice_is_wanted(const struct choice_options *options, const struct recorded_call *call,
@@ -24,7 +25,8 @@ bool choice_is_known(const struct recorded_call *call, const struct realism *row
 struct kinds; // library-watch.h
 // From what the first run recorded, and of stacks what the others did. Sites first: those whose
 // result nobody looks at, those where some failures go unnoticed, those nothing is known of, and
-// those that are checked; then the C library's own, then further call stacks of the same sites. A
+// those that are checked; then the C library's own, what is guessed, and further call stacks of the
+// same sites; all of it first in what is below the directory. Functions take turns. A
 // candidate's `series` is the name of this class.
 struct error *choice_candidates(struct library_plan *plan, struct recording *stacks,
                                 const struct kinds *kinds, const struct choice_options *options,

@@ -68,13 +68,39 @@ static void wait_until(const struct preparation *preparation, uint64_t ns)
         nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
 }
 
-static struct error *run_reference(struct preparation *preparation, uint32_t number,
-                                   struct reference *reference)
+static void tell_lingering(void *data, const char *names)
 {
-    _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
-    uint64_t timeout = preparation->definition->oracle.timeout_floor_ns * 10, start = clock_ns();
+    const struct preparation *preparation = data;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    if (preparation->control->warn == NULL ||
+        buffer_printf(
+            &text,
+            "the command has ended, but processes remain: %s; a run takes until they have "
+            "ended, too",
+            names) != NULL)
+        return;
+    preparation->control->warn(preparation->control->data, text.data);
+}
+
+// How long a run may take, with what is left of the budget.
+static uint64_t reference_limit(const struct preparation *preparation, uint64_t start_ns,
+                                bool *ret_cut)
+{
+    uint64_t timeout = preparation->definition->oracle.timeout_floor_ns * 10;
+    uint64_t spent = preparation->spent_ns + (clock_ns() - start_ns);
     if (timeout < REFERENCE_TIMEOUT_NS)
         timeout = REFERENCE_TIMEOUT_NS;
+    *ret_cut = preparation->budget_ns != 0 && preparation->budget_ns < spent + timeout;
+    if (!*ret_cut)
+        return timeout;
+    return preparation->budget_ns > spent ? preparation->budget_ns - spent : 1;
+}
+
+static struct error *run_reference(struct preparation *preparation, uint32_t number,
+                                   uint64_t timeout, struct reference *reference)
+{
+    _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+    uint64_t start = clock_ns();
     TRY(shooting_run(preparation->shooting, NULL,
                      trial_seed(preparation->definition->seed, REFERENCE_STREAM - number), timeout,
                      &run));
@@ -224,18 +250,39 @@ static struct error *check_budget(const struct preparation *preparation, uint64_
         one_will_do ? ", or --references 1" : "");
 }
 
+// One that cannot serve is enough: the others would take as long, and say the same.
+static struct error *give_up(const struct preparation *preparation, struct reference *reference,
+                             bool cut)
+{
+    struct error *error = reference_settle(reference);
+    if (error == NULL || error == error_no_memory() || !cut)
+        return error;
+    struct error *longer = error_new("%s; the time budget of %.3g s was over: --time-budget",
+                                     error_message(error), (double)preparation->budget_ns / 1e9);
+    error_free(error);
+    return longer;
+}
+
 static struct error *run_references(struct preparation *preparation, struct reference *reference)
 {
     uint32_t count = preparation->definition->oracle.references;
     uint64_t start = clock_ns(), last_at = start + preparation->definition->oracle.spread_ns;
+    shooting_watch(preparation->shooting, preparation->control->interrupts, tell_lingering,
+                   preparation);
     for (uint32_t i = 0; i < count && !interrupted(preparation); i++) {
         tell(preparation, "reference", i, count);
         if (i > 0 && i + 1 == count)
             wait_until(preparation, last_at);
-        TRY(run_reference(preparation, i, reference));
-        if (reference_is_fit(reference))
-            TRY(check_budget(preparation, start, last_at, count - i - 1));
+        bool cut;
+        uint64_t timeout = reference_limit(preparation, start, &cut);
+        TRY(run_reference(preparation, i, timeout, reference));
+        if (interrupted(preparation))
+            break;
+        if (!reference_is_fit(reference))
+            return give_up(preparation, reference, cut);
+        TRY(check_budget(preparation, start, last_at, count - i - 1));
     }
+    shooting_watch(preparation->shooting, preparation->control->interrupts, NULL, NULL);
     if (interrupted(preparation))
         return NULL;
     TRY(reference_settle(reference));

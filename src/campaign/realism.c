@@ -195,7 +195,7 @@ static const struct realism rows[] = {
     {"seteuid", "-1", "EPERM", "EAGAIN"},
     {"setgid", "-1", "EPERM", ""},
     {"setgroups", "-1", "EPERM", "ENOMEM"},
-    {"setlocale", "NULL", "-", ""},
+    {"setlocale", "NULL", "", "-"},
     {"setpgid", "-1", "", "EPERM ESRCH"},
     {"setrlimit", "-1", "EPERM", "EINVAL"},
     {"setsid", "-1", "", "EPERM"},

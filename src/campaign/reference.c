@@ -287,8 +287,11 @@ struct error *reference_settle(struct reference *reference)
         return error_new("there is no reference run");
     for (size_t i = 0; i < reference->runs.count; i++)
         if (reference->runs.items[i].failure != NULL)
-            return error_new("reference run %zu of %zu, without any fault: %s", i + 1,
-                             reference->runs.count, reference->runs.items[i].failure);
+            return error_new("reference run %zu of %u, without any fault: %s", i + 1,
+                             reference->oracle->references > reference->runs.count
+                                 ? reference->oracle->references
+                                 : (unsigned)reference->runs.count,
+                             reference->runs.items[i].failure);
     TRY(check_ends(reference));
     reference->seconds = (struct stats_moments){0};
     for (size_t i = 0; i < reference->runs.count; i++)

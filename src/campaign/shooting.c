@@ -41,6 +41,8 @@ struct shooting {
     struct evidence *evidence; // if there is an oracle command
     uint32_t references;       // runs so far
     const volatile int *interrupts;
+    void (*lingering)(void *data, const char *names);
+    void *lingering_data;
 };
 
 void shooting_free(struct shooting *shooting)
@@ -307,6 +309,14 @@ static uint64_t workload_tick(void *data, pid_t pid, uint64_t ns)
     return life->shooting->injector->tick(life->shooting->self, pid, ns);
 }
 
+static void workload_lingering(void *data)
+{
+    const struct life *life = data;
+    _cleanup_free_ char *names = hang_names();
+    if (names != NULL)
+        life->shooting->lingering(life->shooting->lingering_data, names);
+}
+
 static void workload_overdue(void *data, pid_t pid)
 {
     struct life *life = data;
@@ -549,6 +559,7 @@ static void add_step(struct life *life, enum step kind, uint64_t timeout_ns)
         step.tick = shooting->injector->tick != NULL ? workload_tick : NULL;
         step.overdue = workload_overdue;
         step.stop = shooting->interrupts;
+        step.lingering = shooting->lingering != NULL ? workload_lingering : NULL;
         if (life->server != NULL) {
             server_life_fill(life->server, &step);
             step.started = server_started;
@@ -827,9 +838,12 @@ struct error *shooting_follow(struct shooting *shooting, const char *spec, uint6
     return run_shot(shooting, &shot, timeout_ns, ret_run);
 }
 
-void shooting_set_interrupts(struct shooting *shooting, const volatile int *interrupts)
+void shooting_watch(struct shooting *shooting, const volatile int *interrupts,
+                    void (*lingering)(void *data, const char *names), void *data)
 {
     shooting->interrupts = interrupts;
+    shooting->lingering = lingering;
+    shooting->lingering_data = data;
 }
 
 struct error *shooting_debug(struct shooting *shooting, const char *spec, uint64_t seed,

@@ -15,6 +15,7 @@
 #define NEVER          UINT64_MAX
 #define SHORT_PATIENCE 100000ull
 #define LONG_PATIENCE  10000000ull
+#define LINGERING_NS   3000000000ull
 #define STOP_PATIENCE  100000000ull // a signal that comes just before the wait does not end it
 
 struct life {
@@ -35,7 +36,9 @@ struct running {
     uint64_t start, tick, deadline; // tick and deadline: ns after the start
     uint64_t patience;
     struct branch branch;
-    uint64_t ran; // ns that the command itself had run when it last branched
+    uint64_t ran;  // ns that the command itself had run when it last branched
+    uint64_t gone; // ns after the start when the command was seen to have ended; 0: not yet
+    bool told;     // that others have not
 };
 
 static struct error *read_captures(struct life *life)
@@ -206,6 +209,17 @@ static struct error *end_branch(struct running *running)
     return branch_kill(running->pid);
 }
 
+static void watch_lingering(struct running *running, uint64_t now)
+{
+    if (running->progress.command_gone && running->gone == 0)
+        running->gone = now;
+    if (running->step->lingering == NULL || running->told || running->gone == 0 ||
+        now - running->gone < LINGERING_NS)
+        return;
+    running->told = true;
+    running->step->lingering(running->step->data);
+}
+
 static struct error *watch_step(struct running *running)
 {
     struct life *life = running->life;
@@ -224,6 +238,7 @@ static struct error *watch_step(struct running *running)
             return end_overdue(running);
         if (now >= limit_of(running))
             TRY(end_branch(running));
+        watch_lingering(running, now);
         bool wanted = step->tick != NULL && !running->progress.command_gone;
         if (now >= running->tick)
             running->tick = wanted ? step->tick(step->data, running->pid, now) : NEVER;

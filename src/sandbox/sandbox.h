@@ -101,6 +101,8 @@ struct sandbox_step {
     // it left behind: its number may be another's.
     uint64_t (*started)(void *data, pid_t pid);
     uint64_t (*tick)(void *data, pid_t pid, uint64_t ns);
+    // it ended a while ago, and what it started lives on; once, and only where `stop` is set.
+    void (*lingering)(void *data);
     // it is over its time; its processes still live (to look at their stacks).
     void (*overdue)(void *data, pid_t pid);
     // it ended; `result` is complete.

@@ -150,7 +150,7 @@ static void test_late_crash(void **state)
     run.observation.crash_key = strdup("abort (libc.so.6)\nf (x)\nmain (x)");
     run.observation.crash_in_command = true;
     judged(run, VERDICT_CRASH, "SIGABRT at 0x7f in x, in f (x) < main (x); and not done after 2 s",
-           "crash SIGABRT in f (x) < main (x)");
+           "crash SIGABRT in f (x)");
 }
 
 static void test_crash(void **state)
@@ -167,7 +167,7 @@ static void test_crash(void **state)
     run.observation.crash_key = strdup("abort (libc.so.6)\nf (x)\nmain (x)");
     run.observation.crash_in_command = true;
     judged(run, VERDICT_CRASH, "SIGABRT at 0x7f in x, in f (x) < main (x)",
-           "crash SIGABRT in f (x) < main (x)");
+           "crash SIGABRT in f (x)");
     // A process further down, and the command goes on as if nothing had been.
     run = usual(0, "done\n", "hello\n");
     run.observation.crash = strdup("SIGSEGV at 0x0 in child");
@@ -182,6 +182,42 @@ static void test_crash(void **state)
     run.sanitizer = strdup("AddressSanitizer: heap-use-after-free a.c:3 in f\nanother\n");
     judged(run, VERDICT_CRASH, "AddressSanitizer: heap-use-after-free a.c:3 in f",
            "crash AddressSanitizer: heap-use-after-free a.c:3 in f");
+}
+
+static struct outcome_run crashed(const char *key, const char *stack)
+{
+    struct outcome_run run = usual(0, "", "");
+    run.workload.end = SANDBOX_SIGNAL;
+    run.workload.status = SIGSEGV;
+    run.observation.crash = strdup("SIGSEGV at 0x0 in x");
+    run.observation.crash_key = strdup(key);
+    run.observation.crash_stack = stack != NULL ? strdup(stack) : NULL;
+    run.observation.crash_in_command = true;
+    return run;
+}
+
+static void cause_is(struct outcome_run run, const char *cause)
+{
+    struct judgement judgement = {0};
+    good(judge(reference, &run, &judgement));
+    assert_string_equal(judgement.cause, cause);
+    judgement_deinit(&judgement);
+    outcome_run_deinit(&run);
+}
+
+// One cause is one line, whoever called; two calls that fail in a function on the stack are two.
+static void test_crash_causes(void **state)
+{
+    cause_is(crashed("strlen (libc.so.6)\nuse (x)\nmain (x)",
+                     "strlen (libc.so.6)\nuse at u.c:3 (x)\nmain at m.c:8 (x)"),
+             "crash SIGSEGV in use (x) at u.c:3");
+    cause_is(crashed("strlen (libc.so.6)\nuse (x)\nother (x)",
+                     "strlen (libc.so.6)\nuse at u.c:3 (x)\nother at o.c:8 (x)"),
+             "crash SIGSEGV in use (x) at u.c:3");
+    cause_is(crashed("use (x)\nfill (x)\nmain (x)", NULL),
+             "crash SIGSEGV in use (x) after read in fill at in.c:7");
+    // Without names, who called is a part of it.
+    cause_is(crashed("x+0x10\nx+0x20\nx+0x30", NULL), "crash SIGSEGV in x+0x10 < x+0x20");
 }
 
 static struct outcome_run sent(const char *fault, int number)
@@ -326,21 +362,14 @@ static void test_long_and_odd(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pass),
-        cmocka_unit_test(test_invalid),
-        cmocka_unit_test(test_not_activated),
-        cmocka_unit_test(test_hang),
-        cmocka_unit_test(test_repeated),
-        cmocka_unit_test(test_late_crash),
-        cmocka_unit_test(test_crash),
-        cmocka_unit_test(test_sent_signal),
-        cmocka_unit_test(test_graceful),
-        cmocka_unit_test(test_unstable),
-        cmocka_unit_test(test_silent),
-        cmocka_unit_test(test_wrong_output),
-        cmocka_unit_test(test_unexpected_success),
-        cmocka_unit_test(test_oracle),
-        cmocka_unit_test(test_long_and_odd),
+        cmocka_unit_test(test_pass),          cmocka_unit_test(test_invalid),
+        cmocka_unit_test(test_not_activated), cmocka_unit_test(test_hang),
+        cmocka_unit_test(test_repeated),      cmocka_unit_test(test_late_crash),
+        cmocka_unit_test(test_crash),         cmocka_unit_test(test_crash_causes),
+        cmocka_unit_test(test_sent_signal),   cmocka_unit_test(test_graceful),
+        cmocka_unit_test(test_unstable),      cmocka_unit_test(test_silent),
+        cmocka_unit_test(test_wrong_output),  cmocka_unit_test(test_unexpected_success),
+        cmocka_unit_test(test_oracle),        cmocka_unit_test(test_long_and_odd),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

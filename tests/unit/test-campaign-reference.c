@@ -378,7 +378,7 @@ static void test_refused(void **state)
     run.workload.end = SANDBOX_SIGNAL;
     run.workload.status = 11;
     refused(run,
-            "reference run 2 of 2, without any fault: the workload's command failed (killed by "
+            "reference run 2 of 3, without any fault: the workload's command failed (killed by "
             "SIGSEGV); stderr: 'Segmentation\\x1b[0m'");
     run = run_new(0, "", "waiting");
     run.workload.end = SANDBOX_TIMEOUT;
