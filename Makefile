@@ -34,7 +34,7 @@ clean:
 
 help:
 	@echo 'make          build Ordeal in build/'
-	@echo 'make demo     inject faults into a real program and show what happens'
+	@echo 'make demo     test a real program with failing libraries and show what breaks'
 	@echo 'make test     run every test; ends with "N passed, N failed"'
 	@echo 'make fuzz     fuzz every reader for a minute'
 	@echo 'make bench    measure speed, as ratios against native'
