@@ -11,6 +11,7 @@
 #include "campaign/injectors.h"
 #include "campaign/library-candidates.h"
 #include "campaign/library-choice.h"
+#include "campaign/library-first.h"
 #include "campaign/library-gaps.h"
 #include "campaign/library-spec.h"
 #include "campaign/library-watch.h"
@@ -172,6 +173,11 @@ static bool is_automatic(const struct definition *definition)
            strcmp(faults->values.items[0], AUTOMATIC) == 0;
 }
 
+static bool is_paranoid(const struct definition *definition)
+{
+    return strcmp(parameters_value(definition, "errors", "realistic"), "all") == 0;
+}
+
 // Parameters that go with faults that were named, or with those that were not.
 static struct error *check_together(const struct library *library)
 {
@@ -239,7 +245,8 @@ static struct error *fill(struct library *library)
     library->automatic = is_automatic(definition);
     TRY(check_together(library));
     TRY(add_plugins(definition, library->plan.faults));
-    TRY(library->automatic ? scenario_add_spec(library->watching, "* watch") : add_faults(library));
+    TRY(library->automatic ? first_watch(library->watching, is_paranoid(definition))
+                           : add_faults(library));
     TRY(check_program(definition));
     return witness_new(&library->witness);
 }
@@ -280,7 +287,7 @@ static struct error *make_scenario(struct library *library, const char *spec)
     TRY(add_plugins(library->definition, scenario));
     TRY(add_rules(spec, scenario));
     if (library->following != NULL)
-        TRY(scenario_add_spec(scenario, "* watch"));
+        TRY(first_watch(scenario, is_paranoid(library->definition)));
     scenario_free(library->current);
     library->current = TAKE(scenario);
     return NULL;
@@ -405,12 +412,11 @@ static const definition_words *words_of(const struct library *library, const cha
 
 static struct choice_options choice_options(const struct library *library)
 {
-    const char *errors = parameters_value(library->definition, "errors", "realistic");
     return (struct choice_options){
         .functions = words_of(library, "functions"),
         .modules = words_of(library, "modules"),
         .excluded = words_of(library, "exclude"),
-        .paranoid = strcmp(errors, "all") == 0,
+        .paranoid = is_paranoid(library->definition),
         .directory = library->definition->directory,
     };
 }

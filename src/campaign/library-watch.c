@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "campaign/library-first.h"
 #include "campaign/library-spec.h"
 #include "campaign/realism.h"
 #include "scenario/tables.h"
@@ -144,10 +145,7 @@ struct error *choice_watch(const struct recording *sites, const struct choice_op
         const struct recorded_call *call = &sites->calls.items[i];
         if (counts[i] == 0 || counts[i] > STACKS_MOST || !may_fail(call, options))
             continue;
-        _cleanup_(buffer_deinit) struct buffer spec = {0};
-        TRY(spec_put_word(&spec, call->function, SPEC_NAME));
-        TRY(buffer_printf(&spec, " watch"));
-        TRY(scenario_add_spec(scenario, spec.data));
+        TRY(first_watch_function(scenario, call->function, call->library));
         *ret_any = true;
     }
     return NULL;

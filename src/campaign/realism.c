@@ -5,6 +5,7 @@
 #include "campaign/realism.h"
 
 #include "base/file.h"
+#include "wire/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -270,31 +271,20 @@ static const struct realism *find(const char *name)
 }
 
 // What is the same function under another name that a header file gives it.
-static const struct {
-    const char *name, *meant;
-} aliases[] = {
+static const struct realism_alias aliases[] = {
     {"__overflow", "putc"},
     {"__uflow", "getc"},
     {"__underflow", "getc"},
 };
 
-static const char *const prefixes[] = {"__isoc99_", "__isoc23_", "__libc_", "_IO_", "__", ""};
-static const char *const suffixes[] = {"_unlocked_chk", "64_chk", "_chk", "64_2", "_2", "64",
-                                       "_unlocked",     ""};
-
-#define LONGEST_NAME 64
-
-// Without one of the prefixes and one of the suffixes.
-static const struct realism *find_within(const char *name, const char *prefix, const char *suffix)
+size_t realism_alias_count(void)
 {
-    char part[LONGEST_NAME];
-    size_t size = strlen(name), before = strlen(prefix), after = strlen(suffix);
-    if (size <= before + after || size - before - after >= sizeof part ||
-        strncmp(name, prefix, before) != 0 || strcmp(name + size - after, suffix) != 0)
-        return NULL;
-    memcpy(part, name + before, size - before - after);
-    part[size - before - after] = '\0';
-    return find(part);
+    return sizeof aliases / sizeof *aliases;
+}
+
+const struct realism_alias *realism_alias_at(size_t index)
+{
+    return &aliases[index];
 }
 
 const struct realism *realism_find(const char *function)
@@ -303,9 +293,9 @@ const struct realism *realism_find(const char *function)
     for (size_t i = 0; row == NULL && i < sizeof aliases / sizeof *aliases; i++)
         if (strcmp(function, aliases[i].name) == 0)
             row = find(aliases[i].meant);
-    for (size_t i = 0; row == NULL && i < sizeof prefixes / sizeof *prefixes; i++)
-        for (size_t j = 0; row == NULL && j < sizeof suffixes / sizeof *suffixes; j++)
-            row = find_within(function, prefixes[i], suffixes[j]);
+    char plain[WIRE_PLAIN_NAME];
+    for (size_t state = 0; row == NULL && wire_plain_name(function, &state, plain);)
+        row = find(plain);
     return row;
 }
 
@@ -350,11 +340,5 @@ bool realism_next(const char **list, struct realism_error *ret_error)
 
 bool realism_is_system(const char *library)
 {
-    static const char *const stems[] = {"libc.so",       "ld-linux", "libm.so",  "libmvec.so",
-                                        "libpthread.so", "libdl.so", "librt.so", "libresolv.so"};
-    const char *name = file_base_name(library);
-    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
-        if (strncmp(name, stems[i], strlen(stems[i])) == 0)
-            return true;
-    return false;
+    return wire_is_system(file_base_name(library));
 }

@@ -28,6 +28,13 @@ struct realism {
 size_t realism_count(void);
 const struct realism *realism_at(size_t index);
 
+// Names of such functions that have nothing in common with theirs.
+struct realism_alias {
+    const char *name, *meant;
+};
+size_t realism_alias_count(void);
+const struct realism_alias *realism_alias_at(size_t index);
+
 // By the name a program imports: "__read_chk", "fopen64" and "putc_unlocked" are known, too. NULL
 // if there is no row: it does not fail, or nothing is known of it.
 const struct realism *realism_find(const char *function);

@@ -80,7 +80,7 @@ static bool stream_flags(const struct call_frame *frame, const struct wire_habit
 {
     if (habit->stream >= WIRE_HABIT_STDIN) {
         const char *name = habit->stream == WIRE_HABIT_STDIN ? "stdin" : "stdout";
-        const void *variable = symbol_find_at_start((struct symbol_query){name, NULL});
+        const void *variable = symbol_find_at_start((struct symbol_query){.name = name});
         if (variable == NULL || !system_peek(variable, ret_place, sizeof *ret_place))
             return false;
     } else if (habit->stream <= WIRE_ARGUMENTS) {

@@ -3,12 +3,16 @@
 // bound to, and points them at stubs. Everything here runs under the loader's lock or before main.
 #include "runtime/runtime.h"
 
+#include "wire/names.h"
+
 #include <linux/mman.h>
 
 static struct function *functions;
 static struct function *function_buckets[1024]; // by name
 static uint32_t slots_used;
-static uint32_t slot_table[2 * RUNTIME_SLOTS]; // slot + 1 by real address, open addressing
+static uint32_t first_slot_table[512];          // most processes need no more
+static uint32_t *slot_table = first_slot_table; // slot + 1 by real address, open addressing
+static uint32_t slot_table_size = 512;          // at least twice as many as there are slots
 
 struct function *bind_functions(void)
 {
@@ -34,40 +38,68 @@ static const struct wire_pattern *pattern_at(uint32_t index)
 
 static bool pattern_takes(const struct wire_pattern *pattern, const struct module *library)
 {
+    if ((pattern->flags & WIRE_OUTSIDE) != 0 && library != NULL && library->system)
+        return false;
     return pattern->library == 0 ||
            (library != NULL && module_is_named(library, plan_string(pattern->library)));
 }
 
-// Calls `each` for every pattern that names this function, until it returns false.
-static void patterns_named(const char *name, bool (*each)(uint32_t pattern, void *context),
-                           void *context)
+typedef bool each_pattern(uint32_t pattern, void *context); // false: that is enough
+
+static bool patterns_exact(const char *name, uint32_t flags, each_pattern *each, void *context)
 {
     const struct wire_plan *plan = runtime.plan;
     const uint32_t *table = plan_array(plan->exact_hash);
     uint32_t mask = plan->exact_hash.count - 1;
     if (plan->exact_hash.count != 0)
-        for (uint32_t at = wire_hash(name) & mask; table[at] != 0; at = (at + 1) & mask)
-            if (text_equal(plan_string(pattern_at(table[at] - 1)->name), name) &&
+        for (uint32_t at = wire_hash(name) & mask; table[at] != 0; at = (at + 1) & mask) {
+            const struct wire_pattern *pattern = pattern_at(table[at] - 1);
+            if ((pattern->flags & flags) == flags && text_equal(plan_string(pattern->name), name) &&
                 !each(table[at] - 1, context))
+                return false;
+        }
+    return true;
+}
+
+// Calls `each` for every pattern that names this function, until it returns false.
+static void patterns_named(const char *name, each_pattern *each, void *context)
+{
+    const struct wire_plan *plan = runtime.plan;
+    char plain[WIRE_PLAIN_NAME];
+    if (name[0] == '\0' || !patterns_exact(name, 0, each, context))
+        return;
+    if ((plan->uses & WIRE_USE_VARIANTS) != 0 && wire_is_decorated(name, text_length(name)))
+        for (size_t state = 0; wire_plain_name(name, &state, plain);)
+            if (!text_equal(plain, name) && !patterns_exact(plain, WIRE_VARIANTS, each, context))
                 return;
     const uint32_t *globs = plan_array(plan->globs);
-    for (uint32_t i = 0; i < plan->globs.count; i++)
-        if (text_glob(plan_string(pattern_at(globs[i])->name), name) && !each(globs[i], context))
+    for (uint32_t i = 0; i < plan->globs.count; i++) {
+        const char *glob = plan_string(pattern_at(globs[i])->name);
+        bool all = glob[0] == '*' && glob[1] == '\0';
+        if ((all || text_glob(glob, name)) && !each(globs[i], context))
             return;
+    }
 }
 
-static bool note_any(uint32_t pattern, void *context)
+enum wanted {
+    WANTED_NOT,
+    WANTED_OUTSIDE, // where a call leaves its module
+    WANTED,
+};
+
+static bool note_wanted(uint32_t pattern, void *context)
 {
-    (void)pattern;
-    *(bool *)context = true;
-    return false;
+    enum wanted *wanted = context;
+    bool outside = (pattern_at(pattern)->flags & WIRE_OUTSIDE) != 0;
+    *wanted = outside ? WANTED_OUTSIDE : WANTED;
+    return outside;
 }
 
-static bool is_wanted(const char *name)
+static enum wanted is_wanted(const char *name)
 {
-    bool found = false;
-    patterns_named(name, note_any, &found);
-    return found;
+    enum wanted wanted = WANTED_NOT;
+    patterns_named(name, note_wanted, &wanted);
+    return wanted;
 }
 
 // Functions: the rules of all patterns that take them, in the user's order.
@@ -146,29 +178,61 @@ static bool is_sorted(const uint32_t *items, uint32_t count, earlier *before)
     return true;
 }
 
+// Rules of one kind, out of all of a function; the list of all where that is the same.
+static const uint32_t *pick(const struct function *function, uint32_t count,
+                            bool (*is_kind)(const struct wire_rule *rule))
+{
+    if (count == function->rule_count || count == 0)
+        return function->rules;
+    uint32_t *list = arena_new(count * sizeof *list), at = 0;
+    for (uint32_t i = 0; list != NULL && i < function->rule_count; i++)
+        if (is_kind(&runtime.rules[function->rules[i]]))
+            list[at++] = function->rules[i];
+    return list;
+}
+
+static bool is_by_site(const struct wire_rule *rule)
+{
+    return rule->site != WIRE_NONE && rule->site_exact;
+}
+
+static bool is_counted(const struct wire_rule *rule)
+{
+    return !is_by_site(rule) && rule->count_first == rule->count_last;
+}
+
+static bool is_general(const struct wire_rule *rule)
+{
+    return !is_by_site(rule) && !is_counted(rule);
+}
+
+static const uint32_t *by_occurrence_first(const uint32_t *list, uint32_t count)
+{
+    if (list == NULL || is_sorted(list, count, by_occurrence))
+        return list;
+    uint32_t *sorted = arena_new(count * sizeof *sorted);
+    if (sorted == NULL)
+        return NULL;
+    memcpy(sorted, list, count * sizeof *sorted);
+    sort(sorted, count, by_occurrence);
+    return sorted;
+}
+
 // Splits the rules by how a call finds them: by its site, by its occurrence, or one after another.
 static bool classify(struct function *function)
 {
-    uint32_t *general = arena_new(function->rule_count * sizeof *general + 1);
-    uint32_t *counted = arena_new(function->rule_count * sizeof *counted + 1);
-    if (general == NULL || counted == NULL)
-        return false;
     for (uint32_t i = 0; i < function->rule_count; i++) {
         const struct wire_rule *rule = &runtime.rules[function->rules[i]];
-        if (rule->site != WIRE_NONE && rule->site_exact)
-            function->site_count++;
-        else if (rule->count_first == rule->count_last)
-            counted[function->counted_count++] = function->rules[i];
-        else
-            general[function->general_count++] = function->rules[i];
+        function->site_count += is_by_site(rule);
+        function->counted_count += is_counted(rule);
+        function->general_count += is_general(rule);
         function->every_call |=
             rule->count_first <= 1 && rule->count_step <= 1 && rule->count_last == UINT64_MAX;
     }
-    if (!is_sorted(counted, function->counted_count, by_occurrence))
-        sort(counted, function->counted_count, by_occurrence);
-    function->general = general;
-    function->counted = counted;
-    return true;
+    function->general = pick(function, function->general_count, is_general);
+    function->counted = by_occurrence_first(pick(function, function->counted_count, is_counted),
+                                            function->counted_count);
+    return function->general != NULL && function->counted != NULL;
 }
 
 static void note_windows(struct function *function, const struct gathering *all)
@@ -185,6 +249,22 @@ static void note_windows(struct function *function, const struct gathering *all)
     function->every_call |= function->starts_after != 0 || function->asks_after != 0;
 }
 
+// The rules that count_rules() has counted, ascending; of one pattern they stand in the plan.
+static const uint32_t *gather(const char *name, struct gathering *all)
+{
+    const uint32_t *refs = (const uint32_t *)plan_array(runtime.plan->rule_refs);
+    if (all->pattern_count == 1)
+        return refs + pattern_at(all->patterns[0])->rule_refs.offset;
+    uint32_t *rules = arena_new(all->count * sizeof *rules + 1);
+    if (rules == NULL)
+        return NULL;
+    *all = (struct gathering){.library = all->library, .rules = rules, .pattern = WIRE_NONE};
+    patterns_named(name, count_rules, all);
+    if (!is_sorted(rules, all->count, by_number))
+        sort(rules, all->count, by_number);
+    return rules;
+}
+
 static struct function *function_new(const char *name, const struct module *library)
 {
     struct gathering all = {.library = library, .pattern = WIRE_NONE};
@@ -192,7 +272,7 @@ static struct function *function_new(const char *name, const struct module *libr
     if (all.pattern_count == 0)
         return NULL;
     struct function *function = arena_new(sizeof *function);
-    uint32_t *rules = arena_new(all.count * sizeof *rules + 1);
+    const uint32_t *rules = gather(name, &all);
     size_t size = text_length(name) + 1;
     char *copy = arena_new(size);
     if (function == NULL || rules == NULL || copy == NULL) {
@@ -201,10 +281,6 @@ static struct function *function_new(const char *name, const struct module *libr
     }
     memset(function, 0, sizeof *function);
     memcpy(copy, name, size);
-    all = (struct gathering){.library = library, .rules = rules, .pattern = WIRE_NONE};
-    patterns_named(name, count_rules, &all);
-    if (!is_sorted(rules, all.count, by_number))
-        sort(rules, all.count, by_number);
     function->name = copy;
     function->library = library;
     function->habit = wire_habit_find(name);
@@ -249,7 +325,7 @@ static struct function *function_of(const char *name, const struct module *libra
 static uint32_t *slot_entry(const char *name, const void *real)
 {
     const struct module *library = module_at((uintptr_t)real);
-    uint32_t mask = 2 * RUNTIME_SLOTS - 1;
+    uint32_t mask = slot_table_size - 1;
     uint32_t at = (uint32_t)random_mix((uintptr_t)real) & mask;
     while (slot_table[at] != 0) {
         const struct slot *slot = &runtime_slots[slot_table[at] - 1];
@@ -261,12 +337,32 @@ static uint32_t *slot_entry(const char *name, const void *real)
     return &slot_table[at];
 }
 
+static bool slot_table_grow(void)
+{
+    uint32_t size = 4 * slot_table_size;
+    uint32_t *table = arena_new(size * sizeof *table);
+    if (table == NULL)
+        return false;
+    memset(table, 0, size * sizeof *table);
+    for (uint32_t i = 0; i < slots_used; i++) {
+        uint32_t at = (uint32_t)random_mix((uintptr_t)runtime_slots[i].real);
+        while (table[at & (size - 1)] != 0)
+            at++;
+        table[at & (size - 1)] = i + 1;
+    }
+    slot_table = table;
+    slot_table_size = size;
+    return true;
+}
+
 static struct slot *slot_of(const char *name, void *real, const struct hook *hook)
 {
     uint32_t *entry = slot_entry(name, real);
     if (*entry != 0)
         return &runtime_slots[*entry - 1];
-    if (slots_used == RUNTIME_SLOTS) {
+    if (2 * slots_used >= slot_table_size && slot_table_grow())
+        entry = slot_entry(name, real);
+    if (slots_used == RUNTIME_SLOTS || slots_used + 1 == slot_table_size) {
         journal_note(WIRE_NOTE_NO_SLOTS, name);
         return NULL;
     }
@@ -288,17 +384,21 @@ static struct slot *slot_of(const char *name, void *real, const struct hook *hoo
     return slot;
 }
 
-void *bind_pointer(const char *name, void *real, bool with_rules)
+static void *replacement_of(const char *name, void *real, bool with_rules, const struct hook *hook)
 {
     if (is_stub(real) || symbol_programs_plt(name) == real)
         return NULL;
-    const struct hook *hook = hook_find(name);
     if (hook != NULL && hook_real(hook->real, hook->name) != real)
         hook = NULL; // another function of that name
-    struct slot *slot = with_rules && is_wanted(name) ? slot_of(name, real, hook) : NULL;
+    struct slot *slot = with_rules ? slot_of(name, real, hook) : NULL;
     if (slot != NULL)
         return stub_of(slot);
     return hook != NULL ? hook->replacement : NULL;
+}
+
+void *bind_pointer(const char *name, void *real, bool with_rules)
+{
+    return replacement_of(name, real, with_rules && is_wanted(name) != WANTED_NOT, hook_find(name));
 }
 
 // Relocations.
@@ -369,19 +469,55 @@ static void write_place(const struct module *module, void **place, void *value)
     SYSTEM_3(__NR_mprotect, page, size, PROT_READ | executable);
 }
 
+// Versions that the module in hand needs of the C library: by bit, the first 64.
+static uint64_t system_versions;
+
+static void note_system_versions(const struct module *module)
+{
+    system_versions = 0;
+    const Elf64_Verneed *need = module->versions != NULL ? module->needed_versions : NULL;
+    for (; need != NULL; need = (const Elf64_Verneed *)((const char *)need + need->vn_next)) {
+        const Elf64_Vernaux *name = (const Elf64_Vernaux *)((const char *)need + need->vn_aux);
+        bool is_system = wire_is_system(module->strings + need->vn_file);
+        for (uint16_t i = 0; is_system && i < need->vn_cnt; i++) {
+            if ((name->vna_other & 0x7fff) < 64)
+                system_versions |= 1ull << (name->vna_other & 63);
+            name = (const Elf64_Vernaux *)((const char *)name + name->vna_next);
+        }
+        if (need->vn_next == 0)
+            break;
+    }
+}
+
+// Saves looking for it.
+static bool is_of_system(const struct module *module, uint32_t symbol)
+{
+    uint16_t version = module->versions != NULL ? module->versions[symbol] & 0x7fff : 0;
+    return version < 64 && (system_versions >> version & 1) != 0;
+}
+
+static bool is_inside(const struct module *module, const void *address)
+{
+    return (uintptr_t)address - module->low < module->high - module->low;
+}
+
 static void bind_slot(struct module *module, const Elf64_Rela *relocation, bool plt)
 {
     uint32_t index = (uint32_t)ELF64_R_SYM(relocation->r_info);
     const Elf64_Sym *symbol = &module->symbols[index];
     const char *name = module->strings + symbol->st_name;
     void **place = (void **)(module->bias + relocation->r_offset);
-    if (!is_function(symbol) || (hook_find(name) == NULL && !is_wanted(name)))
+    if (!is_function(symbol))
         return;
+    const struct hook *hook = hook_find(name);
+    enum wanted wanted = is_wanted(name);
+    if (wanted == WANTED_OUTSIDE && is_of_system(module, index))
+        wanted = WANTED_NOT;
     void *real = *place;
-    if (real == NULL)
-        return; // an undefined weak reference: the program tests for it
+    if ((hook == NULL && wanted == WANTED_NOT) || real == NULL)
+        return; // without an address: an undefined weak reference, which the program tests for
     if (plt && is_unbound(module, symbol, real)) {
-        struct symbol_query query = {name, symbol_version(module, index)};
+        struct symbol_query query = {.name = name, .version = symbol_version(module, index)};
         real = symbol_find(module, query);
         if (real == NULL) {
             if (ELF64_ST_BIND(symbol->st_info) != STB_WEAK)
@@ -389,7 +525,12 @@ static void bind_slot(struct module *module, const Elf64_Rela *relocation, bool 
             return;
         }
     }
-    void *replacement = bind_is_code(real) ? bind_pointer(name, real, !module->spared) : NULL;
+    if (wanted == WANTED_OUTSIDE && is_inside(module, real))
+        wanted = WANTED_NOT;
+    void *replacement =
+        bind_is_code(real)
+            ? replacement_of(name, real, wanted != WANTED_NOT && !module->spared, hook)
+            : NULL;
     if (replacement != NULL)
         write_place(module, place, replacement);
 }
@@ -413,6 +554,7 @@ void bind_module(struct module *module)
     if (module->symbols == NULL || module->strings == NULL)
         return;
     opened = false;
+    note_system_versions(module);
     bind_list(module, module->relocations, module->relocation_count);
     bind_list(module, module->plt_relocations, module->plt_relocation_count);
     if (opened)

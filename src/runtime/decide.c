@@ -80,7 +80,7 @@ static bool commit(const struct call *call, uint32_t rule)
     const struct wire_rule *r = &runtime.rules[rule];
     if (r->once && !atomic_swap_if(&runtime.rule_states[rule].once, 0, 1))
         return false;
-    if (r->new_stack && !stack_set_add(stack_hash(call->frame)))
+    if (r->new_stack && !stack_set_add(stack_hash(call)))
         return false;
     return true;
 }

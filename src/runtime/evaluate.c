@@ -285,7 +285,7 @@ __attribute__((noinline)) static bool ask(const struct call *call, uint32_t rule
         *ret_value = stack_matches(call, instruction->b);
         return true;
     case WIRE_OP_NEW_STACK:
-        *ret_value = !stack_set_has(stack_hash(call->frame));
+        *ret_value = !stack_set_has(stack_hash(call));
         return true;
     case WIRE_OP_VARIABLE:
         return variable_read(instruction->b, call, ret_value);

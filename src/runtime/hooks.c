@@ -87,18 +87,19 @@ static void *look_up(void *handle, struct symbol_query query, const void *caller
     clear_error();
     // A library that defines a name and asks for the next one wraps it (sanitizers, allocators,
     // tracing libraries). The call was seen on its way in; its inner half is not another one.
-    bool wraps = symbol_in(from, (struct symbol_query){query.name, NULL}) != NULL;
+    bool wraps = symbol_in(from, (struct symbol_query){.name = query.name}) != NULL;
     return looked_up(query.name, found, !wraps);
 }
 
 static void *hook_dlsym(void *handle, const char *name)
 {
-    return look_up(handle, (struct symbol_query){name, NULL}, __builtin_return_address(0));
+    return look_up(handle, (struct symbol_query){.name = name}, __builtin_return_address(0));
 }
 
 static void *hook_dlvsym(void *handle, const char *name, const char *version)
 {
-    return look_up(handle, (struct symbol_query){name, version}, __builtin_return_address(0));
+    return look_up(handle, (struct symbol_query){.name = name, .version = version},
+                   __builtin_return_address(0));
 }
 
 // Processes and threads.
@@ -485,7 +486,7 @@ void *hook_real(void **real, const char *name)
 {
     if (atomic_load(real) != NULL)
         return *real;
-    struct symbol_query query = {name, NULL};
+    struct symbol_query query = {.name = name};
     const struct module *library = module_at((uintptr_t)__errno_location);
     void *found = library != NULL ? symbol_in(library, query) : NULL;
     if (found == NULL) // before glibc 2.34 some of them lived in libraries of their own

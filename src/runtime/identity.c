@@ -70,10 +70,13 @@ static uint32_t process_number(uint32_t pid, bool forked)
 void process_start(void)
 {
     static struct process fallback;
-    long page = SYSTEM_6(__NR_mmap, 0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    runtime.process = system_failed(page) ? &fallback : (struct process *)page;
-    if (!system_failed(page))
-        SYSTEM_3(__NR_madvise, page, 4096, MADV_WIPEONFORK);
+    bool records = (runtime.region->options & WIRE_RECORD_CALLS) != 0;
+    size_t room = records ? RECORD_FIRST_SIZE : 0, size = sizeof(struct process) + room;
+    long memory = SYSTEM_6(__NR_mmap, 0, size, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    runtime.process = system_failed(memory) ? &fallback : (struct process *)memory;
+    if (!system_failed(memory) &&
+        !system_failed(SYSTEM_3(__NR_madvise, memory, (size + 4095) & ~4095ul, MADV_WIPEONFORK)))
+        runtime.process_room = room;
     uint32_t pid = system_pid();
     runtime.process->number = process_number(pid, false);
     runtime.process->key = random_mix(pid);

@@ -3,6 +3,8 @@
 // are noticed through the loader's own debugger hook, before their constructors run.
 #include "runtime/runtime.h"
 
+#include "wire/names.h"
+
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 
@@ -65,7 +67,7 @@ static const char *keep_text(const char *text)
 
 static void read_dynamic(struct module *module)
 {
-    uint64_t soname = 0;
+    uint64_t soname = 0, relative = 0;
     for (const Elf64_Dyn *entry = module->dynamic; entry->d_tag != DT_NULL; entry++) {
         uint64_t value = entry->d_un.d_val;
         const void *pointer = dynamic_pointer(module, value);
@@ -97,6 +99,9 @@ static void read_dynamic(struct module *module)
         case DT_RELASZ:
             module->relocation_count = value / sizeof(Elf64_Rela);
             break;
+        case DT_RELACOUNT:
+            relative = value;
+            break;
         case DT_JMPREL:
             module->plt_relocations = pointer;
             break;
@@ -115,6 +120,11 @@ static void read_dynamic(struct module *module)
         default:
             break;
         }
+    }
+    // The first ones say where the module is, and nothing else.
+    if (relative <= module->relocation_count) {
+        module->relocations += relative;
+        module->relocation_count -= relative;
     }
     if (soname != 0 && module->strings != NULL)
         module->soname = keep_text(module->strings + soname);
@@ -302,6 +312,7 @@ static struct module *module_new(struct link_map *map, bool startup)
     module->exempt |= text_starts(text_base(module->path), "linux-vdso") ||
                       text_starts(text_base(module->path), "ld-linux") || plugin_owns(module->path);
     module->spared = is_spared(module);
+    module->system = wire_is_system(text_base(module->path));
     return module;
 }
 
@@ -357,6 +368,7 @@ void module_scan(bool startup)
     if (set == NULL)
         return;
     scans++;
+    struct module **link = &runtime.program;
     for (struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next) {
         struct module *module = known(old, map);
         if (module == NULL)
@@ -368,7 +380,10 @@ void module_scan(bool startup)
         module->alive = true;
         module->seen = scans;
         set_insert(set, module);
+        atomic_store(link, module);
+        link = &module->later;
     }
+    atomic_store(link, (struct module *)NULL);
     atomic_store(&runtime.modules, set);
     bool lost = false;
     for (size_t i = 0; old != NULL && i < old->count; i++) {

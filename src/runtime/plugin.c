@@ -56,7 +56,7 @@ static const struct ordeal_trigger *find_trigger(const char *name)
     for (size_t i = 0; i < set->count; i++) {
         if (!plugin_owns(set->modules[i]->path))
             continue;
-        const void *found = symbol_in(set->modules[i], (struct symbol_query){symbol, NULL});
+        const void *found = symbol_in(set->modules[i], (struct symbol_query){.name = symbol});
         if (found != NULL)
             return found;
     }

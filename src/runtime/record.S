@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The gate of functions whose calls are counted and nothing else: a call from a known site costs a
-# look into the cache of record.c. On entry as in stubs.S: slot number and return address on the
+# look into the table of record.c. On entry as in stubs.S: slot number and return address on the
 # stack; only r11 is free.
 
         .set SLOT_ORIGINAL, 16
-        .hidden runtime_slots, runtime_single_threaded, runtime_record_cache, runtime_gate_full
+        .set ENTRIES, 16
+        .set RECORD_MULTIPLIER, 0x9e3779b97f4a7c15
+        .hidden runtime_slots, runtime_single_threaded, runtime_record_table, runtime_gate_full
 
         .text
         .globl runtime_gate_record
@@ -19,16 +21,18 @@ runtime_gate_record:
         push    %\register
         .cfi_adjust_cfa_offset 8
         .endr
-        mov     32(%rsp), %rax          # return address
-        mov     %eax, %r11d
-        and     $0xfffc0, %r11d         # a line of the cache for 64 bytes of code
-        add     runtime_record_cache(%rip), %r11
-        mov     24(%rsp), %r10          # slot number
-        shl     $48, %r10
-        or      %rax, %r10
-        cmp     %r10, (%r11)
+        mov     24(%rsp), %rax          # slot number
+        shl     $48, %rax
+        or      32(%rsp), %rax          # return address
+        movabs  $RECORD_MULTIPLIER, %r10
+        imul    %rax, %r10
+        shr     $28, %r10               # entries have 16 bytes
+        mov     runtime_record_table(%rip), %r11
+        and     (%r11), %r10
+        add     %r10, %r11
+        cmp     %rax, ENTRIES(%r11)
         jne     4f
-5:      mov     8(%r11), %r11
+5:      mov     ENTRIES + 8(%r11), %r11
         mov     runtime_single_threaded(%rip), %r10
         cmpb    $0, (%r10)
         je      2f
@@ -48,9 +52,9 @@ runtime_gate_record:
         .cfi_restore_state
 2:      lock incq (%r11)
         jmp     1b
-4:      .rept   3                       # the other entries of the line
+4:      .rept   3                       # the next entries
         add     $16, %r11
-        cmp     %r10, (%r11)
+        cmp     %rax, ENTRIES(%r11)
         je      5b
         .endr
         .irp register, rax, r10, r11

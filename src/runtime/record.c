@@ -1,50 +1,78 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Counts calls by process, function, site and maybe stack, straight into the region: nothing is
-// lost however the process dies. A row is found through a cache of this process, which the kernel
-// empties in a forked child; where threads, signals or processes get in each other's way, a key
-// takes a second row, and the reader adds them up.
+// lost however the process dies. Rows of a process stand next to each other, on few pages; it finds
+// them through a table of its own, which the kernel empties in a forked child. Where threads or
+// signals get in each other's way, a key takes a second row, and the reader adds them up.
 #include "runtime/runtime.h"
 
 #include <linux/mman.h>
 
-#define CACHE_LINES 16384
-#define CACHE_WAYS  4    // of a line of 64 bytes
-#define PROBES      4096 // code that only calls has several rows for each of its slots
-#define NO_ROOM     0xffffffffu
+#define NO_ROOM 0xffffffffu
 
-// The assembly of record.S knows this layout. An entry is never replaced by another, so that its
-// count belongs to its key; record_forget() may make them differ by one call.
+// The assembly of record.S knows this layout. The count of an entry belongs to its key;
+// record_forget() may make them differ by one call.
 struct cached {
     uint64_t key; // 0: free, BUSY: being written
     uint64_t *count;
 };
 #define BUSY 1
-struct cached (*runtime_record_cache)[CACHE_WAYS] __attribute__((visibility("hidden")));
+struct table {
+    uint64_t mask; // of offsets into `entries`; 0: this is a new process
+    uint64_t used;
+    struct cached entries[]; // open addressing; four more behind the last, never used, so that
+                             // the assembly may look at four in a row
+};
+#define SPARE 4
+struct table *runtime_record_table __attribute__((visibility("hidden")));
+
+// A process that calls little touches little memory: tables grow by eight.
+static struct table *tables[4];
+static const uint32_t table_entries[4] = {RECORD_FIRST_ENTRIES, 4096, 32768, 262144};
+_Static_assert(sizeof(struct table) + (RECORD_FIRST_ENTRIES + SPARE) * sizeof(struct cached) <=
+                   RECORD_FIRST_SIZE,
+               "the first table has its place");
 
 void record_prepare(void)
 {
     if ((runtime.region->options & WIRE_RECORD_CALLS) == 0 || runtime.region->calls == 0)
         return;
-    const size_t size = CACHE_LINES * sizeof(struct cached[CACHE_WAYS]);
-    long memory = SYSTEM_6(__NR_mmap, 0, size, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    // Without this a child would go on counting for its parent.
-    if (system_failed(memory) ||
-        system_failed(SYSTEM_3(__NR_madvise, memory, size, MADV_WIPEONFORK))) {
-        journal_note(WIRE_NOTE_MEMORY, "the cache of recorded calls");
+    if (runtime.process_room < RECORD_FIRST_SIZE) {
+        journal_note(WIRE_NOTE_MEMORY, "the table of recorded calls");
         return;
     }
-    runtime_record_cache = (struct cached(*)[CACHE_WAYS])memory;
+    tables[0] = (struct table *)(runtime.process + 1);
+    runtime_record_table = tables[0];
     runtime.calls = region_at(runtime.region->calls);
+}
+
+// The table in use, and how many entries it has.
+static struct table *table_now(uint32_t *ret_entries)
+{
+    struct table *table = atomic_load(&runtime_record_table);
+    uint32_t i = 0;
+    while (tables[i] != table)
+        i++;
+    *ret_entries = table_entries[i];
+    if (atomic_load(&table->mask) == 0)
+        atomic_store(&table->mask, (table_entries[i] - 1) * sizeof(struct cached));
+    return table;
+}
+
+static uint32_t home_of(uint64_t key, uint32_t entries)
+{
+    return (uint32_t)(key * RECORD_MULTIPLIER >> 32) & (entries - 1);
 }
 
 void record_forget(void)
 {
-    if (runtime_record_cache == NULL)
+    uint32_t entries;
+    if (runtime_record_table == NULL)
         return;
-    for (uint32_t i = 0; i < CACHE_LINES; i++)
-        for (uint32_t way = 0; way < CACHE_WAYS; way++)
-            if (runtime_record_cache[i][way].key != 0)
-                atomic_store(&runtime_record_cache[i][way].key, 0);
+    struct table *table = table_now(&entries);
+    for (uint32_t i = 0; i < entries; i++)
+        if (table->entries[i].key != 0)
+            atomic_store(&table->entries[i].key, 0);
+    atomic_store(&table->used, 0);
 }
 
 bool record_is_all(const struct function *function)
@@ -76,110 +104,174 @@ static uint32_t process_row(void)
     return index + 1;
 }
 
+static uint32_t function_add(const struct function *function, uint32_t library)
+{
+    uint32_t index = atomic_add(&runtime.calls->functions, 1);
+    if (index >= WIRE_CALL_FUNCTIONS)
+        return NO_ROOM;
+    struct wire_call_function *row = &runtime.calls->function[index];
+    row->state = WIRE_RECORD_OPEN;
+    row->library = library;
+    text_copy(row->name, sizeof row->name, function->name);
+    atomic_store(&row->state, WIRE_RECORD_COMPLETE);
+    return index + 1;
+}
+
+// Processes share these rows; two that come at the same time may each enter the same function.
 static uint32_t function_row(struct function *function)
 {
     if (function->recorded != 0)
         return function->recorded;
     struct module *definer = (struct module *)function->library;
     uint32_t library = definer != NULL ? module_index(definer) : WIRE_FRAME_UNKNOWN;
-    uint32_t start = wire_hash(function->name), index = NO_ROOM;
-    for (uint32_t i = 0; i < WIRE_CALL_FUNCTIONS && index == NO_ROOM; i++) {
-        uint32_t at = (start + i) % WIRE_CALL_FUNCTIONS;
-        struct wire_call_function *row = &runtime.calls->function[at];
-        if (atomic_swap_if(&row->state, WIRE_RECORD_EMPTY, WIRE_RECORD_OPEN)) {
-            row->library = library;
-            text_copy(row->name, sizeof row->name, function->name);
-            atomic_store(&row->state, WIRE_RECORD_COMPLETE);
-            index = at + 1;
-        } else if (atomic_load(&row->state) == WIRE_RECORD_COMPLETE && row->library == library &&
-                   text_equal(row->name, function->name)) {
-            index = at + 1;
+    uint32_t at = wire_hash(function->name), index = 0;
+    for (uint32_t i = 0; i < WIRE_CALL_NAMES && index == 0; i++, at++) {
+        uint32_t *name = &runtime.calls->names[at % WIRE_CALL_NAMES];
+        uint32_t known = atomic_load(name);
+        if (known == 0) {
+            index = function_add(function, library);
+            if (index != NO_ROOM)
+                atomic_swap_if(name, 0, index);
+        } else if (known <= WIRE_CALL_FUNCTIONS) {
+            const struct wire_call_function *row = &runtime.calls->function[known - 1];
+            if (row->library == library && text_equal(row->name, function->name))
+                index = known;
         }
     }
+    index = index != 0 ? index : NO_ROOM;
     atomic_store(&function->recorded, index);
     return index;
 }
 
-static struct wire_call *row_of(uint32_t process, uint32_t function, uint64_t site, uint64_t stack,
-                                uint64_t occurrence)
+static struct wire_call *row_new(void)
 {
-    // Not spread evenly: rows of sites close together stand on the same page.
-    uint64_t hash = process * 1021ull + WIRE_FRAME_MODULE(site) * 97ull +
-                    (WIRE_FRAME_OFFSET(site) >> 7) +
-                    (random_mix(stack) & (stack != 0 ? 0xffff : 0));
-    for (uint32_t i = 0; i < PROBES; i++) {
-        struct wire_call *row = &runtime.calls->rows[(hash + i) % WIRE_CALLS];
-        if (atomic_swap_if(&row->state, WIRE_RECORD_EMPTY, WIRE_RECORD_OPEN)) {
-            row->process = process;
-            row->function = function;
-            row->site = site;
-            row->stack = stack;
-            row->first = occurrence;
-            atomic_store(&row->state, WIRE_RECORD_COMPLETE);
-            return row;
+    uint32_t *next = &runtime.process->row;
+    for (;;) {
+        uint32_t at = atomic_load(next);
+        if (at % WIRE_CALL_ROWS != 0) {
+            if (atomic_swap_if(next, at, at + 1))
+                return &runtime.calls->rows[at];
+            continue;
         }
-        if (atomic_load(&row->state) == WIRE_RECORD_COMPLETE && row->process == process &&
-            row->function == function && row->site == site && row->stack == stack)
-            return row;
+        uint32_t first = atomic_add(&runtime.calls->taken, WIRE_CALL_ROWS);
+        if (first > WIRE_CALLS - WIRE_CALL_ROWS)
+            return NULL;
+        if (atomic_swap_if(next, at, first + 1))
+            return &runtime.calls->rows[first];
     }
-    return NULL;
 }
 
-// A line for 64 bytes of code: few pages for a process that runs little of it.
-static struct cached *cache_line(uint64_t key)
+static struct cached *table_find(struct table *table, uint32_t entries, uint64_t key)
 {
-    return runtime_record_cache[(key >> 6) % CACHE_LINES];
-}
-
-static struct cached *cache_find(uint64_t key)
-{
-    struct cached *line = cache_line(key);
-    for (uint32_t i = 0; i < CACHE_WAYS; i++)
-        if (atomic_load(&line[i].key) == key)
-            return &line[i];
-    return NULL;
+    for (uint32_t at = home_of(key, entries);; at++) {
+        struct cached *entry = &table->entries[at & (entries - 1)];
+        uint64_t found = atomic_load(&entry->key);
+        if (found == key)
+            return entry;
+        if (found == 0)
+            return NULL;
+    }
 }
 
 // Nobody waits: not a signal handler for the thread it interrupted.
-static void cache_put(uint64_t key, uint64_t *count)
+static void table_put(struct table *table, uint32_t entries, uint64_t key, uint64_t *count)
 {
-    struct cached *line = cache_line(key);
-    for (uint32_t i = 0; i < CACHE_WAYS; i++) {
-        if (!atomic_swap_if(&line[i].key, 0, BUSY))
+    atomic_add(&table->used, 1);
+    for (uint32_t at = home_of(key, entries);; at++) {
+        struct cached *entry = &table->entries[at & (entries - 1)];
+        if (atomic_load(&entry->key) != 0 || !atomic_swap_if(&entry->key, 0, BUSY))
             continue;
-        line[i].count = count;
-        atomic_store(&line[i].key, key);
+        entry->count = count;
+        atomic_store(&entry->key, key);
         return;
     }
+}
+
+// A key that somebody adds meanwhile is not taken along, and takes another row later.
+static struct table *table_grow(struct table *old, uint32_t *entries)
+{
+    uint32_t i = 0;
+    while (tables[i] != old)
+        i++;
+    if (++i == sizeof tables / sizeof *tables || !atomic_swap_if(&runtime.process->growing, 0, 1))
+        return old;
+    size_t size = sizeof *old + (table_entries[i] + SPARE) * sizeof(struct cached);
+    long memory = SYSTEM_6(__NR_mmap, 0, size, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    // Without this a child would go on counting for its parent.
+    if (system_failed(memory) ||
+        system_failed(SYSTEM_3(__NR_madvise, memory, size, MADV_WIPEONFORK)))
+        return old; // and nobody tries again
+    struct table *table = (struct table *)memory;
+    table->mask = (table_entries[i] - 1) * sizeof(struct cached);
+    for (uint32_t k = 0; k < *entries; k++)
+        if (old->entries[k].key > BUSY)
+            table_put(table, table_entries[i], old->entries[k].key, old->entries[k].count);
+    tables[i] = table;
+    *entries = table_entries[i];
+    atomic_store(&runtime_record_table, table);
+    atomic_store(&runtime.process->growing, 0);
+    return table;
+}
+
+// The stack of a call, where stacks are told apart.
+struct stack {
+    uint32_t count;
+    uint64_t pcs[WIRE_FRAMES];
+};
+
+// The first of them is the return address. The functions of a slot are one; two keys are never the
+// same, as far as 63 bits tell.
+static uint64_t stack_key(const struct stack *stack, uint64_t slot)
+{
+    uint64_t key = slot << 48;
+    for (uint32_t i = 0; i < stack->count; i++)
+        key = (key ^ stack->pcs[i]) * RECORD_MULTIPLIER ^ key >> 29;
+    return random_mix(key) | 2;
+}
+
+// NULL: there is no room.
+static uint64_t *new_count(const struct call *call, const struct stack *stack)
+{
+    const struct call_frame *frame = call->frame;
+    uint32_t process = process_row(), function = function_row(call->function);
+    if (process == NO_ROOM || function == NO_ROOM)
+        return NULL;
+    struct wire_call *row = row_new();
+    if (row == NULL)
+        return NULL;
+    row->state = WIRE_RECORD_OPEN;
+    row->process = process - 1;
+    row->function = function - 1;
+    row->site = journal_frame(frame->return_address);
+    row->stack = stack->count != 0 ? frames_hash(stack->pcs, stack->count) : 0;
+    row->first = call->occurrence;
+    row->count = 1;
+    atomic_store(&row->state, WIRE_RECORD_COMPLETE);
+    return &row->count;
 }
 
 void record_call(const struct call *call)
 {
     const struct call_frame *frame = call->frame;
-    bool by_stack = (runtime.region->options & WIRE_RECORD_STACKS) != 0;
+    struct stack stack;
+    stack.count = 0;
     uint64_t key = frame->return_address | frame->slot << 48;
-    if (by_stack) {
-        uint64_t pcs[WIRE_FRAMES];
-        uint32_t count = walk_collect(frame, pcs, WIRE_FRAMES);
-        key = frame->slot << 48; // the first of them is the return address
-        for (uint32_t i = 0; i < count; i++)
-            key = random_mix(key ^ pcs[i]);
-        key |= 1;
+    if ((runtime.region->options & WIRE_RECORD_STACKS) != 0) {
+        stack.count = stack_collect(call, stack.pcs);
+        key = stack_key(&stack, frame->slot);
     }
-    struct cached *entry = cache_find(key);
+    uint32_t entries;
+    struct table *table = table_now(&entries);
+    struct cached *entry = table_find(table, entries, key);
     if (entry != NULL) {
         atomic_add(entry->count, 1);
         return;
     }
-    uint32_t process = process_row(), function = function_row(call->function);
-    struct wire_call *row = NULL;
-    if (process != NO_ROOM && function != NO_ROOM)
-        row = row_of(process - 1, function - 1, journal_frame(frame->return_address),
-                     by_stack ? stack_hash(frame) : 0, call->occurrence);
-    if (row == NULL) {
+    if (table->used >= entries / 2)
+        table = table_grow(table, &entries);
+    uint64_t *count = table->used < entries / 8 * 7 ? new_count(call, &stack) : NULL;
+    if (count != NULL)
+        table_put(table, entries, key, count);
+    else
         atomic_add(&runtime.calls->lost, 1);
-        return;
-    }
-    atomic_add(&row->count, 1);
-    cache_put(key, &row->count);
 }

@@ -76,7 +76,8 @@ struct function {
 
 // A loaded object. Pointers go into its own mapping.
 struct module {
-    struct module *next; // among the unloaded
+    struct module *next;  // among the unloaded
+    struct module *later; // the next in the loader's list
     struct link_map *map;
     uintptr_t bias, low, high; // link-time address 0; mapped range
     const char *path;          // "" for the program until asked
@@ -99,6 +100,7 @@ struct module {
     bool startup;             // loaded before the program started
     bool exempt;              // the runtime, the loader, a plug-in, the vDSO: never rewritten
     bool spared;              // its calls are no rule's business
+    bool system;              // part of the C library
     bool symbolic;            // its own definitions come first
     bool fresh;               // not yet seen by the loader's event
     bool deep, global;        // opened with RTLD_DEEPBIND, RTLD_GLOBAL
@@ -152,7 +154,14 @@ struct process {
     uint32_t crash_signal;
     uint32_t crash_done; // futex: 1: it is written
     uint32_t recorded;   // 1 + its number in the region's table of calls; 0: not yet known
-};
+    uint32_t row;        // next of its rows there; at a multiple of WIRE_CALL_ROWS: it has none
+    uint32_t growing;    // a thread makes a larger table of them
+} __attribute__((aligned(64)));
+
+// A process that records has its first table of calls behind the struct, emptied with it.
+#define RECORD_FIRST_ENTRIES 512
+#define RECORD_FIRST_SIZE    (16 + (RECORD_FIRST_ENTRIES + 4) * 16)
+#define RECORD_MULTIPLIER    0x9e3779b97f4a7c15ull // record.S knows it, too
 
 struct runtime {
     struct wire_region *region;
@@ -162,12 +171,14 @@ struct runtime {
     struct wire_rule_state *rule_states;
     struct wire_pattern_state *pattern_states;
     struct process *process;
-    uint64_t lineage; // of the process
+    size_t process_room; // bytes behind it that are emptied with it
+    uint64_t lineage;    // of the process
     uint32_t forks, threads;
     uint64_t stack_top;              // of the main thread
     char **arguments, **environment; // of the process at start
     const struct module_set *modules;
     const struct module *self;
+    struct module *program;     // the first of the loader's list
     long (*clock)(int, void *); // the vDSO's clock_gettime
     bool armed;
     struct wire_calls *calls;            // NULL: calls are not recorded
@@ -253,6 +264,7 @@ void runtime_loader_event(void);
 struct symbol_query {
     const char *name;
     const char *version; // or NULL
+    uint32_t hash;       // of the name, as tables of symbols have it; 0: not known yet
 };
 // The address the loader would bind a reference from `from` to, or NULL.
 void *symbol_find(const struct module *from, struct symbol_query query);
@@ -336,7 +348,9 @@ bool walk_interrupted(struct walk *walk, const void *context);
 void unwind_forget(void);
 // Return addresses from the call outwards, at most `room`, at least the call's own.
 uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t room);
-uint64_t stack_hash(const struct call_frame *frame);
+uint32_t stack_collect(const struct call *call, uint64_t pcs[WIRE_FRAMES]); // likewise
+uint64_t frames_hash(const uint64_t *pcs, uint32_t count);
+uint64_t stack_hash(const struct call *call);
 
 // evaluate.c
 struct call {

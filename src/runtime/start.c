@@ -82,7 +82,7 @@ static void find_clock(void)
     for (size_t i = 0; i < runtime.modules->count; i++)
         if (text_starts(text_base(runtime.modules->modules[i]->path), "linux-vdso"))
             runtime.clock = (long (*)(int, void *))symbol_in(
-                runtime.modules->modules[i], (struct symbol_query){"__vdso_clock_gettime", NULL});
+                runtime.modules->modules[i], (struct symbol_query){.name = "__vdso_clock_gettime"});
 }
 
 __attribute__((constructor)) static void runtime_start(int argc, char **argv, char **environment)

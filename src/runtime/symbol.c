@@ -84,7 +84,7 @@ static uint32_t find_gnu(const struct module *module, struct symbol_query query)
     const uint64_t *filter = (const uint64_t *)&table[4];
     const uint32_t *bucket = (const uint32_t *)&filter[words];
     const uint32_t *chain = &bucket[buckets];
-    uint32_t hash = gnu_hash(query.name);
+    uint32_t hash = query.hash != 0 ? query.hash : gnu_hash(query.name);
     if (buckets == 0 || words == 0)
         return 0;
     uint64_t word = filter[hash / 64 & (words - 1)];
@@ -140,11 +140,10 @@ void *symbol_in(const struct module *module, struct symbol_query query)
 // Scopes. The global one is the loader's list, in load order, of everything loaded at start or
 // opened with RTLD_GLOBAL; a late module also has the one of the module it was opened with.
 
-static void *find_global(const struct link_map *first, struct symbol_query query)
+static void *find_global(struct symbol_query query)
 {
-    for (const struct link_map *map = first; map != NULL; map = map->l_next) {
-        const struct module *module = module_of(map);
-        if (module == NULL || module == runtime.self || !(module->startup || module->global))
+    for (const struct module *module = runtime.program; module != NULL; module = module->later) {
+        if (module == runtime.self || !(module->startup || module->global))
             continue;
         void *address = symbol_in(module, query);
         if (address != NULL)
@@ -215,11 +214,12 @@ static void *find_local(const struct module *from, const struct module *after,
 
 void *symbol_find(const struct module *from, struct symbol_query query)
 {
+    query.hash = gnu_hash(query.name);
     void *address = from->symbolic ? symbol_in(from, query) : NULL;
     if (address == NULL && from->deep)
         address = find_local(from, NULL, query);
     if (address == NULL)
-        address = find_global(_r_debug.r_map, query);
+        address = find_global(query);
     if (address == NULL)
         address = find_local(from, NULL, query);
     return address;
@@ -227,11 +227,10 @@ void *symbol_find(const struct module *from, struct symbol_query query)
 
 // The next two are called outside the loader's lock, so they look only at what cannot go away
 // meanwhile: what was there at the start, or what the caller itself keeps loaded.
-static void *find_startup(const struct link_map *first, struct symbol_query query)
+static void *find_startup(const struct module *first, struct symbol_query query)
 {
-    for (const struct link_map *map = first; map != NULL; map = map->l_next) {
-        const struct module *module = module_of(map);
-        if (module == NULL || !module->startup)
+    for (const struct module *module = first; module != NULL; module = module->later) {
+        if (!module->startup)
             break;
         void *address = module != runtime.self ? symbol_in(module, query) : NULL;
         if (address != NULL)
@@ -242,23 +241,20 @@ static void *find_startup(const struct link_map *first, struct symbol_query quer
 
 void *symbol_find_at_start(struct symbol_query query)
 {
-    return find_startup(_r_debug.r_map, query);
+    return find_startup(runtime.program, query);
 }
 
 void *symbol_find_after(const struct module *from, struct symbol_query query)
 {
     if (from->root != NULL)
         return find_local(from, from, query);
-    return find_startup(from->map->l_next, query);
+    return find_startup(from->later, query);
 }
 
 void *symbol_programs_plt(const char *name)
 {
-    const struct module *program = runtime.modules->modules[0];
-    for (size_t i = 0; i < runtime.modules->count; i++)
-        if (runtime.modules->modules[i]->map->l_prev == NULL)
-            program = runtime.modules->modules[i];
-    if (program->bias != 0)
+    const struct module *program = runtime.program;
+    if (program == NULL || program->bias != 0)
         return NULL;
     for (size_t i = 0; i < program->plt_relocation_count; i++) {
         const Elf64_Sym *symbol =

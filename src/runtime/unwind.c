@@ -215,6 +215,18 @@ bool walk_next(struct walk *walk)
     return pc != 0;
 }
 
+uint32_t stack_collect(const struct call *call, uint64_t pcs[WIRE_FRAMES])
+{
+    struct trail *trail = trail_take(call);
+    if (trail == NULL)
+        return walk_collect(call->frame, pcs, WIRE_FRAMES);
+    uint32_t count = trail->count;
+    for (uint32_t i = 0; i < count; i++)
+        pcs[i] = trail->frames[i].pc;
+    trail_leave(trail);
+    return count;
+}
+
 uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t room)
 {
     struct walk walk;
@@ -227,10 +239,8 @@ uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t ro
 }
 
 // The same for the same path through the same builds, wherever they are loaded.
-uint64_t stack_hash(const struct call_frame *frame)
+uint64_t frames_hash(const uint64_t *pcs, uint32_t count)
 {
-    uint64_t pcs[WIRE_FRAMES];
-    uint32_t count = walk_collect(frame, pcs, WIRE_FRAMES);
     uint64_t hash = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct module *module = module_at(pcs[i]);
@@ -238,4 +248,10 @@ uint64_t stack_hash(const struct call_frame *frame)
         hash = random_mix(hash ^ part);
     }
     return hash != 0 ? hash : 1;
+}
+
+uint64_t stack_hash(const struct call *call)
+{
+    uint64_t pcs[WIRE_FRAMES];
+    return frames_hash(pcs, stack_collect(call, pcs));
 }

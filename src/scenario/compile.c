@@ -56,7 +56,7 @@ static struct error *put_patterns(const struct scenario *scenario, struct buffer
         patterns[i] = (struct wire_pattern){
             .name = pattern->name.offset,
             .library = pattern->library.offset,
-            .flags = pattern->is_glob ? WIRE_GLOB : 0,
+            .flags = pattern->flags | (pattern->is_glob ? WIRE_GLOB : 0),
             .rule_refs = {.offset = at},
             .arguments = pattern_arguments(pattern),
             .string_arguments = pattern_strings(pattern),

@@ -21,6 +21,7 @@ struct pattern {
     struct text name, library;
     const struct prototype *prototype; // or NULL
     bool is_glob;
+    uint32_t flags;     // enum wire_pattern_flag beyond WIRE_GLOB
     unsigned arguments; // beyond the prototype: the highest that a rule mentions
     unsigned string_arguments;
     uint32_t rule_count;

@@ -80,6 +80,19 @@ struct error *scenario_intern_pattern(struct scenario *scenario, struct text lib
     return NULL;
 }
 
+struct error *scenario_add_watch(struct scenario *scenario, const char *spec,
+                                 enum scenario_watch kind)
+{
+    size_t before = scenario->patterns.count; // others mean what they say
+    TRY(scenario_add_spec(scenario, spec));
+    for (size_t i = before; i < scenario->patterns.count; i++)
+        scenario->patterns.items[i].flags |=
+            kind == SCENARIO_WATCH_VARIANTS ? WIRE_VARIANTS : WIRE_OUTSIDE;
+    if (kind == SCENARIO_WATCH_VARIANTS)
+        scenario->uses |= WIRE_USE_VARIANTS;
+    return NULL;
+}
+
 static bool brackets_close(const char *text)
 {
     const char *open;

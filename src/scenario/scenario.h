@@ -17,6 +17,13 @@ void scenario_free(struct scenario *scenario);
 
 // Adds the rules of one --inject argument: native spelling or strace's.
 struct error *scenario_add_spec(struct scenario *scenario, const char *spec);
+// Likewise, for functions that are only watched: more than the one of that name, or less.
+enum scenario_watch {
+    SCENARIO_WATCH_VARIANTS, // what wire/names.h makes of its name, too
+    SCENARIO_WATCH_OUTSIDE,  // only calls that leave the caller's module, not to the C library
+};
+struct error *scenario_add_watch(struct scenario *scenario, const char *spec,
+                                 enum scenario_watch kind);
 // Adds the rules of a scenario file; YAML or the LFI article's XML, told apart by content.
 struct error *scenario_add_file(struct scenario *scenario, const char *path);
 // Same for a text already in memory; `name` is for error messages.

@@ -86,8 +86,8 @@ static inline int wire_check_patterns(const struct wire_checked *checked)
     for (uint32_t i = 0; i < plan->patterns.count; i++) {
         const struct wire_pattern *pattern = &patterns[i];
         if (pattern->name >= plan->strings.count || pattern->library >= plan->strings.count ||
-            (pattern->flags & ~(uint32_t)WIRE_GLOB) != 0 || pattern->arguments > WIRE_ARGUMENTS ||
-            pattern->string_arguments >> WIRE_ARGUMENTS != 0)
+            (pattern->flags & ~(uint32_t)(WIRE_GLOB | WIRE_VARIANTS | WIRE_OUTSIDE)) != 0 ||
+            pattern->arguments > WIRE_ARGUMENTS || pattern->string_arguments >> WIRE_ARGUMENTS != 0)
             return WIRE_CHECK_BAD_PATTERN;
         if (pattern->rule_refs.offset != used ||
             !wire_check_slice(pattern->rule_refs, plan->rule_refs.count))
@@ -356,7 +356,7 @@ static inline int wire_plan_check(const void *bytes, uint64_t size)
         return WIRE_CHECK_BAD_VERSION;
     if (checked.plan->size < sizeof *checked.plan || checked.plan->size > size)
         return WIRE_CHECK_BAD_SIZE;
-    if (checked.plan->uses >> 4 != 0)
+    if (checked.plan->uses >> 5 != 0)
         return WIRE_CHECK_BAD_USES;
     if (!wire_check_spans(checked.plan))
         return WIRE_CHECK_BAD_SPAN;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define WIRE_PLAN_MAGIC  0x4c50524fu // "ORPL"
-#define WIRE_VERSION     4u
+#define WIRE_VERSION     5u
 #define WIRE_NONE        0xffffffffu
 #define WIRE_STACK_DEPTH 32 // values an expression may hold at once; the compiler checks
 #define WIRE_AFTER_MAX   32 // after() instances in one plan
@@ -51,10 +51,13 @@ enum wire_use {
     WIRE_USE_NEW_STACK = 1 << 1, // some rule asks new_stack
     WIRE_USE_REMOTE = 1 << 2,
     WIRE_USE_WITNESSES = 1 << 3, // calls of the witnesses of habits.h are of interest
+    WIRE_USE_VARIANTS = 1 << 4,  // some pattern has WIRE_VARIANTS
 };
 
 enum wire_pattern_flag {
-    WIRE_GLOB = 1 << 0, // name holds * ? or [
+    WIRE_GLOB = 1 << 0,     // name holds * ? or [
+    WIRE_VARIANTS = 1 << 1, // the names of names.h with this plain name, too
+    WIRE_OUTSIDE = 1 << 2,  // only calls that leave the caller's module, and not to the C library
 };
 
 // What the user named: functions to intercept. Strings are offsets into `strings`.

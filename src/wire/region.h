@@ -23,8 +23,10 @@
 #define WIRE_CAPTURED_STRINGS 2
 #define WIRE_CAPTURED_SIZE    96
 #define WIRE_NOTE_TEXT        512
-#define WIRE_CALLS            65536 // rows of the table of calls; a power of two
+#define WIRE_CALLS            65536 // rows of the table of calls
+#define WIRE_CALL_ROWS        32    // that a process takes at a time
 #define WIRE_CALL_FUNCTIONS   1024
+#define WIRE_CALL_NAMES       2048 // a power of two
 #define WIRE_CALL_PROCESSES   4096
 
 // A workload that forks where a fault is to be injected: the child takes the fault, the workload
@@ -290,16 +292,17 @@ struct wire_record {
 
 // The calls of the plan's functions, by process, function, site and maybe stack.
 struct wire_calls {
-    uint64_t lost;      // calls that found no room
-    uint32_t processes; // rows asked for
+    uint64_t lost;                        // calls that found no room
+    uint32_t processes, functions, taken; // rows asked for, of each kind; above the size: lost
     uint32_t reserved;
     struct wire_call_process {
         uint32_t state;  // enum wire_record_state
         uint32_t number; // as in process(n)
         uint32_t pid;
         uint32_t reserved;
-        char program[64];           // file name, as in process("name")
-    } process[WIRE_CALL_PROCESSES]; // one per process and program that it runs
+        char program[64];            // file name, as in process("name")
+    } process[WIRE_CALL_PROCESSES];  // one per process and program that it runs
+    uint32_t names[WIRE_CALL_NAMES]; // 1 + row of a function, open addressing by wire_hash(name)
     struct wire_call_function {
         uint32_t state;   // enum wire_record_state
         uint32_t library; // module table index, or WIRE_FRAME_UNKNOWN
@@ -314,7 +317,7 @@ struct wire_calls {
         uint64_t stack; // hash; 0 without WIRE_RECORD_STACKS
         uint64_t count;
         uint64_t first; // occurrence number of the first call
-    } rows[WIRE_CALLS]; // open addressing; a key may stand in several rows
+    } rows[WIRE_CALLS]; // a process has some next to each other; a key may stand in several
 };
 
 // Tells two builds of a module apart without opening the file: a hash over its program headers.

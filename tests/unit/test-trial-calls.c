@@ -11,26 +11,28 @@
 
 static char runtime[PATH_MAX];
 
-static void compile(const char *text)
+static void put_source(const char *text)
 {
     FILE *file = fopen("victim.c", "w");
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
     assert_int_equal(fclose(file), 0);
+}
+
+static void compile(const char *text)
+{
+    put_source(text);
     assert_int_equal(system("gcc -O0 -g -D_GNU_SOURCE -pthread -o victim victim.c"), 0);
 }
 
-// Runs ./victim with the watched functions; its wait status.
-static int record(const char *spec, bool stacks, struct calls *ret_calls)
+// Runs ./victim with the scenario's rules, which it frees; its wait status.
+static int record_scenario(struct scenario *scenario, bool stacks, struct calls *ret_calls)
 {
     static char *const command[] = {(char *)"./victim", NULL};
     struct armed *armed;
-    struct scenario *scenario;
     struct wire_view view;
     setenv("ORDEAL_RUNTIME", runtime, 1);
     must(armed_new(&armed));
-    must(scenario_new(&scenario));
-    must(scenario_add_spec(scenario, spec));
     const struct armed_options options = {.scenario = scenario,
                                           .command = command,
                                           .environment = environ,
@@ -50,6 +52,14 @@ static int record(const char *spec, bool stacks, struct calls *ret_calls)
     scenario_free(scenario);
     armed_free(armed);
     return status;
+}
+
+static int record(const char *spec, bool stacks, struct calls *ret_calls)
+{
+    struct scenario *scenario;
+    must(scenario_new(&scenario));
+    must(scenario_add_spec(scenario, spec));
+    return record_scenario(scenario, stacks, ret_calls);
 }
 
 static const char *program_of(const struct calls *calls, uint32_t process)
@@ -201,6 +211,62 @@ static void rules_still_fire(void **state)
     calls_deinit(&calls);
 }
 
+static uint64_t calls_of(const struct calls *calls, const char *function)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < calls->rows.count; i++)
+        if (strcmp(calls->functions.items[calls->rows.items[i].function].name, function) == 0)
+            sum += calls->rows.items[i].count;
+    return sum;
+}
+
+// A library that calls itself through its own table is no library call; one that calls another is,
+// and the C library's functions are known by every name that header files give them.
+static void what_leaves_a_module(void **state)
+{
+    struct calls calls;
+    struct scenario *scenario;
+    put_source("int inner(int n) { return n; }\n"
+               "int outer(int n) { return inner(n) + inner(n + 1); }\n");
+    assert_int_equal(system("gcc -O0 -shared -fPIC -o libown.so victim.c"), 0);
+    put_source("#define _FILE_OFFSET_BITS 64\n"
+               "#include <fcntl.h>\n#include <string.h>\n#include <unistd.h>\n"
+               "int inner(int), outer(int);\n"
+               "int main(int argc, char **argv) {\n"
+               "  volatile int size = strlen(argv[0]); open(\"victim\", O_RDONLY); getppid();\n"
+               "  return outer(1) + inner(2) - 5 + 0 * size; }\n");
+    assert_int_equal(system("gcc -O0 -fno-builtin -o victim victim.c -L. -lown -Wl,-rpath,."), 0);
+    must(scenario_new(&scenario));
+    must(scenario_add_watch(scenario, "open watch", SCENARIO_WATCH_VARIANTS));
+    must(scenario_add_watch(scenario, "* watch", SCENARIO_WATCH_OUTSIDE));
+    assert_int_equal(record_scenario(scenario, false, &calls), 0);
+    assert_int_equal(calls_of(&calls, "outer"), 1);
+    assert_int_equal(calls_of(&calls, "inner"), 1);
+    assert_int_equal(calls_of(&calls, "open64"), 1);
+    assert_int_equal(calls_of(&calls, "strlen"), 0);
+    assert_int_equal(calls_of(&calls, "getppid"), 0);
+    assert_int_equal(calls.functions.count, 3);
+    calls_deinit(&calls);
+}
+
+// More sites than the first tables have room for, in parent and child.
+static void tables_grow(void **state)
+{
+    struct calls calls;
+    compile(
+        "#include <unistd.h>\n#include <sys/wait.h>\n"
+        "#define A getppid();\n#define B A A A A A A A A A A\n#define C B B B B B B B B B B\n"
+        "static void all(void) { C C C C C C }\n"
+        "int main(void) { all(); all(); if (fork() == 0) { all(); _exit(0); } wait(NULL); all();"
+        " return 0; }\n");
+    assert_int_equal(record("getppid watch", false, &calls), 0);
+    assert_int_equal(calls.lost, 0);
+    assert_int_equal(calls.rows.count, 1200);
+    for (size_t i = 0; i < calls.rows.count; i++)
+        assert_int_equal(calls.rows.items[i].count, calls.rows.items[i].process == 0 ? 3 : 1);
+    calls_deinit(&calls);
+}
+
 static void nonsense_is_left_out(void **state)
 {
     struct wire_calls *table = calloc(1, sizeof *table);
@@ -244,6 +310,8 @@ int main(void)
         IN_SCRATCH(stacks_are_told_apart),
         IN_SCRATCH(what_does_not_fit_is_counted),
         IN_SCRATCH(rules_still_fire),
+        IN_SCRATCH(what_leaves_a_module),
+        IN_SCRATCH(tables_grow),
         cmocka_unit_test(nonsense_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
