@@ -45,6 +45,17 @@ static void set_linkage(struct pass *pass, const struct pass_function *subject, 
     LLVMSetComdat(subject->twin, group);
 }
 
+static bool has_attribute(LLVMValueRef function, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind) != NULL;
+}
+
+static bool is_always_inlined(LLVMValueRef function)
+{
+    return has_attribute(function, "alwaysinline");
+}
+
 static void make_twin(struct pass *pass, struct pass_function *subject)
 {
     size_t size;
@@ -59,6 +70,12 @@ static void make_twin(struct pass *pass, struct pass_function *subject)
         LLVMSetSection(subject->twin, section.data);
     // What a fault makes of a pointer shall be seen, not reasoned away.
     set_attribute(pass, subject->twin, "null_pointer_is_valid");
+    // Twins only run when a fault is enabled: copies of them would cost much and gain little.
+    if (!is_always_inlined(subject->twin)) {
+        set_attribute(pass, subject->twin, "noinline");
+        if (!has_attribute(subject->twin, "optnone"))
+            set_attribute(pass, subject->twin, "optsize");
+    }
     buffer_deinit(&name);
     buffer_deinit(&section);
 }
@@ -109,7 +126,8 @@ static void redirect_call(struct pass *pass, LLVMValueRef call, bool in_twin)
     else if (called == NULL && LLVMIsDeclaration(callee) && pass->options.lto &&
              LLVMGetInstructionOpcode(call) == LLVMCall)
         hide_callee(pass, call, callee);
-    else if (called == NULL && !LLVMIsDeclaration(callee))
+    // One that is always inlined may well be defined nowhere else.
+    else if (called == NULL && !LLVMIsDeclaration(callee) && !is_always_inlined(callee))
         keep_away(pass, call);
 }
 

@@ -71,8 +71,9 @@ bool pass_run(LLVMModuleRef module, const char *options)
 {
     _cleanup_(deinit) struct pass pass = {.module = module,
                                           .context = LLVMGetModuleContext(module)};
-    if (!is_supported(module))
-        return false;
+    if (!is_supported(module) || LLVMGetNamedMetadata(module, "ordeal", 6) != NULL)
+        return false; // or it has been here before
+    LLVMGetOrInsertNamedMetadata(module, "ordeal", 6);
     pass_options_parse(options, &pass.options);
     pass_must(buffer_append(&pass.strings, "", 1));
     pass_find(&pass);

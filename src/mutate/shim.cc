@@ -135,11 +135,21 @@ bool shim_demote(LLVMValueRef wrapped)
             values.push_back(&instruction);
         else
             continue;
-        if (instruction.getType()->isTokenTy() || instruction.isSwiftError())
+        if (instruction.getType()->isTokenTy() || instruction.isSwiftError() ||
+            isa<CallBrInst>(instruction))
             return false;
     }
-    for (Instruction *value : values)
+    for (Instruction *value : values) {
+        // What a call with a landing pad returns exists only after it: kept in a block of its own,
+        // which is cloned together with the call.
+        if (auto *call = dyn_cast<InvokeInst>(value)) {
+            BasicBlock *next = BasicBlock::Create(call->getContext(), "", &function);
+            BranchInst::Create(call->getNormalDest(), next)->setDebugLoc(call->getDebugLoc());
+            call->getNormalDest()->replacePhiUsesWith(call->getParent(), next);
+            call->setNormalDest(next);
+        }
         DemoteRegToStack(*value);
+    }
     for (PHINode *join : joins)
         DemotePHIToStack(join);
     return true;
@@ -166,10 +176,8 @@ LLVMBasicBlockRef shim_split(LLVMBasicBlockRef wrapped)
     return wrap(first == block->end() ? nullptr : block->splitBasicBlock(first));
 }
 
-LLVMBasicBlockRef shim_clone_block(LLVMBasicBlockRef wrapped)
+static BasicBlock *clone_block(BasicBlock *block, ValueToValueMapTy &map)
 {
-    BasicBlock *block = unwrap(wrapped);
-    ValueToValueMapTy map;
     BasicBlock *copy = CloneBasicBlock(block, map, ".fault", block->getParent());
     Module *module = block->getModule();
     for (Instruction &instruction : *copy) {
@@ -177,7 +185,16 @@ LLVMBasicBlockRef shim_clone_block(LLVMBasicBlockRef wrapped)
         RemapDbgRecordRange(module, instruction.getDbgRecordRange(), map,
                             RF_IgnoreMissingLocals | RF_NoModuleLevelChanges);
     }
-    return wrap(copy);
+    auto *call = dyn_cast<InvokeInst>(copy->getTerminator());
+    if (call != nullptr && !block->getTerminator()->use_empty())
+        call->setNormalDest(clone_block(call->getNormalDest(), map));
+    return copy;
+}
+
+LLVMBasicBlockRef shim_clone_block(LLVMBasicBlockRef block)
+{
+    ValueToValueMapTy map;
+    return wrap(clone_block(unwrap(block), map));
 }
 
 bool shim_interposable(LLVMValueRef function)
