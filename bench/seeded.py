@@ -70,37 +70,41 @@ def victims(directory, names=()):
     return result
 
 
-def build_copy(name, entry, source, variant):
-    """A copy of a program's source, changed or not, and built; where it is, and the changed text.
-    Kept beside the source for the next time."""
-    copy = f"{source}.{variant}"
-    path = os.path.join(copy, entry["file"])
-    stamp = json.dumps([entry, CFLAGS])
-    try:
-        with open(f"{copy}/.built", encoding="utf-8") as file:
-            if file.read() == stamp:
-                return copy, open(path, encoding="latin-1", newline="").read()
-    except FileNotFoundError:
-        pass
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(source, copy, symlinks=True)
+def shell(name, command, place):
+    done = subprocess.run(["sh", "-c", command], cwd=place, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, env=dict(os.environ, FLAGS=" ".join(CFLAGS)))
+    if done.returncode != 0:
+        raise SystemExit(f"{name} cannot be built:\n{done.stdout[-3000:]}")
+
+
+def change(name, entry, path):
+    """Removes the error check. Lines stay where they are, so that both variants have the same."""
     with open(path, encoding="latin-1", newline="") as file:
         text = file.read()
     if text.count(entry["find"]) != 1:
         raise SystemExit(f"{name}: what is to be changed is there {text.count(entry['find'])} times")
-    if variant == "seeded":
-        # Lines stay where they are, so that both variants have the bug at the same place.
-        lines = entry["find"].count("\n") - entry["replace"].count("\n")
-        text = text.replace(entry["find"], entry["replace"] + "\n" * max(0, lines))
-        with open(path, "w", encoding="latin-1", newline="") as file:
-            file.write(text)
-    done = subprocess.run(["sh", "-c", entry["build"]], cwd=copy, text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, env=dict(os.environ, FLAGS=" ".join(CFLAGS)))
-    if done.returncode != 0:
-        raise SystemExit(f"{name} cannot be built:\n{done.stdout[-3000:]}")
-    with open(f"{copy}/.built", "w", encoding="utf-8") as file:
+    lines = entry["find"].count("\n") - entry["replace"].count("\n")
+    with open(path, "w", encoding="latin-1", newline="") as file:
+        file.write(text.replace(entry["find"], entry["replace"] + "\n" * max(0, lines)))
+
+
+def build_copies(name, entry, source):
+    """The correct copy and the changed one, both built; kept beside the source for the next time."""
+    copies = {variant: f"{source}.{variant}" for variant in ("correct", "seeded")}
+    stamp, mark = json.dumps([entry, CFLAGS]), f"{copies['seeded']}/.built"
+    if os.path.exists(mark) and open(mark, encoding="utf-8").read() == stamp:
+        return copies
+    for copy in copies.values():
+        shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(source, copies["correct"], symlinks=True)
+    shell(name, entry.get("configure", ":"), copies["correct"])
+    shell(name, entry["build"], copies["correct"])
+    shutil.copytree(copies["correct"], copies["seeded"], symlinks=True)
+    change(name, entry, os.path.join(copies["seeded"], entry["file"]))
+    shell(name, entry["build"], copies["seeded"])
+    with open(mark, "w", encoding="utf-8") as file:
         file.write(stamp)
-    return copy, text
+    return copies
 
 
 def real_programs(directory, sources, names=()):
@@ -114,16 +118,16 @@ def real_programs(directory, sources, names=()):
         source = subprocess.run([f"{HERE}/../scripts/fetch-source", name, sources], check=True,
                                 stdout=subprocess.PIPE, text=True).stdout.strip()
         program = Program(name, "real")
-        for variant in ("correct", "seeded"):
-            copy, text = build_copy(name, entry, source, variant)
+        for variant, copy in build_copies(name, entry, source).items():
             place = os.path.join(directory, name, variant)
             os.makedirs(place)
             subprocess.run(["sh", "-e", "-c", entry["prepare"]], cwd=place, check=True)
             program.commands[variant] = (
                 place, [word.replace("$S", copy) for word in entry["command"]])
         base = os.path.basename(entry["file"])
-        program.places = {f"{base}:{number}" for number, line in enumerate(text.split("\n"), 1)
-                          if entry["site"] in line}
+        with open(os.path.join(copy, entry["file"]), encoding="latin-1") as file:
+            program.places = {f"{base}:{number}" for number, line in enumerate(file, 1)
+                              if entry["site"] in line}
         if not program.places:
             raise SystemExit(f"{name}: no line has '{entry['site']}'")
         result.append(program)
