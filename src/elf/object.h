@@ -32,6 +32,9 @@ struct elf_facts {
 };
 const struct elf_facts *elf_object_facts(const struct elf_object *object);
 
+// A number made of all bytes of the file: a build-id may be the same where the content is not.
+uint64_t elf_object_digest(const struct elf_object *object);
+
 struct elf_import { // an undefined dynamic symbol that is called or whose address is taken
     const char *name;
     const char *version; // or NULL

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define FORMAT     1u
+#define FORMAT     2u
 #define MAGIC      "ordeal profile\n"
 #define MOST_BYTES (256u << 20)
 
@@ -29,21 +29,11 @@ struct header {
 
 // ---- what a profile depends on ----
 
-static struct error *put_identity(const char *path, const char *build_id, struct buffer *text)
+// A build-id is not enough: it is kept by who patches a file, and the same is given to many by who
+// sets it by hand.
+static struct error *put_identity(const char *build_id, uint64_t digest, struct buffer *text)
 {
-    if (build_id != NULL)
-        return buffer_printf(text, "%s\n", build_id);
-    _cleanup_(buffer_deinit) struct buffer content = {0};
-    TRY(buffer_read_regular(path, 1u << 30, &content));
-    uint64_t forward = hash_bytes(content.data, content.size), words = content.size;
-    for (size_t i = 0; i + 8 <= content.size; i += 8) {
-        uint64_t word;
-        memcpy(&word, content.data + i, sizeof word);
-        words = (words ^ word) * 0x9e3779b97f4a7c15ull;
-        words ^= words >> 32;
-    }
-    return buffer_printf(text, "content %zu %016" PRIx64 "%016" PRIx64 "\n", content.size, forward,
-                         words);
+    return buffer_printf(text, "%s %016" PRIx64 "\n", build_id != NULL ? build_id : "none", digest);
 }
 
 static void object_closep(struct elf_object **object)
@@ -56,7 +46,7 @@ static struct error *put_salt(const char *kernel, struct buffer *salt)
     _cleanup_(object_closep) struct elf_object *self = NULL;
     TRY(elf_object_open_bare("/proc/self/exe", &self));
     TRY(buffer_printf(salt, "%s %u\n", ORDEAL_VERSION, FORMAT));
-    TRY(put_identity("/proc/self/exe", elf_object_facts(self)->build_id, salt));
+    TRY(put_identity(elf_object_facts(self)->build_id, elf_object_digest(self), salt));
     return buffer_printf(salt, "kernel %s\n", kernel);
 }
 
@@ -103,7 +93,7 @@ struct error *profile_cache_key(const struct profile_cache *cache, const struct 
     TRY(buffer_append(key, cache->salt.data, cache->salt.size));
     for (size_t i = 0; i < module->scope.count; i++) {
         const struct module *needed = &set->modules.items[module->scope.items[i]];
-        TRY(put_identity(needed->path, elf_object_facts(needed->object)->build_id, key));
+        TRY(put_identity(elf_object_facts(needed->object)->build_id, needed->digest, key));
     }
     return NULL;
 }

@@ -290,7 +290,7 @@ static unsigned doubt(unsigned hints, bool error, unsigned confidence)
         unsigned most = (hints & HINT_PASSED) != 0 ? confidence * 4 / 5 : 49;
         return confidence < most ? confidence : most;
     }
-    bool passed = (hints & HINT_PASSED) != 0 && (hints & HINT_CALLED) != 0;
+    bool passed = (hints & HINT_PASSED) != 0 && (hints & HINT_CALLED_TWICE) != 0;
     return passed && !error ? confidence * 3 / 5 : confidence;
 }
 

@@ -21,6 +21,7 @@ struct module {
     dev_t device; // it may be asked for by several names
     ino_t inode;
     struct elf_object *object;
+    uint64_t digest;          // of the file
     struct flow_image *image; // NULL until it is needed, and when it is needed no more
     bool opened;              // what follows is there, whether the image still is or not
     bool broken;              // it could not be decoded

@@ -115,6 +115,7 @@ static struct error *add_module(struct profile_set *set, const char *path, size_
         return error != NULL ? error : error_no_memory();
     }
     *added = module;
+    added->digest = elf_object_digest(module.object);
     *ret_module = set->modules.count - 1;
     return NULL;
 }

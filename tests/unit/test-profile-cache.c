@@ -94,6 +94,21 @@ static void test_kept(void **state)
     assert_true(profile("built-in"));
 }
 
+// The build-id is that of before, the last byte is not.
+static void test_changed(void **state)
+{
+    assert_true(profile("built-in"));
+    FILE *file = fopen(library, "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, -1, SEEK_END), 0);
+    int last = fgetc(file);
+    assert_int_equal(fseek(file, -1, SEEK_END), 0);
+    assert_int_equal(fputc(last ^ 1, file), last ^ 1);
+    assert_int_equal(fclose(file), 0);
+    assert_false(profile("built-in"));
+    assert_true(profile("built-in"));
+}
+
 static void test_damage(void **state)
 {
     char command[512];
@@ -130,6 +145,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_changed),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_unwritable),
     };
