@@ -136,10 +136,12 @@ static struct error *live_once(struct batch_run *run, struct fork_shot *shots, b
 static struct error *check(struct batch_run *run, bool *ret_trusted)
 {
     const struct fork_batch *batch = run->batch;
+    bool pending = batch->first;
     *ret_trusted = true;
     for (size_t i = 0; i < batch->count && !is_stopped(run); i++) {
-        if (run->fates[i] != FORKED || !fork_batch_checks(batch->jobs[i].seed))
+        if (run->fates[i] != FORKED || (!pending && !fork_batch_checks(batch->jobs[i].seed)))
             continue;
+        pending = false;
         struct pool_result full = {0};
         TRY(batch->shoot(batch->data, &batch->jobs[i], &full));
         bool agrees = fork_batch_agrees(&run->results[i], &full);

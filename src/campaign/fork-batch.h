@@ -17,6 +17,7 @@ struct fork_batch {
     const struct reference *reference;
     const struct message_job *jobs;
     size_t count;
+    bool first; // of this slot: one of its trials is checked in any case
     // Whether the rest is not wanted any more. Asked between trials.
     bool (*stopped)(void *data);
     // A run of its own for a job.

@@ -58,6 +58,7 @@ static struct error *run_lot(struct slot *slot, struct lot *lot)
         .reference = slot->task->reference,
         .jobs = lot->jobs.items,
         .count = lot->jobs.count,
+        .first = !slot->forked,
         .stopped = is_stopped,
         .shoot = shoot_surely,
         .judge = judge_run,
@@ -74,6 +75,7 @@ static struct error *run_lot(struct slot *slot, struct lot *lot)
         TRY(shoot_surely(slot, &lot->jobs.items[i], &lot->results[i]));
     }
     slot->distrusts |= !trusted;
+    slot->forked = true;
     error_free(error);
     return NULL;
 }

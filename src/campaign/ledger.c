@@ -126,6 +126,13 @@ static struct error *add_injections(struct ledger *ledger, int64_t trial,
     return NULL;
 }
 
+static const char *way_word(enum trial_way way)
+{
+    static const char *const words[WAYS] = {
+        [WAY_FORKED] = "forked", [WAY_CHECKED] = "checked", [WAY_DISPUTED] = "disputed"};
+    return words[way < WAYS ? way : WAY_FULL];
+}
+
 static struct error *add_trial(struct ledger *ledger, const struct trial_job *job,
                                const struct pool_result *result, int64_t finding, bool confirmation,
                                int64_t *ret_id)
@@ -150,6 +157,7 @@ static struct error *add_trial(struct ledger *ledger, const struct trial_job *jo
         .output = result->output,
         .finding = finding,
         .confirmation = confirmation,
+        .way = way_word(result->way),
     };
     TRY(store_add_trial(ledger->store, &row));
     *ret_id = row.id;

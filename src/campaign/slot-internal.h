@@ -17,6 +17,7 @@ struct slot {
     int socket;
     struct buffer in, out;
     size_t taken;   // bytes of `in` that are the last message
+    bool forked;    // it had several jobs at once before
     bool distrusts; // a fork told something else than a run in full
 };
 

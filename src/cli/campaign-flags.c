@@ -49,6 +49,7 @@ const struct campaign_flag campaign_flags[] = {
     {"timeout-factor", "oracle.timeout.factor", NULL, false},
     {"sandbox", "sandbox.kind", NULL, false},
     {"seed", "seed", NULL, false},
+    {"fork", "fork", NULL, false},
     {"jobs", "jobs", NULL, true},
     {"time-budget", "time_budget", NULL, true},
     {"max-trials", "max_trials", NULL, true},

@@ -131,6 +131,24 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     return copy(command.data, NULL, &finding->command);
 }
 
+static struct error *add_way(void *data, const struct store_count *row)
+{
+    struct campaign_facts *facts = data;
+    uint64_t count = 0;
+    for (int i = 0; i < VERDICTS; i++)
+        count += row->verdicts[i];
+    if (row->group == NULL)
+        return NULL;
+    bool checked = strcmp(row->group, "checked") == 0;
+    if (checked || strcmp(row->group, "forked") == 0)
+        facts->forked += count;
+    if (checked)
+        facts->checked += count;
+    if (strcmp(row->group, "disputed") == 0)
+        facts->disputed += count;
+    return NULL;
+}
+
 struct error *campaign_facts_load(struct campaign_facts *facts,
                                   const struct report_subject *subject,
                                   const struct report_options *options)
@@ -148,6 +166,7 @@ struct error *campaign_facts_load(struct campaign_facts *facts,
     TRY(campaign_references_load(facts->store, &facts->campaign, &facts->references));
     TRY(store_each_finding(facts->store, facts->campaign.id, add_finding, facts));
     TRY(campaign_titles_tell_apart(facts));
+    TRY(store_each_count(facts->store, facts->campaign.id, "way", add_way, facts));
     return campaign_limits_find(facts);
 }
 

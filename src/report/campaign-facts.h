@@ -104,6 +104,7 @@ struct campaign_facts {
     struct campaign_references references;
     ARRAY(struct campaign_finding) findings; // most severe first; those that are not suppressed
     uint64_t suppressed, suppressed_trials;  // findings that are, and trials that show them
+    uint64_t forked, checked, disputed;      // trials, as of store_trial; forked: all of them
     ARRAY(char *) limits;                    // sentences: what limits the claims
 };
 struct error *campaign_facts_load(struct campaign_facts *facts,

@@ -139,6 +139,7 @@ static struct error *put_fields(struct store *store, const struct store_trial *r
     TRY(add_text(text, "crash", row->crash));
     TRY(add_text(text, "stack", row->stack));
     TRY(add_text(text, "output", row->output));
+    TRY(add_text(text, "way", row->way));
     if (row->finding != 0)
         TRY(add_signed(text, "finding", row->finding));
     if (row->activations != 0) {

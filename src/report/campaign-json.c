@@ -112,6 +112,11 @@ static struct error *put_campaign(const struct campaign_facts *facts, struct rep
     json_add_integer(&maker, line, "findings", facts->findings.count);
     if (facts->suppressed != 0)
         json_add_integer(&maker, line, "suppressed", facts->suppressed);
+    if (facts->forked + facts->disputed != 0) {
+        json_add_integer(&maker, line, "forked", facts->forked);
+        json_add_integer(&maker, line, "checked", facts->checked + facts->disputed);
+        json_add_integer(&maker, line, "disputed", facts->disputed);
+    }
     json_add_real(&maker, line, "confidence", facts->confidence);
     add_optional(&maker, line, "stopped_by", campaign->stopped_by);
     static const char *const designs[] = {"plain", "estimated", "unknown"};

@@ -269,11 +269,32 @@ static struct error *on_lives(struct campaign_facts *facts)
                NUMBER(lives.faults), NUMBER(lives.lives), lives.lives == 1 ? "fe" : "ves");
 }
 
+// Trials that did not run from the start.
+static struct error *on_forks(struct campaign_facts *facts)
+{
+    if (facts->forked + facts->disputed == 0)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer checks = {0};
+    uint64_t checked = facts->checked + facts->disputed;
+    if (checked == 0)
+        TRY(buffer_printf(&checks, "none was checked against a full run"));
+    else
+        TRY(buffer_printf(&checks, "%llu checked against full runs: %llu agree%s", NUMBER(checked),
+                          NUMBER(facts->checked), facts->checked == 1 ? "s" : ""));
+    if (facts->disputed != 0)
+        TRY(buffer_printf(&checks, ", %llu do%s not and count%s as in the full run",
+                          NUMBER(facts->disputed), facts->disputed == 1 ? "es" : "",
+                          facts->disputed == 1 ? "s" : ""));
+    return say(facts, "Ran %llu of %llu trials by forking at the injection point; %s.",
+               NUMBER(facts->forked), NUMBER(campaign_all(&facts->counts)), checks.data);
+}
+
 struct error *campaign_limits_find(struct campaign_facts *facts)
 {
     TRY(on_trials(facts));
     TRY(on_selection(facts));
     TRY(on_lives(facts));
+    TRY(on_forks(facts));
     TRY(on_references(facts));
     // The campaign's own warnings, a line each.
     for (const char *line = facts->campaign.warnings; line != NULL && *line != '\0';) {

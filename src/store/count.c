@@ -16,6 +16,7 @@ static const struct {
     {"component", COUNT_COMPONENT},
     {"program", COUNT_PROGRAM},
     {"suppressed", COUNT_SUPPRESSED},
+    {"way", COUNT_WAY},
 };
 
 static struct error *find_query(const char *group_by, enum query *ret_query)

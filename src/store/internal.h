@@ -53,6 +53,7 @@ enum query {
     COUNT_COMPONENT,
     COUNT_PROGRAM,
     COUNT_SUPPRESSED,
+    COUNT_WAY,
     QUERIES
 };
 

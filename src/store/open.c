@@ -89,6 +89,8 @@ static struct error *check_schema(struct store *store, int64_t *ret_version)
         TRY(store_execute(store, schema_without_reasons));
     if (store->mode == STORE_READ && version < SCHEMA_MEASURES)
         TRY(store_execute(store, schema_without_measures));
+    if (store->mode == STORE_READ && version < SCHEMA_WAYS)
+        TRY(store_execute(store, schema_without_ways));
     return NULL;
 }
 

@@ -85,6 +85,7 @@ static const struct description queries[QUERIES] = {
     [COUNT_PROGRAM] = COUNT("(SELECT program FROM injection WHERE injection.trial = trial.id"
                             " ORDER BY injection.id LIMIT 1)",
                             ""),
+    [COUNT_WAY] = COUNT("trial.way", ""),
     [COUNT_SUPPRESSED] = COUNT("candidate.type", "JOIN candidate ON candidate.id = trial.candidate"
                                                  " JOIN finding ON finding.id = trial.finding"
                                                  " AND finding.suppressed IS NOT NULL"),

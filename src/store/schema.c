@@ -213,7 +213,12 @@ static const char measured[] =
     ");\n"
     "CREATE INDEX line_coverage_campaign ON line_coverage (campaign);\n";
 
-const char *const schema_steps[] = {tables, views, stopped_by, measured};
+// How a trial came to its result; NULL: by a run of its own.
+static const char ways[] =
+    "ALTER TABLE trial ADD COLUMN way TEXT CHECK (way IS NULL OR way = 'forked' OR\n"
+    "    way = 'checked' OR way = 'disputed');\n";
+
+const char *const schema_steps[] = {tables, views, stopped_by, measured, ways};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;
 
 // Temporary, so that it hides the file's own table and the file stays as it is.
@@ -225,3 +230,5 @@ const char schema_without_measures[] =
     "CREATE TEMP TABLE recovery (id, campaign, module, address, code, function, file, line,"
     " reached);"
     "CREATE TEMP TABLE line_coverage (id, campaign, file, lines, before, after)";
+const char schema_without_ways[] =
+    "CREATE TEMP VIEW trial AS SELECT *, NULL AS way FROM main.trial";

@@ -22,5 +22,8 @@ extern const char schema_without_reasons[];
 // Likewise of coverage, contents and suppressions.
 #define SCHEMA_MEASURES 4
 extern const char schema_without_measures[];
+// Likewise of trials that were forked.
+#define SCHEMA_WAYS 5
+extern const char schema_without_ways[];
 
 #endif

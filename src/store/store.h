@@ -142,6 +142,9 @@ struct store_trial {
     const char *output; // end of stderr, for people; or NULL
     int64_t finding;    // or 0
     bool confirmation;  // ran again to confirm or replay: not part of any count
+    const char *way;    // NULL: a run of its own. "forked": in a child of a run of many, "checked":
+                        // and a run of its own told the same, "disputed": this is the latter, which
+                        // told something else
 };
 struct store_injection {
     int64_t id, trial;
@@ -237,8 +240,8 @@ struct error *store_each_lines(struct store *store, int64_t campaign,
                                void *data);
 
 // Trials per verdict; optionally within groups: "type", "function", "module", "file",
-// "component", "program" (NULL: one group); "suppressed": by type, those that show suppressed
-// findings only.
+// "component", "program", "way" (NULL: one group); "suppressed": by type, those that show
+// suppressed findings only.
 struct store_count {
     const char *group;
     uint64_t verdicts[VERDICTS];

@@ -94,6 +94,7 @@ static const struct column trial_columns[] = {
     COLUMN(store_trial, output, KIND_SOME_TEXT),
     COLUMN(store_trial, finding, KIND_KEY),
     COLUMN(store_trial, confirmation, KIND_FLAG),
+    COLUMN(store_trial, way, KIND_SOME_TEXT),
 };
 TABLE(trial);
 

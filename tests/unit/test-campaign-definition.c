@@ -206,8 +206,8 @@ static void errors_name_place_and_remedy(void **state)
 {
     refuses("comand: x\n",
             "x.yaml:1:1: unknown key 'comand' of a campaign (did you mean 'command'?); there are: "
-            "campaign, command, directory, environment, input, setup, pretest, posttest, teardown, "
-            "injector, selection, oracle, sandbox, engine, jobs, seed, time_budget, max_trials, "
+            "campaign, command, directory, environment, input, server, setup, pretest, posttest, teardown, "
+            "injector, selection, oracle, sandbox, engine, fork, jobs, seed, time_budget, max_trials, "
             "until_interval, confirm\n"
             "    comand: x\n"
             "    ^");
@@ -231,7 +231,7 @@ static void errors_name_place_and_remedy(void **state)
             "               ^");
     refuses("injector:\n  library: {fault: x}\n",
             "x.yaml:2:13: injector 'library' has no parameter 'fault' (did you mean 'faults'?); it "
-            "has: faults, at, mode, plugins, functions, modules, exclude, errors\n"
+            "has: faults, at, mode, plugins, functions, modules, exclude, errors, depth, coverage\n"
             "      library: {fault: x}\n"
             "                ^");
 }
