@@ -26,6 +26,9 @@
 
 #define SHORT_NAP_MS 1 // between looks at a server that is to become ready
 #define LONG_NAP_MS  20
+#define DAEMON_NS    1000000000ull  // for a server to go into the background once it is ready
+#define QUIET_NS     3000000ull     // of a server that has come to the end of its start
+#define SETTLE_NS    300000000ull   // for that, once it listens
 #define LEFTOVER_NS  300000000ull   // for what the server started, once it has ended itself
 #define LOOK_NS      20000000000ull // for somebody who looks at a stack
 #define KILL_NS      10000000000ull
@@ -52,8 +55,9 @@ struct driver {
     struct stream said, noise; // the load's stdout; everything else
     int signals;
     struct child server, helper; // helper: the load, or a command that asks or stops
-    bool ready;                  // from here on the server may not be replaced by a child of its
-    regex_t expression;          // of READY_OUTPUT
+    bool ready;
+    uint64_t ready_at, listening_at, quiet_at; // 0: not yet, not now
+    regex_t expression;                        // of READY_OUTPUT
     bool matched;
     char line[LINE_MOST];
     size_t line_size;
@@ -125,12 +129,13 @@ static void pump(struct driver *driver)
 }
 
 // A server that puts itself into the background ends and leaves a child: that is the server then.
+// It may do so just after it was ready: those who open their port as root open it first.
 static void follow_daemon(struct driver *driver)
 {
     pid_list children = {0};
     pid_t oldest = 0;
     bool well = WIFEXITED(driver->server.status) && WEXITSTATUS(driver->server.status) == 0;
-    if (driver->ready || !well)
+    if (!well || (driver->ready && clock_ns() - driver->ready_at > DAEMON_NS))
         return;
     error_free(processes_children(&children));
     for (size_t i = 0; i < children.count; i++)
@@ -251,6 +256,32 @@ static bool command_agrees(struct driver *driver)
     return false;
 }
 
+static bool is_asleep(pid_t pid)
+{
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    _cleanup_fclose_ FILE *file = fopen(path, "re");
+    const char *end =
+        file != NULL && fgets(line, sizeof line, file) != NULL ? strrchr(line, ')') : NULL;
+    return end != NULL && strncmp(end, ") S", 3) == 0;
+}
+
+// Many listen long before they are done with their start, and a failure in between would be taken
+// for one of the service: whoever waits for something has most likely come to its end.
+static bool is_settled(struct driver *driver)
+{
+    uint64_t now = clock_ns();
+    if (driver->listening_at == 0)
+        driver->listening_at = now;
+    if (!is_asleep(driver->server.pid) || driver->server.gone)
+        driver->quiet_at = 0;
+    else if (driver->quiet_at == 0)
+        driver->quiet_at = now;
+    driver->nap_ms = SHORT_NAP_MS;
+    return now - driver->listening_at > SETTLE_NS ||
+           (driver->quiet_at != 0 && now - driver->quiet_at > QUIET_NS);
+}
+
 static bool is_ready(struct driver *driver)
 {
     driver->nap_ms = driver->nap_ms * 2 < LONG_NAP_MS ? driver->nap_ms * 2 : LONG_NAP_MS;
@@ -258,7 +289,10 @@ static bool is_ready(struct driver *driver)
         return driver->matched;
     if (driver->probe.ready.kind == READY_COMMAND)
         return command_agrees(driver);
-    return probe_holds(&driver->probe);
+    bool holds = probe_holds(&driver->probe);
+    bool listens =
+        driver->probe.ready.kind == READY_PORT || driver->probe.ready.kind == READY_SOCKET;
+    return holds && (!listens || is_settled(driver));
 }
 
 static struct error *start(struct driver *driver, enum end *ret_end)
@@ -281,6 +315,7 @@ static struct error *start(struct driver *driver, enum end *ret_end)
     *ret_end = await(driver, is_ready, driver->orders.ready_ns, false);
     driver->nap_ms = 0;
     driver->ready = true;
+    driver->ready_at = clock_ns();
     return NULL;
 }
 
