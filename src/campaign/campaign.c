@@ -53,7 +53,8 @@ struct campaign {
     uint64_t progress_at_ns;
     uint64_t trials_before; // in earlier sessions
     uint64_t next_look;
-    bool deepening; // second faults are wanted and not yet chosen
+    bool deepening;  // second faults are wanted and not yet chosen
+    double middle_s; // of the time for trials
     const char *stopped_by;
     bool stop_told; // to slots that have several jobs
     struct fork_policy forks;
@@ -185,8 +186,7 @@ static bool time_to_deepen(const struct campaign *campaign)
     if (!campaign->deepening)
         return false;
     return (limits->max_trials != 0 && ledger->trials >= limits->max_trials / 2) ||
-           (limits->time_budget_ns != 0 &&
-            ledger_elapsed(ledger) >= (double)limits->time_budget_ns / 2e9);
+           (limits->time_budget_ns != 0 && ledger_elapsed(ledger) >= campaign->middle_s);
 }
 
 static struct error *take_job(struct campaign *campaign, struct flight *flight, bool first,
@@ -457,6 +457,8 @@ static struct error *run_trials(struct campaign *campaign)
     TRY(load_schedule(campaign));
     TRY(second_faults_due(campaign->injector, shooting_injector(campaign->shooting),
                           campaign->store, campaign->row.id, &campaign->deepening));
+    campaign->middle_s =
+        (ledger_elapsed(&campaign->ledger) + (double)campaign->limits->time_budget_ns / 1e9) / 2;
     unsigned jobs;
     TRY(job_count(campaign, &jobs));
     campaign->forks = fork_policy(campaign->definition, campaign->injector, campaign->reference);

@@ -10,6 +10,7 @@
 #include "campaign/library-spec.h"
 #include "campaign/library-watch.h"
 #include "campaign/realism.h"
+#include "campaign/second-faults.h"
 #include "scenario/tables.h"
 #include "store/spec.h"
 
@@ -63,8 +64,11 @@ enum stage {
     STAGE_STACK,
     STAGE_SECOND
 };
-static const char *const stage_names[] = {"unchecked", "partly checked", "unknown",     "checked",
-                                          "C library", "other stack",    "second fault"};
+static const char *const stage_names[] = {
+    [STAGE_UNCHECKED] = "unchecked", [STAGE_PARTLY] = "partly checked", [STAGE_UNKNOWN] = "unknown",
+    [STAGE_CHECKED] = "checked",     [STAGE_SYSTEM] = "C library",      [STAGE_GUESSED] = "guessed",
+    [STAGE_STACK] = "other stack",   [STAGE_SECOND] = SECOND_FAULT,
+};
 
 static enum stage stage_of(enum site_class class)
 {

@@ -6,7 +6,9 @@
 #include "base/cleanup.h"
 #include "sandbox/spawn.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -87,8 +89,47 @@ static struct error *open_direct(struct sandbox *sandbox, enum sandbox_kind kind
     return NULL;
 }
 
+// Without root an overlay knows one user and one group: what belongs to others, such as the group
+// of a team, cannot be copied up to be changed (EOVERFLOW), though its user may change it outside.
+static bool is_foreign(int directory, const char *name)
+{
+    struct stat status;
+    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           !S_ISLNK(status.st_mode) && (status.st_uid != geteuid() || status.st_gid != getegid()) &&
+           faccessat(directory, name, W_OK, AT_EACCESS) == 0;
+}
+
+#define LOOKED_AT 10000 // entries of the working directory
+
+// The first thing in the working directory, or itself, that is so; NULL: none.
+static char *find_foreign(const char *path)
+{
+    DIR *directory = geteuid() != 0 ? opendir(path) : NULL;
+    char *found = NULL;
+    const struct dirent *entry;
+    if (directory == NULL)
+        return NULL;
+    if (is_foreign(dirfd(directory), "."))
+        found = strdup(path);
+    for (int i = 0; found == NULL && i < LOOKED_AT && (entry = readdir(directory)) != NULL; i++)
+        if (strcmp(entry->d_name, "..") != 0 && is_foreign(dirfd(directory), entry->d_name) &&
+            asprintf(&found, "%s/%s", path, entry->d_name) < 0)
+            found = NULL;
+    closedir(directory);
+    return found;
+}
+
 static struct error *open_best(struct sandbox *sandbox)
 {
+    _cleanup_free_ char *foreign = find_foreign(sandbox->directory);
+    if (foreign != NULL) {
+        TRY(sandbox_warn(
+            sandbox,
+            "%s belongs to another user or group than yours: without root, trials could "
+            "not change it in a private view (--sandbox overlay)",
+            foreign));
+        return open_direct(sandbox, SANDBOX_COPY);
+    }
     struct error *error = open_overlay(sandbox);
     if (error == NULL)
         return NULL;
