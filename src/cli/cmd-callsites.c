@@ -11,6 +11,7 @@
 #include "report/callsites.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -83,6 +84,9 @@ static struct error *write_scenarios(const struct callsites_report *report, cons
         size_t rules = 0;
         TRY(callsites_yaml(report, (enum site_class)i, &yaml, &rules));
         TRY(callsites_xml(report, (enum site_class)i, &xml, &rules));
+        if (rules == 0 && report->counts[i] != 0)
+            TRY(buffer_printf(said, "no rules for %s calls: a scenario cannot describe them\n",
+                              site_class_name((enum site_class)i)));
         if (rules == 0)
             continue;
         TRY(write_scenario(directory, (enum site_class)i, "yaml", &yaml));
@@ -139,9 +143,26 @@ static unsigned count_threads(const struct settings *settings)
     return count > 64 ? 64 : (unsigned)count;
 }
 
+// One of several that cannot be read does not keep the others from being shown.
+static struct error *add_modules(struct callsite_modules *modules, char **operands, int *ret_status)
+{
+    for (size_t i = 0; operands[i] != NULL; i++) {
+        size_t before = modules->items.count;
+        struct error *error = callsite_modules_add(modules, operands[i]);
+        if (error == NULL)
+            continue;
+        if (operands[1] == NULL || error == error_no_memory() || modules->items.count != before)
+            return error;
+        fprintf(stderr, "ordeal: %s\n", error_message(error));
+        error_free(error);
+        *ret_status = EXIT_CANNOT_RUN;
+    }
+    return NULL;
+}
+
 static struct error *analyse(const struct settings *settings, char **operands,
                              const struct callsites_options *chosen,
-                             const struct error_set *excluded)
+                             const struct error_set *excluded, int *ret_status)
 {
     _cleanup_(profile_cache_close) struct profile_cache cache = {0};
     _cleanup_(profile_kernel_close) struct profile_kernel kernel = {0};
@@ -153,8 +174,7 @@ static struct error *analyse(const struct settings *settings, char **operands,
         modules.cache = &cache;
     }
     TRY(profile_set_new(&how, &modules.set));
-    for (size_t i = 0; operands[i] != NULL; i++)
-        TRY(callsite_modules_add(&modules, operands[i]));
+    TRY(add_modules(&modules, operands, ret_status));
     if (kernel.error != NULL)
         return TAKE(kernel.error);
     callsite_modules_keep(&modules);
@@ -167,6 +187,8 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     const struct settings *settings = data;
     struct callsites_options chosen = {0};
     struct error_set excluded = {0};
+    if (settings->json && settings->sarif != NULL && strcmp(settings->sarif, "-") == 0)
+        return error_new("only one report can go to the standard output");
     for (size_t i = 0; i < settings->classes.entries.count; i++)
         TRY(parse_class(settings->classes.entries.items[i].value, &chosen));
     if (settings->excluded != NULL)
@@ -180,7 +202,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     chosen.functions = functions;
     chosen.function_count = count;
     *ret_status = 0;
-    return analyse(settings, operands, &chosen, &excluded);
+    return analyse(settings, operands, &chosen, &excluded, ret_status);
 }
 
 const struct command cmd_callsites = {

@@ -87,21 +87,39 @@ static struct error *add_item(struct libraries *libraries, const char *path)
     return NULL;
 }
 
+// One of several that is not there does not keep the others from being shown.
+static struct error *find_library(const char *name, bool only, struct libraries *libraries,
+                                  int *ret_status)
+{
+    char *path = NULL;
+    struct error *error = find_file(name, &path);
+    if (error != NULL && (only || error == error_no_memory()))
+        return error;
+    if (error != NULL) {
+        fprintf(stderr, "ordeal: %s\n", error_message(error));
+        error_free(error);
+        *ret_status = EXIT_CANNOT_RUN;
+        return NULL;
+    }
+    char **slot = ARRAY_ADD(&libraries->paths);
+    if (slot == NULL) {
+        free(path);
+        return error_no_memory();
+    }
+    *slot = path;
+    return add_item(libraries, path);
+}
+
 static struct error *find_libraries(const struct settings *settings, char **operands,
-                                    struct libraries *libraries)
+                                    struct libraries *libraries, int *ret_status)
 {
     if (settings->program != NULL && operands[0] != NULL)
         return error_new("--of finds the libraries itself; leave out '%s'", operands[0]);
     if (settings->program == NULL && operands[0] == NULL)
         return error_new("which library? Give a path or a name such as libc.so.6, or a program "
                          "with --of");
-    for (size_t i = 0; operands[i] != NULL; i++) {
-        char **path = ARRAY_ADD(&libraries->paths);
-        if (path == NULL)
-            return error_no_memory();
-        TRY(find_file(operands[i], path));
-        TRY(add_item(libraries, *path));
-    }
+    for (size_t i = 0; operands[i] != NULL; i++)
+        TRY(find_library(operands[i], operands[1] == NULL, libraries, ret_status));
     if (settings->program != NULL)
         TRY(program_imports_find(settings->program, &libraries->imports));
     for (size_t i = 0; i < libraries->imports.libraries.count; i++)
@@ -261,7 +279,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     if (settings->excluded != NULL)
         TRY(error_list_parse(settings->excluded, &excluded));
     _cleanup_(libraries_deinit) struct libraries libraries = {0};
-    TRY(find_libraries(settings, operands, &libraries));
+    TRY(find_libraries(settings, operands, &libraries, ret_status));
     TRY(analyse(settings, &libraries));
     TRY(sort_out(&excluded, &libraries, ret_status));
     return print(settings, &libraries, start, ret_status);
