@@ -68,7 +68,7 @@ class Program:
         if os.path.exists(store):
             os.remove(store)
         arguments = ["test", "-q", "--seed", "1", "--db", store,
-                     "--time-budget", f"{self.entry.get('seconds', 45)}s"]
+                     "--time-budget", f"{self.entry.get('seconds', 30)}s"]
         for helper in ["dash"] + self.entry.get("helpers", []):
             arguments += ["--exclude", helper]
         if "setup" in self.entry:
