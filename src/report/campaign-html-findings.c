@@ -2,6 +2,7 @@
 // The findings on the page for browsers: each with the command that shows it again, its stack, the
 // source around it and what the target said.
 #include "report/campaign-html.h"
+#include "store/severity.h"
 
 #include <string.h>
 
@@ -102,8 +103,11 @@ static struct error *put_finding(struct html_page *page, size_t number,
     TRY(html_number(page, finding->trials));
     HTML(page, "&nbsp;%s", finding->trials == 1 ? "trial" : "trials");
     const char *confirmed = campaign_confirmed_name(finding->confirmed);
+    const char *severity = severity_word(finding_severity(finding->verdict, finding->cause));
     if (confirmed != NULL)
         HTML(page, ", %s", confirmed);
+    if (severity != NULL)
+        HTML(page, ", severity %s", severity);
     HTML(page, "</span></h3>\n");
     TRY(put_place(page, finding));
     TRY(put_command(page, "Reproduce", finding->command));

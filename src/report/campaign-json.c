@@ -2,6 +2,7 @@
 // A campaign as JSON lines: one object per line, told apart by "kind". docs/ordeal-report.1 says
 // what is in them.
 #include "report/campaign-json.h"
+#include "store/severity.h"
 
 #include "report/campaign-coverage.h"
 
@@ -189,6 +190,8 @@ void campaign_json_finding(struct json_maker *maker, json_t *line,
     json_add_signed(maker, line, "id", finding->id);
     json_add_string(maker, line, "verdict", verdict_facts[finding->verdict].name);
     json_add_string(maker, line, "title", finding->title);
+    add_optional(maker, line, "severity",
+                 severity_word(finding_severity(finding->verdict, finding->cause)));
     json_add_string(maker, line, "cause", finding->cause);
     json_add_string(maker, line, "site", finding->site);
     add_optional(maker, line, "file", finding->file);

@@ -50,6 +50,7 @@ struct error *terminal_wrap(struct terminal *terminal, const char *words, size_t
 struct error *terminal_wrap_from(struct terminal *terminal, const char *words, size_t indent,
                                  size_t column)
 {
+    bool fresh = column <= indent; // nothing of this text stands in the line yet
     for (const char *word = words + strspn(words, " "); *word != '\0';) {
         size_t size = strcspn(word, " "), used;
         _cleanup_free_ char *one = strndup(word, size);
@@ -57,12 +58,14 @@ struct error *terminal_wrap_from(struct terminal *terminal, const char *words, s
             return error_no_memory();
         _cleanup_(buffer_deinit) struct buffer shown = {0};
         TRY(text_put_fit(&shown, one, TERMINAL_WIDTH - indent, &used));
-        if (column > indent && column + 1 + used > TERMINAL_WIDTH) {
+        if (!fresh && column + 1 + used > TERMINAL_WIDTH) {
             PUT(terminal, "\n%*s", (int)indent, "");
             column = indent;
+            fresh = true;
         }
-        PUT(terminal, "%s%s", column > indent ? " " : "", shown.data);
-        column += used + (column > indent);
+        PUT(terminal, "%s%s", fresh ? "" : " ", shown.data);
+        column += used + !fresh;
+        fresh = false;
         word += size + strspn(word + size, " ");
     }
     PUT(terminal, "\n");

@@ -4,6 +4,7 @@
 #include "report/campaign-coverage.h"
 #include "report/campaign-terminal.h"
 #include "report/text.h"
+#include "store/severity.h"
 
 #include <math.h>
 #include <string.h>
@@ -185,6 +186,9 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     PUT(&page->terminal, "%-10s ", name);
     _cleanup_(buffer_deinit) struct buffer title = {0};
     TRY(text_put_fit(&title, finding->title, LONGEST_TITLE, NULL));
+    const char *severity = severity_word(finding_severity(finding->verdict, finding->cause));
+    if (severity != NULL)
+        TRY(buffer_printf(&title, "; severity: %s", severity));
     if (finding->confirmed == STORE_FLAKY)
         TRY(buffer_printf(&title, " (not repeated)"));
     TRY(terminal_wrap_from(&page->terminal, title.data != NULL ? title.data : "", TITLE,

@@ -4,6 +4,7 @@
 
 #include "base/shell.h"
 #include "report/text.h"
+#include "store/severity.h"
 #include "store/spec.h"
 
 #include <signal.h>
@@ -146,6 +147,8 @@ static struct error *put_head(struct page *page)
                           confirmed != NULL ? ", " : "", confirmed != NULL ? confirmed : "",
                           finding->title));
         TRY(put_line(page, "finding", text.data));
+        TRY(put_line(page, "severity",
+                     severity_word(finding_severity(finding->verdict, finding->cause))));
     }
     TRY(put_line(page, "reason", trial->reason));
     TRY(put_line(page, "command", page->facts.campaign.command));
