@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "elf/object.h"
+#include "profile/kernel-profile.h"
 #include "profile/system-calls.h"
 
 #include <string.h>
@@ -67,4 +68,26 @@ void profile_kernel_close(struct profile_kernel *kernel)
     free(kernel->identity);
     kernel_close(kernel->kernel);
     error_free(kernel->error);
+}
+
+static void kernel_closep(struct kernel **kernel)
+{
+    kernel_close(*kernel);
+}
+
+struct error *profile_kernel_image(const char *path, struct profile *ret_profile, bool *ret_is)
+{
+    _cleanup_(object_closep) struct elf_object *object = NULL;
+    _cleanup_(kernel_closep) struct kernel *kernel = NULL;
+    *ret_is = false;
+    // Who reads it as a library says what is wrong with it.
+    _cleanup_error_ struct error *unreadable = elf_object_open_bare(path, &object);
+    if (unreadable != NULL || elf_object_facts(object)->dynamic)
+        return NULL;
+    _cleanup_error_ struct error *none = kernel_open(path, &kernel);
+    if (none != NULL)
+        return NULL;
+    TRY(kernel_profile(kernel, path, ret_profile));
+    *ret_is = true;
+    return NULL;
 }

@@ -6,6 +6,7 @@
 
 #include "profile/kernel.h"
 #include "profile/library.h"
+#include "profile/profile.h"
 
 #include <pthread.h>
 
@@ -21,5 +22,9 @@ struct profile_kernel {
 struct error *profile_kernel_open(const char *path, struct profile_kernel *kernel,
                                   struct profile_options *options);
 void profile_kernel_close(struct profile_kernel *kernel);
+
+// Profiles a file that is a kernel's image: its functions are the system calls. *ret_is: whether it
+// is one; what is not is no error.
+struct error *profile_kernel_image(const char *path, struct profile *ret_profile, bool *ret_is);
 
 #endif

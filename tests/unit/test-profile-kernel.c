@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A kernel's system calls, of a kernel small enough to know them: thunks, a table of operations,
 // codes that programs never see, errors through pointers. And of files that only look like one.
-#include "profile/kernel.h"
+#include "profile/kernel-profile.h"
 
 #include "base/array.h"
 
@@ -149,6 +149,29 @@ static void test_calls(void **state)
     kernel_close(kernel);
 }
 
+// Shown as a library: by name, without failures where there are none.
+static void test_as_library(void **state)
+{
+    struct kernel *kernel;
+    struct profile profile;
+    assert_null(kernel_open(image, &kernel));
+    assert_null(kernel_profile(kernel, image, &profile));
+    kernel_close(kernel);
+    assert_int_equal(profile.functions.count, 9);
+    const struct profile_function *functions = profile.functions.items;
+    assert_string_equal(profile_text(&profile, functions[0].name), "getpid");
+    assert_int_equal(functions[0].count, 0);
+    assert_string_equal(profile_text(&profile, functions[1].name), "ioctl");
+    assert_int_equal(functions[1].count, 1);
+    const struct failure *failure = &profile.failures.items[functions[1].first];
+    assert_int_equal(failure->result.kind, VALUE_ERRORS);
+    assert_true(failure->result.negative);
+    struct error_set wanted = {0};
+    error_set_add(&wanted, ENOTTY);
+    assert_memory_equal(&profile.sets.items.items[failure->result.set], &wanted, sizeof wanted);
+    profile_deinit(&profile);
+}
+
 static void test_no_kernel(void **state)
 {
     struct kernel *kernel = NULL;
@@ -210,8 +233,8 @@ static void test_hostile(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls),
-                                       cmocka_unit_test(test_no_kernel),
-                                       cmocka_unit_test(test_hostile)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_calls), cmocka_unit_test(test_as_library),
+        cmocka_unit_test(test_no_kernel), cmocka_unit_test(test_hostile)};
     return cmocka_run_group_tests(tests, make_kernel, remove_kernel);
 }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The system calls of a kernel as the functions of a library.
+#ifndef ORDEAL_PROFILE_KERNEL_PROFILE_H
+#define ORDEAL_PROFILE_KERNEL_PROFILE_H
+
+#include "profile/kernel.h"
+#include "profile/profile.h"
+
+struct error *kernel_profile(const struct kernel *kernel, const char *path,
+                             struct profile *ret_profile);
+
+#endif
