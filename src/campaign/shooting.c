@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // See shooting.h.
-#include "campaign/shooting.h"
+#include "campaign/shooting-internal.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -8,42 +8,13 @@
 #include "campaign/evidence.h"
 #include "campaign/hang.h"
 #include "campaign/obituary.h"
-#include "campaign/server-life.h"
 #include "trial/debug.h"
-#include "trial/forking.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#define SESSION_TICK_NS  2000000 // between looks at whether a round is over
-#define REFERENCE_ROUNDS 3       // of a server that will be long-lived
-
-enum step { SETUP, PRETEST, WORKLOAD, POSTTEST, ORACLE, TEARDOWN, STEPS };
-_Static_assert(STEPS == 1 + SHOOTING_OTHER_STEPS, "there are other steps");
-
-typedef ARRAY(char *) words; // of which only the list is ours; ends with NULL
-
-struct shooting {
-    const struct definition *definition;
-    const struct injector *injector;
-    void *self; // the injector's
-    struct sandbox *sandbox;
-    words commands[STEPS]; // no items: no such step
-    words environment, oracle_environment;
-    words ignored;
-    char *oracle_variable;
-    char *input; // path for stdin, or NULL
-    complaint_paths logs;
-    struct evidence *evidence; // if there is an oracle command
-    uint32_t references;       // runs so far
-    const volatile int *interrupts;
-    void (*lingering)(void *data, const char *names);
-    void *lingering_data;
-};
 
 void shooting_free(struct shooting *shooting)
 {
@@ -187,41 +158,7 @@ struct error *shooting_new(const struct definition *definition, const struct inj
     return NULL;
 }
 
-// One shot on its way through the sandbox.
-struct life {
-    struct shooting *shooting;
-    struct shot shot;
-    struct outcome_run *run;
-    struct error *error; // of a callback: the first
-    bool blocked;        // setup or pretest failed
-    bool begun;          // the injector was
-    bool overdue;        // the workload was
-    bool collected;      // changes were
-    struct timespec start;
-    struct sandbox_result results[STEPS]; // in the order of `steps`
-    struct sandbox_step steps[STEPS];
-    enum step kinds[STEPS];
-    size_t count;
-    words visible;
-    int input;
-    char *copy;                 // where the working directory was, if the sandbox had moved it
-    struct server_life *server; // if the command is one
-    const struct shooting_session *session;
-    uint32_t asked, rule; // rounds of it; what is tried in the last one
-    int64_t answer;       // of next(), the last
-    size_t workload;      // index of that step
-    // Of many shots in one:
-    const struct shooting_branches *branches;
-    size_t branch;       // the one that has ended
-    bool branch_refused; // and was none
-    enum wire_fork_refusal refusal;
-    // Under gdb:
-    bool debugged;
-    int terminal;
-    char **gdb, **gdb_environment;
-};
-
-static void life_deinit(struct life *life)
+void life_deinit(struct life *life)
 {
     for (int i = 0; i < STEPS; i++)
         sandbox_result_deinit(&life->results[i]);
@@ -235,7 +172,7 @@ static void life_deinit(struct life *life)
         close(life->input);
 }
 
-static void keep_error(struct life *life, struct error *error)
+void life_keep_error(struct life *life, struct error *error)
 {
     if (life->error == NULL)
         life->error = error;
@@ -289,7 +226,7 @@ static bool before_workload(void *data, struct sandbox *sandbox)
         return false;
     clock_gettime(CLOCK_REALTIME_COARSE, &life->start); // as file systems date files
     if (injector->begin != NULL) {
-        keep_error(life, injector->begin(life->shooting->self, sandbox_root(sandbox)));
+        life_keep_error(life, injector->begin(life->shooting->self, sandbox_root(sandbox)));
         if (life->error != NULL)
             return false;
     }
@@ -325,70 +262,15 @@ static void workload_overdue(void *data, pid_t pid)
               &life->run->hang_key);
 }
 
-static struct error *take_load(struct life *life, const struct server_load *load, uint64_t fired,
-                               struct outcome_run *run, bool *ret_there)
-{
-    TRY(server_life_cut(load, false, &life->results[life->workload], &run->workload, ret_there));
-    if (!*ret_there)
-        return NULL;
-    run->workload.end = SANDBOX_EXIT;
-    run->workload.status = server_load_status(load);
-    run->observation.activations = fired;
-    return outcome_add_streams(run);
-}
-
-// A round is over: the next one, or the end.
-static struct error *go_on(struct life *life)
-{
-    const struct server_state *state = server_life_state(life->server);
-    if (life->answer < 0 || atomic_load(&state->done) < life->asked)
-        return NULL;
-    _cleanup_(outcome_run_deinit) struct outcome_run run = {0}, again = {0};
-    const struct server_round *round = &state->rounds[life->asked - 1];
-    bool there, there_again;
-    TRY(take_load(life, &round->load, round->fired, &run, &there));
-    TRY(take_load(life, &round->again, round->fired, &again, &there_again));
-    bool lost = life->results[life->workload].out.kept.size >= SHOOTING_CAPTURE ||
-                life->results[life->workload].err.kept.size >= SHOOTING_CAPTURE;
-    if ((!there || !there_again) && !lost)
-        return NULL; // still in the pipe
-    run.workload.ns = again.workload.ns = round->ns;
-    life->answer = there && there_again ? life->session->next(life->session->data, &run, &again)
-                                        : SHOOTING_KEPT;
-    if (life->answer < 0) {
-        server_life_enough(life->server);
-        return NULL;
-    }
-    life->rule = (uint32_t)life->answer;
-    life->asked++;
-    server_life_ask(life->server, life->rule);
-    return NULL;
-}
-
-static uint64_t server_started(void *data, pid_t pid)
-{
-    return SERVER_TICK_NS;
-}
-
-static uint64_t server_tick(void *data, pid_t pid, uint64_t ns)
-{
-    struct life *life = data;
-    if (life->session != NULL)
-        keep_error(life, go_on(life));
-    uint64_t next =
-        server_life_tick(life->server, pid, ns, sandbox_root(life->shooting->sandbox), life->run);
-    return life->session != NULL ? ns + SESSION_TICK_NS : next;
-}
-
 static void after_workload(void *data, struct sandbox *sandbox, const struct sandbox_result *result)
 {
     struct life *life = data;
     life->overdue = result->end == SANDBOX_TIMEOUT ||
                     (life->server != NULL && server_life_state(life->server)->late != 0);
-    keep_error(life, collect(life));
+    life_keep_error(life, collect(life));
     if (life->shooting->evidence != NULL && !life->overdue && life->error == NULL)
-        keep_error(life, evidence_write(life->shooting->evidence, result, life->run,
-                                        life->shot.spec, life->shot.seed));
+        life_keep_error(life, evidence_write(life->shooting->evidence, result, life->run,
+                                             life->shot.spec, life->shot.seed));
 }
 
 static bool before_examination(void *data, struct sandbox *sandbox)
@@ -431,95 +313,6 @@ static struct error *look(void *data, struct sandbox *sandbox)
     return scan_logs(life, sandbox);
 }
 
-static struct forking *forking_of(const struct life *life)
-{
-    const struct shooting *shooting = life->shooting;
-    return shooting->injector->forks->forking(shooting->self);
-}
-
-static void branch_wait(void *data, uint64_t ns)
-{
-    forking_wait(forking_of(data), ns);
-}
-
-// A system call that the filter does not know kills by SIGSYS: nothing else does, in practice.
-static enum sandbox_branch branch_news(void *data, struct sandbox_result *result, uint64_t *ret_ran)
-{
-    struct life *life = data;
-    const struct shooting *shooting = life->shooting;
-    struct forking_news news = forking_news(forking_of(life));
-    *ret_ran = news.resumed_ns != 0 && news.since_ns > news.resumed_ns
-                   ? news.since_ns - news.resumed_ns
-                   : 0;
-    if (news.kind != FORKING_ENDED)
-        return news.kind == FORKING_ASKED ? SANDBOX_BRANCH_WANTED : SANDBOX_BRANCH_NONE;
-    bool killed = WIFSIGNALED(news.status);
-    life->branch = shooting->injector->forks->which(shooting->self, news.rule);
-    life->branch_refused =
-        news.refusal != WIRE_FORK_WILLING || (killed && WTERMSIG(news.status) == SIGSYS);
-    *result = (struct sandbox_result){
-        .end = killed ? SANDBOX_SIGNAL : SANDBOX_EXIT,
-        .status = killed ? WTERMSIG(news.status) : WEXITSTATUS(news.status),
-        .cpu_ns = news.cpu_ns,
-        .peak_memory = news.peak_memory,
-    };
-    return SANDBOX_BRANCH_ENDED;
-}
-
-static void branch_begin(void *data)
-{
-    forking_grant(forking_of(data));
-}
-
-static struct error *finish_branch(struct life *life, struct sandbox *sandbox);
-
-// What was seen of the processes that hung is about the copy; the workload that waits for it is the
-// first of them.
-static void move_hang(struct outcome_run *from, struct outcome_run *to)
-{
-    to->hang_stack = TAKE(from->hang_stack);
-    to->hang_key = TAKE(from->hang_key);
-    _cleanup_free_ char *remaining = TAKE(from->remaining);
-    const char *comma = remaining != NULL ? strchr(remaining, ',') : NULL;
-    if (comma != NULL)
-        to->remaining = strdup(comma + strspn(comma, ", "));
-}
-
-static bool branch_end(void *data, struct sandbox *sandbox, struct sandbox_result *result)
-{
-    struct life *life = data;
-    const struct shooting_branches *branches = life->branches;
-    _cleanup_(outcome_run_deinit) struct outcome_run run = {.workload = *result};
-    struct life own = {.shooting = life->shooting,
-                       .run = &run,
-                       .begun = true,
-                       .overdue = result->end == SANDBOX_TIMEOUT,
-                       .start = life->start};
-    move_hang(life->run, &run);
-    bool go_on = true;
-    if (life->branch_refused) {
-        branches->refused(branches->data, life->branch);
-    } else {
-        struct error *error = life->shooting->injector->forks->observe(
-            life->shooting->self, sandbox_root(sandbox), life->branch, &run.observation);
-        if (error == NULL)
-            error = finish_branch(&own, sandbox);
-        if (error == NULL)
-            go_on = branches->ended(branches->data, life->branch, &run);
-        keep_error(life, error);
-    }
-    free(own.copy);
-    forking_go_on(forking_of(life));
-    return go_on && life->error == NULL;
-}
-
-static const struct sandbox_branching branching = {
-    .wait = branch_wait,
-    .news = branch_news,
-    .begin = branch_begin,
-    .end = branch_end,
-};
-
 static void debug_step(const struct life *life, struct sandbox_step *step)
 {
     step->command = life->gdb;
@@ -552,7 +345,7 @@ static void add_step(struct life *life, enum step kind, uint64_t timeout_ns)
     case WORKLOAD:
         if (life->shot.use_environment != NULL)
             step.environment = life->shot.use_environment;
-        step.branching = life->branches != NULL ? &branching : NULL;
+        step.branching = life->branches != NULL ? &life_branching : NULL;
         step.input = life->input;
         step.before = before_workload;
         step.started = shooting->injector->started != NULL ? workload_started : NULL;
@@ -562,8 +355,8 @@ static void add_step(struct life *life, enum step kind, uint64_t timeout_ns)
         step.lingering = shooting->lingering != NULL ? workload_lingering : NULL;
         if (life->server != NULL) {
             server_life_fill(life->server, &step);
-            step.started = server_started;
-            step.tick = server_tick;
+            step.started = life_server_started;
+            step.tick = life_server_tick;
         }
         if (life->debugged)
             debug_step(life, &step);
@@ -660,7 +453,7 @@ static struct error *add_obituary(struct outcome_run *run)
     return NULL;
 }
 
-static struct error *finish_branch(struct life *life, struct sandbox *sandbox)
+struct error *life_finish_branch(struct life *life, struct sandbox *sandbox)
 {
     TRY(note_copy(life, sandbox));
     TRY(collect(life));
@@ -669,95 +462,18 @@ static struct error *finish_branch(struct life *life, struct sandbox *sandbox)
     return finish(life);
 }
 
-static struct error *prepare_branches(struct life *life)
-{
-    const struct shooting_branches *branches = life->branches;
-    const struct injector *injector = life->shooting->injector;
-    _cleanup_free_ bool *suits = calloc(branches->count + 1, sizeof *suits);
-    if (suits == NULL)
-        return error_no_memory();
-    TRY(injector->forks->prepare(life->shooting->self, &life->shot, branches->shots,
-                                 branches->count, suits));
-    for (size_t i = 0; i < branches->count; i++)
-        if (!suits[i])
-            branches->refused(branches->data, i);
-    return NULL;
-}
-
-// The injector's environment is the server's; the load has none of it.
-static struct error *prepare_server(struct life *life, uint64_t timeout_ns)
-{
-    const struct shooting *shooting = life->shooting;
-    if (!definition_is_server(shooting->definition))
-        return NULL;
-    const struct server_life_options options = {
-        .definition = shooting->definition,
-        .environment = shooting->environment.items,
-        .server_environment = life->shot.use_environment != NULL ? life->shot.use_environment
-                                                                 : shooting->environment.items,
-        .input = shooting->input,
-        .timeout_ns = timeout_ns,
-        .rounds = life->session != NULL ? 0
-                  : life->shot.spec == NULL && shooting->definition->service.long_lived
-                      ? REFERENCE_ROUNDS
-                      : 1,
-        .switches = life->session != NULL ? life->shot.switches : NULL,
-        .first_switch = life->shot.first_switch,
-        .switch_count = life->shot.switched_count,
-    };
-    TRY(server_life_new(&options, &life->server));
-    if (life->session == NULL)
-        return NULL;
-    life->rule = life->session->first;
-    life->asked = 1;
-    server_life_ask(life->server, life->rule);
-    return NULL;
-}
-
-// A server that lives long is judged by one load of several: of the reference runs each gives
-// another one, so that what differs from load to load is known.
-static struct error *narrow(struct life *life)
-{
-    struct outcome_run *run = life->run;
-    const struct server_state *state = server_life_state(life->server);
-    _cleanup_(sandbox_result_deinit) struct sandbox_result cut = {0};
-    if (state->begun == 0 || run->trouble != NULL)
-        return NULL;
-    bool is_reference = life->session == NULL && life->shot.spec == NULL, there;
-    uint32_t index = is_reference ? life->shooting->references++ % state->begun : state->begun - 1;
-    const struct server_round *round = &state->rounds[index];
-    const struct server_load *load =
-        life->answer == SHOOTING_KEPT_AGAIN ? &round->again : &round->load;
-    if (life->session != NULL)
-        observation_keep_rule(&run->observation, life->rule, round->fired);
-    TRY(server_life_cut(load, true, &run->workload, &cut, &there));
-    if (!there)
-        return NULL;
-    struct sandbox_stream out = run->workload.out, err = run->workload.err;
-    run->workload.out = cut.out;
-    cut.out = out;
-    if (!is_reference) {
-        run->workload.err = cut.err;
-        cut.err = err;
-    }
-    run->workload.ns = is_reference ? run->workload.ns : round->ns;
-    if (run->workload.end == SANDBOX_EXIT && !run->down && !run->deserted)
-        run->workload.status = server_load_status(load);
-    return NULL;
-}
-
-static struct error *lead(struct life *life, uint64_t timeout_ns)
+struct error *life_lead(struct life *life, uint64_t timeout_ns)
 {
     struct shooting *shooting = life->shooting;
     TRY(open_input(life));
-    TRY(life->branches != NULL ? prepare_branches(life)
+    TRY(life->branches != NULL ? life_prepare_branches(life)
                                : shooting->injector->prepare(shooting->self, &life->shot));
     if (life->debugged)
         TRY(shooting->injector->debug(shooting->self, &life->shot,
                                       shooting->input != NULL ? shooting->input : "/dev/null",
                                       life->terminal < 0, &life->gdb, &life->gdb_environment));
     TRY(collect_visible(life));
-    TRY(prepare_server(life, timeout_ns));
+    TRY(life_prepare_server(life, timeout_ns));
     add_steps(life, timeout_ns);
     TRY(sandbox_live(shooting->sandbox, life->steps, life->count,
                      (const char *const *)life->visible.items, look, life, life->results));
@@ -767,7 +483,7 @@ static struct error *lead(struct life *life, uint64_t timeout_ns)
     if (life->server != NULL)
         TRY(server_life_conclude(life->server, life->run));
     if (life->server != NULL && shooting->definition->service.long_lived)
-        TRY(narrow(life));
+        TRY(life_narrow(life));
     TRY(add_obituary(life->run));
     return finish(life);
 }
@@ -780,7 +496,7 @@ static struct error *run_shot(struct shooting *shooting, const struct shot *shot
         .shooting = shooting, .run = &run, .input = -1, .shot = *shot};
     life.shot.command = shooting->commands[WORKLOAD].items;
     life.shot.environment = shooting->environment.items;
-    TRY(lead(&life, timeout_ns));
+    TRY(life_lead(&life, timeout_ns));
     *ret_run = run;
     run = (struct outcome_run){0};
     return NULL;
@@ -795,7 +511,7 @@ struct error *shooting_branch(struct shooting *shooting, const struct shooting_b
         .shooting = shooting, .run = &run, .input = -1, .branches = branches};
     life.shot.command = shooting->commands[WORKLOAD].items;
     life.shot.environment = shooting->environment.items;
-    TRY(lead(&life, timeout_ns));
+    TRY(life_lead(&life, timeout_ns));
     *ret_run = run;
     run = (struct outcome_run){0};
     *ret_refusal = life.refusal;
@@ -807,28 +523,6 @@ struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t
 {
     const struct shot shot = {.spec = spec, .seed = seed};
     return run_shot(shooting, &shot, timeout_ns, ret_run);
-}
-
-struct error *shooting_serve(struct shooting *shooting, const struct shooting_session *session,
-                             struct outcome_run *ret_run, uint32_t *ret_rounds)
-{
-    _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
-    _cleanup_(life_deinit) struct life life = {
-        .shooting = shooting,
-        .run = &run,
-        .input = -1,
-        .session = session,
-        .shot = {.seed = session->seed,
-                 .switched = session->specs,
-                 .switched_count = session->count,
-                 .command = shooting->commands[WORKLOAD].items,
-                 .environment = shooting->environment.items},
-    };
-    TRY(lead(&life, session->timeout_ns));
-    *ret_rounds = server_life_state(life.server)->begun;
-    *ret_run = run;
-    run = (struct outcome_run){0};
-    return NULL;
 }
 
 struct error *shooting_follow(struct shooting *shooting, const char *spec, uint64_t seed,
@@ -865,7 +559,7 @@ struct error *shooting_debug(struct shooting *shooting, const char *spec, uint64
         return error_new("a server cannot be stopped in gdb here: it would not be driven");
     if (shooting->injector->debug == NULL)
         return error_new("the injector '%s' cannot stop in gdb", shooting->injector->name);
-    TRY(lead(&life, 0));
+    TRY(life_lead(&life, 0));
     if (run.workload.end == SANDBOX_SKIPPED)
         return error_new("setup or pretest failed: gdb was not started");
     *ret_status =
