@@ -13,6 +13,12 @@ ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC", "TERM": "dumb",
                "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
 
 
+def commit():
+    """Of the source that Ordeal is built from, supposedly."""
+    return subprocess.run(["git", "rev-parse", "--short", "HEAD"], text=True, stdout=subprocess.PIPE,
+                          cwd=os.path.dirname(os.path.abspath(__file__))).stdout.strip()
+
+
 def libc_functions():
     """What the C library exports: failures of these are in a table, those of others are guessed."""
     listing = subprocess.run(["nm", "-D", "--defined-only", "/lib/x86_64-linux-gnu/libc.so.6"],
@@ -68,7 +74,7 @@ class Program:
         if os.path.exists(store):
             os.remove(store)
         arguments = ["test", "-q", "--seed", "1", "--db", store,
-                     "--time-budget", f"{self.entry.get('seconds', 30)}s"]
+                     "--time-budget", f"{self.entry.get('seconds', 60)}s"]
         for helper in ["dash"] + self.entry.get("helpers", []):
             arguments += ["--exclude", helper]
         if "setup" in self.entry:
@@ -87,7 +93,8 @@ class Program:
                               stderr=subprocess.PIPE, timeout=1200)
         with open(self.facts, "w", encoding="utf-8") as file:
             json.dump({"calls": calls, "seconds": time.time() - began, "status": done.returncode,
-                       "version": version_of(self.entry["package"])}, file)
+                       "version": version_of(self.entry["package"]), "build": commit(),
+                       "load": os.getloadavg()[0]}, file)
         with open(self.facts[:-5] + ".txt", "w", encoding="utf-8") as file:
             file.write(done.stdout + done.stderr)
         print(f"{self.name}: status {done.returncode}, {time.time() - began:.0f} s", flush=True)
