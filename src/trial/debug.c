@@ -101,27 +101,36 @@ static struct error *put_wrapper(const struct armed *armed, const char *input, s
     return put_quoted(text, input);
 }
 
-// Backtraces leave out the runtime, and the frame that made the call is selected. A gdb without
-// Python complains and goes on.
-static const char hide_runtime[] =
+// Backtraces leave out the runtime, and the frame that made the call is selected. gdb stops
+// whenever one of several processes ends: the others go on until one of them stops for a reason. A
+// gdb without Python complains and goes on.
+static const char helpers[] =
     "python exec(\""
     "def ours(f): return (gdb.solib_name(f.pc()) or '').endswith('/ordeal-runtime.so')\\n"
     "class Hide:\\n"
     "  name, priority, enabled = 'ordeal', 100, True\\n"
     "  def filter(self, frames): return (d for d in frames if not ours(d.inferior_frame()))\\n"
     "gdb.frame_filters['ordeal'] = Hide()\\n"
+    "ends = []\\n"
+    "gdb.events.exited.connect(lambda event: ends.append(True))\\n"
+    "gdb.events.stop.connect(lambda event: ends.append(False))\\n"
+    "def alive(): return [t for i in gdb.inferiors() if i.pid for t in i.threads()]\\n"
+    "def go_on():\\n"
+    "  while ends and ends[-1] and alive():\\n"
+    "    alive()[0].switch()\\n"
+    "    gdb.execute('continue')\\n"
     "\")";
+static const char go_on[] = "python go_on()";
 static const char select_caller[] = "python exec(\""
-                                    "f = gdb.newest_frame()\\n"
-                                    "while f.older() and ours(f): f = f.older()\\n"
-                                    "f.select()\\n"
+                                    "f = gdb.newest_frame() if alive() else None\\n"
+                                    "while f and f.older() and ours(f): f = f.older()\\n"
+                                    "if f: f.select()\\n"
+                                    "else: print('It ended before the fault was reached.')\\n"
                                     "\")";
 
-static struct error *add_run(struct words *words)
+static struct error *add_each(struct words *words, const char *const *commands, size_t count)
 {
-    static const char *const commands[] = {hide_runtime, "run", select_caller, "backtrace",
-                                           "frame"};
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+    for (size_t i = 0; i < count; i++) {
         TRY(add(words, "-ex"));
         TRY(add(words, "%s", commands[i]));
     }
@@ -143,23 +152,20 @@ static struct error *add_commands(const struct armed *armed, const struct debug_
         // These two have much to say that nobody wants to know.
         "pipe handle SIGCHLD SIGPIPE SIGALRM nostop noprint pass | cat >/dev/null",
         "pipe break ordeal_injection | cat >/dev/null",
+        helpers,
+        "run",
+        go_on,
+        select_caller,
+        "backtrace",
+        "frame",
     };
+    static const char *const to_the_end[] = {"delete", "continue", go_on};
     _cleanup_(buffer_deinit) struct buffer wrapper = {0};
     TRY(put_wrapper(armed, options->input, &wrapper));
     TRY(add(words, "-ex"));
     TRY(add(words, "%s", wrapper.data));
-    for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
-        TRY(add(words, "-ex"));
-        TRY(add(words, "%s", always[i]));
-    }
-    TRY(add_run(words));
-    if (options->batch) {
-        TRY(add(words, "-ex"));
-        TRY(add(words, "delete"));
-        TRY(add(words, "-ex"));
-        TRY(add(words, "continue"));
-    }
-    return NULL;
+    TRY(add_each(words, always, sizeof always / sizeof *always));
+    return add_each(words, to_the_end, options->batch ? sizeof to_the_end / sizeof *to_the_end : 0);
 }
 
 static struct error *find_gdb(void)
