@@ -196,6 +196,9 @@ static struct error *check_together(const struct library *library)
                          "is to be measured");
     if (library->automatic && library->definition->selection.kind == SELECT_SWEEP)
         return error_new("automatic faults cannot be swept");
+    const char *depth = parameters_value(library->definition, "depth", "1");
+    if (strcmp(depth, "1") != 0 && strcmp(depth, "2") != 0)
+        return error_new("depth: one fault or two in a trial, not '%s'", depth);
     return NULL;
 }
 

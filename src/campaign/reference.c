@@ -241,6 +241,18 @@ static bool is_about_owners(const struct artifact *err)
            memmem(err->content.data, err->content.size, sign, strlen(sign)) != NULL;
 }
 
+// What programs say that talk to people only.
+static bool is_about_terminal(const struct artifact *err)
+{
+    static const char *const signs[] = {"a terminal", "a tty", "TERM environment", "tcgetattr",
+                                        "Inappropriate ioctl for device"};
+    for (size_t i = 0; err != NULL && i < sizeof signs / sizeof *signs; i++)
+        if (err->content.size != 0 &&
+            memmem(err->content.data, err->content.size, signs[i], strlen(signs[i])) != NULL)
+            return true;
+    return false;
+}
+
 // A wrong path would otherwise be tested for ever, and pass.
 struct error *reference_expected(const struct reference *reference)
 {
@@ -259,6 +271,11 @@ struct error *reference_expected(const struct reference *reference)
         return error_new("%s; without root, an overlay cannot change files and directories of "
                          "other users and groups: --sandbox copy can",
                          text.data);
+    if (is_about_terminal(err))
+        return error_new(
+            "%s; it seems to need a terminal, and trials have none: a workload runs by "
+            "itself, 'script -qec COMMAND /dev/null' gives it one",
+            text.data);
     return error_new("%s; if it is meant to end so: --expect-status %d (oracle.status)", text.data,
                      status);
 }

@@ -358,7 +358,7 @@ static void same_titles_are_told_apart(void **state)
     must_work(store_confirm_finding(maker.store, 7, STORE_FLAKY));
     struct buffer text = {0};
     must_work(report_campaign_text(maker.store, 0, &options, &text));
-    assert_non_null(strstr(text.data, "F7 1x      close; severity: medium (not"));
+    assert_non_null(strstr(text.data, "F7 1x      close; severity: high (not repeated)\n"));
     buffer_deinit(&text);
     store_close(maker.store);
 }
