@@ -6,6 +6,7 @@
 
 struct cached_row unwind_rows[UNWIND_ROWS];
 uint32_t unwind_generation = 1;
+uint32_t unwind_reach = 511;
 
 void unwind_forget(void)
 {
@@ -509,6 +510,17 @@ static struct row compute_row(uint64_t pc)
     return row;
 }
 
+// Rows that are in each other's way ask for more entries; those that have moved are computed again.
+static void note_collision(void)
+{
+    static uint32_t collisions;
+    uint32_t reach = atomic_load(&unwind_reach);
+    if (reach < UNWIND_ROWS - 1 && atomic_add(&collisions, 1) >= reach / 8) {
+        atomic_store(&collisions, 0);
+        atomic_store(&unwind_reach, 2 * reach + 1);
+    }
+}
+
 struct row unwind_row(uint64_t pc)
 {
     struct cached_row *cached = unwind_entry(pc);
@@ -519,6 +531,8 @@ struct row unwind_row(uint64_t pc)
         if (atomic_load(&cached->pc) == pc)
             return row;
     }
+    if (seen > UNWIND_BUSY)
+        note_collision();
     struct row row = compute_row(pc);
     if (seen != UNWIND_BUSY && atomic_swap_if(&cached->pc, seen, UNWIND_BUSY)) {
         cached->row = row;

@@ -31,10 +31,11 @@ struct cached_row {
 };
 extern struct cached_row unwind_rows[UNWIND_ROWS];
 extern uint32_t unwind_generation; // changes when rows are forgotten; never 0
+extern uint32_t unwind_reach;      // the last entry in use: few pages until more are needed
 
 static inline struct cached_row *unwind_entry(uint64_t pc)
 {
-    return &unwind_rows[pc * 0x9e3779b97f4a7c15ull >> 52];
+    return &unwind_rows[pc * 0x9e3779b97f4a7c15ull >> 52 & unwind_reach];
 }
 
 // The row that covers an address; flags 0 when it is not known.
