@@ -8,8 +8,8 @@
 #include "base/processes.h"
 #include "campaign/server-orders.h"
 #include "campaign/server-probe.h"
+#include "campaign/server-switches.h"
 #include "sandbox/spawn.h"
-#include "wire/region.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,10 +17,8 @@
 #include <regex.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -62,8 +60,7 @@ struct driver {
     char line[LINE_MOST];
     size_t line_size;
     int nap_ms;
-    uint8_t *switches; // the region mapped, or NULL
-    size_t switches_size, journal, journal_capacity;
+    struct switches switches;
     uint32_t crashes; // so far
 };
 
@@ -319,69 +316,6 @@ static struct error *start(struct driver *driver, enum end *ret_end)
     return NULL;
 }
 
-static struct wire_rule_state *rule_state(const struct driver *driver, uint32_t rule)
-{
-    return (struct wire_rule_state *)(void *)(driver->switches + driver->orders.first_switch) +
-           rule;
-}
-
-// A rule with `once` that has fired is one that does not: what the runtime asks is the switch.
-static void switch_rule(struct driver *driver, uint32_t rule, bool on)
-{
-    if (driver->switches != NULL && rule < driver->orders.switch_count)
-        __atomic_store_n(&rule_state(driver, rule)->once, on ? 0 : 1, __ATOMIC_SEQ_CST);
-}
-
-static uint64_t times_fired(const struct driver *driver, uint32_t rule)
-{
-    if (driver->switches == NULL || rule >= driver->orders.switch_count)
-        return 0;
-    return __atomic_load_n(&rule_state(driver, rule)->fired, __ATOMIC_SEQ_CST);
-}
-
-// Of a process that the server replaces without a word.
-static uint32_t count_crashes(const struct driver *driver)
-{
-    const struct wire_region *region = (const struct wire_region *)(void *)driver->switches;
-    uint32_t count = 0;
-    if (region == NULL)
-        return 0;
-    uint64_t head = __atomic_load_n(&region->journal_head, __ATOMIC_SEQ_CST);
-    uint64_t room = (driver->switches_size - driver->journal) / sizeof(struct wire_record);
-    const struct wire_record *records =
-        (const struct wire_record *)(void *)(driver->switches + driver->journal);
-    for (uint64_t i = 0; i < head && i < room && i < driver->journal_capacity; i++)
-        count += records[i].kind == WIRE_RECORD_CRASH;
-    return count;
-}
-
-static struct error *map_switches(struct driver *driver)
-{
-    struct stat facts;
-    const struct server_orders *orders = &driver->orders;
-    if (orders->switches[0] == '\0')
-        return NULL;
-    _cleanup_close_ int file = open(orders->switches, O_RDWR | O_CLOEXEC);
-    if (file < 0 || fstat(file, &facts) < 0)
-        return error_from_errno(errno, "cannot open %s", orders->switches);
-    uint64_t end = orders->first_switch + orders->switch_count * sizeof(struct wire_rule_state);
-    if (end > (uint64_t)facts.st_size)
-        return error_new("faults cannot be switched on");
-    void *map = mmap(NULL, (size_t)facts.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (map == MAP_FAILED)
-        return error_from_errno(errno, "cannot map %s", orders->switches);
-    driver->switches = map;
-    driver->switches_size = (size_t)facts.st_size;
-    const struct wire_region *region = map; // nobody else has it yet
-    if (region->journal >= driver->switches_size)
-        return error_new("faults cannot be switched on");
-    driver->journal = region->journal;
-    driver->journal_capacity = region->journal_capacity;
-    for (uint32_t i = 0; i < orders->switch_count; i++)
-        switch_rule(driver, i, false);
-    return NULL;
-}
-
 static struct error *run_load(struct driver *driver, struct server_load *load, enum end *ret_end)
 {
     bool may_go = driver->stop.kind == STOP_NONE;
@@ -414,18 +348,18 @@ static struct error *drive_once(struct driver *driver, uint32_t number, bool twi
     struct server_round *round = &driver->state->rounds[number];
     uint64_t begun = clock_ns();
     uint32_t rule = driver->state->rule;
-    uint64_t before = times_fired(driver, rule);
+    uint64_t before = switches_fired(&driver->switches, rule);
     driver->state->begun = number + 1;
-    switch_rule(driver, rule, true);
+    switches_set(&driver->switches, rule, true);
     struct error *error = run_load(driver, &round->load, ret_end);
-    switch_rule(driver, rule, false);
-    round->fired = times_fired(driver, rule) - before;
+    switches_set(&driver->switches, rule, false);
+    round->fired = switches_fired(&driver->switches, rule) - before;
     if (error == NULL && *ret_end == HELD && twice && round->fired == 0)
         round->again = round->load; // nothing has happened
     else if (error == NULL && *ret_end == HELD && twice)
         error = run_load(driver, &round->again, ret_end);
     round->ns = clock_ns() - begun;
-    uint32_t crashes = count_crashes(driver);
+    uint32_t crashes = switches_crashes(&driver->switches);
     round->crashed = crashes > driver->crashes;
     driver->crashes = crashes;
     return error;
@@ -518,7 +452,8 @@ static struct error *lead(struct driver *driver)
     enum end end = HELD;
     struct server_state *state = driver->state;
     TRY(stop_parse(driver->orders.stop, &driver->stop));
-    TRY(map_switches(driver));
+    TRY(switches_open(&driver->switches, driver->orders.switches, driver->orders.first_switch,
+                      driver->orders.switch_count));
     TRY(start(driver, &end));
     state->server = driver->server.pid;
     if (end == HELD)
