@@ -445,10 +445,13 @@ static struct error *measure(struct library *library)
 }
 
 // The first run tells whose code is to be looked at; the others are measured.
-static struct error *begin_coverage(struct library *library)
+static struct error *learn(void *self)
 {
+    struct library *library = self;
     const struct cover_wanted wanted = {.modules = words_of(library, "modules"),
                                         .excluded = words_of(library, "exclude")};
+    if (!wants_coverage(library) || library->cover.measuring)
+        return NULL;
     TRY(cover_find(&library->cover, &library->plan.recording, &wanted, library->witness));
     return measure(library);
 }
@@ -488,8 +491,6 @@ static struct error *record(struct library *library, const struct wire_view *vie
         TRY(kinds_look(&library->kinds, view));
     if (library->automatic && !others)
         TRY(watch_stacks(library));
-    if (wants_coverage(library) && !library->cover.measuring)
-        TRY(begin_coverage(library));
     else if (!library->automatic && recording->runs == 1)
         TRY(gaps_look(&library->gaps, &library->plan, view));
     return note_lost(recording, lost, observation);
@@ -728,6 +729,7 @@ const struct injector injector_library = {
     .next = next,
     .reproduce = reproduce,
     .debug = debug,
+    .learn = learn,
     .keep = keep,
     .recall = recall,
     .join = join,

@@ -146,6 +146,8 @@ struct injector {
     // `batch` as of debug.h. NULL if there is no such thing.
     struct error *(*debug)(void *self, const struct shot *shot, const char *input, bool batch,
                            char ***ret_arguments, char ***ret_environment);
+    // Between reference runs: what would take too long within one. Or NULL.
+    struct error *(*learn)(void *self);
     // What was measured besides verdicts, into the store: after the reference runs and in the end;
     // and back when a campaign is gone on with. NULL if there is no such thing.
     struct error *(*keep)(void *self, struct store *store, int64_t campaign);

@@ -280,6 +280,8 @@ static struct error *run_references(struct preparation *preparation, struct refe
             break;
         if (!reference_is_fit(reference))
             return give_up(preparation, reference, cut);
+        if (preparation->injector->learn != NULL)
+            TRY(preparation->injector->learn(shooting_injector(preparation->shooting)));
         TRY(check_budget(preparation, start, last_at, count - i - 1));
     }
     shooting_watch(preparation->shooting, preparation->control->interrupts, NULL, NULL);
