@@ -127,6 +127,27 @@ static void look_at_arguments(char **arguments, bool *ret_debug, bool *ret_lto)
     }
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    size_t size = strlen(text), wanted = strlen(end);
+    return size > wanted && strcmp(text + size - wanted, end) == 0;
+}
+
+// Nothing but assembly: there is nothing to put faults into, and clang would hand the plug-in's
+// options to an assembler that does not know them.
+static bool only_assembles(char **arguments)
+{
+    bool found = false;
+    for (; *arguments != NULL; arguments++) {
+        if (**arguments == '-' || ends_with(*arguments, ".o") || ends_with(*arguments, ".d"))
+            continue;
+        if (!ends_with(*arguments, ".s") && !ends_with(*arguments, ".S"))
+            return false;
+        found = true;
+    }
+    return found;
+}
+
 static struct error *check_settings(const struct settings *settings)
 {
     const char *decide = settings->decide;
@@ -184,13 +205,15 @@ static struct error *run(const struct settings *settings, char **operands, bool 
     _cleanup_free_ char **command = calloc(count + 16, sizeof *command);
     if (command == NULL)
         return error_no_memory();
+    // -Xclang: the assembler, which does not load the plug-in, shall not see its options.
     // Line tables are needed to say where a fault is; the user's own -g comes later and wins.
     char *const before[] = {compiler,  "--start-no-unused-arguments", load, use, "-mllvm",
                             text.data, "-gline-tables-only"};
-    size_t first = sizeof before / sizeof *before - debug;
-    memcpy(command, before, first * sizeof *before);
-    at = first;
-    command[at++] = "--end-no-unused-arguments";
+    bool plain = only_assembles(operands);
+    at = plain ? 1 : sizeof before / sizeof *before - debug;
+    memcpy(command, before, at * sizeof *before);
+    if (!plain)
+        command[at++] = "--end-no-unused-arguments";
     memcpy(command + at, operands, count * sizeof *operands);
     execv(compiler, command);
     return error_from_errno(errno, "cannot run %s", compiler);

@@ -47,13 +47,13 @@ static struct error *write_bytes(uint64_t address, unsigned char *code, const un
 }
 
 // `target` 0: the five bytes do nothing.
-static struct error *lead(struct image *image, uint64_t address, uint64_t target,
-                          struct image_patches *patches)
+static struct error *lead(struct image *image, uint64_t address, const unsigned char *idle,
+                          uint64_t target, struct image_patches *patches)
 {
     unsigned char *code = image_code(image, address, MARK_NOP_SIZE);
     unsigned char wanted[MARK_NOP_SIZE];
-    memcpy(wanted, mark_nop, sizeof wanted);
-    if (memcmp(code, mark_nop, sizeof wanted) != 0 && code[0] != JUMP)
+    memcpy(wanted, idle, sizeof wanted);
+    if (memcmp(code, idle, sizeof wanted) != 0 && code[0] != JUMP)
         return error_new("%s: what is at 0x%" PRIx64 " is no marker: the file was changed",
                          image->path, address);
     if (target != 0) {
@@ -138,7 +138,7 @@ static struct error *enable_marker(struct image *image, const struct image_marke
                              image->functions.items[marker->function].name);
         chosen = target->address;
     }
-    return lead(image, marker->address, chosen, patches);
+    return lead(image, marker->address, mark_nop, chosen, patches);
 }
 
 static unsigned char *variable_bytes(const struct image *image)
@@ -181,7 +181,8 @@ static struct error *enable(struct image *image, const bool *enabled, struct ima
         TRY(enable_marker(image, &image->markers.items[i], enabled, patches));
     for (size_t i = 0; i < image->entries.count; i++) {
         const struct image_entry *entry = &image->entries.items[i];
-        TRY(lead(image, entry->address, reached[entry->function] ? entry->twin : 0, patches));
+        TRY(lead(image, entry->address, entry->idle, reached[entry->function] ? entry->twin : 0,
+                 patches));
     }
     return NULL;
 }

@@ -150,8 +150,9 @@ static struct error *read_twins(struct image *image, struct sections *sections)
         struct image_entry *added = ARRAY_ADD(&image->entries);
         if (added == NULL)
             return error_no_memory();
-        *added = (struct image_entry){skip_guard(image, entry),
-                                      place + 4 + (uint64_t)(int64_t)row.twin, function};
+        uint64_t twin = place + 4 + (uint64_t)(int64_t)row.twin;
+        *added = (struct image_entry){
+            skip_guard(image, entry), twin, function, {ENTRY_NOP, (unsigned char)(twin - entry)}};
         if (image_code(image, added->address, MARK_NOP_SIZE) == NULL ||
             image_code(image, added->twin, 1) == NULL)
             return image_broken(image, TWIN_SECTION, at, "a row that leads out of the code");

@@ -49,6 +49,7 @@ struct image_entry {
     uint64_t address; // of the five bytes
     uint64_t twin;
     size_t function;
+    unsigned char idle[MARK_NOP_SIZE]; // what is there as long as it leads nowhere
 };
 
 struct image {

@@ -74,6 +74,9 @@ struct twin_row {
     uint64_t function;   // id
 };
 
+// Markers are five bytes that do nothing. Entries are eight: these four, and the distance from the
+// function to its twin.
+#define ENTRY_NOP     0x0f, 0x1f, 0x84, 0x00
 #define MARK_NOP_SIZE 5
 static const unsigned char mark_nop[MARK_NOP_SIZE] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 

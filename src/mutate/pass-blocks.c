@@ -92,14 +92,30 @@ static void add_clone(struct pass *pass, struct block_work *work, size_t number)
 // Five bytes that do nothing, and a record in a section of its own that says where they are, whose
 // they are, and where they may lead. Copies of the code that the optimiser makes bring copies of
 // the record with them.
-static void write_marker(const struct block_work *work, struct buffer *text, struct buffer *labels)
+// The record is linked to the code it is about. A twin that is not inlined knows its own name; in
+// code that may end up anywhere, only the marker itself is sure to be there.
+static void write_owner(const struct pass *pass, const struct pass_function *subject,
+                        struct buffer *text)
+{
+    size_t size;
+    bool stays = subject->twin != NULL && !pass->options.lto && !subject->always_inlined;
+    const char *name = stays ? LLVMGetValueName2(subject->twin, &size) : "";
+    for (const char *at = name; *at != '\0'; at++)
+        stays &= (*at >= '0' && *at <= '9') || (*at >= 'A' && *at <= 'Z') ||
+                 (*at >= 'a' && *at <= 'z') || *at == '_' || *at == '.';
+    pass_must(buffer_printf(text, "%s", stays ? name : ".Lordeal${:uid}"));
+}
+
+static void write_marker(const struct pass *pass, const struct block_work *work,
+                         struct buffer *text, struct buffer *labels)
 {
     const struct pass_function *subject = work->subject;
     uint32_t block = subject->candidates.items[work->first].block;
+    pass_must(buffer_printf(text, ".Lordeal${:uid}:\n\t.byte 15, 31, 68, 0, 0\n"
+                                  "\t.pushsection " MARK_SECTION ",\"?o\",@progbits,"));
+    write_owner(pass, subject, text);
     pass_must(buffer_printf(text,
-                            ".Lordeal${:uid}:\n\t.byte 15, 31, 68, 0, 0\n"
-                            "\t.pushsection " MARK_SECTION ",\"?o\",@progbits,.Lordeal${:uid}\n"
-                            "\t.quad .Lordeal${:uid}, 0x%" PRIx64 "\n\t.long %" PRIu32 ", %zu\n",
+                            "\n\t.quad .Lordeal${:uid}, 0x%" PRIx64 "\n\t.long %" PRIu32 ", %zu\n",
                             subject->id, block, work->clones.count));
     for (size_t i = 0; i < work->clones.count; i++) {
         pass_must(buffer_printf(text, "\t.quad ${%zu:l}, %zu\n", i, work->numbers.items[i]));
@@ -111,7 +127,7 @@ static void write_marker(const struct block_work *work, struct buffer *text, str
 static void decide_by_marker(struct pass *pass, struct block_work *work, LLVMBuilderRef builder)
 {
     struct buffer text = {0}, labels = {0};
-    write_marker(work, &text, &labels);
+    write_marker(pass, work, &text, &labels);
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(pass->context), NULL, 0, false);
     LLVMValueRef assembly = LLVMGetInlineAsm(type, text.data, text.size, labels.data, labels.size,
                                              true, false, LLVMInlineAsmDialectATT, false);
@@ -195,5 +211,6 @@ LLVMValueRef pass_variable(struct pass *pass)
     LLVMSetVisibility(variable, LLVMHiddenVisibility);
     LLVMComdatRef group = LLVMGetOrInsertComdat(pass->module, "ordeal_fault");
     LLVMSetComdat(variable, group);
+    pass_tell_variable(pass, variable);
     return variable;
 }

@@ -188,34 +188,49 @@ static void tell_apart(struct pass *pass)
     }
 }
 
+static void add_edge(struct pass_function *caller, uint64_t key)
+{
+    for (size_t i = 0; i < caller->edges.count; i++)
+        if (caller->edges.items[i] == key)
+            return;
+    uint64_t *edge = ARRAY_ADD(&caller->edges);
+    if (edge != NULL)
+        *edge = key;
+    else
+        pass_must(error_no_memory());
+}
+
+static void found_edge(void *caller, struct pass_function *called)
+{
+    add_edge(caller, called->id);
+}
+
+// Whatever an instruction refers to may be inlined in the end: also what is called through a
+// pointer or a table, if the optimiser finds out what it is.
+static void add_edges_of(struct pass *pass, struct pass_function *caller, LLVMValueRef instruction)
+{
+    for (int i = 0; i < LLVMGetNumOperands(instruction); i++) {
+        LLVMValueRef operand = LLVMGetOperand(instruction, (unsigned)i);
+        LLVMValueRef function = LLVMIsAFunction(operand);
+        bool elsewhere = function != NULL && pass_function_of(pass, function) == NULL &&
+                         LLVMGetIntrinsicID(function) == 0 &&
+                         (pass->options.lto || !LLVMIsDeclaration(function));
+        size_t size;
+        if (elsewhere)
+            add_edge(caller,
+                     pass_hash_text(0xcbf29ce484222325u, LLVMGetValueName2(function, &size)));
+        else
+            pass_each_reached(pass, operand, 0, found_edge, caller);
+    }
+}
+
 static void add_edges(struct pass *pass, struct pass_function *caller)
 {
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(caller->function); block != NULL;
          block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction != NULL;
-             instruction = LLVMGetNextInstruction(instruction)) {
-            LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
-            if (opcode != LLVMCall && opcode != LLVMInvoke)
-                continue;
-            LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(instruction));
-            if (callee == NULL || LLVMGetIntrinsicID(callee) != 0)
-                continue;
-            struct pass_function *called = pass_function_of(pass, callee);
-            if (called == NULL && !pass->options.lto && LLVMIsDeclaration(callee))
-                continue;
-            size_t size;
-            uint64_t key = called != NULL ? called->id
-                                          : pass_hash_text(0xcbf29ce484222325u,
-                                                           LLVMGetValueName2(callee, &size));
-            bool known = false;
-            for (size_t i = 0; i < caller->edges.count && !known; i++)
-                known = caller->edges.items[i] == key;
-            uint64_t *edge = known ? NULL : ARRAY_ADD(&caller->edges);
-            if (edge != NULL)
-                *edge = key;
-            else if (!known)
-                pass_must(error_no_memory());
-        }
+             instruction = LLVMGetNextInstruction(instruction))
+            add_edges_of(pass, caller, instruction);
 }
 
 void pass_find(struct pass *pass)

@@ -71,7 +71,8 @@ static void make_twin(struct pass *pass, struct pass_function *subject)
     // What a fault makes of a pointer shall be seen, not reasoned away.
     set_attribute(pass, subject->twin, "null_pointer_is_valid");
     // Twins only run when a fault is enabled: copies of them would cost much and gain little.
-    if (!is_always_inlined(subject->twin)) {
+    subject->always_inlined = is_always_inlined(subject->twin);
+    if (!subject->always_inlined) {
         set_attribute(pass, subject->twin, "noinline");
         if (!has_attribute(subject->twin, "optnone"))
             set_attribute(pass, subject->twin, "optsize");
@@ -86,18 +87,50 @@ static void keep_away(struct pass *pass, LLVMValueRef call)
     set_call_attribute(pass, call, "noinline");
 }
 
-// Under LTO the callee's body turns up later: hides from the optimiser what is called.
-static void hide_callee(struct pass *pass, LLVMValueRef call, LLVMValueRef callee)
+// The same value, but the optimiser cannot see what it is.
+static LLVMValueRef hide(struct pass *pass, LLVMValueRef before, LLVMValueRef value)
 {
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(pass->context);
-    LLVMPositionBuilderBefore(builder, call);
-    LLVMTypeRef pointer = LLVMTypeOf(callee);
+    LLVMPositionBuilderBefore(builder, before);
+    LLVMTypeRef pointer = LLVMTypeOf(value);
     LLVMTypeRef type = LLVMFunctionType(pointer, &pointer, 1, false);
     LLVMValueRef assembly =
         LLVMGetInlineAsm(type, "", 0, "=r,0", 4, false, false, LLVMInlineAsmDialectATT, false);
-    LLVMValueRef hidden = LLVMBuildCall2(builder, type, assembly, &callee, 1, "");
-    LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, hidden);
+    LLVMValueRef hidden = LLVMBuildCall2(builder, type, assembly, &value, 1, "");
     LLVMDisposeBuilder(builder);
+    return hidden;
+}
+
+// Under LTO the callee's body turns up later.
+static void hide_callee(struct pass *pass, LLVMValueRef call, LLVMValueRef callee)
+{
+    LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, hide(pass, call, callee));
+}
+
+static void note_found(void *found, struct pass_function *function)
+{
+    *(bool *)found |= function->twin != NULL;
+}
+
+// A pointer that a twin holds leads to pristine code, whose entry may be patched; if the optimiser
+// followed it, it would inline the pristine code.
+static void hide_pointers(struct pass *pass, LLVMValueRef instruction)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+    bool call = opcode == LLVMCall || opcode == LLVMInvoke;
+    if (opcode != LLVMLoad && opcode != LLVMStore && opcode != LLVMGetElementPtr &&
+        opcode != LLVMRet && opcode != LLVMSelect &&
+        !(call && LLVMIsAIntrinsicInst(instruction) == NULL))
+        return;
+    int count = call ? (int)LLVMGetNumArgOperands(instruction) : LLVMGetNumOperands(instruction);
+    for (int i = 0; i < count; i++) {
+        LLVMValueRef operand = LLVMGetOperand(instruction, (unsigned)i);
+        bool found = false;
+        if (LLVMGetTypeKind(LLVMTypeOf(operand)) == LLVMPointerTypeKind)
+            pass_each_reached(pass, operand, 0, note_found, &found);
+        if (found)
+            LLVMSetOperand(instruction, (unsigned)i, hide(pass, instruction, operand));
+    }
 }
 
 static bool is_call(LLVMValueRef instruction)
@@ -139,6 +172,8 @@ static void redirect_calls(struct pass *pass, LLVMValueRef function, bool in_twi
             next = LLVMGetNextInstruction(call);
             if (is_call(call))
                 redirect_call(pass, call, in_twin);
+            if (in_twin)
+                hide_pointers(pass, call);
         }
 }
 
@@ -210,7 +245,9 @@ static LLVMValueRef own_definition(struct pass *pass, const struct pass_function
     return alias;
 }
 
-static void add_row(struct pass *pass, const struct pass_function *subject)
+// `place` lives and dies with the row, also when the linker collects garbage. No twin: 0.
+static void add_row(struct pass *pass, LLVMValueRef place, LLVMValueRef entry, LLVMValueRef twin,
+                    uint64_t id)
 {
     LLVMTypeRef half = LLVMInt32TypeInContext(pass->context);
     LLVMTypeRef word = LLVMInt64TypeInContext(pass->context);
@@ -218,37 +255,52 @@ static void add_row(struct pass *pass, const struct pass_function *subject)
     LLVMTypeRef type = LLVMStructTypeInContext(pass->context, fields, 3, true);
     LLVMValueRef row = LLVMAddGlobal(pass->module, type, "ordeal.row");
     LLVMValueRef values[] = {
-        relative(pass, own_definition(pass, subject), row, 0, type),
-        relative(pass, subject->twin, row, 1, type),
-        LLVMConstInt(word, subject->id, false),
+        relative(pass, entry, row, 0, type),
+        twin != NULL ? relative(pass, twin, row, 1, type) : LLVMConstInt(half, 0, false),
+        LLVMConstInt(word, id, false),
     };
     LLVMSetInitializer(row, LLVMConstStructInContext(pass->context, values, 3, true));
     LLVMSetLinkage(row, LLVMPrivateLinkage);
     LLVMSetGlobalConstant(row, true);
     LLVMSetAlignment(row, 1);
     LLVMSetSection(row, TWIN_SECTION);
-    LLVMSetComdat(row, LLVMGetComdat(subject->function));
-    // The row lives and dies with the function, also when the linker collects garbage.
-    LLVMMetadataRef function = LLVMValueAsMetadata(subject->function);
+    LLVMSetComdat(row, LLVMGetComdat(place));
+    LLVMMetadataRef owner = LLVMValueAsMetadata(place);
     LLVMGlobalSetMetadata(row, LLVMGetMDKindIDInContext(pass->context, "associated", 10),
-                          LLVMMDNodeInContext2(pass->context, &function, 1));
+                          LLVMMDNodeInContext2(pass->context, &owner, 1));
     shim_keep(pass->module, row);
 }
 
-// The bytes at the entry; where indirect jumps are guarded, the guard must come first.
+void pass_tell_variable(struct pass *pass, LLVMValueRef variable)
+{
+    add_row(pass, variable, variable, NULL, 0);
+}
+
+static LLVMValueRef constant_bytes(struct pass *pass, const unsigned char *bytes, size_t size)
+{
+    return LLVMConstStringInContext2(pass->context, (const char *)bytes, size, true);
+}
+
+// An instruction at the entry that does nothing. Its last four bytes are the distance to the twin,
+// so that the linker keeps the twin as long as the function. Where indirect jumps are guarded, the
+// guard must come first.
 static void add_entry(struct pass *pass, const struct pass_function *subject)
 {
     static const unsigned char guard[] = {0xf3, 0x0f, 0x1e, 0xfa}; // endbr64
+    static const unsigned char nothing[] = {ENTRY_NOP};
     const char flag[] = "cf-protection-branch";
     bool guarded = LLVMGetModuleFlag(pass->module, flag, sizeof flag - 1) != NULL;
-    unsigned char bytes[sizeof guard + MARK_NOP_SIZE];
-    size_t size = guarded ? sizeof guard : 0;
-    memcpy(bytes, guard, size);
-    memcpy(bytes + size, mark_nop, MARK_NOP_SIZE);
-    size += MARK_NOP_SIZE;
-    LLVMSetPrologueData(subject->function,
-                        LLVMConstStringInContext2(pass->context, (const char *)bytes, size, true));
-    add_row(pass, subject);
+    LLVMTypeRef word = LLVMInt64TypeInContext(pass->context);
+    LLVMValueRef own = own_definition(pass, subject);
+    LLVMValueRef distance =
+        LLVMConstSub(LLVMConstPtrToInt(subject->twin, word), LLVMConstPtrToInt(own, word));
+    LLVMValueRef parts[] = {
+        constant_bytes(pass, guard, guarded ? sizeof guard : 0),
+        constant_bytes(pass, nothing, sizeof nothing),
+        LLVMConstTrunc(distance, LLVMInt32TypeInContext(pass->context)),
+    };
+    LLVMSetPrologueData(subject->function, LLVMConstStructInContext(pass->context, parts, 3, true));
+    add_row(pass, subject->function, own, subject->twin, subject->id);
 }
 
 void pass_make_entries(struct pass *pass)

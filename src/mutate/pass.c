@@ -39,12 +39,48 @@ uint64_t pass_random(uint64_t state)
     return state ^ (state >> 31);
 }
 
+static int by_address(const void *a, const void *b)
+{
+    const struct pass_lookup *x = a, *y = b;
+    return (uintptr_t)x->function < (uintptr_t)y->function ? -1 : x->function != y->function;
+}
+
 struct pass_function *pass_function_of(struct pass *pass, LLVMValueRef function)
 {
-    for (size_t i = 0; i < pass->functions.count; i++)
-        if (pass->functions.items[i].function == function)
-            return &pass->functions.items[i];
-    return NULL;
+    if (pass->sorted_count != pass->functions.count) {
+        free(pass->sorted);
+        pass->sorted = calloc(pass->functions.count, sizeof *pass->sorted);
+        if (pass->sorted == NULL)
+            pass_must(error_no_memory());
+        for (size_t i = 0; i < pass->functions.count; i++)
+            pass->sorted[i] = (struct pass_lookup){pass->functions.items[i].function, i};
+        qsort(pass->sorted, pass->functions.count, sizeof *pass->sorted, by_address);
+        pass->sorted_count = pass->functions.count;
+    }
+    const struct pass_lookup wanted = {.function = function};
+    const struct pass_lookup *found =
+        bsearch(&wanted, pass->sorted, pass->sorted_count, sizeof *pass->sorted, by_address);
+    return found != NULL ? &pass->functions.items[found->index] : NULL;
+}
+
+void pass_each_reached(struct pass *pass, LLVMValueRef constant, unsigned depth,
+                       void (*found)(void *data, struct pass_function *function), void *data)
+{
+    if (depth > 6 || LLVMIsAConstant(constant) == NULL)
+        return;
+    if (LLVMIsAFunction(constant) != NULL) {
+        struct pass_function *function = pass_function_of(pass, constant);
+        if (function != NULL)
+            found(data, function);
+    } else if (LLVMIsAGlobalVariable(constant) != NULL) {
+        LLVMValueRef content = LLVMGetInitializer(constant);
+        if (content != NULL && LLVMIsGlobalConstant(constant))
+            pass_each_reached(pass, content, depth + 1, found, data);
+    } else if (LLVMIsAConstantExpr(constant) != NULL || LLVMIsAConstantArray(constant) != NULL ||
+               LLVMIsAConstantStruct(constant) != NULL) {
+        for (int i = 0; i < LLVMGetNumOperands(constant); i++)
+            pass_each_reached(pass, LLVMGetOperand(constant, (unsigned)i), depth + 1, found, data);
+    }
 }
 
 static void deinit(struct pass *pass)
@@ -57,6 +93,7 @@ static void deinit(struct pass *pass)
     pass_options_deinit(&pass->options);
     buffer_deinit(&pass->strings);
     free(pass->interned);
+    free(pass->sorted);
 }
 
 // Markers are instructions of one processor, rows are sections of one format.

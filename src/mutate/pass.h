@@ -34,7 +34,7 @@ struct pass_candidate {
 
 struct pass_function {
     LLVMValueRef function, twin; // twin NULL: markers in the function itself
-    bool local, entry, skipped, in_place;
+    bool local, entry, skipped, in_place, always_inlined;
     const char *reason; // why skipped or in place
     uint64_t id, name_key;
     uint32_t blocks;
@@ -42,11 +42,18 @@ struct pass_function {
     ARRAY(uint64_t) edges;
 };
 
+struct pass_lookup {
+    LLVMValueRef function;
+    size_t index;
+};
+
 struct pass {
     LLVMModuleRef module;
     LLVMContextRef context;
     struct pass_options options;
     ARRAY(struct pass_function) functions;
+    struct pass_lookup *sorted;
+    size_t sorted_count;
     struct buffer strings; // of the map; offset 0 is the empty string
     uint32_t *interned;    // open addressing, offsets into `strings`
     size_t interned_size, interned_count;
@@ -62,6 +69,9 @@ uint32_t pass_intern(struct pass *pass, const char *text);
 // Which functions can be instrumented, and their candidates.
 void pass_find(struct pass *pass);
 struct pass_function *pass_function_of(struct pass *pass, LLVMValueRef function); // or NULL
+// Calls `found` for the functions that a constant leads to: itself, or through tables of pointers.
+void pass_each_reached(struct pass *pass, LLVMValueRef constant, unsigned depth,
+                       void (*found)(void *data, struct pass_function *function), void *data);
 // Twins, calls among them, and entries that lead to them.
 void pass_make_twins(struct pass *pass);
 void pass_make_entries(struct pass *pass);
@@ -69,6 +79,7 @@ void pass_make_entries(struct pass *pass);
 void pass_instrument(struct pass *pass, struct pass_function *subject);
 // What decides in the variable mode.
 LLVMValueRef pass_variable(struct pass *pass);
+void pass_tell_variable(struct pass *pass, LLVMValueRef variable);
 void pass_write_map(struct pass *pass);
 
 #endif

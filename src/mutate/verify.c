@@ -116,7 +116,7 @@ static struct error *check_entry(struct check *check, const struct image_entry *
 {
     const char *name = check->image->functions.items[entry->function].name;
     const unsigned char *code = image_code(check->image, entry->address, MARK_NOP_SIZE);
-    if (memcmp(code, mark_nop, MARK_NOP_SIZE) != 0 &&
+    if (memcmp(code, entry->idle, MARK_NOP_SIZE) != 0 &&
         (code[0] != 0xe9 || leads_to(code, entry->address) != entry->twin))
         TRY(complain(check->report, "there is no entry", entry->address, name));
     check->report->entries++;
@@ -139,7 +139,7 @@ static struct error *check_all(struct check *check)
     for (size_t i = 0; i < image->candidates.count; i++) {
         const struct image_candidate *candidate = &image->candidates.items[i];
         check->report->eliminated += (candidate->flags & MAP_CHOSEN) != 0 &&
-                                     candidate->copies == 0 &&
+                                     candidate->copies == 0 && image->decide != MAP_VARIABLE &&
                                      !image->functions.items[candidate->function].again;
     }
     return NULL;

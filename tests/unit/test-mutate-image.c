@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reading faults out of a program: a small ELF file made here, whole and broken in every byte.
+#include "mutate/image.h"
+
+#include <elf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char names[] = "\0ordeal_map\0ordeal_mark\0ordeal_twin\0.shstrtab";
+static const char strings[8] = "\0f\0no\0x";
+
+struct made { // the whole file; code at address = offset
+    Elf64_Ehdr header;
+    Elf64_Phdr segment;
+    unsigned char code[64]; // entry at 0, twin at 16 with its marker, clones at 32 and 40
+    struct map_header map;
+    struct map_function function;
+    struct map_candidate candidates[2];
+    char strings[8];
+    struct mark_header mark;
+    struct mark_target targets[2];
+    struct twin_row twin;
+    char names[sizeof names];
+    Elf64_Shdr sections[5];
+};
+
+static Elf64_Shdr section(uint32_t name, size_t offset, size_t size)
+{
+    return (Elf64_Shdr){.sh_name = name,
+                        .sh_type = SHT_PROGBITS,
+                        .sh_addr = offset,
+                        .sh_offset = offset,
+                        .sh_size = size};
+}
+
+#define AT(field) offsetof(struct made, field)
+static void fill(struct made *made)
+{
+    memset(made, 0, sizeof *made);
+    memcpy(made->header.e_ident, ELFMAG, SELFMAG);
+    made->header.e_ident[EI_CLASS] = ELFCLASS64;
+    made->header.e_type = ET_DYN;
+    made->header.e_machine = EM_X86_64;
+    made->header.e_phoff = AT(segment);
+    made->header.e_phnum = 1;
+    made->header.e_phentsize = sizeof(Elf64_Phdr);
+    made->header.e_shoff = AT(sections);
+    made->header.e_shnum = 5;
+    made->header.e_shentsize = sizeof(Elf64_Shdr);
+    made->header.e_shstrndx = 4;
+    made->segment = (Elf64_Phdr){
+        .p_type = PT_LOAD, .p_flags = PF_X, .p_filesz = sizeof *made, .p_memsz = sizeof *made};
+    const unsigned char entry[] = {ENTRY_NOP, 16};
+    memcpy(made->code, entry, sizeof entry);
+    memcpy(made->code + 16, mark_nop, MARK_NOP_SIZE);
+    made->map = (struct map_header){.magic = MAP_MAGIC,
+                                    .version = MAP_VERSION,
+                                    .size = AT(mark) - AT(map),
+                                    .functions = 1,
+                                    .candidates = 2,
+                                    .strings = sizeof strings};
+    made->function =
+        (struct map_function){.id = 77, .name = 1, .candidates = 2, .flags = MAP_ENTRY};
+    for (int i = 0; i < 2; i++) {
+        made->candidates[i] = (struct map_candidate){
+            .type = 3, .file = 6, .line = 10 + (uint32_t)i, .flags = MAP_CHOSEN};
+        made->targets[i] = (struct mark_target){AT(code) + 32 + 8 * (uint64_t)i, (uint64_t)i};
+    }
+    memcpy(made->strings, strings, sizeof strings);
+    made->mark = (struct mark_header){.address = AT(code) + 16, .function = 77, .targets = 2};
+    made->twin = (struct twin_row){(int32_t)(AT(code) - AT(twin)),
+                                   (int32_t)(AT(code) + 16 - AT(twin) - 4), 77};
+    memcpy(made->names, names, sizeof names);
+    made->sections[1] = section(1, AT(map), AT(mark) - AT(map));
+    made->sections[2] = section(12, AT(mark), AT(twin) - AT(mark));
+    made->sections[3] = section(24, AT(twin), sizeof(struct twin_row));
+    made->sections[4] = section(36, AT(names), sizeof names);
+}
+
+static struct error *open_made(const struct made *made, size_t size, struct image *ret_image)
+{
+    struct buffer bytes = {0};
+    struct error *error = buffer_append(&bytes, made, size);
+    return error != NULL ? error : image_parse("made", &bytes, ret_image);
+}
+
+static void enables_one_at_a_time(void **state)
+{
+    struct made made;
+    struct image image = {0};
+    struct image_patches patches = {0};
+    bool *now = NULL;
+    size_t found = 9;
+    fill(&made);
+    assert_null(open_made(&made, sizeof made, &image));
+    assert_int_equal(image.candidates.count, 2);
+    assert_null(image_find(&image, "no@x:11", &found));
+    assert_int_equal(found, 1);
+    bool enabled[2] = {false, true};
+    assert_null(image_enable(&image, enabled, &patches));
+    assert_int_equal(patches.items.count, 2); // marker and entry
+    image_patches_deinit(&patches);
+    const unsigned char *code = image_code(&image, AT(code), 64);
+    assert_int_equal(code[0], 0xe9);
+    assert_int_equal(code[1], 11); // from behind the five bytes to the twin
+    assert_int_equal(code[16], 0xe9);
+    assert_int_equal(code[17], 40 - 21);
+    assert_null(image_enabled(&image, &now));
+    assert_false(now[0]);
+    assert_true(now[1]);
+    free(now);
+    enabled[0] = true;
+    struct error *error = image_enable(&image, enabled, &patches);
+    assert_non_null(error);
+    assert_non_null(strstr(error_message(error), "same block"));
+    error_free(error);
+    memset(enabled, 0, sizeof enabled);
+    assert_null(image_enable(&image, enabled, &patches));
+    image_patches_deinit(&patches);
+    assert_memory_equal(image.bytes.data, &made, sizeof made);
+    image_close(&image);
+}
+
+// Whatever is broken: an error, or an image that can be worked with.
+static void survives_broken_bytes(void **state)
+{
+    struct made made;
+    static const unsigned char values[] = {0x00, 0xff, 0x80, 0x01};
+    size_t refused = 0;
+    for (size_t i = 0; i < sizeof made; i++)
+        for (size_t j = 0; j < sizeof values; j++) {
+            struct image image = {0};
+            struct image_patches patches = {0};
+            fill(&made);
+            ((unsigned char *)&made)[i] ^= values[j];
+            struct error *error = open_made(&made, sizeof made, &image);
+            bool *enabled = calloc(image.candidates.count + 1, sizeof *enabled);
+            assert_non_null(enabled);
+            enabled[0] = true;
+            refused += error != NULL;
+            if (error == NULL)
+                error = image_enable(&image, enabled, &patches);
+            error_free(error);
+            free(enabled);
+            image_patches_deinit(&patches);
+            image_close(&image);
+        }
+    assert_true(refused > 100);
+}
+
+static void refuses_what_is_cut_off(void **state)
+{
+    struct made made;
+    fill(&made);
+    for (size_t size = 0; size < sizeof made; size++) {
+        struct image image = {0};
+        struct error *error = open_made(&made, size, &image);
+        assert_non_null(error);
+        error_free(error);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(enables_one_at_a_time),
+        cmocka_unit_test(survives_broken_bytes),
+        cmocka_unit_test(refuses_what_is_cut_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
