@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which results of compiled functions are called failures: 0 or 1, codes beside -1, what is left
+// behind by functions without a result, results of what a variable points to.
+#include "profile/batch.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char source[] =
+    "#include <stdlib.h>\n"
+    "#include <string.h>\n"
+    "#include <unistd.h>\n"
+    "volatile int sink;\n"
+    "struct list { struct list *next; void (*done)(struct list *); int *numbers; };\n"
+    "void *(*allocate)(size_t) = malloc;\n" // as the loader leaves it
+    "void say(const char *text);\n"
+    "int append(struct list **list) {\n" // 1 is the failure: it follows one
+    "    struct list *added = allocate(sizeof *added);\n"
+    "    if (added == NULL) { say(\"memory\"); say(\"list\"); return 1; }\n"
+    "    added->next = *list; *list = added; return 0;\n"
+    "}\n"
+    "int keep(struct list *list, int n) {\n" // 0 is
+    "    int *numbers = realloc(list->numbers, n * sizeof *numbers);\n"
+    "    if (numbers == NULL) return 0;\n"
+    "    list->numbers = numbers; return 1;\n"
+    "}\n"
+    "int extend(struct list *list, int n) {\n" // -1 and 2 are
+    "    if (list == NULL) return -1;\n"
+    "    if (!keep(list, n)) { say(\"memory\"); return 2; }\n"
+    "    sink = n; return 0;\n"
+    "}\n"
+    "void *fresh(void) { return allocate(100); }\n" // NULL is
+    "void empty(struct list *list) {\n"             // nothing is returned
+    "    if (list == NULL) return;\n"
+    "    if (list->numbers != NULL) list->numbers[0] = 0;\n"
+    "    list->next = NULL;\n"
+    "}\n"
+    "void finish(struct list *list) {\n" // a pointer is asked for, not returned
+    "    sink = 1;\n"
+    "    if (list->done != NULL) list->done(list);\n"
+    "}\n"
+    "int level(int x) {\n" // all there is
+    "    switch (x) { case 1: sink = 1; return 3; case 2: return 2; default: return 1; }\n"
+    "}\n";
+
+// "1 -1": what is likely to be a failure, in the profile's order.
+static void expect(const struct profile *profile, const char *name, const char *wanted)
+{
+    char text[128] = "";
+    for (size_t i = 0; i < profile->functions.count; i++) {
+        const struct profile_function *function = &profile->functions.items[i];
+        if (strcmp(profile_text(profile, function->name), name) != 0)
+            continue;
+        int64_t last = INT64_MAX;
+        for (uint32_t k = 0; k < function->count; k++) {
+            const struct failure *failure = &profile->failures.items[function->first + k];
+            if (failure->confidence < FAILURE_LIKELY || failure->result.number == last)
+                continue;
+            last = failure->result.number;
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%lld",
+                     *text != '\0' ? " " : "", (long long)last);
+        }
+        if (strcmp(text, wanted) != 0)
+            fail_msg("%s fails with '%s', not '%s'", name, text, wanted);
+        return;
+    }
+    fail_msg("no function %s", name);
+}
+
+static void check(const char *compiler, const char *directory)
+{
+    char path[64], command[256];
+    snprintf(path, sizeof path, "%s/judged.so", directory);
+    snprintf(command, sizeof command, "%s -shared -fPIC -w -o %s %s/judged.c", compiler, path,
+             directory);
+    assert_int_equal(system(command), 0);
+    _cleanup_(batch_item_deinit) struct batch_item item = {.path = path};
+    const struct batch batch = {.jobs = 1};
+    assert_null(profile_batch(&batch, &item, 1));
+    assert_null(item.error);
+    expect(&item.profile, "append", "1");
+    expect(&item.profile, "keep", "0");
+    expect(&item.profile, "extend", "-1 2");
+    expect(&item.profile, "fresh", "0");
+    expect(&item.profile, "empty", "");
+    expect(&item.profile, "finish", "");
+    expect(&item.profile, "level", "");
+    unlink(path);
+}
+
+static void test_judged(void **state)
+{
+    char directory[] = "/tmp/ordeal-unit.XXXXXX", path[64];
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/judged.c", directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(source, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    check("gcc -O2", directory);
+    check("clang -O2", directory);
+    unlink(path);
+    rmdir(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_judged)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
