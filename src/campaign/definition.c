@@ -21,7 +21,6 @@ static struct error *fill_defaults(struct definition *definition)
     definition->selection.repeat = 1;
     definition->limits.file_bytes = 1u << 30;
     definition->confirm = true;
-    definition->forks = FORKS_NEVER;
     definition->name = strdup("campaign");
     definition->engine = strdup("local");
     definition->directory = getcwd(NULL, 0);

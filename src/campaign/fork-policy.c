@@ -45,6 +45,8 @@ struct fork_policy fork_policy(const struct definition *definition, const struct
     double seconds = reference_seconds(reference)->mean;
     struct fork_policy policy = {.wanted = definition->forks == FORKS_ALWAYS};
     policy.why = obstacle(definition, injector);
+    if (policy.why == NULL && !policy.wanted && definition->until_interval > 0)
+        policy.why = "the campaign is to end with the trial that narrows the interval enough";
     if (policy.why == NULL && !policy.wanted && seconds > SHORT_S)
         policy.why = "the workload takes long";
     policy.on = policy.why == NULL;

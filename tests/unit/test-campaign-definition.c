@@ -204,13 +204,15 @@ static void short_forms(void **state)
 
 static void errors_name_place_and_remedy(void **state)
 {
-    refuses("comand: x\n",
-            "x.yaml:1:1: unknown key 'comand' of a campaign (did you mean 'command'?); there are: "
-            "campaign, command, directory, environment, input, server, setup, pretest, posttest, teardown, "
-            "injector, selection, oracle, sandbox, engine, fork, jobs, seed, time_budget, max_trials, "
-            "until_interval, confirm\n"
-            "    comand: x\n"
-            "    ^");
+    refuses(
+        "comand: x\n",
+        "x.yaml:1:1: unknown key 'comand' of a campaign (did you mean 'command'?); there are: "
+        "campaign, command, directory, environment, input, server, setup, pretest, posttest, "
+        "teardown, "
+        "injector, selection, oracle, sandbox, engine, fork, jobs, seed, time_budget, max_trials, "
+        "until_interval, confirm\n"
+        "    comand: x\n"
+        "    ^");
     refuses("command: x\noracle:\n  timeout:\n    flor: 2s\n",
             "x.yaml:4:5: unknown key 'flor' in 'oracle.timeout' (did you mean 'floor'?); there "
             "are: factor, floor\n"
