@@ -111,7 +111,7 @@ struct load {
 static struct error *load_row(void *data, const struct store_finding *row)
 {
     struct load *load = data;
-    struct finding_group *group;
+    struct finding_group *group = NULL;
     TRY(finding_group_add(load->groups, row->cause, &group));
     group->id = row->id;
     group->verdict = row->verdict;
