@@ -152,14 +152,13 @@ class Outcome:
             findings = data.execute(
                 "SELECT finding.id, title, ifnull(site, '') || ' ' || ifnull(text, '') FROM finding "
                 "LEFT JOIN stack ON stack.id = finding.stack").fetchall()
-            self.elapsed, self.created = data.execute(
-                "SELECT elapsed_s, created_s FROM campaign ORDER BY id DESC LIMIT 1").fetchone()
+            self.took = data.execute("SELECT elapsed_s FROM campaign ORDER BY id DESC").fetchone()[0]
         self.trials = len(trials)
         self.activated = sum(trial[1] not in ("not-activated", "invalid") for trial in trials)
         self.failed = sum(trial[4] is not None for trial in trials)
         self.titles = {title: where for _, title, where in findings}
         self.found_after = None  # trials until a finding named a seeded place
-        self.found_seconds = None
+        self.found_seconds = None  # from the start of the campaign, fault-free runs included
         self.verdict = None
         right = set()
         for number, (trial, verdict, ended, _, finding) in enumerate(trials, 1):
@@ -168,7 +167,7 @@ class Outcome:
             right.add(finding)
             if self.found_after is None:
                 self.found_after, self.verdict = number, verdict
-                self.found_seconds = max(0.0, ended - self.created)
+                self.found_seconds = ended
         self.others = [title for number, title, _ in findings if number not in right]
 
 
