@@ -239,19 +239,35 @@ uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t ro
 }
 
 // The same for the same path through the same builds, wherever they are loaded.
+static uint64_t hash_frame(uint64_t hash, uint64_t pc)
+{
+    const struct module *module = module_at(pc);
+    return random_mix(hash ^ (module != NULL ? module->fingerprint ^ (pc - module->bias) : 1));
+}
+
 uint64_t frames_hash(const uint64_t *pcs, uint32_t count)
 {
     uint64_t hash = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct module *module = module_at(pcs[i]);
-        uint64_t part = module != NULL ? module->fingerprint ^ (pcs[i] - module->bias) : 1;
-        hash = random_mix(hash ^ part);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        hash = hash_frame(hash, pcs[i]);
     return hash != 0 ? hash : 1;
 }
 
-uint64_t stack_hash(const struct call *call)
+__attribute__((noinline)) static uint64_t walk_hash(const struct call_frame *frame)
 {
     uint64_t pcs[WIRE_FRAMES];
-    return frames_hash(pcs, stack_collect(call, pcs));
+    return frames_hash(pcs, walk_collect(frame, pcs, WIRE_FRAMES));
+}
+
+// Without room for the frames, which stand in the trail: the target's stack may be a small one.
+uint64_t stack_hash(const struct call *call)
+{
+    struct trail *trail = trail_take(call);
+    if (trail == NULL)
+        return walk_hash(call->frame);
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < trail->count; i++)
+        hash = hash_frame(hash, trail->frames[i].pc);
+    trail_leave(trail);
+    return hash != 0 ? hash : 1;
 }
