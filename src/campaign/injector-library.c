@@ -358,6 +358,12 @@ static struct error *prepare(void *self, struct shot *shot)
     return NULL;
 }
 
+static struct error *moved(void *self, const char *from, const char *to)
+{
+    struct library *library = self;
+    return armed_moved(library->armed, from, to);
+}
+
 static struct error *begin(void *self, const char *root)
 {
     struct library *library = self;
@@ -689,7 +695,7 @@ static struct error *observe_branch(void *self, const char *root, size_t index,
     struct library *library = self;
     struct wire_view view;
     struct observation observation = {0};
-    TRY(forking_view(armed_forking(library->armed), &view));
+    TRY(armed_end_branch(library->armed, &view));
     TRY(witness_begin(library->witness, root));
     for (size_t i = 0; i < library->branch_count; i++)
         if (library->branches[i].shot == index)
@@ -720,6 +726,7 @@ const struct injector injector_library = {
     .open = open_library,
     .close = close_library,
     .prepare = prepare,
+    .moved = moved,
     .begin = begin,
     .observe = observe,
     .candidates = candidates,

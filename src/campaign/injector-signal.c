@@ -236,6 +236,12 @@ static struct error *prepare(void *data, struct shot *shot)
     return NULL;
 }
 
+static struct error *moved(void *data, const char *from, const char *to)
+{
+    struct signals *self = data;
+    return self->has_runtime ? armed_moved(self->armed, from, to) : NULL;
+}
+
 static struct error *begin(void *data, const char *root)
 {
     struct signals *self = data;
@@ -377,6 +383,7 @@ const struct injector injector_signal = {
     .open = open_signals,
     .close = close_signals,
     .prepare = prepare,
+    .moved = moved,
     .begin = begin,
     .started = started,
     .tick = tick,

@@ -111,6 +111,9 @@ struct injector {
 
     // Before the command is started.
     struct error *(*prepare)(void *self, struct shot *shot);
+    // Before begin(): the workload knows what is below `to`, its directory, as below `from`, a
+    // copy. Places are told by the names that the user knows. NULL if the injector knows no paths.
+    struct error *(*moved)(void *self, const char *from, const char *to);
     // Just before the start; `root` as of sandbox_root().
     struct error *(*begin)(void *self, const char *root); // or NULL
     // As in sandbox_step; NULL if the injector does nothing from outside.

@@ -221,15 +221,18 @@ static bool before_pretest(void *data, struct sandbox *sandbox)
 static bool before_workload(void *data, struct sandbox *sandbox)
 {
     struct life *life = data;
-    const struct injector *injector = life->shooting->injector;
+    const struct shooting *shooting = life->shooting;
+    const struct injector *injector = shooting->injector;
     if (life->blocked || life->error != NULL)
         return false;
     clock_gettime(CLOCK_REALTIME_COARSE, &life->start); // as file systems date files
-    if (injector->begin != NULL) {
-        life_keep_error(life, injector->begin(life->shooting->self, sandbox_root(sandbox)));
-        if (life->error != NULL)
-            return false;
-    }
+    const char *directory = sandbox_directory(sandbox), *known = shooting->definition->directory;
+    if (injector->moved != NULL && strcmp(directory, known) != 0)
+        life_keep_error(life, injector->moved(shooting->self, directory, known));
+    if (injector->begin != NULL && life->error == NULL)
+        life_keep_error(life, injector->begin(shooting->self, sandbox_root(sandbox)));
+    if (life->error != NULL)
+        return false;
     life->begun = true;
     return true;
 }

@@ -18,6 +18,7 @@
 struct armed {
     pid_t owner; // a forked child must leave its parent's region alone
     char *runtime, *preload, *root;
+    struct moved moved;
     char **environment;
     struct region region;
     struct region_copy copy; // of the region, if processes are left over that may write to it
@@ -68,6 +69,8 @@ static void drop_results(struct armed *armed)
     armed->environment = NULL;
     free(TAKE(armed->preload));
     free(TAKE(armed->root));
+    free(TAKE(armed->moved.from));
+    free(TAKE(armed->moved.to));
     buffer_deinit(&armed->plan);
 }
 
@@ -159,6 +162,14 @@ struct forking *armed_forking(const struct armed *armed)
     return armed->forking;
 }
 
+struct error *armed_moved(struct armed *armed, const char *from, const char *to)
+{
+    free(armed->moved.from);
+    free(armed->moved.to);
+    armed->moved = (struct moved){.from = strdup(from), .to = strdup(to)};
+    return armed->moved.from != NULL && armed->moved.to != NULL ? NULL : error_no_memory();
+}
+
 struct error *armed_begin(struct armed *armed, const char *root)
 {
     free(armed->root);
@@ -170,11 +181,22 @@ struct error *armed_begin(struct armed *armed, const char *root)
                                                  .scenario = armed->scenario,
                                                  .coordinator = armed->coordinator,
                                                  .node = armed->node,
-                                                 .root = armed->root};
+                                                 .root = armed->root,
+                                                 .moved = &armed->moved};
         TRY(resolver_start(&answers, &armed->resolver));
     }
     region_start(&armed->region, clock_ns());
     return armed->forks ? forking_start(&armed->region, &armed->forking) : NULL;
+}
+
+// Nobody but us changes these by now: targets are gone or wait.
+static void rename_modules(const struct moved *moved, const struct wire_view *view)
+{
+    struct wire_module *modules = (struct wire_module *)view->modules;
+    for (size_t i = 0; moved->from != NULL && i < WIRE_MODULES; i++) {
+        modules[i].path[sizeof modules[i].path - 1] = '\0';
+        moved_rename(moved, modules[i].path, sizeof modules[i].path);
+    }
 }
 
 struct error *armed_end(struct armed *armed, struct wire_view *ret_view)
@@ -191,8 +213,17 @@ struct error *armed_end(struct armed *armed, struct wire_view *ret_view)
     if (armed->shared) {
         TRY(region_copy_take(region, &armed->copy));
         *ret_view = armed->copy.view;
-        return NULL;
+    } else {
+        region_restore(region, region->map);
+        TRY(region_check(region->map, region->layout.arena, region->path, ret_view));
     }
-    region_restore(region, region->map);
-    return region_check(region->map, region->layout.arena, region->path, ret_view);
+    rename_modules(&armed->moved, ret_view);
+    return NULL;
+}
+
+struct error *armed_end_branch(struct armed *armed, struct wire_view *ret_view)
+{
+    TRY(forking_view(armed->forking, ret_view));
+    rename_modules(&armed->moved, ret_view);
+    return NULL;
 }

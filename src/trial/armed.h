@@ -41,11 +41,16 @@ const char *armed_file(const struct armed *armed);         // must be reachable 
 uint64_t armed_rules(const struct armed *armed); // where struct wire_rule_state are in that file
 uint64_t armed_plan_hash(const struct armed *armed);
 
+// Before armed_begin(): the command knows the files below the directory `to` as below `from`. What
+// rules and views name is below `to`.
+struct error *armed_moved(struct armed *armed, const char *from, const char *to);
 // Just before the command starts. `root` is put before absolute paths of targets' modules ("" if
 // they are seen under the same names).
 struct error *armed_begin(struct armed *armed, const char *root);
 // When all its processes are gone. The view lives until the next armed_prepare().
 struct error *armed_end(struct armed *armed, struct wire_view *ret_view);
+// When a child of a trial with `forks` is gone and its parent waits: what the child did.
+struct error *armed_end_branch(struct armed *armed, struct wire_view *ret_view);
 
 // Between armed_begin() and armed_end() of a trial with `forks`; else NULL.
 struct forking;

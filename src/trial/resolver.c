@@ -31,6 +31,7 @@ struct resolver {
     struct region *region;
     const struct scenario *scenario;
     const char *root;
+    const struct moved *moved;
     struct remote *remote;
     atomic_bool stopping;
     struct worker modules, remotes;
@@ -86,6 +87,7 @@ static void answer_module(struct resolver *resolver, struct wire_module *module)
     uint64_t offset = 0;
     char file[PATH_MAX];
     snprintf(file, sizeof file, "%s%s", path[0] == '/' ? resolver->root : "", path);
+    moved_rename(resolver->moved, path, sizeof path);
     struct error *error = resolve_module(resolver->scenario, path, file, &bytes);
     if (error == NULL)
         note_found(resolver, &bytes);
@@ -165,7 +167,9 @@ struct error *resolver_start(const struct resolver_options *options, struct reso
         return error_no_memory();
     resolver->region = options->region;
     resolver->scenario = options->scenario;
+    static const struct moved nothing;
     resolver->root = options->root != NULL ? options->root : "";
+    resolver->moved = options->moved != NULL ? options->moved : &nothing;
     const struct wire_plan *plan = region_plan(options->region);
     struct error *error = NULL;
     resolver->queries_found = calloc(plan->query_count + 1, sizeof(bool));

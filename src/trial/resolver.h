@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "scenario/scenario.h"
+#include "trial/moved.h"
 #include "trial/region.h"
 
 #include <stdbool.h>
@@ -15,9 +16,10 @@ struct resolver;
 struct resolver_options {
     struct region *region;
     const struct scenario *scenario;
-    const char *coordinator; // address, or NULL
-    const char *node;        // this controller's name at the coordinator
-    const char *root;        // put before modules' absolute paths; NULL or "": nothing
+    const char *coordinator;   // address, or NULL
+    const char *node;          // this controller's name at the coordinator
+    const char *root;          // put before modules' absolute paths; NULL or "": nothing
+    const struct moved *moved; // what rules name otherwise than targets do, or NULL
 };
 // Starts the threads that are needed; they get no signals. The options' strings must outlive them.
 struct error *resolver_start(const struct resolver_options *options,
