@@ -231,8 +231,9 @@ static const char *const words[] = {"list", "enable", "disable", "run", "verify"
 const struct command cmd_faults = {
     .name = "faults",
     .summary = "List, enable and disable the software faults inside a program.",
-    .operands = "[list|verify] PROGRAM... | enable|disable PROGRAM FAULT... | run FAULT... -- "
-                "COMMAND...",
+    .operands = "[list|verify] PROGRAM...\n"
+                "       ordeal faults [OPTION]... enable|disable PROGRAM FAULT...\n"
+                "       ordeal faults run FAULT... -- COMMAND...",
     .details = "A FAULT is a number of the list, or TYPE@PLACE, where PLACE is a function,\n"
                "FILE:LINE or FILE:LINE:COLUMN. Programs get faults inside by 'ordeal cc'.\n",
     .options = options,

@@ -78,7 +78,7 @@ static void test_header(void **state)
     BREAK(plan->version++, WIRE_CHECK_BAD_VERSION);
     BREAK(plan->size += 8, WIRE_CHECK_BAD_SIZE);
     BREAK(plan->size = 16, WIRE_CHECK_BAD_SIZE);
-    BREAK(plan->uses = 16, WIRE_CHECK_BAD_USES);
+    BREAK(plan->uses = 1u << 5, WIRE_CHECK_BAD_USES);
     struct victim victim = make_victim();
     assert_int_equal(wire_plan_check(victim.bytes, 0), WIRE_CHECK_BAD_SIZE);
     assert_int_equal(wire_plan_check(victim.bytes, sizeof(struct wire_plan) - 1),
@@ -108,7 +108,7 @@ static void test_patterns(void **state)
 {
     BREAK(patterns[0].name = plan->strings.count, WIRE_CHECK_BAD_PATTERN);
     BREAK(patterns[0].library = UINT32_MAX, WIRE_CHECK_BAD_PATTERN);
-    BREAK(patterns[0].flags = 2, WIRE_CHECK_BAD_PATTERN);
+    BREAK(patterns[0].flags = 1u << 3, WIRE_CHECK_BAD_PATTERN);
     BREAK(patterns[0].arguments = 7, WIRE_CHECK_BAD_PATTERN);
     BREAK(patterns[0].string_arguments = 1u << 6, WIRE_CHECK_BAD_PATTERN);
     BREAK(patterns[0].rule_refs.offset++, WIRE_CHECK_BAD_RULE_REFS);
