@@ -2,7 +2,10 @@
 // See fork-policy.h.
 #include "campaign/fork-policy.h"
 
+#include "campaign/definition-parameter.h"
 #include "campaign/fork-batch.h"
+
+#include <string.h>
 
 #define SHORT_S     1.0 // a workload that takes longer than this gains little
 #define LOT_S       2.0 // what a lot of trials may take altogether
@@ -36,7 +39,12 @@ static const char *obstacle(const struct definition *definition, const struct in
             definition->teardown.count + definition->oracle.command.count !=
         0)
         return "there are other commands in every trial than the workload";
-    return definition_is_server(definition) ? "the workload is a server" : NULL;
+    if (definition_is_server(definition))
+        return "the workload is a server";
+    // A child shares no memory, and so has nowhere to note what it reached.
+    if (strcmp(parameters_value(definition, "coverage", "none"), "none") != 0)
+        return "coverage is measured";
+    return NULL;
 }
 
 struct fork_policy fork_policy(const struct definition *definition, const struct injector *injector,
