@@ -253,14 +253,16 @@ static void emit_fcntl(void)
     close_case(start);
 }
 
-// Memory of its own, or that of a file which is not written to.
+// Memory of its own, or that of a file which is not written to. Shared memory without a file could
+// be made writable later, and the next child would have it, too.
 static void emit_mmap(void)
 {
-    const uint32_t kinds = 0xf;
+    const uint32_t kinds = 0xf | MAP_ANONYMOUS;
     uint16_t start = open_case(__NR_mmap);
     emit_argument(3);
     emit(BPF_ALU | BPF_AND | BPF_K, kinds, 0, 0);
     emit_allow_if(BPF_JEQ, MAP_PRIVATE);
+    emit_allow_if(BPF_JEQ, MAP_PRIVATE | MAP_ANONYMOUS);
     emit(BPF_JMP | BPF_JEQ | BPF_K, MAP_SHARED, 1, 0);
     emit_deny();
     emit_argument(2);

@@ -153,6 +153,8 @@ static struct wire_call *row_new(void)
                 return &runtime.calls->rows[at];
             continue;
         }
+        if (atomic_load(&runtime.calls->taken) >= WIRE_CALLS) // adding on and on would wrap around
+            return NULL;
         uint32_t first = atomic_add(&runtime.calls->taken, WIRE_CALL_ROWS);
         if (first > WIRE_CALLS - WIRE_CALL_ROWS)
             return NULL;
