@@ -5,5 +5,6 @@
 const struct injector *const injectors[] = {
     &injector_library,
     &injector_signal,
+    &injector_ir,
     NULL,
 };

@@ -5,6 +5,6 @@
 
 #include "campaign/injector.h"
 
-extern const struct injector injector_library, injector_signal;
+extern const struct injector injector_ir, injector_library, injector_signal;
 
 #endif

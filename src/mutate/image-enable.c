@@ -117,9 +117,8 @@ static struct error *find_callers(const struct image *image, const bool *enabled
 
 // ---- enabling ----
 
-// Functions that several modules describe have markers under the first description.
-static size_t index_of(const struct image *image, const struct image_marker *marker,
-                       const struct mark_target *target)
+size_t image_target_candidate(const struct image *image, const struct image_marker *marker,
+                              const struct mark_target *target)
 {
     return image->functions.items[marker->function].first_candidate + target->candidate;
 }
@@ -130,7 +129,7 @@ static struct error *enable_marker(struct image *image, const struct image_marke
     uint64_t chosen = 0;
     for (size_t i = 0; i < marker->targets; i++) {
         const struct mark_target *target = &image->targets.items[marker->first_target + i];
-        if (!enabled[index_of(image, marker, target)])
+        if (!enabled[image_target_candidate(image, marker, target)])
             continue;
         if (chosen != 0 && chosen != target->address)
             return error_new("two faults are in the same block of %s; only one of them can be "
@@ -211,7 +210,7 @@ struct error *image_enabled(const struct image *image, bool **ret_enabled)
         for (size_t j = 0; j < marker->targets && code[0] == JUMP; j++) {
             const struct mark_target *target = &image->targets.items[marker->first_target + j];
             if (target->address == jump_target(code, marker->address))
-                enabled[index_of(image, marker, target)] = true;
+                enabled[image_target_candidate(image, marker, target)] = true;
         }
     }
     const unsigned char *bytes = image->decide == MAP_VARIABLE ? variable_bytes(image) : NULL;

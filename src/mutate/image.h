@@ -79,6 +79,11 @@ unsigned char *image_code(const struct image *image, uint64_t address, size_t si
 // The function with an id; SIZE_MAX if there is none.
 size_t image_function_by_id(const struct image *image, uint64_t id);
 
+// The candidate that a marker's target is a copy of. Functions that several modules describe have
+// markers under the first description.
+size_t image_target_candidate(const struct image *image, const struct image_marker *marker,
+                              const struct mark_target *target);
+
 // ---- enabling and disabling ----
 
 struct image_patch {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which blocks of code are executed, of those that the controller asks about: each gets a
 // breakpoint instruction, and the first time it is met the block is marked and the breakpoint taken
-// away. The code stays writable meanwhile, so that this takes a store and no system call: it works
-// in a process that may make none any more, without a lock, and in every copy that a fork makes.
-// The C library is never among the modules: it holds signals off while it runs, this one too.
+// away. Faults that the compiler has put into a module are switched on here, too, by bytes that
+// take the place of others; they are counted by a breakpoint that stays for a while. The code stays
+// writable meanwhile, so that this takes a store and no system call: it works in a process that may
+// make none any more, without a lock, and in every copy that a fork makes. The C library is never
+// among the modules: it holds signals off while it runs, this one too.
 #include "runtime/runtime.h"
 #include "wire/coverage.h"
 
@@ -61,22 +63,14 @@ static struct wire_coverage_block *blocks_of(const struct wire_coverage_module *
     return (struct wire_coverage_block *)((char *)coverage + coverage->blocks) + module->first;
 }
 
-static const struct wire_coverage_module *find_module(const char *path)
+static bool is_code(const struct module *module, const struct wire_coverage_block *block)
 {
-    const struct wire_coverage_module *modules =
-        (const void *)((const char *)coverage + coverage->modules);
-    for (uint32_t i = 0; i < coverage->module_count; i++)
-        if (text_equal(modules[i].path, path))
-            return &modules[i];
-    return NULL;
-}
-
-static bool is_code(const struct module *module, uint64_t address)
-{
+    uint64_t address = block->address,
+             size = (block->flags & WIRE_BLOCK_PUT) != 0 ? WIRE_BLOCK_BYTES : sizeof block->code;
     for (uint32_t i = 0; i < module->header_count; i++) {
         const Elf64_Phdr *header = &module->headers[i];
         if (header->p_type == PT_LOAD && (header->p_flags & PF_X) != 0 &&
-            address >= header->p_vaddr && address - header->p_vaddr + 4 <= header->p_filesz)
+            address >= header->p_vaddr && address - header->p_vaddr + size <= header->p_filesz)
             return true;
     }
     return false;
@@ -86,21 +80,45 @@ static bool is_same(const struct module *module, const struct wire_coverage_modu
 {
     const struct wire_coverage_block *blocks = blocks_of(known);
     for (uint32_t i = 0; i < known->count; i++)
-        if (!is_code(module, blocks[i].address) ||
+        if (!is_code(module, &blocks[i]) ||
             memcmp((const void *)(module->bias + blocks[i].address), &blocks[i].code, 4) != 0)
             return false;
     return true;
+}
+
+// By its path; or, since there are many paths to one file, by its name and what is in it.
+static struct wire_coverage_module *find_module(const struct module *module, const char *path)
+{
+    struct wire_coverage_module *modules = (void *)((char *)coverage + coverage->modules);
+    for (uint32_t i = 0; i < coverage->module_count; i++)
+        if (text_equal(modules[i].path, path))
+            return &modules[i];
+    for (uint32_t i = 0; i < coverage->module_count; i++)
+        if (text_equal(text_base(modules[i].path), text_base(path)) && is_same(module, &modules[i]))
+            return &modules[i];
+    return NULL;
 }
 
 static bool make_writable(const struct module *module, const struct wire_coverage_module *known)
 {
     const struct wire_coverage_block *blocks = blocks_of(known);
     uintptr_t low = module->bias + blocks[0].address,
-              high = module->bias + blocks[known->count - 1].address + 1;
+              high = module->bias + blocks[known->count - 1].address + WIRE_BLOCK_BYTES;
     low &= ~(PAGE - 1);
     high = (high + PAGE - 1) & ~(PAGE - 1);
     return !system_failed(
         SYSTEM_3(__NR_mprotect, low, high - low, PROT_READ | PROT_WRITE | PROT_EXEC));
+}
+
+static void plant(const struct module *module, const struct wire_coverage_block *block)
+{
+    volatile unsigned char *code = (unsigned char *)(module->bias + block->address);
+    uint32_t most = (block->flags & WIRE_BLOCK_COUNT) != 0 ? WIRE_BLOCK_MOST : 1;
+    if ((block->flags & WIRE_BLOCK_PUT) != 0)
+        for (int i = 0; i < WIRE_BLOCK_BYTES; i++)
+            code[i] = block->put[i];
+    if ((block->flags & WIRE_BLOCK_QUIET) == 0 && atomic_load(&block->reached) < most)
+        *code = BREAKPOINT;
 }
 
 void cover_module(struct module *module)
@@ -110,8 +128,11 @@ void cover_module(struct module *module)
     if (coverage == NULL || module->spared)
         return;
     module_put_path(module, path, sizeof path);
-    const struct wire_coverage_module *known = find_module(path);
-    if (known == NULL || known->count == 0)
+    struct wire_coverage_module *known = find_module(module, path);
+    if (known == NULL)
+        return;
+    atomic_store(&known->loaded, 1);
+    if (known->count == 0)
         return;
     // Breakpoints of a parent are not in a new program, nor are they in a module that comes back.
     if (!is_same(module, known) || !make_writable(module, known)) {
@@ -119,10 +140,8 @@ void cover_module(struct module *module)
         return;
     }
     atomic_store(&module->covered, known);
-    struct wire_coverage_block *blocks = blocks_of(known);
     for (uint32_t i = 0; i < known->count; i++)
-        if (atomic_load(&blocks[i].reached) == 0)
-            *(volatile unsigned char *)(module->bias + blocks[i].address) = BREAKPOINT;
+        plant(module, &blocks_of(known)[i]);
 }
 
 static struct wire_coverage_block *find_block(const struct wire_coverage_module *known,
@@ -151,8 +170,17 @@ static bool is_ours(void *context)
     struct wire_coverage_block *block = known != NULL ? find_block(known, at - module->bias) : NULL;
     if (block == NULL)
         return false;
+    if ((block->flags & WIRE_BLOCK_COUNT) != 0) {
+        int32_t distance;
+        memcpy(&distance, block->put + 1, sizeof distance);
+        where->uc_mcontext.gregs[REG_RIP] = (greg_t)(at + WIRE_BLOCK_BYTES) + distance;
+        if (atomic_add(&block->reached, 1) + 1 >= WIRE_BLOCK_MOST)
+            *(volatile unsigned char *)at = block->put[0];
+        return true;
+    }
     atomic_swap_if(&block->reached, 0, coverage->phase);
-    *(volatile unsigned char *)at = (unsigned char)block->code;
+    *(volatile unsigned char *)at =
+        (block->flags & WIRE_BLOCK_PUT) != 0 ? block->put[0] : (unsigned char)block->code;
     where->uc_mcontext.gregs[REG_RIP] = (greg_t)at;
     return true;
 }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -47,6 +48,8 @@ struct error *cover_file_create(const struct wire_coverage_module *modules, size
     struct cover_file file = {.file = -1,
                               .owner = getpid(),
                               .size = header.size,
+                              .modules = header.modules,
+                              .module_count = module_count,
                               .blocks = header.blocks,
                               .block_count = block_count};
     struct error *error = place_shared(&file.file, &file.path, &file.directory);
@@ -86,4 +89,29 @@ uint32_t cover_file_reached(const struct cover_file *file, size_t block)
         (const void *)((const char *)file->map + file->blocks);
     return block < file->block_count ? __atomic_load_n(&blocks[block].reached, __ATOMIC_ACQUIRE)
                                      : 0;
+}
+
+static struct wire_coverage_module *module_of(const struct cover_file *file, size_t module)
+{
+    return (struct wire_coverage_module *)((char *)file->map + file->modules) + module;
+}
+
+bool cover_file_loaded(const struct cover_file *file, size_t module)
+{
+    return module < file->module_count &&
+           __atomic_load_n(&module_of(file, module)->loaded, __ATOMIC_ACQUIRE) != 0;
+}
+
+// A path that would be too long is left as it is, and nobody has it.
+void cover_file_moved(const struct cover_file *file, const char *from, const char *to)
+{
+    size_t size = strlen(to);
+    for (size_t i = 0; i < file->module_count; i++) {
+        char *path = module_of(file, i)->path, moved[WIRE_MODULE_PATH];
+        if (strncmp(path, to, size) != 0 || path[size] != '/')
+            continue;
+        int length = snprintf(moved, sizeof moved, "%s%s", from, path + size);
+        if (length > 0 && (size_t)length < sizeof moved)
+            strcpy(path, moved);
+    }
 }

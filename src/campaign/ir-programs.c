@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See ir-programs.h: which files.
+#include "campaign/ir-programs.h"
+
+#include "base/cleanup.h"
+#include "elf/object.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_FILES 50000 // that are looked at below the working directory
+
+static void program_deinit(struct ir_program *program)
+{
+    image_close(&program->image);
+    for (size_t i = 0; i < program->others.count; i++)
+        free(program->others.items[i]);
+    ARRAY_DEINIT(&program->others);
+    free(program->path);
+    free(program->executed);
+}
+
+void ir_programs_deinit(struct ir_programs *programs)
+{
+    for (size_t i = 0; i < programs->items.count; i++)
+        program_deinit(&programs->items.items[i]);
+    ARRAY_DEINIT(&programs->items);
+    *programs = (struct ir_programs){0};
+}
+
+static const char *name_of(const struct definition *definition, const char *path)
+{
+    _cleanup_free_ char *directory = realpath(definition->directory, NULL);
+    size_t size = directory != NULL ? strlen(directory) : 0;
+    return size > 1 && strncmp(path, directory, size) == 0 && path[size] == '/' ? path + size + 1
+                                                                                : path;
+}
+
+static struct ir_program *find(const struct ir_programs *programs, const char *path)
+{
+    for (size_t i = 0; i < programs->items.count; i++)
+        if (strcmp(programs->items.items[i].path, path) == 0)
+            return &programs->items.items[i];
+    return NULL;
+}
+
+// Without faults inside: *ret_added is false.
+static struct error *add(const struct definition *definition, struct ir_programs *programs,
+                         const char *given, bool *ret_added)
+{
+    struct image image = {0};
+    _cleanup_free_ char *path = realpath(given, NULL);
+    *ret_added = false;
+    if (path == NULL)
+        return error_from_errno(errno, "cannot find %s", given);
+    if (find(programs, path) != NULL) {
+        *ret_added = true;
+        return NULL;
+    }
+    TRY(image_open(path, &image));
+    struct ir_program *program = image.functions.count != 0 ? ARRAY_ADD(&programs->items) : NULL;
+    if (program == NULL) {
+        bool none = image.functions.count == 0;
+        image_close(&image);
+        return none ? NULL : error_no_memory();
+    }
+    program->image = image;
+    program->path = TAKE(path);
+    program->name = name_of(definition, program->path);
+    program->executed = calloc(image.candidates.count + 1, sizeof *program->executed);
+    *ret_added = true;
+    return program->executed != NULL ? NULL : error_no_memory();
+}
+
+// ---- those that nobody named ----
+
+// Programs and shared libraries; not objects that are still to be linked.
+static bool is_linked(const char *path)
+{
+    Elf64_Ehdr header;
+    _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    return file >= 0 && pread(file, &header, sizeof header, 0) == (ssize_t)sizeof header &&
+           memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+           (header.e_type == ET_EXEC || header.e_type == ET_DYN);
+}
+
+static struct error *add_link(struct ir_programs *programs, const char *link)
+{
+    _cleanup_free_ char *path = realpath(link, NULL);
+    struct ir_program *program = path != NULL ? find(programs, path) : NULL;
+    if (program == NULL)
+        return NULL;
+    char *copy = strdup(link), **slot = ARRAY_ADD(&program->others);
+    if (copy == NULL || slot == NULL) {
+        program->others.count -= slot != NULL;
+        free(copy);
+        return error_no_memory();
+    }
+    *slot = copy;
+    return NULL;
+}
+
+// What cannot be read is not the workload's, or will be missed when it is.
+static struct error *walk(const struct definition *definition, FTS *tree, bool links,
+                          struct ir_programs *programs)
+{
+    size_t seen = 0;
+    for (FTSENT *entry; (entry = fts_read(tree)) != NULL;) {
+        bool added;
+        if (++seen > MOST_FILES) {
+            programs->cut = true;
+            return NULL;
+        }
+        if (links && entry->fts_info == FTS_SL)
+            TRY(add_link(programs, entry->fts_path));
+        if (!links && entry->fts_info == FTS_F && is_linked(entry->fts_path))
+            error_free(add(definition, programs, entry->fts_path, &added));
+    }
+    return NULL;
+}
+
+static struct error *add_below(const struct definition *definition, bool links,
+                               struct ir_programs *programs)
+{
+    _cleanup_free_ char *directory = realpath(definition->directory, NULL);
+    char *const roots[] = {directory, NULL};
+    FTS *tree =
+        directory != NULL ? fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL) : NULL;
+    if (tree == NULL)
+        return error_from_errno(errno, "cannot look into %s", definition->directory);
+    struct error *error = walk(definition, tree, links, programs);
+    fts_close(tree);
+    return error;
+}
+
+static struct error *put_path(const struct definition *definition, const char *name,
+                              struct buffer *path)
+{
+    if (name[0] != '/')
+        TRY(buffer_printf(path, "%s/", definition->directory));
+    return buffer_printf(path, "%s", name);
+}
+
+// A command that cannot be started is for others to tell.
+static struct error *add_command(const struct definition *definition, struct ir_programs *programs)
+{
+    _cleanup_(buffer_deinit) struct buffer command = {0};
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    bool added;
+    if (definition->command.count == 0)
+        return NULL;
+    if (strchr(definition->command.items[0], '/') != NULL)
+        TRY(put_path(definition, definition->command.items[0], &command));
+    else
+        TRY(buffer_printf(&command, "%s", definition->command.items[0]));
+    struct error *error = elf_find_program(command.data, &program);
+    if (error == NULL)
+        error = add(definition, programs, program.path, &added);
+    error_free(error);
+    return NULL;
+}
+
+// ---- all of it ----
+
+static struct error *check(const struct image *image)
+{
+    _cleanup_free_ bool *enabled = NULL;
+    if (image->decide == MAP_VARIABLE)
+        return error_new("%s was built with --decide variable; campaigns need worlds or markers",
+                         image->path);
+    TRY(image_enabled(image, &enabled));
+    for (size_t i = 0; i < image->candidates.count; i++)
+        if (enabled[i])
+            return error_new("%s has a fault enabled already; 'ordeal faults disable' first",
+                             image->path);
+    return NULL;
+}
+
+static struct error *find_all(const struct definition *definition, const definition_words *named,
+                              struct ir_programs *programs)
+{
+    programs->automatic = named == NULL;
+    for (size_t i = 0; named != NULL && i < named->count; i++) {
+        _cleanup_(buffer_deinit) struct buffer path = {0};
+        bool added;
+        TRY(put_path(definition, named->items[i], &path));
+        TRY(add(definition, programs, path.data, &added));
+        if (!added)
+            return error_new("%s has no faults inside; was it built with 'ordeal cc'?",
+                             named->items[i]);
+    }
+    if (named == NULL) {
+        TRY(add_command(definition, programs));
+        TRY(add_below(definition, false, programs));
+    }
+    if (programs->items.count == 0)
+        return error_new("neither the command nor anything below %s has faults inside; build it "
+                         "with 'ordeal cc', or say which files with 'binaries'",
+                         definition->directory);
+    for (size_t i = 0; i < programs->items.count; i++)
+        TRY(check(&programs->items.items[i].image));
+    return add_below(definition, true, programs);
+}
+
+struct error *ir_programs_find(const struct definition *definition, const definition_words *named,
+                               struct ir_programs *ret_programs)
+{
+    struct ir_programs programs = {0};
+    struct error *error = find_all(definition, named, &programs);
+    if (error != NULL)
+        ir_programs_deinit(&programs);
+    else
+        *ret_programs = programs;
+    return error;
+}
