@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See library-internal.h: what was seen of a shot or a reference run.
+#include "campaign/library-internal.h"
+
+#include "base/cleanup.h"
+#include "trial/resolver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// A condition that nothing answers to never holds: misspelt, most likely.
+static struct error *note_unknown_place(const struct library *library,
+                                        struct observation *observation)
+{
+    const struct resolver *resolver = armed_resolver(library->armed);
+    if (resolver == NULL || observation->note != NULL)
+        return NULL;
+    for (size_t i = 0; i < scenario_query_count(library->current); i++)
+        if (!resolver_found_query(resolver, i))
+            return asprintf(&observation->note,
+                            "caller() or stack(): no module of any process has '%s'",
+                            scenario_query(library->current, i)->text) < 0
+                       ? error_no_memory()
+                       : NULL;
+    return NULL;
+}
+
+// Of two faults one alone is not what was to be tried.
+static struct error *note_unhit(const struct library *library, const struct wire_view *view,
+                                struct observation *observation)
+{
+    uint32_t hit = 0, rules = (uint32_t)scenario_rule_count(library->current);
+    for (uint32_t i = 0; i < rules && i < view->rule_count; i++)
+        hit += view->rule_states[i].fired != 0;
+    if (hit == 0 || hit == rules)
+        return NULL;
+    observation->activations = 0;
+    free(observation->note);
+    observation->note = strdup("only one of the two faults was hit");
+    return observation->note != NULL ? NULL : error_no_memory();
+}
+
+// A candidate that is not known is one that nobody misses in the report.
+static struct error *note_lost(const struct recording *recording, uint64_t lost_before,
+                               struct observation *observation)
+{
+    if (recording->lost == lost_before || observation->note != NULL)
+        return NULL;
+    observation->note = strdup("a reference run makes more different calls than can be recorded: "
+                               "not all that could fail are candidates");
+    return observation->note != NULL ? NULL : error_no_memory();
+}
+
+// From the first run on, stacks; unless nothing is left to watch.
+static struct error *watch_stacks(struct library *library)
+{
+    _cleanup_(freep_scenario) struct scenario *scenario = NULL;
+    const struct choice_options options = library_choice_options(library);
+    bool any;
+    TRY(scenario_new(&scenario));
+    TRY(choice_watch(&library->plan.recording, &options, &library->kinds, scenario, &any));
+    if (any)
+        library->watching_stacks = TAKE(scenario);
+    return NULL;
+}
+
+static struct error *record(struct library *library, const struct wire_view *view,
+                            struct observation *observation)
+{
+    bool others = library->watching_stacks != NULL; // than the first
+    struct recording *recording = others ? &library->stacks : &library->plan.recording;
+    uint64_t lost = recording->lost;
+    observation->activations = 0; // watching is not injecting
+    TRY(recording_add(recording, view, library->witness));
+    if (others)
+        TRY(kinds_look(&library->kinds, view));
+    if (library->automatic && !others)
+        TRY(watch_stacks(library));
+    else if (!library->automatic && recording->runs == 1)
+        TRY(gaps_look(&library->gaps, &library->plan, view));
+    return note_lost(recording, lost, observation);
+}
+
+struct error *library_observe(void *self, const char *root, struct observation *ret_observation)
+{
+    struct library *library = self;
+    struct wire_view view;
+    TRY(armed_end(library->armed, &view));
+    TRY(witness_begin(library->witness, root));
+    struct observation observation = {.plan_hash = armed_plan_hash(library->armed)};
+    struct error *error =
+        witness_observe(library->witness, &view,
+                        !library->is_reference             ? library->current
+                        : library->watching_stacks != NULL ? library->watching_stacks
+                                                           : library->watching,
+                        &observation);
+    if (error == NULL && library->is_reference)
+        error = record(library, &view, &observation);
+    else if (error == NULL && library->following != NULL)
+        error = choice_follow(&library->followed, library->following, &view, library->witness);
+    else if (error == NULL)
+        error = note_unhit(library, &view, &observation);
+    if (error == NULL && !library->is_reference)
+        error = note_unknown_place(library, &observation);
+    if (error != NULL)
+        observation_deinit(&observation);
+    else
+        *ret_observation = observation;
+    return error;
+}
