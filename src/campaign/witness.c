@@ -130,6 +130,15 @@ bool witness_is_runtime(const char *module)
     return strcmp(file_base_name(module), "ordeal-runtime.so") == 0;
 }
 
+// Of the twin that has a function's faults, the function's.
+static int shown_size(const char *symbol)
+{
+    static const char twin[] = ".ordeal";
+    size_t size = strlen(symbol), end = sizeof twin - 1;
+    bool is_twin = size > end && strcmp(symbol + size - end, twin) == 0;
+    return (int)(is_twin ? size - end : size);
+}
+
 struct error *witness_put_frame(struct witness *witness, const char *module, uint64_t offset,
                                 bool returns, bool brief, struct buffer *text)
 {
@@ -140,9 +149,10 @@ struct error *witness_put_frame(struct witness *witness, const char *module, uin
     const char *base = file_base_name(module);
     if (place.symbol == NULL)
         return buffer_printf(text, "%s+0x%llx", base, (unsigned long long)offset);
-    if (place.file == NULL || brief)
-        return buffer_printf(text, "%s (%s)", place.symbol, base);
-    return buffer_printf(text, "%s at %s:%u (%s)", place.symbol, place.file, place.line, base);
+    TRY(buffer_printf(text, "%.*s", shown_size(place.symbol), place.symbol));
+    if (place.file != NULL && !brief)
+        TRY(buffer_printf(text, " at %s:%u", place.file, place.line));
+    return buffer_printf(text, " (%s)", base);
 }
 
 // Frames, one a line. An address without a module means nothing to the next run: keys leave it out.

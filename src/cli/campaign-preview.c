@@ -68,19 +68,47 @@ static struct error *put_warnings(const struct reference *reference, struct buff
     return NULL;
 }
 
-// Candidates of one type come one after the other, as injectors give them.
+struct type_count {
+    const char *type;
+    size_t count;
+};
+struct type_counts {
+    ARRAY(struct type_count) items;
+};
+
+static void type_counts_deinit(struct type_counts *counts)
+{
+    ARRAY_DEINIT(&counts->items);
+}
+
+// Most candidates have the type of the one before.
+static struct error *count_type(struct type_counts *counts, const char *type, size_t *last)
+{
+    size_t i = *last;
+    if (i >= counts->items.count || strcmp(counts->items.items[i].type, type) != 0)
+        for (i = 0; i < counts->items.count; i++)
+            if (strcmp(counts->items.items[i].type, type) == 0)
+                break;
+    struct type_count *found =
+        i < counts->items.count ? &counts->items.items[i] : ARRAY_ADD(&counts->items);
+    if (found == NULL)
+        return error_no_memory();
+    found->type = type;
+    found->count++;
+    *last = i;
+    return NULL;
+}
+
 static struct error *put_types(const struct gathering *gathering, struct buffer *text)
 {
-    size_t count = gathering->items.count, types = 0;
-    const struct candidate *items = gathering->items.items;
-    for (size_t start = 0, end; start < count; start = end, types++) {
-        for (end = start + 1; end < count; end++)
-            if (strcmp(items[start].type, items[end].type) != 0)
-                break;
-        if (types >= SHOWN_TYPES)
-            continue;
-        TRY(buffer_printf(text, "# %8zu  ", end - start));
-        TRY(text_put(text, items[start].type, SIZE_MAX, 0));
+    _cleanup_(type_counts_deinit) struct type_counts counts = {0};
+    size_t last = 0;
+    for (size_t i = 0; i < gathering->items.count; i++)
+        TRY(count_type(&counts, gathering->items.items[i].type, &last));
+    size_t types = counts.items.count;
+    for (size_t i = 0; i < types && i < SHOWN_TYPES; i++) {
+        TRY(buffer_printf(text, "# %8zu  ", counts.items.items[i].count));
+        TRY(text_put(text, counts.items.items[i].type, SIZE_MAX, 0));
         TRY(buffer_append(text, "\n", 1));
     }
     return types > SHOWN_TYPES

@@ -110,6 +110,12 @@ static bool make_writable(const struct module *module, const struct wire_coverag
         SYSTEM_3(__NR_mprotect, low, high - low, PROT_READ | PROT_WRITE | PROT_EXEC));
 }
 
+// A breakpoint that is the target's own could not be told from one of ours.
+static bool is_noted(const struct wire_coverage_block *block)
+{
+    return (block->flags & WIRE_BLOCK_QUIET) == 0 && (unsigned char)block->code != BREAKPOINT;
+}
+
 static void plant(const struct module *module, const struct wire_coverage_block *block)
 {
     volatile unsigned char *code = (unsigned char *)(module->bias + block->address);
@@ -117,7 +123,7 @@ static void plant(const struct module *module, const struct wire_coverage_block 
     if ((block->flags & WIRE_BLOCK_PUT) != 0)
         for (int i = 0; i < WIRE_BLOCK_BYTES; i++)
             code[i] = block->put[i];
-    if ((block->flags & WIRE_BLOCK_QUIET) == 0 && atomic_load(&block->reached) < most)
+    if (is_noted(block) && atomic_load(&block->reached) < most)
         *code = BREAKPOINT;
 }
 
@@ -168,7 +174,7 @@ static bool is_ours(void *context)
     const struct wire_coverage_module *known =
         module != NULL ? atomic_load(&module->covered) : NULL;
     struct wire_coverage_block *block = known != NULL ? find_block(known, at - module->bias) : NULL;
-    if (block == NULL)
+    if (block == NULL || !is_noted(block))
         return false;
     if ((block->flags & WIRE_BLOCK_COUNT) != 0) {
         int32_t distance;
