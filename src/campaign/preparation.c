@@ -250,12 +250,14 @@ static struct error *check_budget(const struct preparation *preparation, uint64_
         one_will_do ? ", or --references 1" : "");
 }
 
-// One that cannot serve is enough: the others would take as long, and say the same.
+// One that cannot serve is enough: the others would take as long, and say the same. The budget is
+// only to blame if it cut the run short, and not if that failed by itself.
 static struct error *give_up(const struct preparation *preparation, struct reference *reference,
-                             bool cut)
+                             uint64_t start_ns, bool cut)
 {
     struct error *error = reference_settle(reference);
-    if (error == NULL || error == error_no_memory() || !cut)
+    uint64_t spent = preparation->spent_ns + (clock_ns() - start_ns);
+    if (error == NULL || error == error_no_memory() || !cut || spent < preparation->budget_ns)
         return error;
     struct error *longer = error_new("%s; the time budget of %.3g s was over: --time-budget",
                                      error_message(error), (double)preparation->budget_ns / 1e9);
@@ -279,7 +281,7 @@ static struct error *run_references(struct preparation *preparation, struct refe
         if (interrupted(preparation))
             break;
         if (!reference_is_fit(reference))
-            return give_up(preparation, reference, cut);
+            return give_up(preparation, reference, start, cut);
         if (preparation->injector->learn != NULL)
             TRY(preparation->injector->learn(shooting_injector(preparation->shooting)));
         TRY(check_budget(preparation, start, last_at, count - i - 1));

@@ -20,6 +20,7 @@ struct counting {
     size_t count;
     ARRAY(unsigned char) stage_of; // by number of the candidate, from 0
     uint64_t all, tried, failed;
+    uint64_t tested;  // trials in which the fault was hit
     uint64_t carried; // over from an earlier test, not to be tried
     int64_t first;    // row of the first candidate
 };
@@ -59,6 +60,7 @@ static struct error *count_trial(void *data, const struct store_trial *row)
     stage->tried++;
     stage->failed += verdict_facts[row->verdict].failure;
     counting->failed += verdict_facts[row->verdict].failure;
+    counting->tested += verdict_facts[row->verdict].counts;
     counting->tried++;
     return NULL;
 }
@@ -86,6 +88,18 @@ static struct error *put_rest(const struct counting *counting, const char *datab
     return buffer_printf(text, "\n");
 }
 
+// Trials whose fault was not hit have shown nothing.
+static struct error *put_survival(const struct counting *counting, struct buffer *text)
+{
+    uint64_t missed = counting->tried - counting->tested;
+    TRY(buffer_printf(text, "\nEvery failure that was %s was survived or reported",
+                      missed == 0 ? "tried" : "hit"));
+    if (missed != 0)
+        TRY(buffer_printf(text, "; %llu of %llu trials tested nothing", (unsigned long long)missed,
+                          (unsigned long long)counting->tried));
+    return buffer_printf(text, ".\n");
+}
+
 static void counting_deinit(struct counting *counting)
 {
     ARRAY_DEINIT(&counting->stage_of);
@@ -110,7 +124,7 @@ struct error *test_summary(struct store *store, const struct campaign_end *end,
     if (counting.carried != 0)
         TRY(buffer_printf(text, "  %-32s %9llu\n", "(carried over)",
                           (unsigned long long)counting.carried));
-    if (counting.tried != 0 && counting.failed == 0)
-        TRY(buffer_printf(text, "\nEvery failure that was tried was survived or reported.\n"));
+    if (counting.tested != 0 && counting.failed == 0)
+        TRY(put_survival(&counting, text));
     return counting.tried < counting.all ? put_rest(&counting, database, text) : NULL;
 }

@@ -223,19 +223,31 @@ struct error *image_enabled(const struct image *image, bool **ret_enabled)
     return NULL;
 }
 
+// A program that runs with its owner's rights must not come to run with ours.
+static struct error *give_back(int descriptor, const char *name, const struct stat *file)
+{
+    bool owned = fchown(descriptor, file->st_uid, file->st_gid) == 0;
+    if (fchmod(descriptor, file->st_mode & (owned ? 07777 : 0777)) < 0)
+        return error_from_errno(errno, "cannot set the mode of %s", name);
+    return NULL;
+}
+
+// Links stay what they are: what they lead to is replaced.
 struct error *image_write(const struct image *image, const char *path)
 {
     struct stat file;
     if (stat(image->path, &file) < 0)
         return error_from_errno(errno, "cannot look at %s", image->path);
+    _cleanup_free_ char *resolved = realpath(path, NULL); // NULL where there is nothing yet
+    const char *place = resolved != NULL ? resolved : path;
     _cleanup_close_ int descriptor = -1;
     _cleanup_free_ char *temporary = NULL;
-    TRY(file_beside(path, &descriptor, &temporary));
+    TRY(file_beside(place, &descriptor, &temporary));
     struct error *error = file_write(descriptor, temporary, &image->bytes);
-    if (error == NULL && fchmod(descriptor, file.st_mode & 07777) < 0)
-        error = error_from_errno(errno, "cannot set the mode of %s", temporary);
-    if (error == NULL && rename(temporary, path) < 0)
-        error = error_from_errno(errno, "cannot replace %s", path);
+    if (error == NULL)
+        error = give_back(descriptor, temporary, &file);
+    if (error == NULL && rename(temporary, place) < 0)
+        error = error_from_errno(errno, "cannot replace %s", place);
     if (error != NULL)
         unlink(temporary);
     return error;
