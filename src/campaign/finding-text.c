@@ -187,16 +187,31 @@ static bool is_short_for(const char *program, const char *command)
            strncmp(file_base_name(command), program, KERNEL_NAME) == 0;
 }
 
+// Whether frames of that program are on the stack: "main (cp)", "cp+0x12".
+static bool is_on_stack(const char *stack, const char *program)
+{
+    const char *name = file_base_name(program);
+    size_t size = strlen(name);
+    for (const char *at = stack; (at = strstr(at, name)) != NULL; at++)
+        if ((at == stack || strchr("\n(/ ", at[-1]) != NULL) &&
+            (size == KERNEL_NAME || at[size] == '+' || at[size] == ')'))
+            return true;
+    return false;
+}
+
 // Whose failure it is. A process that crashes or hangs is the one that was injected into, most
-// likely; but what the exit status and the output say, the workload says: a shell may make nothing
-// of what its child has reported.
+// likely, unless the stack is that of another: a script waits for what never comes. But what the
+// exit status and the output say, the workload says: a shell may make nothing of what its child
+// has reported.
 static const char *subject_of(const struct finding_options *options,
                               const struct pool_result *result)
 {
     const struct injection *injection =
         result->observation.injections.count > 0 ? &result->observation.injections.items[0] : NULL;
     enum verdict verdict = result->judgement.verdict;
-    bool told = verdict != VERDICT_CRASH && verdict != VERDICT_HANG;
+    bool waits = verdict == VERDICT_HANG && result->stack != NULL && injection != NULL &&
+                 injection->program != NULL && !is_on_stack(result->stack, injection->program);
+    bool told = (verdict != VERDICT_CRASH && verdict != VERDICT_HANG) || waits;
     const char *command =
         options->definition->command.count > 0 ? options->definition->command.items[0] : NULL;
     if (injection != NULL && injection->program != NULL && (!told || injection->process == 1))

@@ -124,6 +124,9 @@ static struct error *compare_content(const struct comparison *comparison,
     if (item->lines != NULL)
         return compare_lines(comparison, item, artifact, ret_differs, sentence);
     *ret_differs = item->same;
+    if (artifact->size == item->artifact->size)
+        return buffer_printf(sentence, "has other content (still %llu bytes)",
+                             (unsigned long long)artifact->size);
     return buffer_printf(sentence, "has other content (%llu bytes instead of %llu)",
                          (unsigned long long)artifact->size,
                          (unsigned long long)item->artifact->size);
@@ -160,9 +163,10 @@ static struct error *find_more(struct comparison *comparison)
     }
     TRY(lines_new(item->lines, comparison->reference->filters, &text, &difference->err_more,
                   &line));
-    if (!difference->err_more)
+    // A blank line tells nobody anything.
+    if (!difference->err_more || strspn(line.data != NULL ? line.data : "", " \t\r") == line.size)
         return NULL;
-    TRY(quote_put_word(&quoted, line.data != NULL ? line.data : "", line.size));
+    TRY(quote_put_word(&quoted, line.data, line.size));
     difference->more = TAKE(quoted.data);
     return NULL;
 }

@@ -50,6 +50,9 @@ static const struct option options[] = {
     {"env", 'e', OPTION_LIST, "NAME=VALUE", "a variable for the workload; may be given again",
      FIELD(flags)},
     {"sandbox", 0, OPTION_LIST, "KIND", "auto, overlay, copy or none", FIELD(flags)},
+    {"private-network", 0, OPTION_FLAG, NULL,
+     "every trial has a loopback of its own and nothing else: for tests with fixed ports",
+     FIELD(private_network)},
     {"fork", 0, OPTION_LIST, "WHEN",
      "auto, never or always: one run of the program serves many trials, forked at the faults",
      FIELD(flags)},
@@ -88,6 +91,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
                                    .automatic = true,
                                    .paranoid = settings->paranoid,
                                    .coverage = settings->coverage,
+                                   .private_network = settings->private_network,
                                    .long_lived = settings->long_lived};
     if (operands[0] != NULL && strcmp(operands[0], "--") == 0)
         operands++;

@@ -71,7 +71,7 @@ static struct error *put_row(const struct image *image, size_t number, const boo
     TRY(put_place(candidate, &place));
     TRY(text_put(&name, function, strlen(function), 0));
     const char *is = state(image, number, enabled);
-    return buffer_printf(text, "%7zu  %-17s  %-28s  %s%s%s\n", number + 1, type.data, place.data,
+    return buffer_printf(text, "%7zu  %-22s  %-28s  %s%s%s\n", number + 1, type.data, place.data,
                          name.data, *is != '\0' ? "  " : "", is);
 }
 

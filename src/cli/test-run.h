@@ -9,7 +9,7 @@ struct test_settings {
     struct option_list flags; // shorthands for keys of the definition, see campaign-flags.c
     struct option_list suppressions;
     bool generate, show_suppressions;
-    bool paranoid, coverage, long_lived, resume, quiet, json;
+    bool paranoid, coverage, private_network, long_lived, resume, quiet, json;
     const char *store, *html, *junit, *sarif, *fail_on;
 };
 struct error *test_run(const struct test_settings *settings, const struct campaign_job *job,

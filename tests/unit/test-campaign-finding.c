@@ -80,6 +80,15 @@ static void test_titles(void **state)
     example.injection.module = (char *)"/usr/lib/libx.so";
     example.injection.offset = 0x1f;
     title_is(&example, "cp hangs when malloc returns NULL in libx.so at 0x1f");
+    // A child is injected into, and hangs itself; or somebody waits for it.
+    example.injection.program = (char *)"basename";
+    example.injection.process = 3;
+    example.result.stack = (char *)"read (libc.so.6)\nmain (basename)\n_start (basename)";
+    title_is(&example, "basename hangs in read, called by main when malloc returns NULL in libx.so "
+                       "at 0x1f");
+    example.result.stack = (char *)"clock_nanosleep (libc.so.6)\nsleep+0x64ae\nnotbasename+0x1";
+    title_is(&example, "cp hangs in clock_nanosleep when malloc returns NULL in libx.so at 0x1f "
+                       "(in basename)");
     example_start(&example, VERDICT_SILENT);
     example.injection.fault = (char *)"SIGTERM at 0.01s";
     title_is(&example, "cp gives a wrong result without a word when SIGTERM arrives");
