@@ -3,10 +3,10 @@
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
+#include "trial/program.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,26 +37,6 @@ static const struct option options[] = {
 
 // ---- compiler and plug-in ----
 
-static struct error *own_file(const char *relative, char **ret_path)
-{
-    char own[PATH_MAX];
-    ssize_t size = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (size <= 0)
-        return NULL;
-    own[size] = '\0';
-    char *slash = strrchr(own, '/');
-    if (slash == NULL)
-        return NULL;
-    *slash = '\0';
-    _cleanup_free_ char *path = NULL;
-    if (asprintf(&path, "%s/%s", own, relative) < 0)
-        return path = NULL, error_no_memory();
-    if (access(path, R_OK) < 0)
-        return NULL;
-    *ret_path = realpath(path, NULL);
-    return NULL;
-}
-
 static struct error *find_plugin(char **ret_path)
 {
     const char *chosen = getenv("ORDEAL_FAULTS_PLUGIN");
@@ -66,9 +46,9 @@ static struct error *find_plugin(char **ret_path)
                                  : error_from_errno(errno, "ORDEAL_FAULTS_PLUGIN names %s", chosen);
     }
     char *path = NULL;
-    TRY(own_file("../mutate/" PLUGIN, &path));
+    TRY(program_beside_executable("../mutate/" PLUGIN, &path));
     if (path == NULL)
-        TRY(own_file("../lib/ordeal/" PLUGIN, &path));
+        TRY(program_beside_executable("../lib/ordeal/" PLUGIN, &path));
     if (path == NULL && access(ORDEAL_LIBRARY_DIRECTORY "/" PLUGIN, R_OK) == 0)
         path = strdup(ORDEAL_LIBRARY_DIRECTORY "/" PLUGIN);
     if (path == NULL)
@@ -156,11 +136,13 @@ static struct error *check_settings(const struct settings *settings)
         return error_new("--decide takes worlds, markers or variable, not '%s'", decide);
     if (settings->types != NULL && strchr(settings->types, ';') != NULL)
         return error_new("--fault-types takes names separated by commas");
-    for (size_t i = 0; i < settings->plugins.entries.count; i++)
-        if (access(settings->plugins.entries.items[i].value, R_OK) < 0 ||
-            strchr(settings->plugins.entries.items[i].value, ';') != NULL)
-            return error_from_errno(errno, "cannot read %s",
-                                    settings->plugins.entries.items[i].value);
+    for (size_t i = 0; i < settings->plugins.entries.count; i++) {
+        const char *file = settings->plugins.entries.items[i].value;
+        if (access(file, R_OK) < 0)
+            return error_from_errno(errno, "cannot read %s", file);
+        if (strchr(file, ';') != NULL)
+            return error_new("--fault-plugin cannot take a name with a semicolon: %s", file);
+    }
     return NULL;
 }
 

@@ -174,8 +174,8 @@ static struct error *start(char **operands, int *ret_status)
         return error_no_memory();
     TRY(choose(&image, operands, true, enabled));
     pid_t process;
-    signal(SIGINT, SIG_IGN); // the command's to decide
     TRY(process_start(command, &image, enabled, &process));
+    signal(SIGINT, SIG_IGN); // the command's to decide, which must not inherit this
     return wait_for(process, ret_status);
 }
 

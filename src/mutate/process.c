@@ -19,8 +19,13 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
+struct thread {
+    pid_t id;
+    int signal; // that it was about to get when it was stopped; 0: none
+};
+
 struct stopped {
-    ARRAY(pid_t) threads;
+    ARRAY(struct thread) threads;
 };
 
 // ---- threads ----
@@ -28,14 +33,15 @@ struct stopped {
 static void let_go(struct stopped *stopped)
 {
     for (size_t i = 0; i < stopped->threads.count; i++)
-        ptrace(PTRACE_DETACH, stopped->threads.items[i], NULL, NULL);
+        ptrace(PTRACE_DETACH, stopped->threads.items[i].id, NULL,
+               (void *)(intptr_t)stopped->threads.items[i].signal);
     ARRAY_DEINIT(&stopped->threads);
 }
 
 static bool has(const struct stopped *stopped, pid_t thread)
 {
     for (size_t i = 0; i < stopped->threads.count; i++)
-        if (stopped->threads.items[i] == thread)
+        if (stopped->threads.items[i].id == thread)
             return true;
     return false;
 }
@@ -51,16 +57,18 @@ static struct error *stop_thread(pid_t thread, struct stopped *stopped)
                                 "belong to somebody else?",
                                 thread);
     }
-    pid_t *slot = ARRAY_ADD(&stopped->threads);
+    struct thread *slot = ARRAY_ADD(&stopped->threads);
     if (slot == NULL) {
         ptrace(PTRACE_DETACH, thread, NULL, NULL);
         return error_no_memory();
     }
-    *slot = thread;
+    slot->id = thread;
     ptrace(PTRACE_INTERRUPT, thread, NULL, NULL);
-    int status;
+    int status = 0;
     while (waitpid(thread, &status, __WALL) < 0 && errno == EINTR)
         ;
+    if (WIFSTOPPED(status) && status >> 16 == 0) // not our interruption
+        slot->signal = WSTOPSIG(status);
     return NULL;
 }
 
@@ -91,13 +99,13 @@ static struct error *check_places(const struct stopped *stopped,
 {
     for (size_t i = 0; i < stopped->threads.count; i++) {
         struct user_regs_struct registers;
-        if (ptrace(PTRACE_GETREGS, stopped->threads.items[i], NULL, &registers) < 0)
+        if (ptrace(PTRACE_GETREGS, stopped->threads.items[i].id, NULL, &registers) < 0)
             continue; // it has ended
         for (size_t j = 0; j < patches->items.count; j++) {
             uint64_t start = patches->items.items[j].address + bias;
             if (registers.rip > start && registers.rip < start + patches->items.items[j].size)
                 return error_new("thread %d stands in bytes that would be changed; try again",
-                                 stopped->threads.items[i]);
+                                 stopped->threads.items[i].id);
         }
     }
     return NULL;

@@ -67,8 +67,7 @@ char *program_obstacle(const char *path)
     return why != NULL ? strdup(why) : NULL;
 }
 
-// DIRECTORY-OF-THIS-EXECUTABLE/RELATIVE if it is there. *ret_path stays NULL otherwise.
-static struct error *beside_executable(const char *relative, char **ret_path)
+struct error *program_beside_executable(const char *relative, char **ret_path)
 {
     char own[PATH_MAX];
     ssize_t size = readlink("/proc/self/exe", own, sizeof own - 1);
@@ -99,9 +98,9 @@ struct error *program_runtime(char **ret_path)
         return NULL;
     }
     char *path = NULL;
-    TRY(beside_executable("../runtime/" RUNTIME_NAME, &path));
+    TRY(program_beside_executable("../runtime/" RUNTIME_NAME, &path));
     if (path == NULL)
-        TRY(beside_executable("../lib/ordeal/" RUNTIME_NAME, &path));
+        TRY(program_beside_executable("../lib/ordeal/" RUNTIME_NAME, &path));
     if (path == NULL && access(ORDEAL_LIBRARY_DIRECTORY "/" RUNTIME_NAME, R_OK) == 0) {
         path = strdup(ORDEAL_LIBRARY_DIRECTORY "/" RUNTIME_NAME);
         if (path == NULL)

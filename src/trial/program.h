@@ -14,6 +14,8 @@ struct error *program_check(const char *command);
 // told. The caller frees it.
 char *program_obstacle(const char *path);
 
+// DIRECTORY-OF-THIS-EXECUTABLE/RELATIVE if it is there; *ret_path is left alone otherwise.
+struct error *program_beside_executable(const char *relative, char **ret_path);
 // The runtime that belongs to this executable.
 struct error *program_runtime(char **ret_path);
 
