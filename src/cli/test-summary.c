@@ -21,6 +21,7 @@ struct counting {
     ARRAY(unsigned char) stage_of; // by number of the candidate, from 0
     uint64_t all, tried, failed;
     uint64_t tested;  // trials in which the fault was hit
+    uint64_t taken;   // trials that found an address in use, and not by an injected failure
     uint64_t carried; // over from an earlier test, not to be tried
     int64_t first;    // row of the first candidate
 };
@@ -49,6 +50,13 @@ static struct error *count_candidate(void *data, const struct store_candidate *r
     return NULL;
 }
 
+// Trials that run at a time share the ports of the machine, unless they are told not to.
+static bool found_address_taken(const struct store_trial *row)
+{
+    return row->output != NULL && strcasestr(row->output, "address already in use") != NULL &&
+           strstr(row->spec, "EADDRINUSE") == NULL;
+}
+
 static struct error *count_trial(void *data, const struct store_trial *row)
 {
     struct counting *counting = data;
@@ -61,6 +69,7 @@ static struct error *count_trial(void *data, const struct store_trial *row)
     stage->failed += verdict_facts[row->verdict].failure;
     counting->failed += verdict_facts[row->verdict].failure;
     counting->tested += verdict_facts[row->verdict].counts;
+    counting->taken += found_address_taken(row);
     counting->tried++;
     return NULL;
 }
@@ -100,6 +109,16 @@ static struct error *put_survival(const struct counting *counting, struct buffer
     return buffer_printf(text, ".\n");
 }
 
+static struct error *put_taken(const struct counting *counting, struct buffer *text)
+{
+    return buffer_printf(
+        text,
+        "\n%llu of %llu trials found an address in use already: trials that run at "
+        "a time share the\nnetwork. --private-network gives each its own, --jobs 1 "
+        "runs one after the other.\n",
+        (unsigned long long)counting->taken, (unsigned long long)counting->tried);
+}
+
 static void counting_deinit(struct counting *counting)
 {
     ARRAY_DEINIT(&counting->stage_of);
@@ -126,5 +145,7 @@ struct error *test_summary(struct store *store, const struct campaign_end *end,
                           (unsigned long long)counting.carried));
     if (counting.tested != 0 && counting.failed == 0)
         TRY(put_survival(&counting, text));
+    if (counting.taken != 0)
+        TRY(put_taken(&counting, text));
     return counting.tried < counting.all ? put_rest(&counting, database, text) : NULL;
 }
