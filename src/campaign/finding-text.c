@@ -293,9 +293,10 @@ static struct error *make_site(const struct injection *injection, struct finding
 static bool stands_alone(const struct finding_options *options, const struct pool_result *result)
 {
     const struct definition *definition = options->definition;
-    return options->harmless && !result->changed && definition->input == NULL &&
-           definition->setup.count == 0 && definition->pretest.count == 0 &&
-           definition->posttest.count == 0 && definition->oracle.command.count == 0;
+    return options->harmless && !result->changed && !definition_is_server(definition) &&
+           definition->input == NULL && definition->setup.count == 0 &&
+           definition->pretest.count == 0 && definition->posttest.count == 0 &&
+           definition->oracle.command.count == 0;
 }
 
 // A hang is ended when it has taken as long as a trial may: what is only slow hangs then, too.
