@@ -94,7 +94,8 @@ int main(int argc, char **argv)
         exit(child());
     if (pid < 0)
         return 7; // recovery
-    waitpid(pid, &status, 0);
+    if (waitpid(pid, &status, 0) < 0)
+        return 10; // recovery
     if (status != 0) {
         fprintf(stderr, "child\n");
         return WEXITSTATUS(status);
