@@ -12,6 +12,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// A report in the place of the store would be the end of all campaigns in it.
+static struct error *refuse_store(const char *path)
+{
+    static const char mark[] = "SQLite format 3"; // with its zero byte
+    char start[sizeof mark];
+    struct stat facts;
+    if (stat(path, &facts) < 0 || !S_ISREG(facts.st_mode))
+        return NULL;
+    _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || read(file, start, sizeof start) != (ssize_t)sizeof start ||
+        memcmp(start, mark, sizeof start) != 0)
+        return NULL;
+    return error_new("cannot write %s: it is a store of campaigns, or another database", path);
+}
+
 struct error *output_open(const char *path, int otherwise, struct output *ret_output)
 {
     *ret_output = (struct output){.descriptor = otherwise,
@@ -19,6 +34,7 @@ struct error *output_open(const char *path, int otherwise, struct output *ret_ou
                                   .name = otherwise == STDOUT_FILENO ? "the output" : "stderr"};
     if (path == NULL)
         return NULL;
+    TRY(refuse_store(path));
     int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0)
         return error_from_errno(errno, "cannot write %s", path);
@@ -29,6 +45,8 @@ struct error *output_open(const char *path, int otherwise, struct output *ret_ou
 struct error *output_put(struct output *output, const struct buffer *text)
 {
     struct stat facts;
+    if (output->opened >= 0) // it may have become one since it was opened
+        TRY(refuse_store(output->name));
     if (output->opened >= 0 && fstat(output->opened, &facts) == 0 && S_ISREG(facts.st_mode) &&
         ftruncate(output->opened, 0) < 0)
         return error_from_errno(errno, "cannot write %s", output->name);
