@@ -89,13 +89,23 @@ static struct error *note_trial(void *data, const struct store_trial *row)
     return NULL;
 }
 
+// What is suppressed is tried again: whether it still is, and that it is no failure, shows then.
+static struct error *drop_suppressed(void *data, const struct store_finding *row)
+{
+    struct past *past = data;
+    for (size_t i = 0; row->suppressed != NULL && i < past->items.count; i++)
+        if (past->items.items[i].finding == row->id)
+            past->items.items[i].verdict = 0;
+    return NULL;
+}
+
 static struct error *note_finding(void *data, const struct store_finding *row)
 {
     struct past *past = data;
     bool wanted = false;
     for (size_t i = 0; i < past->items.count && !wanted; i++)
         wanted = past->items.items[i].wanted && past->items.items[i].finding == row->id;
-    if (!wanted || row->suppressed != NULL)
+    if (!wanted)
         return NULL;
     char **title = ARRAY_ADD(&past->since->findings);
     if (title == NULL)
@@ -136,6 +146,7 @@ struct error *since_look(const char *path, const char *command, const struct can
         return error_new("%s holds no test of this command: %s", path, command);
     TRY(store_each_candidate(store, past.campaign, 0, 0, note_candidate, &past));
     TRY(store_each_trial(store, past.campaign, false, note_trial, &past));
+    TRY(store_each_finding(store, past.campaign, drop_suppressed, &past));
     TRY(carry(&past, candidates, count));
     TRY(store_each_finding(store, past.campaign, note_finding, &past));
     *ret_since = since;
