@@ -197,8 +197,10 @@ static struct error *put_frame(struct buffer *text, const struct dwarf_live_fram
     if (frame->symbol == NULL)
         return buffer_printf(text, "%s+0x%llx", module, (unsigned long long)frame->offset);
     if (frame->file == NULL || brief)
-        return buffer_printf(text, "%s (%s)", frame->symbol, module);
-    return buffer_printf(text, "%s at %s:%u (%s)", frame->symbol, frame->file, frame->line, module);
+        return buffer_printf(text, "%.*s (%s)", witness_name_size(frame->symbol), frame->symbol,
+                             module);
+    return buffer_printf(text, "%.*s at %s:%u (%s)", witness_name_size(frame->symbol),
+                         frame->symbol, frame->file, frame->line, module);
 }
 
 // Where in its loop a busy thread is met is chance: what several moments have in common is the

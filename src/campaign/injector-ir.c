@@ -320,6 +320,13 @@ static struct error *add_injection(const struct ir *self, struct observation *ob
                : error_no_memory();
 }
 
+// Threads that come at the same time may go past the end.
+static uint32_t count_of(const struct ir *self, size_t block)
+{
+    uint32_t count = cover_file_reached(&self->file, block);
+    return count < WIRE_BLOCK_MOST ? count : WIRE_BLOCK_MOST;
+}
+
 static struct error *look(struct ir *self, const char *root, struct observation *observation)
 {
     struct wire_view view;
@@ -331,10 +338,8 @@ static struct error *look(struct ir *self, const char *root, struct observation 
         return NULL;
     }
     for (size_t i = 0; self->has_file && i < self->blocks[0].items.count; i++)
-        observation->activations +=
-            (self->blocks[0].items.items[i].wire.flags & WIRE_BLOCK_COUNT) != 0
-                ? cover_file_reached(&self->file, i)
-                : 0;
+        if ((self->blocks[0].items.items[i].wire.flags & WIRE_BLOCK_COUNT) != 0)
+            observation->activations += count_of(self, i);
     return observation->activations != 0 ? add_injection(self, observation) : NULL;
 }
 

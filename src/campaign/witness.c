@@ -130,8 +130,7 @@ bool witness_is_runtime(const char *module)
     return strcmp(file_base_name(module), "ordeal-runtime.so") == 0;
 }
 
-// Of the twin that has a function's faults, the function's.
-static int shown_size(const char *symbol)
+int witness_name_size(const char *symbol)
 {
     static const char twin[] = ".ordeal";
     size_t size = strlen(symbol), end = sizeof twin - 1;
@@ -149,7 +148,7 @@ struct error *witness_put_frame(struct witness *witness, const char *module, uin
     const char *base = file_base_name(module);
     if (place.symbol == NULL)
         return buffer_printf(text, "%s+0x%llx", base, (unsigned long long)offset);
-    TRY(buffer_printf(text, "%.*s", shown_size(place.symbol), place.symbol));
+    TRY(buffer_printf(text, "%.*s", witness_name_size(place.symbol), place.symbol));
     if (place.file != NULL && !brief)
         TRY(buffer_printf(text, " at %s:%u", place.file, place.line));
     return buffer_printf(text, " (%s)", base);

@@ -39,6 +39,9 @@ struct witness_place witness_find(struct witness *witness, const char *module, u
 struct error *witness_put_frame(struct witness *witness, const char *module, uint64_t offset,
                                 bool returns, bool brief, struct buffer *text);
 
+// How much of a symbol to show: of the twin that has a function's faults, the function's name.
+int witness_name_size(const char *symbol);
+
 // The path of a module of the table in `storage`; NULL if it is not known.
 const char *witness_module(const struct wire_view *view, uint32_t index,
                            char storage[WIRE_MODULE_PATH + 1]);
