@@ -22,13 +22,13 @@ static bool failures(void *data, uint32_t import, struct site_failures *ret_fail
         size_t count;
         enum site_success success;
     } known[] = {
-        {"malloc", {0}, 1, SITE_SUCCESS_POINTER}, {"opendir", {0}, 1, SITE_SUCCESS_POINTER},
-        {"mmap", {-1}, 1, SITE_SUCCESS_POINTER},  {"mmap64", {-1}, 1, SITE_SUCCESS_POINTER},
-        {"open", {-1}, 1, SITE_SUCCESS_VALUE},    {"fork", {-1}, 1, SITE_SUCCESS_VALUE},
-        {"read", {-1}, 1, SITE_SUCCESS_LENGTH},   {"write", {-1}, 1, SITE_SUCCESS_LENGTH},
-        {"close", {-1}, 1, SITE_SUCCESS_ZERO},    {"unlink", {-1}, 1, SITE_SUCCESS_ZERO},
-        {"strtol", {0}, 1, SITE_SUCCESS_ANY},     {"select", {-1, -2, -3}, 3, SITE_SUCCESS_ANY},
-        {"dup", {-1}, 1, SITE_SUCCESS_VALUE},
+        {"fgets", {0}, 1, SITE_SUCCESS_POINTER},       {"malloc", {0}, 1, SITE_SUCCESS_POINTER},
+        {"opendir", {0}, 1, SITE_SUCCESS_POINTER},     {"mmap", {-1}, 1, SITE_SUCCESS_POINTER},
+        {"mmap64", {-1}, 1, SITE_SUCCESS_POINTER},     {"open", {-1}, 1, SITE_SUCCESS_VALUE},
+        {"fork", {-1}, 1, SITE_SUCCESS_VALUE},         {"read", {-1}, 1, SITE_SUCCESS_LENGTH},
+        {"write", {-1}, 1, SITE_SUCCESS_LENGTH},       {"close", {-1}, 1, SITE_SUCCESS_ZERO},
+        {"unlink", {-1}, 1, SITE_SUCCESS_ZERO},        {"strtol", {0}, 1, SITE_SUCCESS_ANY},
+        {"select", {-1, -2, -3}, 3, SITE_SUCCESS_ANY}, {"dup", {-1}, 1, SITE_SUCCESS_VALUE},
     };
     const struct flow_image *image = data;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

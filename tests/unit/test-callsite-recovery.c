@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static const char source[] =
-    "#include <fcntl.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
+    "#include <fcntl.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
     "void recovered(int), normal(int), shared(int);\n"
     "char *simple(int n) { char *p = malloc(n); if (p == NULL) { recovered(1); return 0; }\n"
     "  normal(1); return p; }\n"
@@ -31,6 +31,9 @@ static const char source[] =
     "  f = -1; } if (f < 0) { shared(8); return 1; } normal(8); return 0; }\n"
     "int before(char *t, int n) { int f = -1; if (n > 2) f = open(t, O_RDONLY); if (f < 0)\n"
     "  { shared(9); return 1; } normal(9); return 0; }\n"
+    // The end of a file is no failure, and what follows the loop is no recovery code.
+    "int lines(char *t, int n, FILE *f) { while (fgets(t, n, f) != NULL) normal(12); normal(13);\n"
+    "  return 0; }\n"
     "int child(void) { switch (fork()) { case -1: recovered(10); return 1; case 0: normal(10);\n"
     "  return 2; default: normal(11); return 0; } }\n";
 
