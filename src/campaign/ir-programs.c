@@ -48,9 +48,10 @@ static struct ir_program *find(const struct ir_programs *programs, const char *p
     return NULL;
 }
 
-// Without faults inside: *ret_added is false.
+// Without faults inside: *ret_added is false. What was only found, not named, may be nobody's: if
+// campaigns cannot use it, that is no reason to refuse the others.
 static struct error *add(const struct definition *definition, struct ir_programs *programs,
-                         const char *given, bool *ret_added)
+                         const char *given, bool found, bool *ret_added)
 {
     struct image image = {0};
     _cleanup_free_ char *path = realpath(given, NULL);
@@ -62,9 +63,9 @@ static struct error *add(const struct definition *definition, struct ir_programs
         return NULL;
     }
     TRY(image_open(path, &image));
-    struct ir_program *program = image.functions.count != 0 ? ARRAY_ADD(&programs->items) : NULL;
+    bool none = image.functions.count == 0 || (found && image.decide == MAP_VARIABLE);
+    struct ir_program *program = none ? NULL : ARRAY_ADD(&programs->items);
     if (program == NULL) {
-        bool none = image.functions.count == 0;
         image_close(&image);
         return none ? NULL : error_no_memory();
     }
@@ -118,7 +119,7 @@ static struct error *walk(const struct definition *definition, FTS *tree, bool l
         if (links && entry->fts_info == FTS_SL)
             TRY(add_link(programs, entry->fts_path));
         if (!links && entry->fts_info == FTS_F && is_linked(entry->fts_path))
-            error_free(add(definition, programs, entry->fts_path, &added));
+            error_free(add(definition, programs, entry->fts_path, true, &added));
     }
     return NULL;
 }
@@ -159,7 +160,7 @@ static struct error *add_command(const struct definition *definition, struct ir_
         TRY(buffer_printf(&command, "%s", definition->command.items[0]));
     struct error *error = elf_find_program(command.data, &program);
     if (error == NULL)
-        error = add(definition, programs, program.path, &added);
+        error = add(definition, programs, program.path, false, &added);
     error_free(error);
     return NULL;
 }
@@ -188,7 +189,7 @@ static struct error *find_all(const struct definition *definition, const definit
         _cleanup_(buffer_deinit) struct buffer path = {0};
         bool added;
         TRY(put_path(definition, named->items[i], &path));
-        TRY(add(definition, programs, path.data, &added));
+        TRY(add(definition, programs, path.data, false, &added));
         if (!added)
             return error_new("%s has no faults inside; was it built with 'ordeal cc'?",
                              named->items[i]);
@@ -198,8 +199,9 @@ static struct error *find_all(const struct definition *definition, const definit
         TRY(add_below(definition, false, programs));
     }
     if (programs->items.count == 0)
-        return error_new("neither the command nor anything below %s has faults inside; build it "
-                         "with 'ordeal cc', or say which files with 'binaries'",
+        return error_new("neither the command nor anything below %s has faults inside, decided by "
+                         "worlds or markers; build it with 'ordeal cc', or say which files with "
+                         "'binaries'",
                          definition->directory);
     for (size_t i = 0; i < programs->items.count; i++)
         TRY(check(&programs->items.items[i].image));
