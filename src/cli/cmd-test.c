@@ -119,7 +119,9 @@ const struct command cmd_test = {
         "\n"
         "  ordeal test -- make check\n"
         "  ordeal test --time-budget 10m --html report.html -- ./server --selftest\n"
-        "  ordeal test --functions 'malloc' --modules 'libfoo*' -- ./client\n",
+        "  ordeal test --functions 'malloc' --modules 'libfoo*' -- ./client\n"
+        "  ordeal test --ready 'port 6399' --load 'redis-cli -p 6399 ping' \\\n"
+        "      -- redis-server --port 6399\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .settings_size = sizeof(struct test_settings),
