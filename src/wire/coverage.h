@@ -25,6 +25,7 @@ struct wire_coverage {
 struct wire_coverage_module {
     uint32_t first, count; // blocks, by address
     uint32_t loaded;       // by some process; written by targets
+    uint32_t reserved;     // blocks follow, and are aligned
     char path[WIRE_MODULE_PATH];
 };
 
