@@ -10,6 +10,7 @@
 #define SHORT_S     1.0 // a workload that takes longer than this gains little
 #define LOT_S       2.0 // what a lot of trials may take altogether
 #define FIRST_LOOK  16  // tries before the gain is looked at
+#define SURE_LOOK   4   // the same where it is for what the workload is, not for what a fault did
 #define LEAST_SHARE 3   // one of so many must have been a gain
 
 const char *fork_policy_refusal(enum wire_fork_refusal refusal)
@@ -82,12 +83,13 @@ bool fork_policy_note(struct fork_policy *policy, const struct pool_result *resu
     policy->tried += forked || result->way == WAY_REFUSED;
     policy->in_vain += result->way == WAY_REFUSED;
     policy->disputed += result->way == WAY_DISPUTED;
+    uint64_t look = result->refusal == WIRE_FORK_WILLING ? FIRST_LOOK : SURE_LOOK;
     if (!policy->on)
         return false;
     if (result->way == WAY_DISPUTED) {
         policy->why = "a trial told something else than its run in full";
         policy->on = false;
-    } else if (!policy->wanted && result->way == WAY_REFUSED && policy->tried >= FIRST_LOOK &&
+    } else if (!policy->wanted && result->way == WAY_REFUSED && policy->tried >= look &&
                (policy->tried - policy->in_vain) * LEAST_SHARE < policy->tried) {
         policy->why = fork_policy_refusal(result->refusal);
         policy->on = false;

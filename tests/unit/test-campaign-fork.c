@@ -102,8 +102,19 @@ static void test_lots(void **state)
 
 static bool note(struct fork_policy *policy, enum trial_way way)
 {
-    const struct pool_result result = {.way = way, .refusal = WIRE_FORK_THREADS};
+    const struct pool_result result = {.way = way, .refusal = WIRE_FORK_WILLING};
     return fork_policy_note(policy, &result);
+}
+
+// For what the workload is, forking is given up sooner than for what its faults make it do.
+static void test_unsuitable(void **state)
+{
+    struct fork_policy policy = {.on = true, .most = FORK_BATCH_MOST};
+    const struct pool_result result = {.way = WAY_REFUSED, .refusal = WIRE_FORK_THREADS};
+    for (int i = 0; i < 3; i++)
+        assert_false(fork_policy_note(&policy, &result));
+    assert_true(fork_policy_note(&policy, &result));
+    assert_string_equal(policy.why, "has several threads");
 }
 
 static void test_giving_up(void **state)
@@ -113,7 +124,7 @@ static void test_giving_up(void **state)
         assert_false(note(&policy, WAY_REFUSED));
     assert_true(note(&policy, WAY_REFUSED));
     assert_false(policy.on);
-    assert_string_equal(policy.why, "has several threads");
+    assert_string_equal(policy.why, "does more than read files and write to its standard output");
     assert_false(note(&policy, WAY_REFUSED)); // said once
 
     policy = (struct fork_policy){.on = true};
@@ -143,9 +154,10 @@ static void test_reasons(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_suits),     cmocka_unit_test(test_agrees),
-        cmocka_unit_test(test_checks),    cmocka_unit_test(test_lots),
-        cmocka_unit_test(test_giving_up), cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_suits),      cmocka_unit_test(test_agrees),
+        cmocka_unit_test(test_checks),     cmocka_unit_test(test_lots),
+        cmocka_unit_test(test_unsuitable), cmocka_unit_test(test_giving_up),
+        cmocka_unit_test(test_reasons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
