@@ -77,22 +77,32 @@ static bool matches_frame(const struct suppress_frame *wanted, const char *line,
     return true;
 }
 
+static const char *next_frame(const char *stack)
+{
+    stack += strcspn(stack, "\n");
+    return stack + (*stack == '\n');
+}
+
+// Frames after the last one that is asked for do not matter, so that what follows "..." may be
+// looked for where it comes first: nothing before that needs to be tried again.
 static bool matches_stack(const struct suppress_frame *frames, size_t count, const char *stack)
 {
-    for (; count > 0; frames++, count--) {
-        if (frames->kind == SUPPRESS_ANY_FRAMES) {
-            do {
-                if (matches_stack(frames + 1, count - 1, stack))
-                    return true;
-                stack += strcspn(stack, "\n");
-                stack += *stack == '\n';
-            } while (*stack != '\0');
-            return count == 1;
-        }
+    const char *from = NULL; // where what follows the last "..." was tried
+    size_t first = 0;        // of the frames after it
+    for (size_t i = 0; i < count;) {
         size_t size = strcspn(stack, "\n");
-        if (size == 0 || !matches_frame(frames, stack, size))
-            return false;
-        stack += size + (stack[size] == '\n');
+        if (frames[i].kind == SUPPRESS_ANY_FRAMES) {
+            first = ++i;
+            from = stack;
+        } else if (size != 0 && matches_frame(&frames[i], stack, size)) {
+            stack = next_frame(stack);
+            i++;
+        } else {
+            if (from == NULL || *from == '\0')
+                return false;
+            stack = from = next_frame(from);
+            i = first;
+        }
     }
     return true;
 }

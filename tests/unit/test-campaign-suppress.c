@@ -64,6 +64,22 @@ static void frames(void **state)
     assert_true(matches(BLOCK("ordeal:*\n...\n"), "crash", "read=-1/EIO", ""));
 }
 
+// Ways to lay so many "..." over so many equal frames are beyond counting.
+static void many_gaps(void **state)
+{
+    char block[1024] = "{\nname\nordeal:*\n", stack[1024] = "";
+    for (int i = 0; i < 24; i++)
+        strcat(block, "...\nfun:again\n");
+    for (int i = 0; i < 60; i++)
+        strcat(stack, "again (tool)\n");
+    strcat(stack, "last (tool)");
+    char *end = block + strlen(block);
+    strcpy(end, "fun:again\nfun:last\n}\n");
+    assert_true(matches(block, "crash", "read=-1/EIO", stack));
+    strcpy(end, "fun:other\n}\n");
+    assert_false(matches(block, "crash", "read=-1/EIO", stack));
+}
+
 static void several(void **state)
 {
     static const char text[] = "{\none\nordeal:crash\n}\n{\n two words \nordeal:hang\n}\n";
@@ -78,6 +94,6 @@ static void several(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(facts), cmocka_unit_test(frames),
-                                       cmocka_unit_test(several)};
+                                       cmocka_unit_test(many_gaps), cmocka_unit_test(several)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
