@@ -3,8 +3,10 @@
 #include "campaign/suppress.h"
 
 #include "base/cleanup.h"
+#include "store/verdict.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +102,36 @@ static struct error *keep(const struct reader *reader, const char *value, size_t
     return *ret_text != NULL ? NULL : error_no_memory();
 }
 
+static bool is_verdict(const char *glob)
+{
+    for (size_t i = 0; i < VERDICTS; i++)
+        if (fnmatch(glob, verdict_facts[i].name, 0) == 0)
+            return true;
+    return false;
+}
+
+#define HIGHEST_ERRNO 4095 // of Linux
+
+static bool is_errno(const char *glob)
+{
+    for (int number = 1; number <= HIGHEST_ERRNO; number++) {
+        const char *name = strerrorname_np(number);
+        if (name != NULL && fnmatch(glob, name, 0) == 0)
+            return true;
+    }
+    return false;
+}
+
+static struct error *check_facts(const struct reader *reader, const struct suppression *suppression)
+{
+    if (suppression->verdict != NULL && !is_verdict(suppression->verdict))
+        return FAIL(reader, "there is no such verdict; there are crash, hang, silent, "
+                            "wrong-output and unstable");
+    if (suppression->error != NULL && !is_errno(suppression->error))
+        return FAIL(reader, "there is no such errno");
+    return NULL;
+}
+
 static struct error *add_frame(const struct reader *reader, enum suppress_kind kind,
                                const char *value, size_t size, struct suppression *suppression)
 {
@@ -130,8 +162,10 @@ static struct error *read_line(const struct reader *reader, struct suppression *
         if ((value = value_of(reader, frames[i].key, &size)) != NULL)
             return add_frame(reader, frames[i].kind, value, size, suppression);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        if ((value = value_of(reader, facts[i].key, &size)) != NULL)
-            return keep(reader, value, size, facts[i].place);
+        if ((value = value_of(reader, facts[i].key, &size)) != NULL) {
+            TRY(keep(reader, value, size, facts[i].place));
+            return check_facts(reader, suppression);
+        }
     return FAIL(reader, "a line of a suppression is ordeal:VERDICT, call:FUNCTION, errno:NAME, "
                         "fun:FUNCTION, obj:FILE, src:FILE:LINE or ...");
 }
