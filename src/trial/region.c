@@ -294,11 +294,16 @@ void region_restore(const struct region *region, struct wire_region *bytes)
     header.forks = bytes->forks;
     header.journal_head = bytes->journal_head;
     header.stack_set_lost = bytes->stack_set_lost;
-    header.fork = bytes->fork;
     memcpy(header.process_numbers, bytes->process_numbers, sizeof header.process_numbers);
     memcpy(header.execs, bytes->execs, sizeof header.execs);
-    memcpy(bytes, region->fixed, region->layout.rules);
-    *bytes = header;
+    // A workload that forks may be about to wait for its word: that must never be another one, not
+    // for a moment.
+    const size_t fork = offsetof(struct wire_region, fork), after = fork + sizeof bytes->fork;
+    char *to = (char *)bytes;
+    memcpy(to, &header, fork);
+    memcpy(to + after, (const char *)&header + after, sizeof header - after);
+    memcpy(to + sizeof header, (const char *)region->fixed + sizeof header,
+           region->layout.rules - sizeof header);
 }
 
 void region_mend(struct region *region)
