@@ -5,6 +5,8 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/shell.h"
+#include "base/stale.h"
+#include "sandbox/copy.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #define VARIABLE "GCOV_PREFIX"
+#define PREFIX   "ordeal-gcov-"
 static const char *const parts[2] = {"with", "without"}; // by `reference`
 
 static struct error *make_part(struct gcov *gcov, int part)
@@ -33,9 +36,10 @@ static struct error *make_part(struct gcov *gcov, int part)
 struct error *gcov_open(struct gcov *gcov)
 {
     const char *temporary = getenv("TMPDIR");
-    bool usable = temporary != NULL && temporary[0] == '/';
+    const char *place = temporary != NULL && temporary[0] == '/' ? temporary : "/tmp";
     char *path = NULL;
-    if (asprintf(&path, "%s/ordeal-gcov-XXXXXX", usable ? temporary : "/tmp") < 0)
+    stale_each(place, PREFIX, remove_stale);
+    if (asprintf(&path, "%s/" PREFIX "%ld-XXXXXX", place, (long)getpid()) < 0)
         return error_no_memory();
     if (mkdtemp(path) == NULL) {
         struct error *error = error_from_errno(errno, "cannot make %s", path);
@@ -50,16 +54,10 @@ struct error *gcov_open(struct gcov *gcov)
     return make_part(gcov, 1);
 }
 
-static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *where)
-{
-    remove(path);
-    return 0;
-}
-
 void gcov_close(struct gcov *gcov)
 {
     if (gcov->directory != NULL && gcov->owner == getpid())
-        nftw(gcov->directory, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+        error_free(remove_tree(gcov->directory));
     free(gcov->directory);
     free(gcov->variables[0]);
     free(gcov->variables[1]);
