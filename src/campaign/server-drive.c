@@ -20,6 +20,8 @@
 #define LEFTOVER_NS  300000000ull   // for what the server started, once it has ended itself
 #define LOOK_NS      20000000000ull // for somebody who looks at a stack
 #define PATIENCE_NS  60000000000ull // for the next wish
+#define LEAVE_NS     10000000000ull // for a server whose end has begun
+#define FLAG_EXITING 4u             // the kernel's PF_EXITING
 
 static bool helper_gone(struct driver *driver)
 {
@@ -45,14 +47,30 @@ static bool command_agrees(struct driver *driver)
     return false;
 }
 
-static bool is_asleep(pid_t pid)
+// State and flags of a process as the kernel tells them; false if there is none.
+static bool read_state(pid_t pid, char *ret_state, unsigned *ret_flags)
 {
     char path[64], line[512];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     _cleanup_fclose_ FILE *file = fopen(path, "re");
     const char *end =
         file != NULL && fgets(line, sizeof line, file) != NULL ? strrchr(line, ')') : NULL;
-    return end != NULL && strncmp(end, ") S", 3) == 0;
+    return end != NULL && sscanf(end, ") %c %*d %*d %*d %*d %*d %u", ret_state, ret_flags) == 2;
+}
+
+static bool is_asleep(pid_t pid)
+{
+    unsigned flags;
+    char state;
+    return read_state(pid, &state, &flags) && state == 'S';
+}
+
+// It has called exit, or was killed, and cannot be waited for yet: its connections end before it.
+static bool is_leaving(pid_t pid)
+{
+    unsigned flags;
+    char state;
+    return read_state(pid, &state, &flags) && (flags & FLAG_EXITING) != 0;
 }
 
 // Many listen long before they are done with their start, and a failure in between would be taken
@@ -128,6 +146,8 @@ static struct error *run_load(struct driver *driver, struct server_load *load,
     load->out_end = driver->said.passed;
     load->err_end = driver->noise.passed;
     driver_reap(driver);
+    if (*ret_end == HELD && !driver->server.gone && !may_go && is_leaving(driver->server.pid))
+        driver_await(driver, server_gone, LEAVE_NS, true);
     if (*ret_end == HELD && driver->server.gone && !may_go)
         *ret_end = GONE;
     return NULL;
