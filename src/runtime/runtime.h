@@ -200,7 +200,7 @@ void runtime_enter_dlopen(void);
 void runtime_gate_full(void);
 void runtime_gate_sites(void);
 int runtime_call_plugin(int (*eval)(void *, const void *), void *state, const void *call);
-#define RUNTIME_STUB_SIZE      96
+#define RUNTIME_STUB_SIZE      128
 #define RUNTIME_LATE_INIT_SIZE 16
 #define RUNTIME_LATE_INITS     256
 extern uint64_t runtime_site_filter[8192]; // by runtime_site_word()

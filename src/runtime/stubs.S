@@ -9,7 +9,8 @@
         .set SLOT_LOW, 32
         .set SLOT_LENGTH, 40
         .set SLOTS, 16384
-        .set STUB_SIZE, 96
+        .set STUB_SIZE, 128
+        .set STUB_FULL, 64              # the second half, with things on the stack
         .set LATE_INITS, 256
 
         .hidden runtime_slots, runtime_single_threaded, runtime_decide, runtime_performed
@@ -19,10 +20,15 @@
         .section .stubs, "ax", @progbits
         .globl runtime_stubs, runtime_stub_end
         .hidden runtime_stubs, runtime_stub_end
-        .p2align 6
+        .p2align 7
         .type runtime_stubs, @function
+# One description for all: a place p in its stub has 8 bytes more on the stack if 65 <= p < 85 or
+# 92 <= p. In words of DWARF: def_cfa_expression of 25 bytes; rsp + 8, rip & 127; dup >= 92; swap,
+# dup >= 65; swap < 85; and, or, << 3, plus.
 runtime_stubs:
         .cfi_startproc
+        .cfi_escape 0x0f, 25, 0x77, 8, 0x80, 0, 0x08, 127, 0x1a, 0x12, 0x08, 92, 0x2a
+        .cfi_escape 0x16, 0x12, 0x08, 65, 0x2a, 0x16, 0x08, 85, 0x2d, 0x1a, 0x21, 0x33, 0x24, 0x22
         .set slot, 0
         .rept SLOTS
         .org runtime_stubs + slot * STUB_SIZE, 0xcc
@@ -37,6 +43,7 @@ runtime_stubs:
 4:      jmp     *(runtime_slots + 64 * slot + SLOT_ORIGINAL)(%rip)
 2:      lock xadd %r11, runtime_slots + 64 * slot + SLOT_COUNT(%rip)
         jmp     1b
+        .org runtime_stubs + slot * STUB_SIZE + STUB_FULL, 0xcc
 3:      push    %rax                    # a caller of interest?
         mov     8(%rsp), %rax
         sub     runtime_slots + 64 * slot + SLOT_LOW(%rip), %rax
