@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the files of a campaign's course share.
+#ifndef ORDEAL_CAMPAIGN_CAMPAIGN_INTERNAL_H
+#define ORDEAL_CAMPAIGN_CAMPAIGN_INTERNAL_H
+
+#include "campaign/campaign.h"
+#include "campaign/fork-batch.h"
+#include "campaign/fork-policy.h"
+#include "campaign/ledger.h"
+#include "campaign/pool.h"
+#include "campaign/schedule.h"
+#include "campaign/shooting.h"
+
+struct flight { // a job that a slot has; its index is the job's tag
+    struct trial_job job;
+    bool used, confirmation;
+    size_t finding;
+};
+
+struct campaign {
+    const struct definition *definition, *limits;
+    const struct injector *injector;
+    const struct campaign_control *control;
+    struct store *store;
+    struct store_campaign row;
+    char *warnings;
+    struct shooting *shooting;
+    struct reference *reference;
+    uint64_t longest_reference_ns;
+    struct ledger ledger;
+    struct schedule *schedule;
+    struct pool *pool;
+    definition_words switchable; // as of slot_task
+    struct flight *flights;      // one more than slots have: the result that is being stored
+    unsigned flight_count;
+    uint64_t progress_at_ns;
+    uint64_t trials_before; // in earlier sessions
+    uint64_t next_look;
+    bool deepening;  // second faults are wanted and not yet chosen
+    double middle_s; // of the time for trials
+    const char *stopped_by;
+    bool stop_told; // to slots that have several jobs
+    struct fork_policy forks;
+};
+
+int campaign_interrupts(const struct campaign *campaign);
+// Told, and kept in the campaign's row; the same one only once.
+struct error *campaign_warn(struct campaign *campaign, const char *sentence);
+struct error *campaign_load_schedule(struct campaign *campaign);
+// Keeps the slots busy until there is a reason to stop.
+struct error *campaign_loop(struct campaign *campaign);
+
+#endif

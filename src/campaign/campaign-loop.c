@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The loop of a campaign: jobs for the slots that are free, results written down, until there is a
+// reason to stop.
+#include "campaign/campaign-internal.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "campaign/second-faults.h"
+#include "stats/stats.h"
+
+#include <string.h>
+
+#define PROGRESS_NS     100000000u
+#define WAIT_MS         100
+#define FIRST_LOOK      30   // counted trials before the interval is looked at
+#define CONFIDENCE      0.95 // of the interval that ends a campaign
+#define INVALID_MOST    100  // trials in a row that could not be run
+#define FOLLOWING_SHARE 4    // of the time that is left
+
+static uint64_t planned(const struct campaign *campaign)
+{
+    uint64_t all = schedule_planned(campaign->schedule), most = campaign->limits->max_trials;
+    return most != 0 && (all == 0 || most < all) ? most : all;
+}
+
+static double time_left(const struct campaign *campaign, uint64_t all)
+{
+    const struct ledger *ledger = &campaign->ledger;
+    double here = (double)(clock_ns() - ledger->started_ns) / 1e9, left = -1;
+    uint64_t done = ledger->trials - campaign->trials_before;
+    if (all != 0 && done > 0 && all >= ledger->trials)
+        left = here / (double)done * (double)(all - ledger->trials);
+    if (campaign->limits->time_budget_ns != 0) {
+        double budget = (double)campaign->limits->time_budget_ns / 1e9 - ledger_elapsed(ledger);
+        budget = budget > 0 ? budget : 0;
+        left = left < 0 || budget < left ? budget : left;
+    }
+    return left;
+}
+
+static void tell_progress(struct campaign *campaign, bool now)
+{
+    uint64_t time = clock_ns();
+    if (campaign->control->progress == NULL || (!now && time < campaign->progress_at_ns))
+        return;
+    campaign->progress_at_ns = time + PROGRESS_NS;
+    struct campaign_progress progress = {
+        .phase = "trials",
+        .done = campaign->ledger.trials,
+        .planned = planned(campaign),
+        .findings = campaign->ledger.groups.items.count,
+        .elapsed_s = ledger_elapsed(&campaign->ledger),
+    };
+    progress.left_s = time_left(campaign, progress.planned);
+    memcpy(progress.verdicts, campaign->ledger.verdicts, sizeof progress.verdicts);
+    campaign->control->progress(campaign->control->data, &progress);
+}
+
+// The rule is asked at fixed numbers of trials only. That is still a sequence of looks at growing
+// data, which stops a little too often on a lucky streak; the documentation says so.
+static bool interval_reached(struct campaign *campaign)
+{
+    uint64_t n = campaign->ledger.counted;
+    if (campaign->limits->until_interval <= 0 || n < campaign->next_look)
+        return false;
+    campaign->next_look = n + (n / 10 > 10 ? n / 10 : 10);
+    struct stats_interval interval = stats_wilson(campaign->ledger.failures, n, CONFIDENCE);
+    // The interval lies around the share unevenly: what counts is its longer side.
+    double share = (double)campaign->ledger.failures / (double)n;
+    double up = interval.high - share, down = share - interval.low;
+    return (up > down ? up : down) <= campaign->limits->until_interval;
+}
+
+static unsigned trials_running(const struct campaign *campaign)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < campaign->flight_count; i++)
+        count += campaign->flights[i].used && !campaign->flights[i].confirmation;
+    return count;
+}
+
+// Why no further trial is to be started, or NULL.
+static const char *reason_to_stop(struct campaign *campaign)
+{
+    const struct definition *limits = campaign->limits;
+    const struct ledger *ledger = &campaign->ledger;
+    if (campaign_interrupts(campaign) > 0)
+        return "interrupt";
+    if (limits->time_budget_ns != 0 &&
+        ledger_elapsed(ledger) >= (double)limits->time_budget_ns / 1e9)
+        return "time budget";
+    if (interval_reached(campaign))
+        return "interval";
+    if (ledger->invalid_in_row >= INVALID_MOST)
+        return "invalid trials";
+    if (limits->max_trials != 0 && ledger->trials >= limits->max_trials)
+        return "max trials";
+    return NULL;
+}
+
+// As many as are wanted may be on their way already.
+static bool enough_started(const struct campaign *campaign)
+{
+    uint64_t most = campaign->limits->max_trials;
+    return most != 0 && campaign->ledger.trials + trials_running(campaign) >= most;
+}
+
+static bool may_confirm(const struct campaign *campaign)
+{
+    return campaign->stopped_by == NULL || strcmp(campaign->stopped_by, "interval") == 0 ||
+           strcmp(campaign->stopped_by, "max trials") == 0;
+}
+
+static struct error *take_confirmation(struct campaign *campaign, struct flight *flight,
+                                       bool *ret_got)
+{
+    *ret_got = false;
+    if (!may_confirm(campaign))
+        return NULL;
+    struct finding_group *group = ledger_unconfirmed(&campaign->ledger, &flight->finding);
+    if (group == NULL)
+        return NULL;
+    flight->job = (struct trial_job){
+        .number = group->number, .seed = group->seed, .candidate = group->candidate};
+    flight->job.spec = strdup(group->spec);
+    if (flight->job.spec == NULL)
+        return error_no_memory();
+    flight->confirmation = true;
+    *ret_got = true;
+    return NULL;
+}
+
+// Second faults have their turn when there are no first ones left, but no later than in the middle.
+static bool time_to_deepen(const struct campaign *campaign)
+{
+    const struct definition *limits = campaign->limits;
+    const struct ledger *ledger = &campaign->ledger;
+    if (!campaign->deepening)
+        return false;
+    return (limits->max_trials != 0 && ledger->trials >= limits->max_trials / 2) ||
+           (limits->time_budget_ns != 0 && ledger_elapsed(ledger) >= campaign->middle_s);
+}
+
+static struct error *take_job(struct campaign *campaign, struct flight *flight, bool first,
+                              bool *ret_got)
+{
+    *ret_got = false;
+    if (first)
+        TRY(take_confirmation(campaign, flight, ret_got));
+    if (*ret_got || campaign->stopped_by != NULL || enough_started(campaign) ||
+        time_to_deepen(campaign))
+        return NULL;
+    flight->confirmation = false;
+    return schedule_next(campaign->schedule, ret_got, &flight->job);
+}
+
+// A confirmation alone, or trials: one, or as many as may be forked together.
+static struct error *take_lot(struct campaign *campaign, struct pool_job *jobs, size_t *ret_count)
+{
+    uint64_t all = planned(campaign), done = campaign->ledger.trials + trials_running(campaign);
+    size_t most = fork_policy_lot(&campaign->forks, all > done ? all - done : 0,
+                                  pool_idle(campaign->pool) + pool_busy(campaign->pool));
+    *ret_count = 0;
+    for (size_t count = 0; count < most;) {
+        unsigned tag = 0;
+        while (campaign->flights[tag].used)
+            tag++;
+        struct flight *flight = &campaign->flights[tag];
+        bool got;
+        TRY(take_job(campaign, flight, count == 0, &got));
+        if (!got)
+            return NULL;
+        flight->used = true;
+        jobs[count++] = (struct pool_job){.candidate = flight->job.candidate,
+                                          .spec = flight->job.spec,
+                                          .seed = flight->job.seed,
+                                          .tag = tag};
+        *ret_count = count;
+        if (flight->confirmation)
+            return NULL;
+    }
+    return NULL;
+}
+
+static struct error *fill_slots(struct campaign *campaign)
+{
+    while (pool_idle(campaign->pool) > 0) {
+        struct pool_job jobs[FORK_BATCH_MOST];
+        size_t count;
+        TRY(take_lot(campaign, jobs, &count));
+        if (count == 0)
+            return NULL;
+        TRY(pool_submit(campaign->pool, jobs, count));
+        if (campaign->stopped_by == NULL)
+            campaign->stopped_by = reason_to_stop(campaign);
+    }
+    return NULL;
+}
+
+// Only what went wrong: a workload that is not made for it is the usual case.
+static struct error *warn_of_forks(struct campaign *campaign)
+{
+    const struct fork_policy *forks = &campaign->forks;
+    if (forks->disputed == 0)
+        return NULL;
+    return campaign_warn(campaign,
+                         "a trial that was forked told something else than its run in full, "
+                         "which counts; from then on trials are not forked");
+}
+
+static struct error *take_result(struct campaign *campaign, struct pool_result *result)
+{
+    struct flight *flight = &campaign->flights[result->job.tag];
+    flight->used = false;
+    struct error *error = NULL;
+    if (fork_policy_note(&campaign->forks, result))
+        error = warn_of_forks(campaign);
+    if (error != NULL || result->way == WAY_NOT_RUN) {
+        trial_job_deinit(&flight->job);
+        pool_result_deinit(result);
+    } else if (flight->confirmation) {
+        error = ledger_confirm(&campaign->ledger, flight->finding, &flight->job, result);
+        trial_job_deinit(&flight->job);
+        pool_result_deinit(result);
+    } else {
+        error =
+            schedule_done(campaign->schedule, &flight->job, result, ledger_keep, &campaign->ledger);
+    }
+    return error;
+}
+
+// The slot gets its next job before the result is stored, so that it does not wait for the store.
+// Not in a sweep: there the result decides what is next.
+static struct error *wait_for_result(struct campaign *campaign)
+{
+    bool got;
+    struct pool_result result;
+    TRY(pool_wait(campaign->pool, ledger_wait(&campaign->ledger, WAIT_MS), &got, &result));
+    if (!got)
+        return NULL;
+    struct error *error = NULL;
+    if (campaign->definition->selection.kind != SELECT_SWEEP && campaign_interrupts(campaign) == 0)
+        error = fill_slots(campaign);
+    if (error != NULL) {
+        pool_result_deinit(&result);
+        return error;
+    }
+    return take_result(campaign, &result);
+}
+
+// Nothing runs now. The schedule follows from the store: it is made anew, with what was added.
+static struct error *deepen(struct campaign *campaign)
+{
+    double left =
+        (double)campaign->limits->time_budget_ns / 1e9 - ledger_elapsed(&campaign->ledger);
+    const struct second_faults second = {
+        .definition = campaign->definition,
+        .injector = campaign->injector,
+        .shooting = campaign->shooting,
+        .reference = campaign->reference,
+        .control = campaign->control,
+        .store = campaign->store,
+        .campaign = &campaign->row,
+        .recorded = campaign->longest_reference_ns != 0,
+        .budget_ns = campaign->limits->time_budget_ns == 0 || left <= 0
+                         ? 0
+                         : (uint64_t)(left * 1e9 / FOLLOWING_SHARE),
+    };
+    campaign->deepening = false;
+    TRY(ledger_flush(&campaign->ledger, true));
+    TRY(second_faults_add(&second));
+    return campaign_load_schedule(campaign);
+}
+
+struct error *campaign_loop(struct campaign *campaign)
+{
+    campaign->next_look = FIRST_LOOK;
+    for (;;) {
+        if (campaign->stopped_by == NULL)
+            campaign->stopped_by = reason_to_stop(campaign);
+        if (campaign_interrupts(campaign) > 0)
+            campaign->stopped_by = "interrupt";
+        if (campaign_interrupts(campaign) > 1)
+            break;
+        if (campaign->stopped_by != NULL && !campaign->stop_told)
+            TRY(pool_stop(campaign->pool));
+        campaign->stop_told = campaign->stopped_by != NULL;
+        TRY(fill_slots(campaign));
+        if (pool_busy(campaign->pool) == 0 && campaign->deepening && campaign->stopped_by == NULL) {
+            TRY(deepen(campaign));
+            continue;
+        }
+        if (pool_busy(campaign->pool) == 0)
+            break;
+        TRY(wait_for_result(campaign));
+        TRY(ledger_flush(&campaign->ledger, false));
+        tell_progress(campaign, false);
+    }
+    TRY(ledger_flush(&campaign->ledger, true));
+    tell_progress(campaign, true);
+    return NULL;
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Of a server that lives long: faults that wait for a call from some place. Others are for one call
+// of a process's life, and need a life of their own.
+#ifndef ORDEAL_CAMPAIGN_SWITCHABLE_H
+#define ORDEAL_CAMPAIGN_SWITCHABLE_H
+
+#include "campaign/definition.h"
+#include "store/store.h"
+
+// The specs of a campaign's chosen candidates that are so, as of slot_task. Also what is there
+// after an error is the caller's.
+struct error *switchable_find(struct store *store, int64_t campaign,
+                              definition_words *ret_switchable);
+
+#endif
