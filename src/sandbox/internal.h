@@ -81,6 +81,7 @@ bool overlay_owns_users(const struct overlay *overlay); // it lives in a user na
 // Makes sandbox->overlay, adding warnings; an error says why it cannot be had here.
 struct error *overlay_new(struct sandbox *sandbox);
 void overlay_free(struct overlay *overlay);
+void overlay_renew(struct overlay *overlay);  // the next life is born of a new zygote
 void overlay_disown(struct overlay *overlay); // its processes are another process's
 
 struct error *direct_open(struct sandbox *sandbox);

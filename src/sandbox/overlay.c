@@ -50,6 +50,11 @@ static void end_zygote(struct overlay *overlay)
     overlay->layers.count = 0;
 }
 
+void overlay_renew(struct overlay *overlay)
+{
+    end_zygote(overlay);
+}
+
 void overlay_free(struct overlay *overlay)
 {
     if (overlay == NULL)

@@ -58,6 +58,14 @@ const char *sandbox_directory(const struct sandbox *sandbox)
                                                           : sandbox->directory;
 }
 
+void sandbox_set_network(struct sandbox *sandbox, bool network)
+{
+    if (sandbox->overlay == NULL || sandbox->network == network)
+        return;
+    sandbox->network = network;
+    overlay_renew(sandbox->overlay);
+}
+
 struct error *sandbox_each_change(struct sandbox *sandbox, const char *const *ignored,
                                   struct error *(*change)(void *, const struct sandbox_change *),
                                   void *data)

@@ -41,6 +41,8 @@ struct sandbox;
 struct error *sandbox_new(const struct sandbox_options *options, struct sandbox **ret_sandbox);
 void sandbox_free(struct sandbox *sandbox);
 enum sandbox_kind sandbox_kind(const struct sandbox *sandbox); // what AUTO became
+// Whether lives from the next one on have a network of their own; OVERLAY only.
+void sandbox_set_network(struct sandbox *sandbox, bool network);
 size_t sandbox_warning_count(const struct sandbox *sandbox);
 const char *sandbox_warning(const struct sandbox *sandbox, size_t index);
 
@@ -126,6 +128,13 @@ void sandbox_result_deinit(struct sandbox_result *result);
 const char *sandbox_root(const struct sandbox *sandbox);
 // The working directory of the steps as they know it (COPY: the copy).
 const char *sandbox_directory(const struct sandbox *sandbox);
+
+// What the life has done with its private network, in `look`; nothing where it has none.
+struct sandbox_traffic {
+    bool inward;  // something was sent to itself
+    bool outward; // to others, who could not be reached
+};
+struct sandbox_traffic sandbox_traffic(const struct sandbox *sandbox);
 
 // What the life changed in the file system below the directories that are compared (COPY and NONE:
 // the working directory only). In `look`, before() and after().

@@ -349,6 +349,48 @@ static void private_network(void **state)
     sandbox_free(sandbox);
 }
 
+static struct error *note_traffic(void *data, struct sandbox *sandbox)
+{
+    *(struct sandbox_traffic *)data = sandbox_traffic(sandbox);
+    return NULL;
+}
+
+static struct sandbox_traffic traffic_of(struct sandbox *sandbox, char *script, const char *says)
+{
+    struct sandbox_step step = {SCRIPT(script), .timeout_ns = 5000 * MS};
+    struct sandbox_traffic traffic = {0};
+    struct sandbox_result result;
+    must(sandbox_live(sandbox, &step, 1, NULL, note_traffic, &traffic, &result));
+    assert_string_equal(text_of(&result.out), says);
+    sandbox_result_deinit(&result);
+    return traffic;
+}
+
+static void what_a_network_is_used_for(void **state)
+{
+    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, true);
+    struct sandbox_traffic idle = traffic_of(sandbox, "echo idle", "idle\n");
+    struct sandbox_traffic self = traffic_of(
+        sandbox, "perl -MIO::Socket::INET -e 'IO::Socket::INET->new(\"127.0.0.1:1025\"); print $!'",
+        "Connection refused");
+    struct sandbox_traffic other = traffic_of(
+        sandbox, "perl -MIO::Socket::INET -e 'IO::Socket::INET->new(\"192.0.2.1:80\"); print $!'",
+        "Network is unreachable");
+    assert_true(!idle.inward && !idle.outward);
+    assert_true(self.inward && !self.outward);
+    assert_true(other.outward);
+    char network[64] = "", script[160];
+    assert_true(readlink("/proc/self/ns/net", network, sizeof network - 1) > 0);
+    snprintf(script, sizeof script, "test \"$(readlink /proc/self/ns/net)\" = '%s'; echo $?",
+             network);
+    traffic_of(sandbox, script, "1\n");
+    sandbox_set_network(sandbox, false);
+    traffic_of(sandbox, script, "0\n");
+    sandbox_set_network(sandbox, true);
+    traffic_of(sandbox, script, "1\n");
+    sandbox_free(sandbox);
+}
+
 static struct error *second_life(void *data, struct sandbox *sandbox)
 {
     struct sandbox_result result = run_in(data, "cat file; echo two > file; cat file", 5000);
@@ -383,6 +425,7 @@ int main(void)
         TEST(visible_files),
         TEST(directories_in_private_places),
         TEST(private_network),
+        TEST(what_a_network_is_used_for),
         TEST(input_is_no_way_out),
         TEST(replaced_input_is_no_way_out),
         TEST(roads),
