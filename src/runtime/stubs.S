@@ -23,12 +23,13 @@
         .p2align 7
         .type runtime_stubs, @function
 # One description for all: a place p in its stub has 8 bytes more on the stack if 65 <= p < 85 or
-# 92 <= p. In words of DWARF: def_cfa_expression of 25 bytes; rsp + 8, rip & 127; dup >= 92; swap,
-# dup >= 65; swap < 85; and, or, << 3, plus.
+# 92 <= p. In words of DWARF, of which valgrind knows few: def_cfa_expression of 31 bytes; rsp + 8;
+# rip & 127 >= 92; rip & 127 >= 65; rip & 127 < 85; and, plus, << 3, plus.
 runtime_stubs:
         .cfi_startproc
-        .cfi_escape 0x0f, 25, 0x77, 8, 0x80, 0, 0x08, 127, 0x1a, 0x12, 0x08, 92, 0x2a
-        .cfi_escape 0x16, 0x12, 0x08, 65, 0x2a, 0x16, 0x08, 85, 0x2d, 0x1a, 0x21, 0x33, 0x24, 0x22
+        .cfi_escape 0x0f, 31, 0x77, 8, 0x80, 0, 0x08, 127, 0x1a, 0x08, 92, 0x2a
+        .cfi_escape 0x80, 0, 0x08, 127, 0x1a, 0x08, 65, 0x2a, 0x80, 0, 0x08, 127, 0x1a, 0x08, 85, 0x2d
+        .cfi_escape 0x1a, 0x22, 0x33, 0x24, 0x22
         .set slot, 0
         .rept SLOTS
         .org runtime_stubs + slot * STUB_SIZE, 0xcc
