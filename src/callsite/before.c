@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#define LONGEST_WAY 24  // blocks
-#define MOST_FACTS  400 // each of them is cheap, but sites are many
+#define MOST_BLOCKS 48
+#define MOST_FACTS  600 // each of them is cheap, but sites are many
 
 bool before_is_error_location(const struct flow_image *image, uint32_t callee)
 {
@@ -32,7 +32,25 @@ static bool is_move(const struct isa_fact *fact)
            fact->kind == ISA_POP;
 }
 
-// Through one block from `*fact` back to its beginning; true when there is an answer.
+// Whoever gets the address of a slot may fill it, and nobody sees when.
+static bool gives_away(const struct flow_image *image, const struct flow_block *block, uint32_t at,
+                       struct place place)
+{
+    const struct isa_fact *fact = &image->facts.items[at];
+    struct place given;
+    if (place.kind != PLACE_STACK)
+        return false;
+    if (fact->kind == ISA_COPY && fact->src == ISA_STACK && fact->dst != ISA_FRAME) {
+        int32_t stack = block->stack, frame = block->frame;
+        for (uint32_t i = block->first; i < at; i++)
+            flow_move_stack(&image->facts.items[i], &stack, &frame);
+        return stack == place.slot;
+    }
+    return fact->kind == ISA_ADDRESS && place_of_memory(image, block, at, &given) &&
+           place_equal(given, place);
+}
+
+// Through one block from `fact` back to its beginning; true when there is an answer.
 static bool look_through(const struct flow_image *image, const struct flow_block *block,
                          uint32_t fact, struct place *place, struct before *ret_before)
 {
@@ -46,6 +64,8 @@ static bool look_through(const struct flow_image *image, const struct flow_block
             }
             continue;
         }
+        if (gives_away(image, block, at, *place))
+            return true;
         struct step step = place_step(image, block, at, *place);
         if (step.kind == STEP_SAME)
             continue;
@@ -62,25 +82,82 @@ static bool look_through(const struct flow_image *image, const struct flow_block
     return false;
 }
 
+// ---- all ways backwards ----
+
+struct start { // of a way: the place at the end of a block
+    uint32_t block;
+    struct place place;
+};
+struct looking {
+    struct start starts[MOST_BLOCKS]; // those before `next` were looked through
+    unsigned count, next;
+    bool cut; // there are more ways than that
+    struct before answer;
+    bool answered;
+};
+
+// Round a loop a way comes to where another one was already: that one has its answer.
+static void add_start(struct looking *looking, uint32_t block, struct place place)
+{
+    for (unsigned i = 0; i < looking->count; i++)
+        if (looking->starts[i].block == block && place_equal(looking->starts[i].place, place))
+            return;
+    if (looking->count == MOST_BLOCKS)
+        looking->cut = true;
+    else
+        looking->starts[looking->count++] = (struct start){block, place};
+}
+
+// False if the ways so far do not agree.
+static bool agree(struct looking *looking, const struct before *answer)
+{
+    if (!looking->answered)
+        looking->answer = *answer;
+    looking->answered = true;
+    return answer->kind != BEFORE_UNKNOWN && answer->kind == looking->answer.kind &&
+           answer->number == looking->answer.number && answer->callee == looking->answer.callee;
+}
+
+// Those from further up come first: most answers stand there, not round a loop.
+static void add_starts(struct looking *looking, const struct flow_image *image, uint32_t number,
+                       struct place place)
+{
+    const struct flow_block *block = &image->blocks.items[number];
+    for (int up = 1; up >= 0; up--)
+        for (uint32_t i = 0; i < block->in_count; i++) {
+            uint32_t from = image->edges.items[block->edges_in + i].block;
+            if ((from < number) == (up == 1))
+                add_start(looking, from, place);
+        }
+}
+
 struct before before_find(const struct flow_image *image, uint32_t number, uint32_t fact,
                           struct place place)
 {
-    struct before before = {.kind = BEFORE_UNKNOWN};
+    struct looking looking = {0};
     uint32_t facts = 0;
-    for (int blocks = 0; blocks < LONGEST_WAY && facts < MOST_FACTS; blocks++) {
+    for (;;) {
         const struct flow_block *block = &image->blocks.items[number];
+        struct before answer = {.kind = BEFORE_UNKNOWN};
         facts += fact - block->first;
-        if (look_through(image, block, fact, &place, &before) || block->in_count == 0)
-            return before;
-        // Of several ways the one from further up: not round a loop.
-        uint32_t next = image->edges.items[block->edges_in].block;
-        for (uint32_t i = 1; i < block->in_count; i++)
-            if (image->edges.items[block->edges_in + i].block < next)
-                next = image->edges.items[block->edges_in + i].block;
-        if (next >= number && block->in_count > 1)
-            return before;
-        number = next;
-        fact = image->blocks.items[next].first + image->blocks.items[next].count;
+        bool begins = number == image->functions.items[block->function].first_block;
+        if (look_through(image, block, fact, &place, &answer) || begins || block->in_count == 0) {
+            if (!agree(&looking, &answer))
+                return (struct before){.kind = BEFORE_UNKNOWN};
+        } else {
+            add_starts(&looking, image, number, place);
+        }
+        if (looking.next == looking.count)
+            break;
+        looking.cut = looking.cut || facts > MOST_FACTS;
+        if (looking.cut)
+            break;
+        number = looking.starts[looking.next].block;
+        place = looking.starts[looking.next++].place;
+        fact = image->blocks.items[number].first + image->blocks.items[number].count;
     }
-    return before;
+    // Pointers are rarely changed once they are there, other variables often.
+    if (looking.cut && looking.answer.kind == BEFORE_NUMBER)
+        return (struct before){.kind = BEFORE_UNKNOWN};
+    return looking.answer;
 }

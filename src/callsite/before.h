@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a place held before: the nearest way backwards, as far as a constant, a call's result or a
-// load of something the loader fills in.
+// What a place held before: a constant, a call's result or something the loader fills in, if all
+// ways that lead there agree. A variable that a loop changes is none of these.
 #ifndef ORDEAL_CALLSITE_BEFORE_H
 #define ORDEAL_CALLSITE_BEFORE_H
 

@@ -254,7 +254,7 @@ static struct error *leave_by_call(struct follower *follower, struct way *way, u
         content_derived(&follower->contents, way->machine.registers[fact->src]))
         follow_used(follower, way, at, SITE_DEREFERENCED);
     if (before_is_error_location(image, block->callee)) {
-        machine_after_call(&way->machine);
+        machine_after_call(&way->machine, &follower->contents);
         way->machine.registers[ISA_RETURN] = content_of_address(&follower->contents, BASE_ERROR, 0);
         return go_on(follower, way);
     }
@@ -263,7 +263,7 @@ static struct error *leave_by_call(struct follower *follower, struct way *way, u
         TRY(follow_into(follower, way, at, block->callee, &returned));
     follow_passed(follower, way, at, block->callee);
     way->fresh = false;
-    machine_after_call(&way->machine);
+    machine_after_call(&way->machine, &follower->contents);
     if (returned)
         way->machine.registers[ISA_RETURN] =
             content_of_lanes(&follower->contents, follower->inner->outcome.returned_known,
@@ -359,7 +359,7 @@ static void play_before(struct follower *follower, struct machine *machine)
         }
         if (block->end != FLOW_CALLS)
             continue;
-        machine_after_call(machine);
+        machine_after_call(machine, &follower->contents);
         if (before_is_error_location(image, block->callee))
             machine->registers[ISA_RETURN] = content_of_address(&follower->contents, BASE_ERROR, 0);
     }

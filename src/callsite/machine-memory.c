@@ -62,8 +62,24 @@ static void forget_cell(struct machine *machine, unsigned i)
     machine->cells[machine->cell_count] = (struct cell){0}; // machines are compared bytewise
 }
 
-void machine_after_call(struct machine *machine)
+// Whoever gets the address of a variable may fill it. Of one that holds the result it is assumed
+// that it is only looked at.
+static void forget_given(struct machine *machine, const struct contents *contents, uint8_t r)
 {
+    const struct content *item = content_at(contents, machine->registers[r]);
+    for (unsigned i = machine->cell_count; item->kind == CONTENT_ADDRESS && i-- > 0;) {
+        const struct cell *cell = &machine->cells[i];
+        if (cell->base == item->base && cell->offset == item->offset &&
+            !content_derived(contents, cell->content))
+            forget_cell(machine, i);
+    }
+}
+
+void machine_after_call(struct machine *machine, const struct contents *contents)
+{
+    struct place place;
+    for (unsigned i = 0; place_of_argument(i, &place); i++)
+        forget_given(machine, contents, place.reg);
     for (uint8_t r = 0; r < ISA_REGISTERS; r++)
         if ((PLACE_CLOBBERED >> r & 1) != 0)
             machine->registers[r] = CONTENT_UNKNOWN;

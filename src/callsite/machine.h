@@ -42,7 +42,7 @@ struct machine {
 void machine_start(struct machine *machine, struct contents *contents, int32_t stack,
                    int32_t frame);
 // What a call leaves of it.
-void machine_after_call(struct machine *machine);
+void machine_after_call(struct machine *machine, const struct contents *contents);
 
 // Where a memory operand leads to, if that can be told; makes up a name for what is unknown.
 bool machine_address(struct machine *machine, struct contents *contents,

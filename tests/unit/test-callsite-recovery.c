@@ -34,6 +34,17 @@ static const char source[] =
     // The end of a file is no failure, and what follows the loop is no recovery code.
     "int lines(char *t, int n, FILE *f) { while (fgets(t, n, f) != NULL) normal(12); normal(13);\n"
     "  return 0; }\n"
+    // How much there is to write is not what the variable began with.
+    "int looped(char *t, int n, FILE *f) { size_t all = 0; ssize_t got;\n"
+    "  while ((got = read(0, t + all, n - all)) > 0) all += got;\n"
+    "  if (fwrite(t, 1, all, f) != all) { recovered(14); return 1; } normal(14); return 0; }\n"
+    "int halved(char *t, int n, FILE *f) { size_t all = 4096;\n"
+    "  while (n-- > 0) { shared(15); all /= 2; }\n"
+    "  if (fwrite(t, 1, all, f) != all) { recovered(15); return 1; } normal(15); return 0; }\n"
+    "int filled(char *t, FILE *f, void fill(size_t *)) { size_t all = 0; fill(&all);\n"
+    "  if (fwrite(t, 1, all, f) != all) { recovered(16); return 1; } normal(16); return 0; }\n"
+    "int chosen(char *t, int n, FILE *f) { size_t all = n > 3 ? 5 : 7; shared(17);\n"
+    "  if (fwrite(t, 1, all, f) != all) { recovered(17); return 1; } normal(17); return 0; }\n"
     "int child(void) { switch (fork()) { case -1: recovered(10); return 1; case 0: normal(10);\n"
     "  return 2; default: normal(11); return 0; } }\n";
 
