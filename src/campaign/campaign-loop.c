@@ -16,6 +16,7 @@
 #define CONFIDENCE      0.95 // of the interval that ends a campaign
 #define INVALID_MOST    100  // trials in a row that could not be run
 #define FOLLOWING_SHARE 4    // of the time that is left
+#define WORK_AHEAD_S    0.05 // trials that take longer do not wait in a slot
 
 static uint64_t planned(const struct campaign *campaign)
 {
@@ -182,9 +183,15 @@ static struct error *take_lot(struct campaign *campaign, struct pool_job *jobs, 
     return NULL;
 }
 
+// A lot needs a slot of its own; what is alone can wait in one that has something to do.
+static bool has_room(const struct campaign *campaign)
+{
+    return pool_idle(campaign->pool) > 0 || (!campaign->forks.on && pool_room(campaign->pool) > 0);
+}
+
 static struct error *fill_slots(struct campaign *campaign)
 {
-    while (pool_idle(campaign->pool) > 0) {
+    while (has_room(campaign)) {
         struct pool_job jobs[FORK_BATCH_MOST];
         size_t count;
         TRY(take_lot(campaign, jobs, &count));
@@ -272,9 +279,20 @@ static struct error *deepen(struct campaign *campaign)
     return campaign_load_schedule(campaign);
 }
 
+// What comes next must not depend on the result, and a trial must be too short to be waited for.
+static bool may_work_ahead(const struct campaign *campaign)
+{
+    const struct definition *definition = campaign->definition;
+    return definition->selection.kind != SELECT_SWEEP && !definition_is_server(definition) &&
+           campaign->limits->until_interval <= 0 &&
+           reference_seconds(campaign->reference)->mean < WORK_AHEAD_S;
+}
+
 struct error *campaign_loop(struct campaign *campaign)
 {
     campaign->next_look = FIRST_LOOK;
+    if (may_work_ahead(campaign))
+        pool_work_ahead(campaign->pool);
     for (;;) {
         if (campaign->stopped_by == NULL)
             campaign->stopped_by = reason_to_stop(campaign);

@@ -26,6 +26,8 @@ struct pool_slot {
     pid_t pid; // 0: none
     int socket;
     ARRAY(struct pool_job) jobs; // that have no result yet; their spec is NULL
+    struct buffer ahead;         // the message with the job that waits behind the first, if any
+    bool lot;                    // the jobs came together
     uint64_t deadline_ns;
     struct buffer in;
 };
@@ -36,6 +38,7 @@ struct pool {
     ARRAY(struct pool_result) lost; // results of slots that died with several jobs
     unsigned count, busy, next;     // next: whose turn it is to be looked at first
     unsigned deaths;
+    bool ahead; // slots may have a job that waits
     struct buffer out;
     struct pollfd *polled;
     struct pool_slot slots[];
@@ -129,6 +132,7 @@ void pool_free(struct pool *pool)
         int status;
         slot_end(&pool->slots[i], &status);
         buffer_deinit(&pool->slots[i].in);
+        buffer_deinit(&pool->slots[i].ahead);
         ARRAY_DEINIT(&pool->slots[i].jobs);
     }
     for (size_t i = 0; i < pool->lost.count; i++)
@@ -142,6 +146,25 @@ void pool_free(struct pool *pool)
 void pool_set_patience(struct pool *pool, uint64_t ns)
 {
     pool->patience_ns = ns;
+}
+
+void pool_work_ahead(struct pool *pool)
+{
+    pool->ahead = true;
+}
+
+// Slots that have a lot take whatever they hear for the wish that they stop.
+static bool can_wait_behind(const struct pool *pool, const struct pool_slot *slot)
+{
+    return pool->ahead && slot->jobs.count == 1 && !slot->lot;
+}
+
+unsigned pool_room(const struct pool *pool)
+{
+    unsigned room = pool_idle(pool);
+    for (unsigned i = 0; i < pool->count; i++)
+        room += can_wait_behind(pool, &pool->slots[i]);
+    return room;
 }
 
 unsigned pool_idle(const struct pool *pool)
@@ -181,21 +204,36 @@ static struct error *add_jobs(struct pool *pool, struct pool_slot *slot,
     return NULL;
 }
 
+static struct pool_slot *choose_slot(struct pool *pool, size_t count)
+{
+    for (unsigned i = 0; i < pool->count; i++)
+        if (pool->slots[i].jobs.count == 0)
+            return &pool->slots[i];
+    for (unsigned i = 0; i < pool->count && count == 1; i++)
+        if (can_wait_behind(pool, &pool->slots[i]))
+            return &pool->slots[i];
+    return NULL;
+}
+
 struct error *pool_submit(struct pool *pool, const struct pool_job *jobs, size_t count)
 {
-    struct pool_slot *slot = NULL;
-    for (unsigned i = 0; i < pool->count && slot == NULL; i++)
-        if (pool->slots[i].jobs.count == 0)
-            slot = &pool->slots[i];
+    struct pool_slot *slot = choose_slot(pool, count);
     if (slot == NULL)
         return error_new("no job slot is idle");
+    size_t before = slot->jobs.count;
     pool->out.size = 0;
     struct error *error = add_jobs(pool, slot, jobs, count);
+    slot->ahead.size = 0;
+    if (error == NULL && before != 0)
+        error = buffer_append(&slot->ahead, pool->out.data, pool->out.size);
     if (error != NULL) {
-        slot->jobs.count = 0;
+        slot->jobs.count = before;
         return error;
     }
     send_job(slot, &pool->out);
+    slot->lot = count > 1;
+    if (before != 0)
+        return NULL;
     slot->deadline_ns = clock_ns() + pool->patience_ns * (1 + count / LOT);
     pool->busy++;
     return NULL;
@@ -206,7 +244,7 @@ struct error *pool_stop(struct pool *pool)
     pool->out.size = 0;
     TRY(message_put_job(&pool->out, &(struct pool_job){0}, 0));
     for (unsigned i = 0; i < pool->count; i++)
-        if (pool->slots[i].jobs.count > 1)
+        if (pool->slots[i].jobs.count > 1 && pool->slots[i].lot)
             send_job(&pool->slots[i], &pool->out);
     return NULL;
 }
@@ -242,7 +280,8 @@ static struct error *lose(struct pool *pool, const struct pool_job *job, const c
     return result->judgement.reason == NULL ? error_no_memory() : NULL;
 }
 
-// Ends a slot and starts another in its place. Its shots, if it had some, are lost.
+// Ends a slot and starts another in its place. Its shots, if it had some, are lost; but one that
+// waited has not begun.
 static struct error *replace(struct pool *pool, struct pool_slot *slot, const char *why)
 {
     int status;
@@ -255,10 +294,17 @@ static struct error *replace(struct pool *pool, struct pool_slot *slot, const ch
     TRY(slot_begin(pool, slot));
     if (slot->jobs.count == 0)
         return NULL;
-    pool->busy--;
-    for (size_t i = 0; i < slot->jobs.count; i++)
+    size_t kept = slot->ahead.size != 0, lost = slot->jobs.count - kept;
+    for (size_t i = 0; i < lost; i++)
         TRY(lose(pool, &slot->jobs.items[i], reason));
-    slot->jobs.count = 0;
+    slot->jobs.count = kept;
+    pool->busy -= kept == 0;
+    if (kept == 0)
+        return NULL;
+    slot->jobs.items[0] = slot->jobs.items[lost];
+    send_job(slot, &slot->ahead);
+    slot->ahead.size = 0;
+    slot->deadline_ns = clock_ns() + pool->patience_ns;
     return NULL;
 }
 
@@ -295,6 +341,9 @@ static struct error *take_result(struct pool *pool, struct pool_slot *slot, size
     ret_result->job = *job; // ours is the one to believe
     *job = slot->jobs.items[--slot->jobs.count];
     pool->busy -= slot->jobs.count == 0;
+    if (slot->ahead.size != 0)
+        slot->deadline_ns = clock_ns() + pool->patience_ns;
+    slot->ahead.size = 0;
     slot->in.size -= size;
     memmove(slot->in.data, slot->in.data + size, slot->in.size);
     pool->deaths = 0;

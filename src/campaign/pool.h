@@ -52,9 +52,14 @@ struct error *pool_new(const struct definition *definition, const struct injecto
 void pool_free(struct pool *pool); // ends shots that still run, at once
 // How long one shot may take altogether before its slot counts as stuck and is replaced.
 void pool_set_patience(struct pool *pool, uint64_t ns);
+// Slots may have a second job that waits until the first is done, so that they never wait for us.
+// Not where a job behind one that takes long would be better off in another slot.
+void pool_work_ahead(struct pool *pool);
 unsigned pool_idle(const struct pool *pool);
+unsigned pool_room(const struct pool *pool); // jobs that slots would take, one at a time
 unsigned pool_busy(const struct pool *pool);
-// Needs an idle slot, which forks where the faults are injected if there are several jobs.
+// Needs an idle slot, which forks where the faults are injected if there are several jobs; a single
+// job needs room only.
 struct error *pool_submit(struct pool *pool, const struct pool_job *jobs, size_t count);
 // Asks slots with several jobs to leave those that have not begun: WAY_NOT_RUN.
 struct error *pool_stop(struct pool *pool);

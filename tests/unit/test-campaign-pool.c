@@ -213,12 +213,84 @@ static void test_always_dying(void **state)
     none_left();
 }
 
+static struct pool_result next_result(struct pool *pool)
+{
+    struct pool_result result;
+    for (bool got = false; !got;)
+        ok(pool_wait(pool, 1000, &got, &result));
+    return result;
+}
+
+static void submit(struct pool *pool, const char *spec, uint64_t tag)
+{
+    const struct pool_job job = {.spec = spec, .tag = tag};
+    ok(pool_submit(pool, &job, 1));
+}
+
+static void expect_next(struct pool *pool, uint64_t tag, enum verdict verdict)
+{
+    struct pool_result result = next_result(pool);
+    assert_int_equal(result.job.tag, tag);
+    assert_int_equal(result.judgement.verdict, verdict);
+    pool_result_deinit(&result);
+}
+
+// A job that waits behind another has its turn, also when the slot dies over the first.
+static void test_work_ahead(void **state)
+{
+    struct pool *pool;
+    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
+    assert_int_equal(pool_room(pool), 1);
+    pool_work_ahead(pool);
+    submit(pool, "fault", 1);
+    assert_int_equal(pool_idle(pool), 0);
+    assert_int_equal(pool_room(pool), 1);
+    submit(pool, "fault", 2);
+    assert_int_equal(pool_room(pool), 0);
+    expect_next(pool, 1, VERDICT_PASS);
+    assert_int_equal(pool_busy(pool), 1);
+    submit(pool, "die", 3);
+    expect_next(pool, 2, VERDICT_PASS);
+    submit(pool, "fault", 4);
+    expect_next(pool, 3, VERDICT_INVALID);
+    assert_int_equal(pool_busy(pool), 1);
+    submit(pool, "exit", 5);
+    expect_next(pool, 4, VERDICT_PASS);
+    expect_next(pool, 5, VERDICT_INVALID);
+    assert_int_equal(pool_busy(pool), 0);
+    expect(pool, "fault", VERDICT_PASS, NULL);
+    pool_free(pool);
+    none_left();
+}
+
+// A lot does not wait behind another job, and nothing waits behind a lot.
+static void test_lots_apart(void **state)
+{
+    struct pool *pool;
+    const struct pool_job jobs[2] = {{.spec = "hang", .tag = 1}, {.spec = "hang", .tag = 2}};
+    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
+    pool_work_ahead(pool);
+    submit(pool, "hang", 3);
+    struct error *error = pool_submit(pool, jobs, 2);
+    assert_non_null(error);
+    error_free(error);
+    assert_int_equal(pool_room(pool), 1);
+    pool_free(pool);
+    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
+    pool_work_ahead(pool);
+    ok(pool_submit(pool, jobs, 2));
+    assert_int_equal(pool_room(pool), 0);
+    pool_free(pool);
+    none_left();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results),      cmocka_unit_test(test_deaths),
         cmocka_unit_test(test_killed_idle),  cmocka_unit_test(test_refusal),
-        cmocka_unit_test(test_always_dying),
+        cmocka_unit_test(test_always_dying), cmocka_unit_test(test_work_ahead),
+        cmocka_unit_test(test_lots_apart),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
