@@ -18,7 +18,8 @@ struct flight { // a job that a slot has; its index is the job's tag
 };
 
 struct campaign {
-    const struct definition *definition, *limits;
+    struct definition *definition;
+    const struct definition *limits;
     const struct injector *injector;
     const struct campaign_control *control;
     struct store *store;

@@ -166,7 +166,9 @@ static struct error *prepare(struct campaign *campaign)
         .budget_ns = campaign->limits->time_budget_ns,
         .spent_ns = (uint64_t)(ledger_elapsed(&campaign->ledger) * 1e9),
     };
-    TRY(preparation_run(&preparation, &campaign->reference));
+    struct error *error = preparation_run(&preparation, &campaign->reference);
+    free(preparation.network_remark);
+    TRY(error);
     campaign->longest_reference_ns = preparation.longest_ns;
     return campaign->reference != NULL ? keep_measures(campaign) : NULL;
 }

@@ -26,12 +26,15 @@ static void forget_free_parts(struct definition *definition)
     definition->until_interval = 0;
 }
 
-static struct error *normal_text(const char *yaml, size_t size, struct buffer *text)
+// What became of `network: auto` in the meantime is no difference.
+static struct error *normal_text(const char *yaml, size_t size, bool settled, struct buffer *text)
 {
     _cleanup_(definition_deinit) struct definition definition = {0};
     TRY(definition_new(&definition));
     TRY(definition_parse(&definition, "a definition", yaml, size));
     forget_free_parts(&definition);
+    if (settled)
+        definition.network = NETWORK_AUTO;
     return definition_write(&definition, text);
 }
 
@@ -56,8 +59,9 @@ struct error *campaign_compare(struct store *store, int64_t id, const struct def
     _cleanup_(store_campaign_deinit) struct store_campaign row = {0};
     TRY(store_find_campaign(store, id, &row));
     _cleanup_(buffer_deinit) struct buffer then = {0}, given = {0}, now = {0};
-    TRY(normal_text(row.definition, strlen(row.definition), &then));
+    bool settled = definition->network == NETWORK_AUTO;
+    TRY(normal_text(row.definition, strlen(row.definition), settled, &then));
     TRY(definition_write(definition, &given));
-    TRY(normal_text(given.data, given.size, &now));
+    TRY(normal_text(given.data, given.size, settled, &now));
     return tell_difference(row.id, then.data, now.data);
 }

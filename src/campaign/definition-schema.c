@@ -76,7 +76,7 @@ const struct schema_field schema_fields[] = {
     {"sandbox.kind", SCHEMA_CHOICE, FIELD(sandbox), "auto|overlay|copy|none", 0, 0,
      "how the file system is protected"},
     {"sandbox.network", SCHEMA_CHOICE, FIELD(network), "auto|host|private", 0, 0,
-     "whether trials have a network of their own (auto: servers have)"},
+     "whether trials have a network of their own (auto: where they use one and need nobody else)"},
     {"sandbox.limits.cpu", SCHEMA_S, FIELD(limits.cpu_s), NULL, 0, 1e9, "processor time"},
     {"sandbox.limits.memory", SCHEMA_SIZE, FIELD(limits.memory_bytes), NULL, 0, 1e18, "memory"},
     {"sandbox.limits.file", SCHEMA_SIZE, FIELD(limits.file_bytes), NULL, 0, 1e18,

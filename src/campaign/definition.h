@@ -76,7 +76,7 @@ struct definition {
     struct selection selection;
     struct oracle oracle;
     enum sandbox_kind sandbox;
-    enum network network; // AUTO: private for servers, which would take each other's ports
+    enum network network; // AUTO: see preparation-network.h
     struct sandbox_limits limits;
     char *engine;     // "local"
     enum forks forks; // whether trials fork where faults are injected

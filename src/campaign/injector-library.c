@@ -199,6 +199,15 @@ static struct error *learn(void *self)
     return measure(library);
 }
 
+static bool takes_ports(void *self)
+{
+    const struct recording *recording = &((const struct library *)self)->plan.recording;
+    for (size_t i = 0; i < recording->calls.count; i++)
+        if (strcmp(recording->calls.items[i].function, "bind") == 0)
+            return true;
+    return false;
+}
+
 static struct error *keep(void *self, struct store *store, int64_t campaign)
 {
     struct library *library = self;
@@ -321,6 +330,7 @@ const struct injector injector_library = {
     .next = next,
     .reproduce = reproduce,
     .debug = debug,
+    .takes_ports = takes_ports,
     .learn = learn,
     .keep = keep,
     .recall = recall,

@@ -149,6 +149,8 @@ struct injector {
     // `batch` as of debug.h. NULL if there is no such thing.
     struct error *(*debug)(void *self, const struct shot *shot, const char *input, bool batch,
                            char ***ret_arguments, char ***ret_environment);
+    // Whether a reference run so far took a port, as far as that can be told; or NULL.
+    bool (*takes_ports)(void *self);
     // Between reference runs: what would take too long within one. Or NULL.
     struct error *(*learn)(void *self);
     // What was measured besides verdicts, into the store: after the reference runs and in the end;

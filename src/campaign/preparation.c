@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "campaign/duration.h"
 #include "campaign/ledger.h"
+#include "campaign/preparation-network.h"
 #include "campaign/selection.h"
 #include "campaign/since.h"
 #include "campaign/subject.h"
@@ -211,6 +212,7 @@ static struct error *store_all(struct preparation *preparation, struct reference
 {
     TRY(reference_save(reference, preparation->store, preparation->campaign->id));
     TRY(choose_candidates(preparation));
+    TRY(network_save(preparation));
     return store_update_campaign(preparation->store, preparation->campaign);
 }
 
@@ -218,6 +220,8 @@ static struct error *pass_warnings_on(struct preparation *preparation,
                                       const struct reference *reference)
 {
     const struct sandbox *sandbox = shooting_sandbox(preparation->shooting);
+    if (preparation->network_remark != NULL)
+        TRY(warn(preparation, preparation->network_remark));
     for (size_t i = 0; i < sandbox_warning_count(sandbox); i++)
         TRY(warn(preparation, sandbox_warning(sandbox, i)));
     for (size_t i = 0; i < reference_warning_count(reference); i++)
@@ -271,20 +275,24 @@ static struct error *run_references(struct preparation *preparation, struct refe
     uint64_t start = clock_ns(), last_at = start + preparation->definition->oracle.spread_ns;
     shooting_watch(preparation->shooting, preparation->control->interrupts, tell_lingering,
                    preparation);
-    for (uint32_t i = 0; i < count && !interrupted(preparation); i++) {
+    network_try(preparation);
+    for (uint32_t i = 0; i < count && !interrupted(preparation);) {
+        bool cut, again;
         tell(preparation, "reference", i, count);
         if (i > 0 && i + 1 == count)
             wait_until(preparation, last_at);
-        bool cut;
         uint64_t timeout = reference_limit(preparation, start, &cut);
         TRY(run_reference(preparation, i, timeout, reference));
         if (interrupted(preparation))
             break;
+        TRY(network_decide(preparation, reference, &again));
+        if (again)
+            continue;
         if (!reference_is_fit(reference))
             return give_up(preparation, reference, start, cut);
         if (preparation->injector->learn != NULL)
             TRY(preparation->injector->learn(shooting_injector(preparation->shooting)));
-        TRY(check_budget(preparation, start, last_at, count - i - 1));
+        TRY(check_budget(preparation, start, last_at, count - ++i));
     }
     shooting_watch(preparation->shooting, preparation->control->interrupts, NULL, NULL);
     if (interrupted(preparation))

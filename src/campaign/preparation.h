@@ -12,7 +12,7 @@
 #include "store/store.h"
 
 struct preparation {
-    const struct definition *definition;
+    struct definition *definition; // of which `network: auto` is settled
     const struct injector *injector;
     struct shooting *shooting;
     struct store *store;
@@ -22,6 +22,8 @@ struct preparation {
     uint64_t budget_ns;              // for all of the campaign; 0: none
     uint64_t spent_ns;               // of it when preparation begins
     uint64_t longest_ns;             // of the reference shots, everything included
+    bool trying_network;             // see preparation-network.h
+    char *network_remark;            // or NULL
 };
 
 // Runs references and stores them together with the candidates: all or nothing. *ret_reference is

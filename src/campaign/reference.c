@@ -36,16 +36,22 @@ void reference_run_deinit(struct reference_run *run)
     free(run->failure);
 }
 
+void reference_clear(struct reference *reference)
+{
+    for (size_t i = 0; i < reference->runs.count; i++)
+        reference_run_deinit(&reference->runs.items[i]);
+    for (size_t i = 0; i < reference->warnings.count; i++)
+        free(reference->warnings.items[i]);
+    reference->runs.count = reference->warnings.count = 0;
+}
+
 void reference_free(struct reference *reference)
 {
     if (reference == NULL)
         return;
-    for (size_t i = 0; i < reference->runs.count; i++)
-        reference_run_deinit(&reference->runs.items[i]);
+    reference_clear(reference);
     for (size_t i = 0; i < reference->items.count; i++)
         lines_model_free(reference->items.items[i].lines);
-    for (size_t i = 0; i < reference->warnings.count; i++)
-        free(reference->warnings.items[i]);
     for (size_t i = 0; i < reference->unsteady.count; i++)
         free(reference->unsteady.items[i]);
     ARRAY_DEINIT(&reference->runs);
@@ -296,6 +302,20 @@ bool reference_is_fit(const struct reference *reference)
         if (reference->runs.items[i].failure != NULL)
             return false;
     return true;
+}
+
+bool reference_is_as_expected(const struct reference *reference)
+{
+    return reference_is_fit(reference) &&
+           reference_status(reference) == (int)reference->oracle->status;
+}
+
+bool reference_is_late(const struct reference *reference)
+{
+    for (size_t i = 0; i < reference->runs.count; i++)
+        if (reference->runs.items[i].end == SANDBOX_TIMEOUT)
+            return true;
+    return false;
 }
 
 struct error *reference_settle(struct reference *reference)

@@ -18,7 +18,11 @@ void reference_free(struct reference *reference);
 // Takes what it needs from the run and leaves the rest.
 struct error *reference_add(struct reference *reference, const struct outcome_run *run);
 // Whether no run so far keeps reference_settle() from comparing with it.
+// As if no run had been added.
+void reference_clear(struct reference *reference);
 bool reference_is_fit(const struct reference *reference);
+bool reference_is_as_expected(const struct reference *reference); // and its exit status is
+bool reference_is_late(const struct reference *reference);        // it did not end in time
 // After the last: works out what is stable. An error when no comparison is possible at all (runs
 // end differently, time out, are killed, pretest fails), written for the user.
 struct error *reference_settle(struct reference *reference);

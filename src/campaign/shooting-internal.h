@@ -29,6 +29,8 @@ struct shooting {
     complaint_paths logs;
     struct evidence *evidence; // if there is an oracle command
     uint32_t references;       // runs so far
+    bool apart;                // from the network of the machine
+    struct sandbox_traffic traffic;
     const volatile int *interrupts;
     void (*lingering)(void *data, const char *names);
     void *lingering_data;

@@ -54,7 +54,24 @@ static bool is_private(const struct definition *definition)
 
 bool shooting_is_apart(const struct shooting *shooting)
 {
-    return is_private(shooting->definition) && sandbox_kind(shooting->sandbox) == SANDBOX_OVERLAY;
+    return shooting->apart && sandbox_kind(shooting->sandbox) == SANDBOX_OVERLAY;
+}
+
+void shooting_set_apart(struct shooting *shooting, bool apart)
+{
+    shooting->apart = apart;
+    sandbox_set_network(shooting->sandbox, apart);
+}
+
+struct sandbox_traffic shooting_traffic(const struct shooting *shooting)
+{
+    return shooting->traffic;
+}
+
+struct error *shooting_restart(struct shooting *shooting)
+{
+    shooting->injector->close(TAKE(shooting->self));
+    return shooting->injector->open(shooting->definition, &shooting->self);
 }
 
 void *shooting_injector(struct shooting *shooting)
@@ -142,6 +159,7 @@ struct error *shooting_new(const struct definition *definition, const struct inj
         return error_no_memory();
     shooting->definition = definition;
     shooting->injector = injector;
+    shooting->apart = is_private(definition);
     TRY(take_commands(shooting));
     TRY(take_input(shooting));
     TRY(copy_words(&definition->oracle.ignored, NULL, &shooting->ignored));
@@ -149,7 +167,7 @@ struct error *shooting_new(const struct definition *definition, const struct inj
                              definition->directory, &shooting->logs));
     const struct sandbox_options options = {.kind = definition->sandbox,
                                             .directory = definition->directory,
-                                            .network = is_private(definition),
+                                            .network = shooting->apart,
                                             .limits = definition->limits,
                                             .capture_limit = SHOOTING_CAPTURE};
     TRY(sandbox_new(&options, &shooting->sandbox));
@@ -304,7 +322,8 @@ static struct error *scan_logs(struct life *life, const struct sandbox *sandbox)
 static struct error *look(void *data, struct sandbox *sandbox)
 {
     struct life *life = data;
-    const struct shooting *shooting = life->shooting;
+    struct shooting *shooting = life->shooting;
+    shooting->traffic = sandbox_traffic(sandbox);
     if (!life->begun || life->error != NULL)
         return NULL;
     if (life->branches != NULL)

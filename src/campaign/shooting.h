@@ -26,8 +26,12 @@ struct error *shooting_new(const struct definition *definition, const struct inj
                            struct shooting **ret_shooting);
 void shooting_free(struct shooting *shooting);
 struct sandbox *shooting_sandbox(struct shooting *shooting);
-bool shooting_is_apart(const struct shooting *shooting); // a run has a network of its own
-void *shooting_injector(struct shooting *shooting);      // its `self`
+bool shooting_is_apart(const struct shooting *shooting);        // a run has a network of its own
+void shooting_set_apart(struct shooting *shooting, bool apart); // from the next run on
+struct sandbox_traffic shooting_traffic(const struct shooting *shooting); // of the last run
+// The injector forgets what it has seen.
+struct error *shooting_restart(struct shooting *shooting);
+void *shooting_injector(struct shooting *shooting); // its `self`
 
 // spec NULL: a reference run. timeout_ns 0: none. An error means that the machinery failed, not the
 // target.

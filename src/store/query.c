@@ -45,6 +45,7 @@ static const struct description queries[QUERIES] = {
     [UPDATE_CAMPAIGN] = {"UPDATE campaign SET state = ?2, elapsed_s = ?3, candidates = ?4,"
                          " planned = ?5, warnings = ?6, stopped_by = ?7 WHERE id = ?1",
                          NULL, NULL},
+    [SET_DEFINITION] = {"UPDATE campaign SET definition = ?2 WHERE id = ?1", NULL, NULL},
     [REMOVE_CAMPAIGN] = {"DELETE FROM campaign WHERE id = ?1", NULL, NULL},
     [UPDATE_FINDING] = {"UPDATE finding SET title = ?5, site = ?6, file = ?7, line = ?8,"
                         " stack = ?9, trial = ?10, command = ?12, confirmed = ?13,"

@@ -49,6 +49,22 @@ struct error *store_update_campaign(struct store *store, const struct store_camp
                            change_row(store, UPDATE_CAMPAIGN, &update_table, row, row->id));
 }
 
+static struct error *set_definition(struct store *store, int64_t id, const char *definition)
+{
+    _cleanup_(scan_end) struct scan scan = {0};
+    TRY(scan_start(store, SET_DEFINITION, &scan));
+    TRY(scan_integer(&scan, 1, id));
+    TRY(scan_text(&scan, 2, definition));
+    return finish_change(&scan, "campaign", id);
+}
+
+struct error *store_set_definition(struct store *store, int64_t id, const char *definition)
+{
+    bool own;
+    TRY(store_write_start(store, &own));
+    return store_write_end(store, own, set_definition(store, id, definition));
+}
+
 static struct error *remove_row(struct store *store, enum query query, int64_t id)
 {
     _cleanup_(scan_end) struct scan scan = {0};

@@ -61,6 +61,7 @@ struct store_campaign {
 struct error *store_add_campaign(struct store *store, struct store_campaign *row);
 // state, stopped_by, elapsed_s, candidates, planned, warnings of the campaign with row->id.
 struct error *store_update_campaign(struct store *store, const struct store_campaign *row);
+struct error *store_set_definition(struct store *store, int64_t id, const char *definition);
 // With everything that belongs to it.
 struct error *store_remove_campaign(struct store *store, int64_t id);
 // id 0: the newest. An error if there is none. The text lives until store_campaign_deinit().
