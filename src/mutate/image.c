@@ -48,27 +48,6 @@ struct sections {
     uint64_t twin_address;
 };
 
-static struct error *read_section(struct image *image, const Elf64_Shdr *row, const char *name,
-                                  struct sections *sections)
-{
-    struct cursor *target = strcmp(name, MAP_SECTION) == 0    ? &sections->map
-                            : strcmp(name, MARK_SECTION) == 0 ? &sections->mark
-                            : strcmp(name, TWIN_SECTION) == 0 ? &sections->twin
-                                                              : NULL;
-    if (target == NULL)
-        return NULL;
-    if (row->sh_type != SHT_PROGBITS || row->sh_offset > image->bytes.size ||
-        row->sh_size > image->bytes.size - row->sh_offset)
-        return error_new("%s: section %s is cut off", image->path, name);
-    if ((row->sh_flags & SHF_COMPRESSED) != 0)
-        return error_new("%s: section %s is compressed", image->path, name);
-    *target = (struct cursor){(unsigned char *)image->bytes.data + row->sh_offset, row->sh_size, 0,
-                              false};
-    if (target == &sections->twin)
-        sections->twin_address = row->sh_addr;
-    return NULL;
-}
-
 static bool read_row(const struct image *image, const Elf64_Ehdr *header, unsigned index,
                      Elf64_Shdr *ret_row)
 {
@@ -79,8 +58,22 @@ static bool read_row(const struct image *image, const Elf64_Ehdr *header, unsign
     return !cursor.failed;
 }
 
-static struct error *read_sections(struct image *image, const Elf64_Ehdr *header,
-                                   struct sections *sections)
+static struct error *take_section(const struct image *image, const Elf64_Shdr *row,
+                                  const char *name, struct cursor *ret_bytes)
+{
+    if (row->sh_type != SHT_PROGBITS || row->sh_offset > image->bytes.size ||
+        row->sh_size > image->bytes.size - row->sh_offset)
+        return error_new("%s: section %s is cut off", image->path, name);
+    if ((row->sh_flags & SHF_COMPRESSED) != 0)
+        return error_new("%s: section %s is compressed", image->path, name);
+    *ret_bytes = (struct cursor){(unsigned char *)image->bytes.data + row->sh_offset, row->sh_size,
+                                 0, false};
+    return NULL;
+}
+
+// The last one of that name; *ret_address stays as it is if there is none.
+static struct error *find_section(const struct image *image, const Elf64_Ehdr *header,
+                                  const char *name, struct cursor *ret_bytes, uint64_t *ret_address)
 {
     Elf64_Shdr row, names;
     if (header->e_shnum == 0)
@@ -95,7 +88,10 @@ static struct error *read_sections(struct image *image, const Elf64_Ehdr *header
         if (row.sh_name >= names.sh_size ||
             memchr(texts + row.sh_name, '\0', names.sh_size - row.sh_name) == NULL)
             return error_new("%s: section %u has no name", image->path, i);
-        TRY(read_section(image, &row, texts + row.sh_name, sections));
+        if (strcmp(texts + row.sh_name, name) != 0)
+            continue;
+        TRY(take_section(image, &row, name, ret_bytes));
+        *ret_address = row.sh_addr;
     }
     return NULL;
 }
@@ -168,10 +164,21 @@ static struct error *parse(struct image *image)
     struct sections sections = {0};
     TRY(read_header(image, &header));
     TRY(read_segments(image, &header));
-    TRY(read_sections(image, &header, &sections));
+    uint64_t unused;
+    TRY(find_section(image, &header, MAP_SECTION, &sections.map, &unused));
+    TRY(find_section(image, &header, MARK_SECTION, &sections.mark, &unused));
+    TRY(find_section(image, &header, TWIN_SECTION, &sections.twin, &sections.twin_address));
     TRY(image_read_map(image, &sections.map));
     TRY(image_read_marks(image, &sections.mark));
     return read_twins(image, &sections);
+}
+
+struct error *image_section(const struct image *image, const char *name, struct cursor *ret_bytes)
+{
+    Elf64_Ehdr header;
+    uint64_t address;
+    TRY(read_header(image, &header));
+    return find_section(image, &header, name, ret_bytes, &address);
 }
 
 struct error *image_parse(const char *path, struct buffer *bytes, struct image *ret_image)

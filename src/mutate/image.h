@@ -5,6 +5,7 @@
 #define ORDEAL_MUTATE_IMAGE_H
 
 #include "base/array.h"
+#include "base/cursor.h"
 #include "base/error.h"
 #include "mutate/layout.h"
 
@@ -74,6 +75,8 @@ struct error *image_open(const char *path, struct image *ret_image);
 struct error *image_parse(const char *path, struct buffer *bytes, struct image *ret_image);
 void image_close(struct image *image);
 
+// What a section holds; nothing if there is none of that name.
+struct error *image_section(const struct image *image, const char *name, struct cursor *ret_bytes);
 // Five bytes of the file at a link-time address of code, or NULL.
 unsigned char *image_code(const struct image *image, uint64_t address, size_t size);
 // The function with an id; SIZE_MAX if there is none.

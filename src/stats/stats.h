@@ -34,6 +34,28 @@ const char *stats_method_name(enum stats_method method);
 // "***" p < 0.001, "**" p < 0.01, "*" p < 0.05, "".
 const char *stats_stars(double p);
 
+// Whether observed counts are as expected, which have the same sum: chi-square; what is expected
+// less than 5 times is one row together. Rows where nothing is expected must have nothing observed.
+struct error *stats_fit(const double *observed, const double *expected, size_t count,
+                        struct stats_test *ret_test);
+// How far two distributions are apart, in bits: 0 equal, 1 nothing in common. Both are scaled to
+// the sum 1; NAN if one is empty.
+double stats_jensen_shannon(const double *first, const double *second, size_t count);
+// Pearson's correlation and how likely one as strong is by chance; NAN and 1 if there is none to
+// tell of.
+struct stats_correlation {
+    double r, p;
+    size_t n;
+};
+struct stats_correlation stats_correlate(const double *x, const double *y, size_t count);
+// The exponent of the zeta distribution (chance of k is proportional to k^-exponent) that makes n
+// counts most likely, given the mean of their logarithms, and its standard error. NAN if all counts
+// are 1 or there is none.
+struct stats_tail {
+    double exponent, error;
+};
+struct stats_tail stats_zeta_tail(double mean_logarithm, uint64_t n);
+
 // Trials needed so that the interval of a proportion is at most `half_width` to either side.
 // `expected` < 0: the worst case, 0.5.
 uint64_t stats_sample_size(double half_width, double confidence, double expected);
