@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Usage: score.py ORDEAL CACHE [--second] >results.txt
+       score.py ORDEAL CACHE --others >others-results.txt
 
 Runs `ordeal callsites` on the programs of the sample and compares with the truth: Figure 12 and
-Table VI of the LFI article. With --second, on both samples."""
+Table VI of the LFI article. With --second, on both samples; with --others, on that of other
+functions."""
 import collections
 import datetime
 import json
@@ -90,24 +92,24 @@ def tell(label, sites, article=None):
     print(text)
 
 
-def weighted(sites):
-    """The accuracy in the whole frame: strata weigh as many calls as they have; its standard error."""
+def weighted(sites, sample):
+    """The accuracy in the whole frame: strata weigh as many calls as they have."""
     sizes = {}
-    for line in (HERE / "sample.tsv").read_text().splitlines():
+    for line in (HERE / sample).read_text().splitlines():
         words = line.split()
         if words[0] == "#" and len(words) == 4 and words[3].isdigit():
             sizes[words[1], words[2]] = int(words[3])
     strata = collections.defaultdict(list)
     for site in sites:
         strata[site.system, FAMILY_OF[site.function]].append(verdict(site) in ("TP", "TN"))
-    total = sum(sizes.values())
+    total = sum(sizes[key] for key in strata)
     return sum(sizes[key] * sum(right) / len(right) for key, right in strata.items()) / total
 
 
-def collect(ordeal, cache):
-    truth = {row[0]: row for row in rows("truth.tsv")}
+def collect(ordeal, cache, sample, truths):
+    truth = {row[0]: row for row in rows(truths)}
     results, times, sites = {}, {}, []
-    for number, system, path, identity, address, function in rows("sample.tsv"):
+    for number, system, path, identity, address, function in rows(sample):
         if number not in truth:
             continue
         if path not in results:
@@ -120,8 +122,8 @@ def collect(ordeal, cache):
     return sites, times, truth
 
 
-def misses(sites, truth):
-    explained = {row[0]: row[1] for row in rows("misses.tsv")}
+def misses(sites, truth, why):
+    explained = {row[0]: row[1] for row in rows(why)}
     wrong = [site for site in sites if verdict(site) in ("FP", "FN")]
     print(f"\nMisses: {len(wrong)}")
     for site in wrong:
@@ -135,22 +137,51 @@ def misses(sites, truth):
         print(f"  {site.number} {site.system} {site.address} {site.function}: {site.truth}, Ordeal: {site.detail}")
 
 
-def main():
-    ordeal, cache = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).absolute()
-    sites, times, truth = collect(ordeal, cache)
-    if "--second" not in sys.argv:
-        sites = [site for site in sites if site.number <= FIRST]
+def tell_all(sites, sample, times):
+    weigh = 100 * weighted(sites, sample)
+    print(f"\nwhole frame, strata weighed by their calls: {weigh:.1f} %")
+    same = sum(site.said == site.truth for site in sites)
+    print(f"same class of the three: {same}/{len(sites)} = {100 * same / len(sites):.1f} %")
+    unknown = sum(site.said not in CLASSES for site in sites)
+    print(f"unknown or not found, counted as wrong: {unknown}; of the others right: "
+          f"{sum(s.said in CLASSES and verdict(s) in ('TP', 'TN') for s in sites)}/{len(sites) - unknown}")
+    print("time: " + ", ".join(f"{pathlib.Path(path).name.split('-')[0]} {took:.2f} s" for path, took in times.items()))
+
+
+def head(sites):
     print(f"Debian 12, {datetime.date.today()}; n = {len(sites)} calls, random, seeded; truth from source\n")
     print(f"{'':28} {'TP':>3} {'TN':>3} {'FP':>3} {'FN':>3} accuracy   95 % interval   article")
+
+
+def tell_systems(sites):
+    print()
+    for system in sorted({site.system for site in sites}):
+        tell(system, [site for site in sites if site.system == system])
+    print()
+
+
+def score_others(ordeal, cache):
+    sites, times, truth = collect(ordeal, cache, "others.tsv", "others-truth.tsv")
+    head(sites)
+    for family in sorted({FAMILY_OF[site.function] for site in sites}):
+        tell(family, [site for site in sites if FAMILY_OF[site.function] == family])
+    tell_systems(sites)
+    tell("all", sites, ARTICLE_ALL)
+    tell_all(sites, "others.tsv", times)
+    misses(sites, truth, "others-misses.tsv")
+
+
+def score_samples(ordeal, cache, with_second):
+    sites, times, truth = collect(ordeal, cache, "sample.tsv", "truth.tsv")
+    if not with_second:
+        sites = [site for site in sites if site.number <= FIRST]
+    head(sites)
     groups = collections.defaultdict(list)
     for site in sites:
         groups[site.system, FAMILY_OF[site.function]].append(site)
     for key in sorted(groups):
         tell(" ".join(key), groups[key], ARTICLE.get(key))
-    print()
-    for system in sorted({site.system for site in sites}):
-        tell(system, [site for site in sites if site.system == system])
-    print()
+    tell_systems(sites)
     tell("rows of the article", [s for s in sites if (s.system, FAMILY_OF[s.function]) in ARTICLE])
     tell("all fopen", [s for s in sites if FAMILY_OF[s.function] == "fopen"], (6, 0, 0))
     tell("first sample", [s for s in sites if s.number <= FIRST], ARTICLE_ALL)
@@ -158,14 +189,16 @@ def main():
     if second:
         tell("second sample", second, ARTICLE_ALL)
         tell("both", sites, ARTICLE_ALL)
-    print(f"\nwhole frame, strata weighed by their calls: {100 * weighted(sites):.1f} %")
-    same = sum(site.said == site.truth for site in sites)
-    print(f"same class of the three: {same}/{len(sites)} = {100 * same / len(sites):.1f} %")
-    unknown = sum(site.said not in CLASSES for site in sites)
-    print(f"unknown or not found, counted as wrong: {unknown}; of the others right: "
-          f"{sum(s.said in CLASSES and verdict(s) in ('TP', 'TN') for s in sites)}/{len(sites) - unknown}")
-    print("time: " + ", ".join(f"{pathlib.Path(path).name.split('-')[0]} {took:.2f} s" for path, took in times.items()))
-    misses(sites, truth)
+    tell_all(sites, "sample.tsv", times)
+    misses(sites, truth, "misses.tsv")
+
+
+def main():
+    ordeal, cache = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).absolute()
+    if "--others" in sys.argv:
+        score_others(ordeal, cache)
+    else:
+        score_samples(ordeal, cache, "--second" in sys.argv)
 
 
 if __name__ == "__main__":
