@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See fidelity-run.h.
+#include "cli/fidelity-run.h"
+
+#include "base/cleanup.h"
+#include "mutate/counts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *where)
+{
+    return remove(path);
+}
+
+void counting_deinit(struct counting *counting)
+{
+    if (counting->ours)
+        nftw(counting->directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    free(counting->directory);
+    *counting = (struct counting){0};
+}
+
+static struct error *make_directory(const char *wanted, struct counting *counting)
+{
+    const char *temporary = getenv("TMPDIR");
+    if (wanted == NULL) {
+        if (asprintf(&counting->directory, "%s/ordeal-counts-XXXXXX",
+                     temporary != NULL && *temporary == '/' ? temporary : "/tmp") < 0)
+            return counting->directory = NULL, error_no_memory();
+        if (mkdtemp(counting->directory) == NULL)
+            return error_from_errno(errno, "cannot make %s", counting->directory);
+        counting->ours = true;
+        return NULL;
+    }
+    if (mkdir(wanted, 0777) < 0 && errno != EEXIST)
+        return error_from_errno(errno, "cannot make %s", wanted);
+    counting->directory = realpath(wanted, NULL); // processes may be anywhere
+    return counting->directory != NULL ? NULL : error_from_errno(errno, "%s", wanted);
+}
+
+// Only what can be done between fork and exec.
+static void become(char *const *command, int report)
+{
+    int nothing = open("/dev/null", O_WRONLY);
+    if (nothing >= 0)
+        dup2(nothing, STDOUT_FILENO);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
+    execvp(command[0], command);
+    int code = errno;
+    ssize_t written = write(report, &code, sizeof code);
+    (void)written;
+    _exit(127);
+}
+
+static struct error *start(char *const *command, pid_t *ret_process)
+{
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) < 0)
+        return error_from_errno(errno, "cannot make a pipe");
+    pid_t process = fork();
+    if (process == 0)
+        become(command, report[1]);
+    int code = process < 0 ? errno : 0;
+    close(report[1]);
+    ssize_t size = process > 0 ? read(report[0], &code, sizeof code) : 0;
+    close(report[0]);
+    if (process < 0)
+        return error_from_errno(code, "cannot start a process");
+    *ret_process = process;
+    if (size != sizeof code)
+        return NULL;
+    waitpid(process, NULL, 0);
+    return error_from_errno(code, "cannot run %s", command[0]);
+}
+
+static struct error *wait_for(pid_t process, struct counting *counting)
+{
+    int status;
+    while (waitpid(process, &status, 0) < 0)
+        if (errno != EINTR)
+            return error_from_errno(errno, "cannot wait for the command");
+    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGQUIT))
+        return error_new("interrupted");
+    counting->failed += !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    return NULL;
+}
+
+static struct error *run_once(char *const *command, size_t number, struct counting *counting)
+{
+    _cleanup_free_ char *directory = NULL;
+    char text[32];
+    snprintf(text, sizeof text, "%zu", number);
+    if (asprintf(&directory, "%s/%zu", counting->directory, number) < 0)
+        return directory = NULL, error_no_memory();
+    if (mkdir(directory, 0777) < 0)
+        return errno == EEXIST ? error_new("%s is there already: counts of another time would be "
+                                           "added to; remove it or name another directory",
+                                           directory)
+                               : error_from_errno(errno, "cannot make %s", directory);
+    if (setenv(COUNTS_VARIABLE, directory, 1) < 0 || setenv("ORDEAL_RUN", text, 1) < 0)
+        return error_no_memory();
+    pid_t process = 0;
+    TRY(start(command, &process));
+    return wait_for(process, counting);
+}
+
+struct error *counting_run(char *const *command, size_t runs, const char *directory,
+                           struct counting *ret_counting)
+{
+    struct counting counting = {0};
+    struct error *error = make_directory(directory, &counting);
+    // The command's to decide.
+    void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
+    for (size_t i = 1; error == NULL && i <= runs; i++)
+        error = run_once(command, i, &counting);
+    signal(SIGINT, interrupt);
+    signal(SIGQUIT, quit);
+    unsetenv(COUNTS_VARIABLE);
+    if (error != NULL)
+        counting_deinit(&counting);
+    else
+        *ret_counting = counting;
+    return error;
+}

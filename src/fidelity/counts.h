@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Counts that processes left in files, and workloads: one or several runs, each the sum of all that
+// its processes counted.
+#ifndef ORDEAL_FIDELITY_COUNTS_H
+#define ORDEAL_FIDELITY_COUNTS_H
+
+#include "fidelity/subject.h"
+
+struct counts_module {
+    uint64_t key;
+    size_t offset, counters; // in the file
+};
+struct counts_file {
+    char *path;
+    char *program; // the linked file that counted, or "" if that is not known
+    struct buffer bytes;
+    ARRAY(struct counts_module) modules;
+};
+struct error *counts_file_read(const char *path, struct counts_file *ret_file);
+// The same of bytes in memory, which become the file's.
+struct error *counts_file_parse(const char *path, struct buffer *bytes,
+                                struct counts_file *ret_file);
+void counts_file_close(struct counts_file *file);
+// Adds its counts, one per block of the subject, which has to know all modules.
+struct error *counts_file_add(const struct counts_file *file,
+                              const struct fidelity_subject *subject, uint64_t *counts);
+
+struct counts_run {
+    ARRAY(struct counts_file) files;
+};
+// A directory with files of counts is one run; one with directories named by numbers has as many.
+struct fidelity_workload {
+    char *label, *directory;
+    ARRAY(struct counts_run) runs;
+    uint64_t **counts; // by run and block, once they are added up
+    uint64_t *total;   // by block
+};
+struct error *fidelity_workload_read(const char *label, const char *directory,
+                                     struct fidelity_workload *ret_workload);
+void fidelity_workload_deinit(struct fidelity_workload *workload);
+// Adds the linked files that the workload's counts come from and that are not there yet.
+struct error *fidelity_subject_add_counted(struct fidelity_subject *subject,
+                                           const struct fidelity_workload *workload);
+// Once the subject is finished.
+struct error *fidelity_workload_add_up(struct fidelity_workload *workload,
+                                       const struct fidelity_subject *subject);
+
+#endif
