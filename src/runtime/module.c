@@ -190,17 +190,36 @@ static bool find_headers(struct module *module, bool program)
            (dl_iterate_phdr != NULL && dl_iterate_phdr(headers_of, module) != 0);
 }
 
+// The controller knows what is executed under the path that most trials begin with.
+static const char *foreseen_program(void)
+{
+    const char *asked = (const char *)kernel_fact(AT_EXECFN);
+    const void *headers = (const void *)kernel_fact(AT_PHDR);
+    if (runtime.region->program == 0 || asked == NULL || headers == NULL)
+        return NULL;
+    const char *path = region_at(runtime.region->program);
+    uint64_t size = kernel_fact(AT_PHNUM) * sizeof(Elf64_Phdr);
+    if (!text_equal(path, asked) ||
+        wire_fingerprint(headers, size) != runtime.region->program_fingerprint)
+        return NULL;
+    return path + text_length(path) + 1;
+}
+
 // The first look below /proc costs a new process more than all else it does to start, so the
-// program's file is asked for when it is needed. Where the loader was started by name, it is what
-// the loader was given. Several threads may do this at once: all write the same.
+// program's file is asked for when it is needed and not known. Where the loader was started by
+// name, it is what the loader was given. Several threads may do this at once: all write the same.
 const char *program_path(void)
 {
     static uint32_t known;
     char path[WIRE_MODULE_PATH];
     if (atomic_load(&known) != 0)
         return runtime.program_path;
-    long size = SYSTEM_3(__NR_readlink, "/proc/self/exe", path, sizeof path - 1);
+    const char *foreseen = foreseen_program();
+    long size =
+        foreseen == NULL ? SYSTEM_3(__NR_readlink, "/proc/self/exe", path, sizeof path - 1) : 0;
     path[system_failed(size) ? 0 : size] = '\0';
+    if (foreseen != NULL)
+        text_copy(path, sizeof path, foreseen);
     if (path[0] == '\0')
         text_copy(path, sizeof path,
                   kernel_fact(AT_EXECFN) != 0 ? (char *)kernel_fact(AT_EXECFN) : "");

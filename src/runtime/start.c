@@ -58,6 +58,7 @@ static bool region_is_sound(const struct wire_region *region, uint64_t size)
         {region->preload, 1},
         {region->file, 1},
         {region->coverage, 1},
+        {region->program, 1},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i].offset > size || parts[i].size > size - parts[i].offset)

@@ -18,6 +18,8 @@
 struct armed {
     pid_t owner; // a forked child must leave its parent's region alone
     char *runtime, *preload, *root;
+    char *command; // whose program is:
+    struct region_program program;
     struct moved moved;
     char **environment;
     struct region region;
@@ -80,6 +82,8 @@ void armed_free(struct armed *armed)
         return;
     drop_results(armed);
     drop_region(armed);
+    program_forget(&armed->program);
+    free(armed->command);
     free(armed->runtime);
     free(armed);
 }
@@ -98,6 +102,7 @@ static struct error *prepare_region(struct armed *armed, const struct armed_opti
                    (options->record_stacks ? WIRE_RECORD_STACKS : 0u) |
                    (options->forks ? WIRE_FORKS : 0u),
         .coverage = options->coverage,
+        .program = &armed->program,
         .whole = !options->hurried,
     };
     bool renewable = armed->owner == getpid() && armed->region.map != NULL &&
@@ -113,6 +118,20 @@ static struct error *prepare_region(struct armed *armed, const struct armed_opti
     return region_create(&place, &armed->region);
 }
 
+// Looked up once: a file that is another one by now is told by its fingerprint.
+static struct error *foresee(struct armed *armed, const char *command)
+{
+    if (armed->command != NULL && strcmp(armed->command, command) == 0)
+        return NULL;
+    program_forget(&armed->program);
+    free(armed->command);
+    armed->command = strdup(command);
+    if (armed->command == NULL)
+        return error_no_memory();
+    armed->program = program_foresee(command);
+    return NULL;
+}
+
 struct error *armed_prepare(struct armed *armed, const struct armed_options *options)
 {
     drop_results(armed);
@@ -122,6 +141,7 @@ struct error *armed_prepare(struct armed *armed, const struct armed_options *opt
     armed->forks = options->forks;
     TRY(scenario_compile(options->scenario, options->seed, &armed->plan));
     TRY(program_preload(options->scenario, armed->runtime, options->environment, &armed->preload));
+    TRY(foresee(armed, options->command[0]));
     TRY(prepare_region(armed, options));
     return program_environment(options->environment, armed->preload, armed->region.path,
                                &armed->environment);

@@ -9,12 +9,14 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define RUNTIME_NAME "ordeal-runtime.so"
+#define RUNTIME_NAME     "ordeal-runtime.so"
+#define FORESEEN_HEADERS 64
 
 static void close_object(struct elf_object **object)
 {
@@ -65,6 +67,46 @@ char *program_obstacle(const char *path)
         return NULL;
     const char *why = program.setuid ? PRIVILEGES : obstacle(elf_object_facts(object));
     return why != NULL ? strdup(why) : NULL;
+}
+
+// The program headers' bytes as a process of the file has them in memory.
+static bool fingerprint_of(const char *path, uint64_t *ret_fingerprint)
+{
+    Elf64_Ehdr header;
+    Elf64_Phdr headers[FORESEEN_HEADERS];
+    _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (file < 0 || pread(file, &header, sizeof header, 0) != sizeof header ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+        header.e_phentsize != sizeof *headers || header.e_phnum > FORESEEN_HEADERS)
+        return false;
+    size_t size = header.e_phnum * sizeof *headers;
+    if (pread(file, headers, size, (off_t)header.e_phoff) != (ssize_t)size)
+        return false;
+    *ret_fingerprint = wire_fingerprint(headers, size);
+    return true;
+}
+
+struct region_program program_foresee(const char *command)
+{
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    struct region_program foreseen = {0};
+    _cleanup_error_ struct error *error = elf_find_program(command, &program);
+    // A relative path is another one in another directory, and the kernel tells the script's name.
+    if (error != NULL || program.script || program.path[0] != '/' ||
+        !fingerprint_of(program.path, &foreseen.fingerprint))
+        return (struct region_program){0};
+    foreseen.asked = TAKE(program.path);
+    foreseen.file = realpath(foreseen.asked, NULL);
+    if (foreseen.file == NULL || strlen(foreseen.file) >= WIRE_MODULE_PATH)
+        program_forget(&foreseen);
+    return foreseen;
+}
+
+void program_forget(struct region_program *program)
+{
+    free(program->asked);
+    free(program->file);
+    *program = (struct region_program){0};
 }
 
 struct error *program_beside_executable(const char *relative, char **ret_path)

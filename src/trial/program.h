@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "scenario/scenario.h"
+#include "trial/region.h"
 
 // An error says why calls of this command cannot be intercepted: it does not exist, is not ELF, is
 // for another machine, statically linked, made by Go, or gains privileges.
@@ -13,6 +14,10 @@ struct error *program_check(const char *command);
 // Same for a program that ran: why the runtime was not in it; NULL if it could be, or cannot be
 // told. The caller frees it.
 char *program_obstacle(const char *path);
+
+// What is executed under the name of a command; empty where that cannot be told, or not for sure.
+struct region_program program_foresee(const char *command);
+void program_forget(struct region_program *program);
 
 // DIRECTORY-OF-THIS-EXECUTABLE/RELATIVE if it is there; *ret_path is left alone otherwise.
 struct error *program_beside_executable(const char *relative, char **ret_path);

@@ -106,6 +106,8 @@ struct error *region_check(const void *bytes, uint64_t size, const char *name,
         view.calls = section(&bounds, "calls", region->calls, 1, sizeof *view.calls, &error);
     strings(&bounds, "preload text", region->preload, 1, &error);
     strings(&bounds, "file name", region->file, 1, &error);
+    if (region->program != 0)
+        strings(&bounds, "program", region->program, 2, &error);
     view.command =
         strings(&bounds, "command words", region->command, region->command_words, &error);
     if (error != NULL)

@@ -61,6 +61,12 @@ static struct layout layout_make(const struct region_options *options, const cha
     header->file = layout_add(&layout, strlen(path) + 1, 1);
     if (options->coverage != NULL)
         header->coverage = layout_add(&layout, strlen(options->coverage) + 1, 1);
+    const struct region_program *program = options->program;
+    if (program != NULL && program->file != NULL) {
+        header->program =
+            layout_add(&layout, strlen(program->asked) + strlen(program->file) + 2, 1);
+        header->program_fingerprint = program->fingerprint;
+    }
     size_t command_size = 0;
     for (; options->command[header->command_words] != NULL; header->command_words++)
         command_size += strlen(options->command[header->command_words]) + 1;
@@ -127,6 +133,8 @@ static void region_fill(struct region *region, const struct layout *layout,
     strcpy(base + map->file, region->path);
     if (options->coverage != NULL)
         strcpy(base + map->coverage, options->coverage);
+    if (map->program != 0)
+        strcpy(stpcpy(base + map->program, options->program->asked) + 1, options->program->file);
     char *word = base + map->command;
     for (uint32_t i = 0; i < map->command_words; i++)
         word = stpcpy(word, options->command[i]) + 1;

@@ -28,16 +28,23 @@ struct region {
     bool cut; // a target has cut the file short: what it held is lost
 };
 
+// What the kernel executes when it is asked for a path, so that a process need not look for it.
+struct region_program {
+    char *asked, *file; // NULL: not known
+    uint64_t fingerprint;
+};
+
 struct region_options {
     const char *journal_path; // keep the region here; NULL: in memory, gone with the trial
     const void *plan;         // a compiled plan
     size_t plan_size;
     const char *preload; // the value of LD_PRELOAD for every process
     char *const *command;
-    uint32_t journal_records; // 0 = REGION_JOURNAL_RECORDS
-    uint32_t options;         // enum wire_option bits
-    const char *coverage;     // path of the coverage file, or NULL
-    bool whole;               // storage for everything at once, as if by region_reserve()
+    uint32_t journal_records;             // 0 = REGION_JOURNAL_RECORDS
+    uint32_t options;                     // enum wire_option bits
+    const char *coverage;                 // path of the coverage file, or NULL
+    const struct region_program *program; // or NULL
+    bool whole; // storage for everything at once, as if by region_reserve()
 };
 
 // Makes and maps the file. Everything a target touches in its first moments has storage, and there

@@ -84,6 +84,8 @@ struct wire_region {
     uint64_t file;      // offset of a string: path of this region's file
     uint64_t calls;     // offset of struct wire_calls; 0 when calls are not recorded
     uint64_t coverage;  // offset of a string: path of the coverage file; 0 when there is none
+    uint64_t program; // offset of two strings: a path, and the file that is executed under it; or 0
+    uint64_t program_fingerprint; // wire_fingerprint() of that file's program headers
     uint32_t journal_capacity;
     uint32_t answer_timeout_ms; // how long a target waits for the controller
     // Written by targets, atomically.
