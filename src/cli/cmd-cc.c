@@ -3,6 +3,7 @@
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
+#include "cli/cc-arguments.h"
 #include "trial/program.h"
 
 #include <errno.h>
@@ -14,9 +15,10 @@
 #define PLUGIN "ordeal-faults.so"
 
 struct settings {
-    const char *decide, *types;
+    const char *decide, *types, *skip;
     struct option_list plugins;
     struct option_number clones, limit, seed;
+    bool counters;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
@@ -25,6 +27,9 @@ static const struct option options[] = {
      "how a fault is chosen: worlds (as good as free until one is enabled), markers, or variable",
      FIELD(decide)},
     {"fault-types", 0, OPTION_TEXT, "LIST", "only these types: no-store,flip-branch", FIELD(types)},
+    {"skip-files", 0, OPTION_TEXT, "LIST",
+     "leave files as they are whose names contain one of these: lib/generated/,parser.tab.c",
+     FIELD(skip)},
     {"fault-plugin", 0, OPTION_FILE_LIST, "FILE",
      "fault types from a shared object, too; may be given again", FIELD(plugins)},
     {"clones-per-block", 0, OPTION_NUMBER, "N",
@@ -33,6 +38,8 @@ static const struct option options[] = {
     {"clone-limit", 0, OPTION_NUMBER, "N", "at most N instructions in all clones of a block (2000)",
      FIELD(limit)},
     {"fault-seed", 0, OPTION_NUMBER, "N", "for what is chosen at random", FIELD(seed)},
+    {"counters", 0, OPTION_FLAG, NULL, "count how often every basic block is executed",
+     FIELD(counters)},
 };
 
 // ---- compiler and plug-in ----
@@ -52,8 +59,10 @@ static struct error *find_plugin(char **ret_path)
     if (path == NULL && access(ORDEAL_LIBRARY_DIRECTORY "/" PLUGIN, R_OK) == 0)
         path = strdup(ORDEAL_LIBRARY_DIRECTORY "/" PLUGIN);
     if (path == NULL)
-        return error_new("there is no " PLUGIN ", the compiler plug-in: Ordeal was built without "
-                         "LLVM 19. Install llvm-19-dev and g++ and build Ordeal again");
+        return error_new(
+            "there is no " PLUGIN ", the compiler plug-in: Ordeal was built without "
+            "LLVM 19. Install clang-19, llvm-19-dev, libclang-19-dev and g++ and build "
+            "Ordeal again");
     *ret_path = path;
     return NULL;
 }
@@ -90,44 +99,6 @@ static struct error *find_compiler(bool cxx, char **ret_path)
 
 // ---- what the plug-in is told ----
 
-// The last of -gX and -g0 decides; so it does for -flto.
-static void look_at_arguments(char **arguments, bool *ret_debug, bool *ret_lto)
-{
-    for (; *arguments != NULL; arguments++) {
-        const char *text = *arguments;
-        if (strcmp(text, "-g0") == 0)
-            *ret_debug = false;
-        else if (strncmp(text, "-g", 2) == 0 && strncmp(text, "-gz", 3) != 0 &&
-                 strncmp(text, "-gcc", 4) != 0)
-            *ret_debug = true;
-        else if (strncmp(text, "-flto", 5) == 0)
-            *ret_lto = true;
-        else if (strcmp(text, "-fno-lto") == 0)
-            *ret_lto = false;
-    }
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t size = strlen(text), wanted = strlen(end);
-    return size > wanted && strcmp(text + size - wanted, end) == 0;
-}
-
-// Nothing but assembly: there is nothing to put faults into, and clang would hand the plug-in's
-// options to an assembler that does not know them.
-static bool only_assembles(char **arguments)
-{
-    bool found = false;
-    for (; *arguments != NULL; arguments++) {
-        if (**arguments == '-' || ends_with(*arguments, ".o") || ends_with(*arguments, ".d"))
-            continue;
-        if (!ends_with(*arguments, ".s") && !ends_with(*arguments, ".S"))
-            return false;
-        found = true;
-    }
-    return found;
-}
-
 static struct error *check_settings(const struct settings *settings)
 {
     const char *decide = settings->decide;
@@ -136,6 +107,8 @@ static struct error *check_settings(const struct settings *settings)
         return error_new("--decide takes worlds, markers or variable, not '%s'", decide);
     if (settings->types != NULL && strchr(settings->types, ';') != NULL)
         return error_new("--fault-types takes names separated by commas");
+    if (settings->skip != NULL && strchr(settings->skip, ';') != NULL)
+        return error_new("--skip-files takes parts of names separated by commas");
     for (size_t i = 0; i < settings->plugins.entries.count; i++) {
         const char *file = settings->plugins.entries.items[i].value;
         if (access(file, R_OK) < 0)
@@ -146,7 +119,7 @@ static struct error *check_settings(const struct settings *settings)
     return NULL;
 }
 
-static struct error *put_options(const struct settings *settings, bool debug, bool lto,
+static struct error *put_options(const struct settings *settings, const struct cc_arguments *found,
                                  struct buffer *text)
 {
     TRY(check_settings(settings));
@@ -163,18 +136,23 @@ static struct error *put_options(const struct settings *settings, bool debug, bo
         TRY(buffer_printf(text, ";plugin=%s",
                           path != NULL ? path : settings->plugins.entries.items[i].value));
     }
+    if (settings->counters)
+        TRY(buffer_printf(text, ";counters"));
+    if (settings->skip != NULL)
+        TRY(buffer_printf(text, ";skip=%s", settings->skip));
     if (settings->types != NULL)
         TRY(buffer_printf(text, ";types=%s", settings->types));
-    return buffer_printf(text, "%s%s", debug ? "" : ";strip-debug", lto ? ";lto" : "");
+    return buffer_printf(text, "%s%s", found->debug ? "" : ";strip-debug",
+                         found->lto ? ";lto" : "");
 }
 
 static struct error *run(const struct settings *settings, char **operands, bool cxx)
 {
     _cleanup_free_ char *plugin = NULL, *compiler = NULL, *load = NULL, *use = NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    bool debug = false, lto = false;
-    look_at_arguments(operands, &debug, &lto);
-    TRY(put_options(settings, debug, lto, &text));
+    struct cc_arguments found;
+    cc_arguments_look(operands, &found);
+    TRY(put_options(settings, &found, &text));
     TRY(find_compiler(cxx, &compiler));
     TRY(find_plugin(&plugin));
     if (asprintf(&load, "-fplugin=%s", plugin) < 0)
@@ -187,15 +165,25 @@ static struct error *run(const struct settings *settings, char **operands, bool 
     _cleanup_free_ char **command = calloc(count + 16, sizeof *command);
     if (command == NULL)
         return error_no_memory();
-    // -Xclang: the assembler, which does not load the plug-in, shall not see its options.
-    // Line tables are needed to say where a fault is; the user's own -g comes later and wins.
-    char *const before[] = {compiler,  "--start-no-unused-arguments", load, use, "-mllvm",
-                            text.data, "-gline-tables-only"};
-    bool plain = only_assembles(operands);
-    at = plain ? 1 : sizeof before / sizeof *before - debug;
+    // -Xclang: the assembler, which does not load the plug-in, shall not see its options. Line
+    // tables are needed to say where a fault is, unless the user wants more than that anyway; names
+    // of variables, what it works on.
+    char *const before[] = {
+        compiler,
+        "--start-no-unused-arguments",
+        load,
+        use,
+        "-fno-discard-value-names",
+        "-Xclang",
+        "-mllvm",
+        "-Xclang",
+        text.data,
+        "-Xclang",
+        "-debug-info-kind=line-tables-only",
+    };
+    at = sizeof before / sizeof *before - (found.debug ? 2 : 0);
     memcpy(command, before, at * sizeof *before);
-    if (!plain)
-        command[at++] = "--end-no-unused-arguments";
+    command[at++] = "--end-no-unused-arguments";
     memcpy(command + at, operands, count * sizeof *operands);
     execv(compiler, command);
     return error_from_errno(errno, "cannot run %s", compiler);

@@ -66,13 +66,19 @@ static struct error *put_row(const struct image *image, size_t number, const boo
 {
     const struct image_candidate *candidate = &image->candidates.items[number];
     const char *function = image->functions.items[candidate->function].name;
-    _cleanup_(buffer_deinit) struct buffer type = {0}, place = {0}, name = {0};
+    _cleanup_(buffer_deinit) struct buffer type = {0}, place = {0}, name = {0}, works_on = {0};
     TRY(text_put(&type, candidate->type, strlen(candidate->type), 0));
     TRY(put_place(candidate, &place));
     TRY(text_put(&name, function, strlen(function), 0));
+    if (*candidate->detail != '\0') {
+        TRY(buffer_printf(&works_on, "  "));
+        TRY(text_put(&works_on, candidate->detail, strlen(candidate->detail), 0));
+    }
     const char *is = state(image, number, enabled);
-    return buffer_printf(text, "%7zu  %-22s  %-28s  %s%s%s\n", number + 1, type.data, place.data,
-                         name.data, *is != '\0' ? "  " : "", is);
+    return buffer_printf(text, "%7zu  %-22s  %-28s  %-16s%s%s%s%s\n", number + 1, type.data,
+                         place.data, name.data, works_on.size != 0 ? works_on.data : "",
+                         (candidate->flags & MAP_MACRO) != 0 ? "  (macro)" : "",
+                         *is != '\0' ? "  " : "", is);
 }
 
 static struct error *put_summary(const struct image *image, const bool *enabled, size_t shown,
@@ -139,6 +145,9 @@ static struct error *put_json(const struct image *image, size_t number, const bo
     json_add_integer(&maker, row, "line", candidate->line);
     json_add_integer(&maker, row, "column", candidate->column);
     json_add_integer(&maker, row, "block", candidate->block);
+    json_add_string(&maker, row, "operands", candidate->detail);
+    json_add_bool(&maker, row, "macro", (candidate->flags & MAP_MACRO) != 0);
+    json_add_bool(&maker, row, "inline", (function->flags & MAP_INLINE) != 0);
     json_add_integer(&maker, row, "loop_depth", candidate->flags >> MAP_LOOP);
     json_add_integer(&maker, row, "copies", candidate->copies);
     json_add_bool(&maker, row, "chosen", (candidate->flags & MAP_CHOSEN) != 0);

@@ -30,6 +30,7 @@ enum map_flag {
     MAP_SKIPPED = 1 << 2,  // could not be instrumented at all; `reason` says why
     MAP_CHOSEN = 1 << 3,   // of a candidate: there is a clone for it
     MAP_INLINE = 1 << 4,   // of a function: declared inline
+    MAP_MACRO = 1 << 5,    // of a candidate: it comes out of a macro
     MAP_LOOP = 8,          // of a candidate: loop depth in the bits from here on
 };
 
@@ -52,7 +53,7 @@ struct map_function {
 };
 
 struct map_candidate {
-    uint32_t type, file, detail; // strings
+    uint32_t type, file, detail; // strings; detail: what the instruction works on
     uint32_t line, column;
     uint32_t block;
     uint32_t flags;

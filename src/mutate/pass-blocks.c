@@ -180,7 +180,9 @@ void pass_instrument(struct pass *pass, struct pass_function *subject)
 {
     if (subject->skipped || subject->candidates.count == 0)
         return;
-    if (!shim_demote(subject->twin != NULL ? subject->twin : subject->function)) {
+    LLVMValueRef code = subject->twin != NULL ? subject->twin : subject->function;
+    pass_drop_forbidden(code);
+    if (!shim_demote(code)) {
         subject->reason = "values that cannot be kept in memory";
         subject->skipped = true;
         return;

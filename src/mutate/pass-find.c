@@ -59,8 +59,22 @@ static bool has_label(LLVMValueRef function)
     return false;
 }
 
+// Code that runs where nothing can be relied on yet says so by its section or by an attribute.
+static bool is_instrumentable(LLVMValueRef function)
+{
+    static const char *const sections[] = {".noinstr.", ".entry.", ".head."};
+    const char *section = LLVMGetSection(function);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (section != NULL && strncmp(section, sections[i], strlen(sections[i])) == 0)
+            return false;
+    return !has_attribute(function, "noprofile") && !has_attribute(function, "skipprofile") &&
+           !has_attribute(function, "disable_sanitizer_instrumentation");
+}
+
 static const char *why_not(LLVMValueRef function)
 {
+    if (!is_instrumentable(function))
+        return "must not be instrumented";
     if (has_attribute(function, "naked"))
         return "naked";
     if (has_attribute(function, "presplitcoroutine"))
@@ -92,6 +106,8 @@ static void look_at(struct pass *pass, struct pass_function *subject, struct shi
                     LLVMValueRef instruction, uint32_t block, uint32_t position)
 {
     LLVMBasicBlockRef parent = LLVMGetInstructionParent(instruction);
+    if (pass_is_fixed(pass, instruction))
+        return;
     // What the compiler made up itself has no line: nobody can have made a mistake there.
     if (LLVMGetDebugLocLine(instruction) == 0 && LLVMGetSubprogram(subject->function) != NULL)
         return;
@@ -101,10 +117,15 @@ static void look_at(struct pass *pass, struct pass_function *subject, struct shi
         .loop_depth = shim_loop_depth(loops, parent),
         .decides_loop = shim_loop_decides(loops, parent),
     };
+    uint32_t file = file_of(pass, instruction), detail = 0;
+    unsigned line = LLVMGetDebugLocLine(instruction);
+    unsigned column = LLVMGetDebugLocColumn(instruction);
     for (size_t i = 0; i < pass->options.types.count; i++) {
         const struct fault_type *type = pass->options.types.items[i];
         if (!type->can_inject(&place))
             continue;
+        if (detail == 0)
+            detail = pass_detail(pass, instruction);
         struct pass_candidate *candidate = ARRAY_ADD(&subject->candidates);
         if (candidate == NULL) {
             pass_must(error_no_memory());
@@ -114,9 +135,11 @@ static void look_at(struct pass *pass, struct pass_function *subject, struct shi
             .type = type,
             .block = block,
             .position = position,
-            .line = LLVMGetDebugLocLine(instruction),
-            .column = LLVMGetDebugLocColumn(instruction),
-            .file = file_of(pass, instruction),
+            .line = line,
+            .column = column,
+            .file = file,
+            .detail = detail,
+            .macro = shim_is_macro(pass->strings.data + file, line, column),
             .loop_depth = place.loop_depth,
             .instruction = instruction,
         };
@@ -168,8 +191,18 @@ static void add_function(struct pass *pass, LLVMValueRef function)
     subject->local = is_local(function);
     subject->reason = why_not(function);
     subject->skipped = subject->reason != NULL;
+    subject->declared_inline =
+        has_attribute(function, "inlinehint") || has_attribute(function, "alwaysinline");
     subject->entry = !subject->local || shim_address_taken(function);
     subject->name_key = pass_hash_text(0xcbf29ce484222325u, name);
+}
+
+static void find_candidates(struct pass *pass, struct pass_function *subject)
+{
+    if (!subject->skipped && subject->untouchable) {
+        subject->reason = "inline assembly needs a constant";
+        subject->skipped = true;
+    }
     subject->id = pass_hash(subject->name_key, &(uint64_t){scan(pass, subject)}, 8);
 }
 
@@ -240,6 +273,9 @@ void pass_find(struct pass *pass)
         if (!LLVMIsDeclaration(function) &&
             LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage)
             add_function(pass, function);
+    pass_find_constants(pass);
+    for (size_t i = 0; i < pass->functions.count; i++)
+        find_candidates(pass, &pass->functions.items[i]);
     tell_apart(pass);
     for (size_t i = 0; i < pass->functions.count; i++)
         add_edges(pass, &pass->functions.items[i]);

@@ -78,7 +78,8 @@ static void write_functions(struct pass *pass, struct buffer *blob)
             .edges = (uint32_t)subject->edges.count,
             .candidates = (uint32_t)subject->candidates.count,
             .flags = (subject->entry ? MAP_ENTRY : 0) | (subject->in_place ? MAP_IN_PLACE : 0) |
-                     (subject->skipped ? MAP_SKIPPED : 0),
+                     (subject->skipped ? MAP_SKIPPED : 0) |
+                     (subject->declared_inline ? MAP_INLINE : 0),
             .blocks = subject->blocks,
         };
         pass_must(buffer_append(blob, &row, sizeof row));
@@ -93,19 +94,21 @@ static void write_candidates(struct pass *pass, const struct pass_function *subj
         const struct map_candidate row = {
             .type = pass_intern(pass, candidate->type->name),
             .file = candidate->file,
+            .detail = candidate->detail,
             .line = candidate->line,
             .column = candidate->column,
             .block = candidate->block,
-            .flags = (candidate->chosen ? MAP_CHOSEN : 0u) | (candidate->loop_depth << MAP_LOOP),
+            .flags = (candidate->chosen ? MAP_CHOSEN : 0u) | (candidate->macro ? MAP_MACRO : 0u) |
+                     (candidate->loop_depth << MAP_LOOP),
         };
         pass_must(buffer_append(blob, &row, sizeof row));
     }
 }
 
-static void write_assembly(struct pass *pass, const struct buffer *blob)
+void pass_write_section(struct pass *pass, const char *name, const struct buffer *blob)
 {
     struct buffer text = {0};
-    pass_must(buffer_printf(&text, "\t.pushsection " MAP_SECTION ",\"\",@progbits\n"));
+    pass_must(buffer_printf(&text, "\t.pushsection %s,\"\",@progbits\n", name));
     const unsigned char *bytes = (const unsigned char *)blob->data;
     for (size_t i = 0; i < blob->size; i += 8) {
         uint64_t word = 0;
@@ -134,6 +137,6 @@ void pass_write_map(struct pass *pass)
     header.strings = (uint32_t)pass->strings.size;
     header.size = (uint32_t)blob.size;
     memcpy(blob.data, &header, sizeof header);
-    write_assembly(pass, &blob);
+    pass_write_section(pass, MAP_SECTION, &blob);
     buffer_deinit(&blob);
 }

@@ -6,6 +6,7 @@
 #include "mutate/types.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void add_type(struct pass_options *options, const struct fault_type *type)
@@ -89,6 +90,8 @@ static void parse_one(struct pass_options *options, char *name, const char **typ
         options->counters = true;
     else if (strcmp(name, "plugin") == 0)
         load_types(options, value);
+    else if (strcmp(name, "skip") == 0)
+        options->skip = value;
     else if (strcmp(name, "types") == 0)
         *types = value;
     else if (*name != '\0')
@@ -100,7 +103,7 @@ void pass_options_parse(const char *text, struct pass_options *ret_options)
     *ret_options = (struct pass_options){.limit = 2000, .seed = 1};
     for (size_t i = 0; fault_types[i] != NULL; i++)
         add_type(ret_options, fault_types[i]);
-    _cleanup_free_ char *copy = strdup(text);
+    char *copy = ret_options->text = strdup(text);
     if (copy == NULL)
         pass_must(error_no_memory());
     const char *types = NULL;
@@ -114,4 +117,5 @@ void pass_options_parse(const char *text, struct pass_options *ret_options)
 void pass_options_deinit(struct pass_options *options)
 {
     ARRAY_DEINIT(&options->types);
+    free(options->text);
 }

@@ -120,7 +120,8 @@ static void hide_pointers(struct pass *pass, LLVMValueRef instruction)
     bool call = opcode == LLVMCall || opcode == LLVMInvoke;
     if (opcode != LLVMLoad && opcode != LLVMStore && opcode != LLVMGetElementPtr &&
         opcode != LLVMRet && opcode != LLVMSelect &&
-        !(call && LLVMIsAIntrinsicInst(instruction) == NULL))
+        !(call && LLVMIsAIntrinsicInst(instruction) == NULL &&
+          LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)) == NULL))
         return;
     int count = call ? (int)LLVMGetNumArgOperands(instruction) : LLVMGetNumOperands(instruction);
     for (int i = 0; i < count; i++) {

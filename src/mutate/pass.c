@@ -104,25 +104,48 @@ static bool is_supported(LLVMModuleRef module)
            strstr(target, "apple") == NULL && strstr(target, "x32") == NULL;
 }
 
+// Whether the user wants this file as it is.
+static bool is_skipped(const struct pass *pass)
+{
+    size_t size;
+    const char *source = LLVMGetSourceFileName(pass->module, &size);
+    for (const char *at = pass->options.skip; at != NULL && *at != '\0';) {
+        size_t length = strcspn(at, ",");
+        if (length > 0 && memmem(source, strlen(source), at, length) != NULL)
+            return true;
+        at += length + (at[length] == ',');
+    }
+    return false;
+}
+
+static void instrument(struct pass *pass)
+{
+    pass_find(pass);
+    if (pass->functions.count == 0)
+        return;
+    if (pass->options.decide == MAP_WORLDS)
+        pass_make_twins(pass);
+    struct pass_counters *counters = pass->options.counters ? pass_counters_new(pass) : NULL;
+    for (size_t i = 0; i < pass->functions.count; i++)
+        pass_instrument(pass, &pass->functions.items[i]);
+    pass_counters_write(pass, counters);
+    pass_counters_free(counters);
+    if (pass->options.decide == MAP_WORLDS)
+        pass_make_entries(pass);
+    pass_write_map(pass);
+}
+
 bool pass_run(LLVMModuleRef module, const char *options)
 {
     _cleanup_(deinit) struct pass pass = {.module = module,
                                           .context = LLVMGetModuleContext(module)};
-    if (!is_supported(module) || LLVMGetNamedMetadata(module, "ordeal", 6) != NULL)
-        return false; // or it has been here before
+    if (LLVMGetNamedMetadata(module, "ordeal", 6) != NULL)
+        return false; // it has been here before
     LLVMGetOrInsertNamedMetadata(module, "ordeal", 6);
     pass_options_parse(options, &pass.options);
     pass_must(buffer_append(&pass.strings, "", 1));
-    pass_find(&pass);
-    if (pass.functions.count == 0)
-        return false;
-    if (pass.options.decide == MAP_WORLDS)
-        pass_make_twins(&pass);
-    for (size_t i = 0; i < pass.functions.count; i++)
-        pass_instrument(&pass, &pass.functions.items[i]);
-    if (pass.options.decide == MAP_WORLDS)
-        pass_make_entries(&pass);
-    pass_write_map(&pass);
+    if (is_supported(module) && !is_skipped(&pass))
+        instrument(&pass);
     if (pass.options.strip_debug && shim_only_lines(module))
         LLVMStripModuleDebugInfo(module);
     return true;

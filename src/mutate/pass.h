@@ -13,6 +13,8 @@ struct pass_options {
     unsigned clones_per_block; // 0: as many as the limit allows
     unsigned limit;            // instructions in the clones of one block
     uint64_t seed;
+    const char *skip; // files that are left as they are: parts of their names, with commas
+    char *text;       // what the names are in
     bool lto;         // the optimiser will see other modules, too
     bool strip_debug; // line tables were made for the map alone
     bool counters;
@@ -26,7 +28,8 @@ void pass_options_deinit(struct pass_options *options);
 struct pass_candidate {
     const struct fault_type *type;
     uint32_t block, position; // of the function as it is before anything is changed
-    uint32_t line, column, file;
+    uint32_t line, column, file, detail;
+    bool macro; // what it is in comes out of a macro
     unsigned loop_depth;
     bool chosen;
     LLVMValueRef instruction; // in the code that is instrumented
@@ -34,8 +37,10 @@ struct pass_candidate {
 
 struct pass_function {
     LLVMValueRef function, twin; // twin NULL: markers in the function itself
-    bool local, entry, skipped, in_place, always_inlined;
-    const char *reason; // why skipped or in place
+    bool local, entry, skipped, in_place, always_inlined, declared_inline;
+    bool untouchable;        // compiles only as long as the optimiser sees through it
+    uint64_t needs_constant; // parameters for which that is so
+    const char *reason;      // why skipped or in place
     uint64_t id, name_key;
     uint32_t blocks;
     ARRAY(struct pass_candidate) candidates;
@@ -72,6 +77,13 @@ struct pass_function *pass_function_of(struct pass *pass, LLVMValueRef function)
 // Calls `found` for the functions that a constant leads to: itself, or through tables of pointers.
 void pass_each_reached(struct pass *pass, LLVMValueRef constant, unsigned depth,
                        void (*found)(void *data, struct pass_function *function), void *data);
+// Which functions compile only if the optimiser finds constants in them.
+void pass_find_constants(struct pass *pass);
+bool pass_is_fixed(struct pass *pass, LLVMValueRef instruction); // no fault can be put there
+// Calls that would end the compilation if they were left over.
+void pass_drop_forbidden(LLVMValueRef function);
+// What an instruction works on, as a string of the map.
+uint32_t pass_detail(struct pass *pass, LLVMValueRef instruction);
 // Twins, calls among them, and entries that lead to them.
 void pass_make_twins(struct pass *pass);
 void pass_make_entries(struct pass *pass);
@@ -81,5 +93,14 @@ void pass_instrument(struct pass *pass, struct pass_function *subject);
 LLVMValueRef pass_variable(struct pass *pass);
 void pass_tell_variable(struct pass *pass, LLVMValueRef variable);
 void pass_write_map(struct pass *pass);
+// A section that is not loaded.
+void pass_write_section(struct pass *pass, const char *name, const struct buffer *blob);
+
+// Counters of executions. What there is to count is noted before blocks are cut; NULL when memory
+// is short.
+struct pass_counters;
+struct pass_counters *pass_counters_new(struct pass *pass);
+void pass_counters_free(struct pass_counters *counters);
+void pass_counters_write(struct pass *pass, struct pass_counters *counters); // nothing with NULL
 
 #endif

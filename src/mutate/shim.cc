@@ -8,6 +8,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/ValueSymbolTable.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
 #include "llvm/Support/CommandLine.h"
@@ -210,6 +211,22 @@ bool shim_address_taken(LLVMValueRef function)
 bool shim_block_address_taken(LLVMBasicBlockRef block)
 {
     return unwrap(block)->hasAddressTaken();
+}
+
+// Parameters live in "x.addr"; a second x of a function is called "x5".
+void shim_name(LLVMValueRef wrapped, char *name, size_t size)
+{
+    const Value *value = unwrap(wrapped);
+    StringRef text = value->getName();
+    const Function *function = nullptr;
+    if (auto *instruction = dyn_cast<Instruction>(value))
+        function = instruction->getFunction();
+    StringRef plain = text.rtrim("0123456789");
+    if (function != nullptr && plain.size() < text.size() &&
+        function->getValueSymbolTable()->lookup(plain) != nullptr)
+        text = plain;
+    text.consume_back(".addr");
+    snprintf(name, size, "%.*s", static_cast<int>(text.size()), text.data());
 }
 
 void shim_keep(LLVMModuleRef module, LLVMValueRef global)

@@ -30,10 +30,18 @@ bool shim_interposable(LLVMValueRef function);
 // Whether something but direct calls refers to it.
 bool shim_address_taken(LLVMValueRef function);
 bool shim_block_address_taken(LLVMBasicBlockRef block);
+// The name a programmer gave to a variable or member, without what the compiler adds; "" if none.
+void shim_name(LLVMValueRef value, char *name, size_t size);
+// Whether the source, which this compiler has just read, uses a macro there.
+bool shim_is_macro(const char *file, unsigned line, unsigned column);
 // Neither optimiser nor LTO may drop it.
 void shim_keep(LLVMModuleRef module, LLVMValueRef global);
 // Whether its debug information is nothing but line tables.
 bool shim_only_lines(LLVMModuleRef module);
+
+// Links bitcode in whose function `name` is to run when the program starts; the linker keeps one of
+// its copies. False if that cannot be done.
+bool shim_add_start(LLVMModuleRef module, const char *bitcode, size_t size, const char *name);
 
 struct shim_loops;
 struct shim_loops *shim_loops_new(LLVMValueRef function);
