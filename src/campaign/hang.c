@@ -13,10 +13,14 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #define TIMEOUT_NS 3000000000u
 #define DEPTH      32 // of processes that wait for each other
 #define SAMPLES    5  // of a busy thread
+#define GLANCES    3  // at a thread that seems busy
+#define GLANCE_NS  4000000
 
 struct process {
     pid_t pid, parent;
@@ -108,42 +112,106 @@ static pid_t find_hanging(pid_t pid)
     return pid;
 }
 
+// Whoever wakes up now and then to wait on is not busy.
+static bool is_busy(pid_t pid, pid_t thread)
+{
+    char path[64];
+    struct process found;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, (int)thread);
+    for (int i = 0; i < GLANCES; i++) {
+        if (!read_stat(path, &found) || found.state != 'R')
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = i + 1 < GLANCES ? GLANCE_NS : 0}, NULL);
+    }
+    return true;
+}
+
 static pid_t find_thread(pid_t pid, bool *ret_busy)
 {
-    char path[384];
-    struct process thread;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, (int)pid);
-    *ret_busy = read_stat(path, &thread) && thread.state == 'R';
+    char path[64];
+    *ret_busy = is_busy(pid, pid);
     if (*ret_busy)
         return pid;
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     _cleanup_(cleanup_closedir) DIR *threads = opendir(path);
     const struct dirent *entry;
-    while (threads != NULL && (entry = readdir(threads)) != NULL) {
-        snprintf(path, sizeof path, "/proc/%d/task/%s/stat", (int)pid, entry->d_name);
-        if (isdigit((unsigned char)entry->d_name[0]) && read_stat(path, &thread) &&
-            thread.state == 'R') {
-            *ret_busy = true;
-            return thread.pid;
-        }
+    while (threads != NULL && !*ret_busy && (entry = readdir(threads)) != NULL) {
+        pid_t thread = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
+        *ret_busy = thread != 0 && is_busy(pid, thread);
+        if (*ret_busy)
+            return thread;
     }
     return pid;
 }
 
-#define NAMES 5
-
-// Whether a process is below this one.
-static bool is_ours(struct process process)
+// The number that a process or thread has inside is the last in this line of its status.
+static bool is_inner(const char *status, pid_t inner)
 {
-    pid_t self = getpid();
+    char line[256];
+    _cleanup_fclose_ FILE *file = fopen(status, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, "NSpid:", 6) != 0)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        const char *last = strrchr(line, '\t');
+        return last != NULL && atoi(last + 1) == inner;
+    }
+    return false;
+}
+
+static bool is_below(struct process process, pid_t above)
+{
     for (int depth = 0; depth < DEPTH && process.parent > 1; depth++) {
-        if (process.parent == self)
+        if (process.parent == above)
             return true;
         if (!read_process(process.parent, &process))
             return false;
     }
     return false;
 }
+
+// One of the processes of /proc, or of the threads of a process, by its number inside; 0: none.
+static pid_t find_inner(const char *directory, pid_t inner, pid_t above)
+{
+    _cleanup_(cleanup_closedir) DIR *numbers = opendir(directory);
+    const struct dirent *entry;
+    while (numbers != NULL && (entry = readdir(numbers)) != NULL) {
+        char path[384];
+        struct process process;
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        snprintf(path, sizeof path, "%s/%s/status", directory, entry->d_name);
+        if (!is_inner(path, inner))
+            continue;
+        snprintf(path, sizeof path, "%s/%s/stat", directory, entry->d_name);
+        if (read_stat(path, &process) && process.state != 'Z' && process.state != 'X' &&
+            is_below(process, above))
+            return process.pid;
+    }
+    return 0;
+}
+
+pid_t hang_find_inner(pid_t above, pid_t inner)
+{
+    return find_inner("/proc", inner, above);
+}
+
+// Of a thread that was injected into, if it lives, or else of its process.
+static void prefer_stricken(const struct stricken *stricken, pid_t *process, pid_t *thread,
+                            bool *busy)
+{
+    char path[64];
+    pid_t found = stricken->process != 0 ? hang_find_inner(getpid(), stricken->process) : 0;
+    if (found == 0)
+        return;
+    *process = found;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)found);
+    pid_t inner = find_inner(path, stricken->thread, getpid());
+    *busy = inner != 0 && is_busy(found, inner);
+    *thread = inner != 0 ? inner : find_thread(found, busy);
+}
+
+#define NAMES 5
 
 // What leads the sandbox is this very program.
 static bool is_another_program(pid_t pid)
@@ -176,7 +244,7 @@ char *hang_names(void)
         struct process process;
         if (!isdigit((unsigned char)entry->d_name[0]) ||
             !read_process(atoi(entry->d_name), &process) || process.state == 'Z' ||
-            !is_ours(process) || !is_another_program(process.pid))
+            !is_below(process, getpid()) || !is_another_program(process.pid))
             continue;
         struct error *error = put_name(&names, process.pid);
         error_free(error);
@@ -205,12 +273,15 @@ static struct error *put_frame(struct buffer *text, const struct dwarf_live_fram
 
 // Where in its loop a busy thread is met is chance: what several moments have in common is the
 // loop. Frames of Ordeal's own runtime are none of the program's.
-static struct error *look(pid_t pid, const char *root, struct buffer *stack, struct buffer *key)
+static struct error *look(pid_t pid, const char *root, const struct stricken *stricken,
+                          struct buffer *stack, struct buffer *key)
 {
     _cleanup_(dwarf_live_stack_deinit) struct dwarf_live_stack found = {0};
     pid_t process = find_hanging(pid);
     bool busy;
     pid_t thread = find_thread(process, &busy);
+    if (!busy)
+        prefer_stricken(stricken, &process, &thread, &busy);
     TRY(dwarf_live_stack(process, thread, root, busy ? SAMPLES : 1, TIMEOUT_NS, &found));
     for (size_t i = 0; i < found.frames.count; i++) {
         const struct dwarf_live_frame *frame = &found.frames.items[i];
@@ -222,10 +293,11 @@ static struct error *look(pid_t pid, const char *root, struct buffer *stack, str
     return NULL;
 }
 
-void hang_look(pid_t pid, const char *root, char **ret_stack, char **ret_key)
+void hang_look(pid_t pid, const char *root, const struct stricken *stricken, char **ret_stack,
+               char **ret_key)
 {
     _cleanup_(buffer_deinit) struct buffer stack = {0}, key = {0};
-    struct error *error = look(pid, root, &stack, &key);
+    struct error *error = look(pid, root, stricken, &stack, &key);
     *ret_stack = error == NULL ? TAKE(stack.data) : NULL;
     *ret_key = error == NULL ? TAKE(key.data) : NULL;
     error_free(error);

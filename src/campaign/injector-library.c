@@ -322,6 +322,7 @@ const struct injector injector_library = {
     .prepare = prepare,
     .moved = moved,
     .begin = begin,
+    .stricken = library_stricken,
     .observe = library_observe,
     .candidates = candidates,
     .remarks = remarks,

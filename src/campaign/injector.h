@@ -87,6 +87,11 @@ void observation_keep_rule(struct observation *observation, uint32_t rule, uint6
 // The first activation of another of the spec's faults than the first one's, or NULL.
 const struct injection *injection_second(const struct observation *observation);
 
+// The thread that a fault was injected into last, by its numbers inside the sandbox; 0: none.
+struct stricken {
+    pid_t process, thread;
+};
+
 // Many faults in one run of the workload, which forks where each is injected: trial/forking.h.
 struct injector_forks {
     // As prepare() of the injector. `suits` says for each of the shots whether it is among them.
@@ -119,6 +124,8 @@ struct injector {
     // As in sandbox_step; NULL if the injector does nothing from outside.
     uint64_t (*started)(void *self, pid_t pid);
     uint64_t (*tick)(void *self, pid_t pid, uint64_t ns);
+    // While the workload runs; NULL if there is no telling.
+    struct stricken (*stricken)(void *self);
     // When all processes are gone, `root` still being there.
     struct error *(*observe)(void *self, const char *root, struct observation *ret_observation);
 

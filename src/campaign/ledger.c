@@ -315,6 +315,13 @@ static bool shows(const struct finding_group *group, const struct pool_result *r
            strcmp(finding_cause(result), group->cause) == 0;
 }
 
+// The same trial again. Of processes that wait for each other it is chance whose stack is seen.
+static bool repeats(const struct finding_group *group, const struct pool_result *result)
+{
+    return shows(group, result) ||
+           (group->verdict == VERDICT_HANG && result->judgement.verdict == VERDICT_HANG);
+}
+
 // One of two faults by itself: if that is enough, it is the better example.
 static struct error *try_alone(struct ledger *ledger, struct finding_group *group,
                                const struct trial_job *job, const struct pool_result *result,
@@ -332,7 +339,7 @@ static struct error *try_alone(struct ledger *ledger, struct finding_group *grou
 static struct error *conclude(struct ledger *ledger, struct finding_group *group,
                               const struct trial_job *job, struct pool_result *result)
 {
-    bool repeated = shows(group, result);
+    bool repeated = repeats(group, result);
     group->repeats += repeated;
     if (repeated && group->repeats < FINDING_REPEATS)
         return NULL; // once more

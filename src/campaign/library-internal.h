@@ -68,6 +68,7 @@ struct choice_options library_choice_options(const struct library *library);
 
 // ---- library-observe.c ----
 
+struct stricken library_stricken(void *self);
 struct error *library_observe(void *self, const char *root, struct observation *ret_observation);
 
 // ---- library-forks.c ----

@@ -3,6 +3,7 @@
 #include "campaign/library-internal.h"
 
 #include "base/cleanup.h"
+#include "trial/region.h"
 #include "trial/resolver.h"
 
 #include <stdlib.h>
@@ -79,6 +80,26 @@ static struct error *record(struct library *library, const struct wire_view *vie
     else if (!library->automatic && recording->runs == 1)
         TRY(gaps_look(&library->gaps, &library->plan, view));
     return note_lost(recording, lost, observation);
+}
+
+// From a copy: who writes the region lives.
+struct stricken library_stricken(void *self)
+{
+    const struct library *library = self;
+    struct region *region = armed_region(library->armed);
+    struct region_copy copy = {0};
+    struct stricken found = {0};
+    region_mend(region);
+    struct error *error = region->cut ? error_no_memory() : region_copy_take(region, &copy);
+    for (uint32_t i = 0; error == NULL && i < copy.view.record_count; i++) {
+        const struct wire_record *record = &copy.view.journal[i];
+        if (record->state == WIRE_RECORD_COMPLETE && record->kind == WIRE_RECORD_INJECTION)
+            found = (struct stricken){(pid_t)record->pid, (pid_t)record->tid};
+    }
+    if (error == NULL)
+        region_copy_close(&copy);
+    error_free(error);
+    return found;
 }
 
 struct error *library_observe(void *self, const char *root, struct observation *ret_observation)

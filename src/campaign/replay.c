@@ -104,7 +104,8 @@ static struct error *run_once(const struct replay *replay, struct shooting *shoo
     const char *cause =
         judgement.cause != NULL ? judgement.cause : verdict_facts[judgement.verdict].name;
     end->repeated += judgement.verdict == replay->trial.verdict &&
-                     (replay->cause == NULL || strcmp(replay->cause, cause) == 0);
+                     (replay->cause == NULL || judgement.verdict == VERDICT_HANG ||
+                      strcmp(replay->cause, cause) == 0);
     free(end->reason);
     end->reason = TAKE(judgement.reason);
     return NULL;

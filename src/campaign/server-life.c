@@ -9,15 +9,12 @@
 #include "campaign/server-drive.h"
 #include "campaign/server-words.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #define MARGIN_NS  30000000000ull // for a driver that does not work itself
 #define FOREVER_NS (365ull * 24 * 3600 * 1000000000)
-#define DEPTH      32
 
 struct server_life {
     const struct definition *definition;
@@ -120,66 +117,19 @@ void server_life_fill(const struct server_life *life, struct sandbox_step *step)
                            : (1 + SERVER_ROUNDS) * life->timeout_ns + life->grace_ns + MARGIN_NS;
 }
 
-// The number that a process has inside is the last in this line of its status.
-static bool is_inner(pid_t pid, pid_t inner)
+bool server_life_is_late(const struct server_life *life)
 {
-    char path[64], line[256];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    _cleanup_fclose_ FILE *file = fopen(path, "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "NSpid:", 6) != 0)
-            continue;
-        line[strcspn(line, "\n")] = '\0';
-        const char *last = strrchr(line, '\t');
-        return last != NULL && atoi(last + 1) == inner;
-    }
-    return false;
-}
-
-static pid_t parent_of(pid_t pid)
-{
-    char path[64], line[1024];
-    int parent = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    _cleanup_fclose_ FILE *file = fopen(path, "re");
-    const char *end =
-        file != NULL && fgets(line, sizeof line, file) != NULL ? strrchr(line, ')') : NULL;
-    return end != NULL && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
-}
-
-static bool is_below(pid_t pid, pid_t above)
-{
-    for (int depth = 0; depth < DEPTH && pid > 1; depth++) {
-        pid = parent_of(pid);
-        if (pid == above)
-            return true;
-    }
-    return false;
-}
-
-// A process below `above` by its number inside; `above` itself if there is none.
-static pid_t find_inner(pid_t above, pid_t inner)
-{
-    DIR *processes = opendir("/proc");
-    const struct dirent *entry;
-    pid_t found = above;
-    while (processes != NULL && found == above && (entry = readdir(processes)) != NULL) {
-        pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
-        if (pid != 0 && pid != above && is_inner(pid, inner) && is_below(pid, above))
-            found = pid;
-    }
-    if (processes != NULL)
-        closedir(processes);
-    return found;
+    return atomic_load(&life->state->look) == SERVER_LATE;
 }
 
 uint64_t server_life_tick(struct server_life *life, pid_t pid, uint64_t ns, const char *root,
-                          struct outcome_run *run)
+                          const struct stricken *stricken, struct outcome_run *run)
 {
-    if (atomic_load(&life->state->look) == SERVER_LATE) {
+    if (server_life_is_late(life)) {
         free(run->hang_stack);
         free(run->hang_key);
-        hang_look(find_inner(pid, life->state->server), root, &run->hang_stack, &run->hang_key);
+        pid_t server = hang_find_inner(pid, life->state->server);
+        hang_look(server != 0 ? server : pid, root, stricken, &run->hang_stack, &run->hang_key);
         atomic_store(&life->state->look, SERVER_LOOKED);
     }
     return ns + SERVER_TICK_NS;

@@ -29,9 +29,10 @@ void server_life_free(struct server_life *life);
 // Makes a step of it; time, input and data are not touched.
 void server_life_fill(const struct server_life *life, struct sandbox_step *step);
 const struct server_state *server_life_state(const struct server_life *life);
+bool server_life_is_late(const struct server_life *life); // its stack is looked at in the next tick
 // As of sandbox_step.tick; `pid` is the driver's. `root` as of sandbox_root().
 uint64_t server_life_tick(struct server_life *life, pid_t pid, uint64_t ns, const char *root,
-                          struct outcome_run *run);
+                          const struct stricken *stricken, struct outcome_run *run);
 // The next round of the load, with this rule; server_life_enough() ends it and stops the server.
 void server_life_ask(struct server_life *life, uint32_t rule);
 void server_life_enough(struct server_life *life);

@@ -72,6 +72,7 @@ struct life {
 
 void life_deinit(struct life *life);
 void life_keep_error(struct life *life, struct error *error); // if it is the first
+struct stricken life_stricken(const struct life *life);
 struct error *life_lead(struct life *life, uint64_t timeout_ns);
 
 // Servers. The tick as of sandbox_step.

@@ -58,8 +58,11 @@ uint64_t life_server_tick(void *data, pid_t pid, uint64_t ns)
     struct life *life = data;
     if (life->session != NULL)
         life_keep_error(life, go_on(life));
-    uint64_t next =
-        server_life_tick(life->server, pid, ns, sandbox_root(life->shooting->sandbox), life->run);
+    struct stricken stricken = {0};
+    if (server_life_is_late(life->server))
+        stricken = life_stricken(life);
+    uint64_t next = server_life_tick(life->server, pid, ns, sandbox_root(life->shooting->sandbox),
+                                     &stricken, life->run);
     return life->session != NULL ? ns + SESSION_TICK_NS : next;
 }
 

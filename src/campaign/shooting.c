@@ -275,11 +275,19 @@ static void workload_lingering(void *data)
         life->shooting->lingering(life->shooting->lingering_data, names);
 }
 
+struct stricken life_stricken(const struct life *life)
+{
+    const struct injector *injector = life->shooting->injector;
+    return injector->stricken != NULL ? injector->stricken(life->shooting->self)
+                                      : (struct stricken){0};
+}
+
 static void workload_overdue(void *data, pid_t pid)
 {
     struct life *life = data;
     life->run->remaining = hang_names();
-    hang_look(pid, sandbox_root(life->shooting->sandbox), &life->run->hang_stack,
+    const struct stricken stricken = life_stricken(life);
+    hang_look(pid, sandbox_root(life->shooting->sandbox), &stricken, &life->run->hang_stack,
               &life->run->hang_key);
 }
 

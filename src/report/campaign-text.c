@@ -186,6 +186,13 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     PUT(&page->terminal, "%-10s ", name);
     _cleanup_(buffer_deinit) struct buffer title = {0};
     TRY(text_put_fit(&title, finding->title, LONGEST_TITLE, NULL));
+    // Where it crashes or hangs is one place, whatever of many things led there.
+    bool placed = finding->verdict == VERDICT_CRASH || finding->verdict == VERDICT_HANG;
+    bool once = page->facts.campaign.planned <= page->facts.selected; // each of them
+    if (placed && once && finding->trials > 1)
+        TRY(buffer_printf(&title, ", and after %llu other failure%s",
+                          (unsigned long long)finding->trials - 1,
+                          finding->trials == 2 ? "" : "s"));
     const char *severity = severity_word(finding_severity(finding->verdict, finding->cause));
     if (severity != NULL)
         TRY(buffer_printf(&title, "; severity: %s", severity));

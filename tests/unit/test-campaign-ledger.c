@@ -160,6 +160,31 @@ static void test_confirmation(void **state)
     bench_end(&bench);
 }
 
+// Of processes that wait for each other, another one may be looked at in the next run.
+static void test_hangs_elsewhere(void **state)
+{
+    struct bench bench;
+    bench_start(&bench);
+    struct trial_job job = job_of(&bench, 1);
+    const char *causes[] = {"hang in worker", "hang in master", "hang in worker"};
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        struct pool_result result = result_of(VERDICT_HANG, 1);
+        size_t index;
+        free(result.judgement.cause);
+        result.judgement.cause = strdup(causes[i]);
+        if (i == 0)
+            ok(ledger_keep(&bench.ledger, &job, NULL, &result));
+        else {
+            assert_non_null(ledger_unconfirmed(&bench.ledger, &index));
+            ok(ledger_confirm(&bench.ledger, index, &job, &result));
+        }
+        pool_result_deinit(&result);
+    }
+    finding_is(&bench, 1, STORE_CONFIRMED);
+    trial_job_deinit(&job);
+    bench_end(&bench);
+}
+
 // The trial that repeats is the one that stands for the finding.
 static void test_next_trial_confirms(void **state)
 {
@@ -250,9 +275,8 @@ static void test_fewest_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_confirmation),
-        cmocka_unit_test(test_next_trial_confirms),
-        cmocka_unit_test(test_overtaken_confirmation),
+        cmocka_unit_test(test_confirmation),        cmocka_unit_test(test_hangs_elsewhere),
+        cmocka_unit_test(test_next_trial_confirms), cmocka_unit_test(test_overtaken_confirmation),
         cmocka_unit_test(test_fewest_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
