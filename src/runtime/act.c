@@ -3,6 +3,8 @@
 // original, where that is performed.
 #include "runtime/runtime.h"
 
+#include <errno.h>
+#include <sys/socket.h>
 #include <time.h>
 
 // glibc's FILE begins with a word of flags; pointers follow.
@@ -135,6 +137,15 @@ static uint64_t stack_words(const struct call_frame *frame)
     return words;
 }
 
+// A connection that was reset does not work a moment later: for the peer, too, it is gone.
+static bool is_lost(const struct wire_habit *habit, const struct wire_rule *rule)
+{
+    const uint32_t failing = WIRE_RETURN | WIRE_ERRNO;
+    return habit != NULL && (habit->flags & WIRE_HABIT_CONNECTED) != 0 &&
+           (rule->actions & failing) == failing && (rule->actions & WIRE_SKIPPED) == 0 &&
+           (rule->error == ECONNRESET || rule->error == EPIPE || rule->error == ETIMEDOUT);
+}
+
 static enum decision finish(struct call_frame *frame, const struct function *function,
                             const struct wire_rule *rule)
 {
@@ -142,6 +153,8 @@ static enum decision finish(struct call_frame *frame, const struct function *fun
     uint32_t stream = stream_action(function->habit, rule);
     if (stream != 0)
         mark_stream(frame, function->habit, stream);
+    if (is_lost(function->habit, rule))
+        SYSTEM_2(__NR_shutdown, arguments[0], SHUT_RDWR); // of anything but a socket: nothing
     if ((rule->actions & WIRE_OUT) != 0)
         store_outputs(frame, rule, function->name);
     if ((rule->actions & WIRE_ERRNO) != 0 && __errno_location != NULL)

@@ -15,6 +15,7 @@ enum wire_habit_flag {
     WIRE_HABIT_ENDS_0 = 1 << 2, // 0 without an errno is the end of the stream
     WIRE_HABIT_ENDS_EOF = 1 << 3, // EOF without an errno is
     WIRE_HABIT_LOSES = 1 << 4, // of argument 1, a FILE: with an errno, its buffer was not written
+    WIRE_HABIT_CONNECTED = 1 << 5, // with an errno of lost connections, that of argument 1 is gone
 };
 
 // In place of an argument's number: a stream that the function does not name.
@@ -51,6 +52,9 @@ static const struct wire_habit wire_habits[] = {
     {"__isoc99_vscanf", WIRE_HABIT_STDIN, WIRE_HABIT_ENDS_EOF},
     {"__overflow", 1, 0},
     {"__printf_chk", WIRE_HABIT_STDOUT, 0},
+    {"__read_chk", 0, WIRE_HABIT_CONNECTED},
+    {"__recv_chk", 0, WIRE_HABIT_CONNECTED},
+    {"__recvfrom_chk", 0, WIRE_HABIT_CONNECTED},
     {"__sigsetjmp", 0, WIRE_HABIT_DIRECT},
     {"__uflow", 1, WIRE_HABIT_ENDS_EOF},
     {"__underflow", 1, WIRE_HABIT_ENDS_EOF},
@@ -127,7 +131,17 @@ static const struct wire_habit wire_habits[] = {
     {"putwc_unlocked", 2, 0},
     {"putwchar", WIRE_HABIT_STDOUT, 0},
     {"putwchar_unlocked", WIRE_HABIT_STDOUT, 0},
+    {"read", 0, WIRE_HABIT_CONNECTED},
+    {"readv", 0, WIRE_HABIT_CONNECTED},
+    {"recv", 0, WIRE_HABIT_CONNECTED},
+    {"recvfrom", 0, WIRE_HABIT_CONNECTED},
+    {"recvmsg", 0, WIRE_HABIT_CONNECTED},
     {"scanf", WIRE_HABIT_STDIN, WIRE_HABIT_ENDS_EOF},
+    {"send", 0, WIRE_HABIT_CONNECTED},
+    {"sendfile", 0, WIRE_HABIT_CONNECTED},
+    {"sendfile64", 0, WIRE_HABIT_CONNECTED},
+    {"sendmsg", 0, WIRE_HABIT_CONNECTED},
+    {"sendto", 0, WIRE_HABIT_CONNECTED},
     {"setjmp", 0, WIRE_HABIT_DIRECT},
     {"siglongjmp", 0, WIRE_HABIT_DIRECT},
     {"sigsetjmp", 0, WIRE_HABIT_DIRECT},
@@ -140,6 +154,8 @@ static const struct wire_habit wire_habits[] = {
     {"vscanf", WIRE_HABIT_STDIN, WIRE_HABIT_ENDS_EOF},
     {"vwprintf", WIRE_HABIT_STDOUT, 0},
     {"wprintf", WIRE_HABIT_STDOUT, 0},
+    {"write", 0, WIRE_HABIT_CONNECTED},
+    {"writev", 0, WIRE_HABIT_CONNECTED},
 };
 #define WIRE_HABITS (sizeof wire_habits / sizeof *wire_habits)
 

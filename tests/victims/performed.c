@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 extern double seen[32];
@@ -38,12 +40,28 @@ static void files(void)
            access("renamed", F_OK) == 0 ? "renamed" : "still there");
 }
 
+static void connection(void)
+{
+    int ends[2];
+    char byte = 'x';
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0 || send(ends[1], "xy", 2, 0) != 2)
+        return;
+    errno = 0;
+    ssize_t first = recv(ends[0], &byte, 1, 0);
+    int error = errno;
+    bool lost = send(ends[1], "z", 1, MSG_NOSIGNAL) < 0;
+    printf("recv %zd errno %d, then %s\n", first, error, lost ? "lost" : "connected");
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(int argc, char **argv)
 {
     (void)argv;
     if (argc > 1)
         fall();
     files();
+    connection();
     int result = mixed(1, 2, 3, 4, "\5", 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18);
     printf("mixed %d:", result);
     for (int i = 0; i < 18; i++)
