@@ -95,7 +95,7 @@ static struct error *put_executions(const struct fidelity_result *result, struct
         TRY(buffer_printf(text, "The tail falls with exponent %.3f", counts->tail.exponent));
         if (!isnan(counts->tail.error))
             TRY(buffer_printf(text, " (standard error %.3f)", counts->tail.error));
-        TRY(buffer_printf(text, "; the fattest possible is 1.\n"));
+        TRY(buffer_printf(text, "; 1 is fattest.\n"));
     }
     TRY(put_histogram(counts, text));
     if (result->runs > 1)
@@ -224,23 +224,23 @@ static struct error *put_correlations(const struct fidelity_shown *shown, struct
 
 static struct error *put_comparison(const struct fidelity_shown *shown, struct buffer *text)
 {
-    TRY(buffer_printf(text, "\nWorkload            candidates blocks  lines instr.  exponent  "
-                            "JS exec.  JS log        V\n"));
+    TRY(buffer_printf(text, "\n%-16s%8s%7s%7s%7s%9s%9s%9s%7s\n", "Workload", "faults", "blocks",
+                      "lines", "instr.", "exponent", "JS exec.", "JS log", "V"));
     for (size_t i = 0; i < shown->count; i++) {
         const struct fidelity_result *result = &shown->results[i];
         size_t used = 0;
-        TRY(text_put_fit(text, shown->workloads[i].label, 20, &used));
-        TRY(buffer_printf(text, "%*s", used < 20 ? (int)(20 - used) : 0, ""));
-        TRY(buffer_printf(text, "%9.1f%%%6.1f%%%6.1f%%%6.1f%%",
+        TRY(text_put_fit(text, shown->workloads[i].label, 16, &used));
+        TRY(buffer_printf(text, "%*s", used < 16 ? (int)(16 - used) : 0, ""));
+        TRY(buffer_printf(text, "%7.1f%%%6.1f%%%6.1f%%%6.1f%%",
                           fidelity_percent(result->coverage[UNIT_CANDIDATES]),
                           fidelity_percent(result->coverage[UNIT_BLOCKS]),
                           fidelity_percent(result->coverage[UNIT_LINES]),
                           fidelity_percent(result->coverage[UNIT_INSTRUCTIONS])));
         if (isnan(result->counts.tail.exponent))
-            TRY(buffer_printf(text, "         -"));
+            TRY(buffer_printf(text, "        -"));
         else
             TRY(buffer_printf(text, "%9.3f", result->counts.tail.exponent));
-        TRY(buffer_printf(text, "%9.5f%9.5f%8.3f\n", result->to_executed.divergence,
+        TRY(buffer_printf(text, "%9.5f%9.5f%7.3f\n", result->to_executed.divergence,
                           result->to_logarithms.divergence, result->association));
     }
     TRY(buffer_append(text, "\n", 1));
