@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#define MOST_CONTENTS 640 // fewer than slots
+#define MOST_CONTENTS 1200 // fewer than slots
+#define MOST_NAMED    900  // what depends on the result comes first
 
 void contents_deinit(struct contents *contents)
 {
@@ -81,7 +82,7 @@ static uint16_t put(struct contents *contents, struct content content, const int
                 return *slot;
             continue;
         }
-        if (contents->items.count > MOST_CONTENTS)
+        if (contents->items.count > (numbers != NULL ? MOST_CONTENTS : MOST_NAMED))
             return CONTENT_UNKNOWN;
         bool kept =
             content.kind != CONTENT_NUMBERS || add_numbers(contents, numbers, &content.first);
@@ -125,6 +126,54 @@ uint16_t content_of_address(struct contents *contents, uint64_t base, int64_t of
 {
     return put(contents, (struct content){.kind = CONTENT_ADDRESS, .base = base, .offset = offset},
                NULL);
+}
+
+// A name made of others has its topmost bit set and in the next ones how many went into it: in a
+// loop it would grow without end.
+#define COMBINED     (1ull << 63)
+#define LENGTH_SHIFT 60
+#define LONGEST      6
+
+static uint64_t mixed(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 31;
+}
+
+// False if it is neither a name nor a number that is the same for all lanes.
+static bool name_of(const struct contents *contents, uint16_t content, bool with_offset,
+                    uint64_t *ret_name, unsigned *length)
+{
+    const struct content *item = content_at(contents, content);
+    int64_t number;
+    if (content_constant(contents, content, &number)) {
+        *ret_name = mixed(1, (uint64_t)number);
+        return true;
+    }
+    *ret_name = mixed(mixed(2, item->base), with_offset ? (uint64_t)item->offset : 0);
+    *length += (item->base & COMBINED) != 0 ? item->base >> LENGTH_SHIFT & 7 : 0;
+    return item->kind == CONTENT_ADDRESS;
+}
+
+uint16_t content_combined(struct contents *contents, unsigned operation, uint16_t left,
+                          uint16_t right)
+{
+    const struct content *x = content_at(contents, left), *y = content_at(contents, right);
+    bool sum = operation == CONTENT_SUM && x->kind == CONTENT_ADDRESS && y->kind == CONTENT_ADDRESS;
+    uint64_t a, b, offset = 0;
+    unsigned length = 1;
+    if (!name_of(contents, left, !sum, &a, &length) ||
+        !name_of(contents, right, !sum, &b, &length) || length > LONGEST)
+        return CONTENT_UNKNOWN;
+    if (sum) { // whichever comes first, and however far behind each it is
+        uint64_t first = a < b ? a : b;
+        b = a < b ? b : a;
+        a = first;
+        offset = (uint64_t)x->offset + (uint64_t)y->offset;
+    }
+    uint64_t name = mixed(mixed(mixed(3, operation), a), b) >> 4;
+    return content_of_address(contents, COMBINED | (uint64_t)length << LENGTH_SHIFT | name,
+                              (int64_t)offset);
 }
 
 bool content_number(const struct contents *contents, uint16_t content, unsigned lane,
@@ -198,6 +247,9 @@ uint16_t content_apply(struct contents *contents, enum isa_kind operation, uint1
     if (b->kind == CONTENT_ADDRESS && width == 8 && operation == ISA_ADD &&
         content_constant(contents, left, &number))
         return content_of_address(contents, b->base, calculate(ISA_ADD, b->offset, number, width));
+    if (!unary && width >= 4 && (a->kind == CONTENT_ADDRESS || b->kind == CONTENT_ADDRESS) &&
+        a->kind != CONTENT_NOTHING && b->kind != CONTENT_NOTHING && !derived)
+        return content_combined(contents, operation | width << 8, left, right);
     uint64_t known = 0;
     int64_t numbers[CONTENT_LANES];
     for (unsigned i = 0; i < contents->lanes; i++) {

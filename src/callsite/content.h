@@ -20,7 +20,7 @@ struct content {
     bool derived;   // depends on the call's result
     uint64_t known; // NUMBERS: lanes whose number is known
     uint32_t first; // NUMBERS: in `numbers`
-    uint64_t base;  // ADDRESS: something that is only known by name
+    uint64_t base;  // ADDRESS: something that is only known by name; pointer or number
     int64_t offset; // ADDRESS: bytes behind it
 };
 
@@ -29,7 +29,7 @@ struct contents {
     unsigned lanes;
     ARRAY(struct content) items;
     ARRAY(int64_t) numbers;
-    uint16_t slots[1024]; // open addressing, item
+    uint16_t slots[2048]; // open addressing, item
     bool short_of_memory; // something was not added
 };
 void contents_deinit(struct contents *contents);
@@ -41,6 +41,12 @@ uint16_t content_of_lanes(struct contents *contents, uint64_t known, const int64
                           bool derived);
 uint16_t content_of_number(struct contents *contents, int64_t number);
 uint16_t content_of_address(struct contents *contents, uint64_t base, int64_t offset);
+
+// What an operation makes of things that are only known by name has a name, too: the same of the
+// same. CONTENT_UNKNOWN if it is too long.
+#define CONTENT_SUM (ISA_ADD | 8 << 8) // as an operation; others are the caller's
+uint16_t content_combined(struct contents *contents, unsigned operation, uint16_t left,
+                          uint16_t right);
 
 static inline const struct content *content_at(const struct contents *contents, uint16_t content)
 {

@@ -232,9 +232,16 @@ static struct error *look_for_use(struct finding *finding, const struct root *ro
     struct outcome retried;
     TRY(follower_run(finding->follower, root->block, &finding->candidates.items[root->callee],
                      root->known, root->numbers, root->failures, FOLLOW_RETRY, &retried));
-    if (retried.interrupted) {
+    if (retried.forgotten && retried.handed_back) {
+        struct asked asked = {0};
+        retried.returned_untold = root->failures;
+        TRY(ask_callers(finding, finding->image->blocks.items[root->block].function, root->callee,
+                        &retried, 0, &asked));
+        retried.forgotten = asked.callers != 0 && asked.used == 0;
+    }
+    if (retried.interrupted || retried.forgotten) {
         outcome->interrupted = true;
-        outcome->use = retried.use;
+        outcome->use = retried.interrupted ? retried.use : SITE_IGNORED;
     }
     return NULL;
 }

@@ -58,6 +58,7 @@ static void note_use(struct follower *follower, const struct way *way, uint32_t 
         (successes & (successes - 1)) != 0 && use != SITE_COMPARED && use != SITE_RETURNED)
         follower->outcome.valued = true;
     bool failed = follow_failed(follower, way) && way->asked;
+    follower->used_failed |= failed && use != SITE_COMPARED && use != SITE_RETURNED;
     if (follower->mode == FOLLOW_RETRY && weight(use) == 5 && (failed || successes != 0))
         note_reached(follower, at, use, failed, successes != 0);
 }
@@ -169,6 +170,7 @@ void follow_returned(struct follower *follower, struct way *way, uint32_t at)
     uint64_t untold = follow_untold(follower, way);
     if (derived && untold != 0)
         follow_used(follower, way, at, SITE_RETURNED);
+    outcome->handed_back |= derived && way->asked && follow_failed(follower, way);
     for (unsigned i = 0; i < follower->contents.lanes; i++) {
         uint64_t bit = 1ull << i;
         int64_t number = 0;

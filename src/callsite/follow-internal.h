@@ -14,12 +14,19 @@ struct way {
     bool used;         // dangerously, while a failure was not told apart
     bool fresh;        // errno is still the call's
     bool asked;        // errno was compared, and only failures come along here
+    uint32_t asked_in; // block
 };
 
 #define USES 32
 struct use_note { // a dangerous use, and who reaches it
     uint64_t key; // an instruction, or whom it is passed to
     uint8_t use;  // enum site_use
+    bool by_failure, by_success;
+};
+
+#define JOINS 32
+struct join { // a block, and who enters it
+    uint32_t block;
     bool by_failure, by_success;
 };
 
@@ -47,6 +54,9 @@ struct follower {
     ARRAY(uint32_t) left;                // likewise
     unsigned use_count;
     struct use_note uses[USES];
+    unsigned join_count;      // FOLLOW_RETRY
+    struct join joins[JOINS]; // likewise
+    bool used_failed;         // likewise: a failure that was asked about is used
 };
 
 // follow-event.c: what is worth noting.

@@ -103,6 +103,12 @@ static bool is_errno(const struct follower *follower, uint16_t content)
     return item->kind == CONTENT_ADDRESS && item->base == BASE_ERROR_VALUE;
 }
 
+static void follow_asked(struct way *way)
+{
+    way->asked = true;
+    way->asked_in = way->block;
+}
+
 static void compared(struct follower *follower, struct way *way, uint32_t at)
 {
     const struct isa_fact *fact = &follower->image->facts.items[at];
@@ -110,7 +116,7 @@ static void compared(struct follower *follower, struct way *way, uint32_t at)
     struct contents *contents = &follower->contents;
     if (is_errno(follower, flags->left) || is_errno(follower, flags->right)) {
         if (way->fresh && follow_failed(follower, way))
-            way->asked = true;
+            follow_asked(way);
         else if (way->fresh)
             follow_told(follower, way, at, ~0ull, true);
         return;
@@ -172,6 +178,17 @@ static void touched(struct follower *follower, struct way *way, uint32_t at)
     }
 }
 
+// In the function's own variables, arrays among them.
+static bool is_local(const struct follower *follower, const struct way *way,
+                     const struct isa_fact *fact)
+{
+    if (fact->base >= ISA_REGISTERS)
+        return false;
+    const struct content *base =
+        content_at(&follower->contents, way->machine.registers[fact->base]);
+    return base->kind == CONTENT_ADDRESS && base->base == BASE_FRAME;
+}
+
 static void stored(struct follower *follower, struct way *way, uint32_t at)
 {
     const struct isa_fact *fact = &follower->image->facts.items[at];
@@ -180,7 +197,7 @@ static void stored(struct follower *follower, struct way *way, uint32_t at)
         !content_derived(&follower->contents, way->machine.registers[fact->src]))
         return;
     bool known = machine_address(&way->machine, &follower->contents, follower->image, at, &where);
-    if (known && where.base == BASE_FRAME)
+    if (is_local(follower, way, fact))
         return;
     follow_used(follower, way, at,
                 known && where.base == BASE_GLOBAL ? SITE_STORED_GLOBAL : SITE_STORED_ELSEWHERE);

@@ -57,6 +57,17 @@ const uint32_t *follower_left(const struct follower *follower, size_t *ret_count
     return follower->left.items;
 }
 
+static bool is_held(const struct follower *follower, const struct machine *machine)
+{
+    for (unsigned i = 0; i < ISA_REGISTERS; i++)
+        if (content_derived(&follower->contents, machine->registers[i]))
+            return true;
+    for (unsigned i = 0; i < machine->cell_count; i++)
+        if (content_derived(&follower->contents, machine->cells[i].content))
+            return true;
+    return machine_flags_derived(machine, &follower->contents);
+}
+
 static bool is_followed(const struct follower *follower, const struct way *way)
 {
     const struct machine *machine = &way->machine;
@@ -70,13 +81,7 @@ static bool is_followed(const struct follower *follower, const struct way *way)
         return false;
     if (follower->mode == FOLLOW_SUCCESS && way->alive != 0 && failed)
         return false;
-    for (unsigned i = 0; i < ISA_REGISTERS; i++)
-        if (content_derived(&follower->contents, machine->registers[i]))
-            return true;
-    for (unsigned i = 0; i < machine->cell_count; i++)
-        if (content_derived(&follower->contents, machine->cells[i].content))
-            return true;
-    return machine_flags_derived(machine, &follower->contents) || (way->fresh && way->distance < 8);
+    return is_held(follower, machine) || (way->fresh && way->distance < 8);
 }
 
 static struct error *leave(struct follower *follower, const struct way *way)
@@ -111,6 +116,40 @@ static struct error *push(struct follower *follower, const struct way *way)
     return NULL;
 }
 
+// Where failures that were asked about lead to while they could still be told apart, and successes.
+static void note_join(struct follower *follower, const struct way *way, uint32_t from)
+{
+    bool success = (way->alive & follower->candidates->successes) != 0;
+    bool failure = follow_failed(follower, way) && way->asked &&
+                   (from == way->asked_in || is_held(follower, &way->machine));
+    unsigned i = 0;
+    if (way->alive == 0 || way->block == follower->start || (!failure && !success))
+        return;
+    while (i < follower->join_count && follower->joins[i].block != way->block)
+        i++;
+    if (i == JOINS) {
+        follower->used_failed = true; // nobody knows
+        return;
+    }
+    if (i == follower->join_count)
+        follower->joins[follower->join_count++] = (struct join){.block = way->block};
+    follower->joins[i].by_failure |= failure;
+    follower->joins[i].by_success |= success;
+}
+
+// Failures of which errno does not say that the call was interrupted go where successes go, and
+// nobody looks at them there.
+static bool is_forgotten(const struct follower *follower)
+{
+    bool some = false;
+    for (unsigned i = 0; i < follower->join_count; i++) {
+        if (follower->joins[i].by_failure && !follower->joins[i].by_success)
+            return false;
+        some = some || follower->joins[i].by_failure;
+    }
+    return some && !follower->used_failed && !follower->outcome.cut && !follower->outcome.lost;
+}
+
 static struct error *go_to(struct follower *follower, const struct way *way, uint32_t block,
                            uint64_t lanes)
 {
@@ -118,6 +157,8 @@ static struct error *go_to(struct follower *follower, const struct way *way, uin
     next.alive &= lanes;
     next.block = block;
     next.at = follower->image->blocks.items[block].first;
+    if (follower->mode == FOLLOW_RETRY)
+        note_join(follower, &next, way->block);
     return push(follower, &next);
 }
 
@@ -271,6 +312,23 @@ static struct error *leave_by_call(struct follower *follower, struct way *way, u
     return go_on(follower, way);
 }
 
+// A tail call; what it gives back is what the function returns.
+static struct error *leave_by_tail(struct follower *follower, struct way *way, uint32_t at)
+{
+    uint32_t callee = follower->image->blocks.items[way->block].callee;
+    bool returned = false;
+    if (callee != FLOW_NONE && !flow_callee_is_import(callee))
+        TRY(follow_into(follower, way, at, callee, &returned));
+    follow_passed(follower, way, at, callee);
+    if (!returned || follower->mode == FOLLOW_NO_END)
+        return NULL;
+    way->machine.registers[ISA_RETURN] =
+        content_of_lanes(&follower->contents, follower->inner->outcome.returned_known,
+                         follower->inner->outcome.returned_numbers, true);
+    follow_returned(follower, way, at);
+    return NULL;
+}
+
 static struct error *leave_block(struct follower *follower, struct way *way, uint32_t at)
 {
     const struct flow_block *block = &follower->image->blocks.items[way->block];
@@ -291,12 +349,11 @@ static struct error *leave_block(struct follower *follower, struct way *way, uin
     case ISA_BRANCH:
         return leave_by_branch(follower, way, at);
     case ISA_JUMP_INDIRECT:
-        if (block->end == FLOW_TAIL)
-            follow_passed(follower, way, at, block->callee);
-        return block->end == FLOW_TAIL ? NULL : leave_by_table(follower, way, at);
+        return block->end == FLOW_TAIL ? leave_by_tail(follower, way, at)
+                                       : leave_by_table(follower, way, at);
     default:
         if (block->end == FLOW_TAIL)
-            follow_passed(follower, way, at, block->callee);
+            TRY(leave_by_tail(follower, way, at));
         follower->outcome.lost |= block->end == FLOW_UNKNOWN;
         return go_on(follower, way);
     }
@@ -379,7 +436,8 @@ static struct error *start(struct follower *follower, const struct candidates *c
     follower->start = FLOW_NONE;
     follower->searched = follower->errno_registers = 0;
     follower->mode = mode;
-    follower->use_count = follower->entered = 0;
+    follower->use_count = follower->entered = follower->join_count = 0;
+    follower->used_failed = false;
     follower->branches.count = follower->left.count = 0;
     return NULL;
 }
@@ -401,6 +459,7 @@ static struct error *run(struct follower *follower, int64_t budget)
             follower->outcome.interrupted = true;
             follower->outcome.use = follower->uses[i].use;
         }
+    follower->outcome.forgotten = follower->mode == FOLLOW_RETRY && is_forgotten(follower);
     return NULL;
 }
 

@@ -36,6 +36,8 @@ struct outcome {
     bool valued;        // FOLLOW_SUCCESS: a success is used for its value
     bool retried;       // a failure leads back to the call if errno says so
     bool interrupted;   // FOLLOW_RETRY: with another errno, it is used as a success is
+    bool forgotten;     // likewise: it goes where successes go, and nobody looks at it there
+    bool handed_back;   // likewise: but for the function's callers, if it has a result
     // What the function returns: lanes and numbers, and those lanes that return as they are.
     uint64_t returned, returned_known, returned_same;
     uint64_t returned_untold; // failures that are returned without having been told apart

@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+#define INDEXED                                                                                    \
+    0x10000 // as an operation of content_combined(), which knows those of struct isa_fact
+
 static uint64_t made_up(uint32_t fact, unsigned what)
 {
     return ((uint64_t)fact + 1) << 8 | what;
@@ -19,6 +22,32 @@ uint16_t machine_named(struct machine *machine, struct contents *contents, uint3
     if (machine->registers[r] == CONTENT_UNKNOWN)
         machine->registers[r] = content_of_address(contents, made_up(fact, r), 0);
     return machine->registers[r];
+}
+
+// Behind an index that is only known by name everything else is somewhere else.
+static bool add_index(const struct machine *machine, struct contents *contents,
+                      const struct isa_fact *fact, struct cell *where)
+{
+    unsigned scale = fact->flags & ISA_SCALE;
+    int64_t number;
+    if (fact->index >= ISA_REGISTERS)
+        return false;
+    uint16_t index = machine->registers[fact->index];
+    if (content_constant(contents, index, &number)) {
+        where->offset = (int64_t)((uint64_t)where->offset + ((uint64_t)number << scale));
+        return true;
+    }
+    if (content_derived(contents, index))
+        return false;
+    uint16_t base = content_of_address(contents, where->base, scale == 0 ? where->offset : 0);
+    uint16_t element =
+        content_combined(contents, scale == 0 ? CONTENT_SUM : INDEXED + scale, base, index);
+    if (element == CONTENT_UNKNOWN)
+        return false;
+    where->base = content_at(contents, element)->base;
+    if (scale == 0)
+        where->offset = content_at(contents, element)->offset;
+    return true;
 }
 
 bool machine_address(struct machine *machine, struct contents *contents,
@@ -43,13 +72,8 @@ bool machine_address(struct machine *machine, struct contents *contents,
             return false;
         }
     }
-    if (fact->index != ISA_NONE) {
-        if (fact->index >= ISA_REGISTERS ||
-            !content_constant(contents, machine->registers[fact->index], &number))
-            return false;
-        where.offset =
-            (int64_t)((uint64_t)where.offset + ((uint64_t)number << (fact->flags & ISA_SCALE)));
-    }
+    if (fact->index != ISA_NONE && !add_index(machine, contents, fact, &where))
+        return false;
     *ret_where = where;
     return true;
 }
@@ -158,9 +182,9 @@ uint16_t machine_load(struct machine *machine, struct contents *contents,
     }
     if (where.base == BASE_ERROR && where.offset == 0)
         return content_of_address(contents, BASE_ERROR_VALUE, 0);
-    if (width != 8)
+    if (width < 4)
         return CONTENT_UNKNOWN;
-    where.width = 8;
+    where.width = (uint8_t)width;
     where.content = content_of_address(contents, made_up(at, 0x20), 0);
     write_cell(machine, contents, where);
     return where.content;

@@ -17,7 +17,7 @@
 enum site_success {
     SITE_SUCCESS_ANY,     // nothing is known: 0 or a positive number
     SITE_SUCCESS_ZERO,    // 0 and nothing else
-    SITE_SUCCESS_LENGTH,  // how much was done: less than what was asked for is no success either
+    SITE_SUCCESS_LENGTH,  // what was asked for: how much, where, which process; less is no success
     SITE_SUCCESS_VALUE,   // a descriptor, a character, a process: not negative
     SITE_SUCCESS_POINTER, // an address
     SITE_SUCCESS_NEVER,   // who comes back has failed: nothing is to be checked

@@ -126,7 +126,7 @@ static const struct known table[] = {
     {"listxattr", SITE_SUCCESS_LENGTH},
     {"lockf", SITE_SUCCESS_ZERO},
     {"longjmp", SITE_SUCCESS_NEVER},
-    {"lseek", SITE_SUCCESS_VALUE},
+    {"lseek", SITE_SUCCESS_LENGTH},
     {"lstat", SITE_SUCCESS_ZERO},
     {"madvise", SITE_SUCCESS_ZERO},
     {"memfd_create", SITE_SUCCESS_VALUE},
@@ -297,7 +297,7 @@ static const struct known table[] = {
     {"wait", SITE_SUCCESS_VALUE},
     {"wait3", SITE_SUCCESS_VALUE},
     {"wait4", SITE_SUCCESS_VALUE},
-    {"waitpid", SITE_SUCCESS_VALUE},
+    {"waitpid", SITE_SUCCESS_LENGTH},
     {"write", SITE_SUCCESS_LENGTH},
     {"writev", SITE_SUCCESS_LENGTH},
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/select.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define APART __attribute__((noinline, noclone, noipa))
@@ -471,6 +472,78 @@ APART int partly(void)
     step(r);
     return 1;
 }
+// An element of an array, found again by the same index.
+APART int in_array(const char *name, const struct thing *thing)
+{
+    int all[4];
+    all[thing->number & 3] = open(name, O_RDONLY);
+    if (all[thing->number & 3] < 0)
+        return step(1);
+    return step(all[thing->number & 3]);
+}
+APART int in_structures(const char *name, const struct thing *thing)
+{
+    struct {
+        long before;
+        int file;
+    } all[3];
+    all[thing->number].file = open(name, O_RDONLY);
+    if (all[thing->number].file == -1)
+        return step(1);
+    return step(all[thing->number].file);
+}
+// Another element says nothing.
+APART int in_other_element(const char *name, const struct thing *thing)
+{
+    volatile int all[4] = {0};
+    all[thing->number & 3] = open(name, O_RDONLY);
+    if (all[sink & 3] < 0)
+        return step(1);
+    return 2;
+}
+
+// Given back by a function that is jumped to.
+APART static int not_standard(int file)
+{
+    if (file >= 0 && file <= 2)
+        return dup(file);
+    return file;
+}
+APART int given_back_at_end(const char *name)
+{
+    return not_standard(open(name, O_RDONLY));
+}
+APART int gets_it_back(const char *name)
+{
+    int file = given_back_at_end(name);
+    if (file < 0)
+        return step(4);
+    return step(file);
+}
+
+// The child that was asked for.
+APART int until_child(int child)
+{
+    int status;
+    while (waitpid(child, &status, 0) != child)
+        step(2);
+    return step(status);
+}
+// Only repeated: what other errors there are makes no difference.
+APART int only_repeated(int child)
+{
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return step(child);
+}
+APART int repeated_and_checked(int child)
+{
+    int got;
+    while ((got = waitpid(child, NULL, 0)) < 0 && errno == EINTR)
+        ;
+    return got < 0 ? step(1) : step(child);
+}
+
 int unknown_caller(const char *name)
 {
     step(1);
@@ -489,5 +562,7 @@ int main(int argc, char **argv)
            checked_sometimes(3) + ignored(3) + (ignored_at_end(*argv), 1) + used_at_once(3) +
            used_with_index(3, argc) + passed_on(*argv) + passed_second(*argv) +
            stored_global(*argv) + stored_out(argv, 3) + wrong_constant(*argv) + wrong_end(3) +
-           wrong_null(3) + child_only() + partly();
+           wrong_null(3) + child_only() + partly() + in_array(*argv, NULL) +
+           in_structures(*argv, NULL) + in_other_element(*argv, NULL) + gets_it_back(*argv) +
+           until_child(3) + only_repeated(3) + repeated_and_checked(3);
 }
