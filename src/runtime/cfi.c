@@ -8,10 +8,15 @@ struct cached_row unwind_rows[UNWIND_ROWS];
 uint32_t unwind_generation = 1;
 uint32_t unwind_reach = 511;
 
-void unwind_forget(void)
+void unwind_renew(void)
 {
     if (atomic_add(&unwind_generation, 1) == UINT32_MAX)
         atomic_add(&unwind_generation, 1);
+}
+
+void unwind_forget(void)
+{
+    unwind_renew();
     for (size_t i = 0; i < UNWIND_ROWS; i++)
         if (unwind_rows[i].pc != 0)
             atomic_store(&unwind_rows[i].pc, 0);

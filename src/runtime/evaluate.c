@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Conditions: the stack machine of wire/plan.h. The plan was checked when it was mapped, so depth
 // and operands need no checks here.
-#include "runtime/unwind.h"
+#include "runtime/path.h"
 
 #include <linux/fcntl.h>
 #include <linux/stat.h>
@@ -76,17 +76,10 @@ __attribute__((noinline)) static bool walk_matches(const struct call *call,
     return frames_match(stack, items, (struct frames){pcs, 1, count});
 }
 
-static bool stack_matches(const struct call *call, uint32_t index)
+static bool trail_matches(const struct call *call, const struct wire_stack *stack,
+                          const uint32_t *items)
 {
-    const struct wire_stack *stack =
-        (const struct wire_stack *)plan_array(runtime.plan->stacks) + index;
-    const uint32_t *items =
-        (const uint32_t *)plan_array(runtime.plan->stack_items) + stack->items.offset;
     uint32_t count = stack->items.count;
-    if (stack->anchored && !query_matches(items[0], call->frame->return_address))
-        return false;
-    if (stack->anchored && count == 1)
-        return true;
     struct trail *trail = trail_take(call);
     if (trail == NULL) {
         bool all = !stack->anchored || count > WIRE_FRAMES || has_gap(items, count);
@@ -98,6 +91,29 @@ static bool stack_matches(const struct call *call, uint32_t index)
                                      sizeof(struct trail_step) / sizeof(uint64_t), trail->count});
     trail_leave(trail);
     return matches;
+}
+
+static bool stack_matches(const struct call *call, uint32_t index)
+{
+    const struct wire_stack *stack =
+        (const struct wire_stack *)plan_array(runtime.plan->stacks) + index;
+    const uint32_t *items =
+        (const uint32_t *)plan_array(runtime.plan->stack_items) + stack->items.offset;
+    if (stack->anchored && !query_matches(items[0], call->frame->return_address))
+        return false;
+    if (stack->anchored && stack->items.count == 1)
+        return true;
+    struct path *path = index < PATH_STACKS ? path_take(call) : NULL;
+    if (path == NULL)
+        return trail_matches(call, stack, items);
+    uint64_t bit = 1ull << index;
+    if ((path->stacks_known & bit) == 0) {
+        path->stacks_hold |= trail_matches(call, stack, items) ? bit : 0;
+        path->stacks_known |= bit;
+    }
+    bool holds = (path->stacks_hold & bit) != 0;
+    path_leave(path);
+    return holds;
 }
 
 static bool argument_on_stack(const struct call *call, uint32_t number, uint64_t *ret_value)

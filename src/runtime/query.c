@@ -51,6 +51,7 @@ void query_take(const struct module *module, const struct wire_resolution *answe
         if (location->variable < runtime.plan->variable_count &&
             !variable_add(module, location, steps))
             journal_note(WIRE_NOTE_MEMORY, module->path);
+    unwind_renew();
 }
 
 bool query_matches(uint32_t query, uint64_t return_address)

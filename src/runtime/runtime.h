@@ -286,6 +286,7 @@ bool bind_is_code(const void *address);
 struct function *bind_functions(void);
 void bind_refresh_gates(void);
 void bind_refresh_gate(struct slot *slot);
+void bind_prepare(void);        // before anything is bound
 void bind_publish_counts(void); // calls so far, into the region
 void bind_publish_function(struct function *function);
 
@@ -346,6 +347,7 @@ bool walk_cfa(struct walk *walk, uint64_t *ret_cfa);
 // Where a signal interrupted; every word is probed before it is read.
 bool walk_interrupted(struct walk *walk, const void *context);
 void unwind_forget(void);
+void unwind_renew(void); // what was found out about frames may be different now
 // Return addresses from the call outwards, at most `room`, at least the call's own.
 uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t room);
 uint32_t stack_collect(const struct call *call, uint64_t pcs[WIRE_FRAMES]); // likewise

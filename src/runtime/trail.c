@@ -74,7 +74,8 @@ static enum step step_out(struct trail_step *step, struct trail_step *ret_next, 
     uint64_t pc = *(const uint64_t *)(cfa - 8);
     uint64_t rbp = restores ? *(const uint64_t *)saved : step->rbp;
     step->saved_rbp = restores ? saved : 0;
-    *ret_next = (struct trail_step){pc, cfa, rbp, 0};
+    step->by_rbp = row.cfa_base == RBP;
+    *ret_next = (struct trail_step){pc, cfa, rbp, 0, 0};
     *ret_end = pc == 0 ? cfa : 0;
     return pc == 0 ? STEP_END : STEP_ON;
 }
@@ -82,7 +83,7 @@ static enum step step_out(struct trail_step *step, struct trail_step *ret_next, 
 // Walks until the old trail is met again or the stack ends. False: the stack is not a simple one.
 static bool trail_walk(struct trail *trail, const struct walk *start)
 {
-    struct trail_step step = {start->pc, start->sp, start->registers[RBP], 0}, next;
+    struct trail_step step = {start->pc, start->sp, start->registers[RBP], 0, 0}, next;
     uint32_t at = trail->first, fresh = 0;
     uint64_t end;
     for (;;) {
@@ -143,16 +144,9 @@ struct trail *trail_take(const struct call *call)
 }
 
 // A register still holds in a frame what its callee found in it, and saved if it used it.
-bool trail_register(const struct trail *trail, const struct call_frame *frame, uint32_t at,
-                    unsigned number, uint64_t *ret_value)
+bool trail_register(const struct trail *trail, uint32_t at, unsigned number, uint64_t *ret_saved)
 {
     const struct trail_step *steps = trail->frames;
-    const uint64_t own[SAVED] = {frame->rbx, frame->rbp, frame->r12,
-                                 frame->r13, frame->r14, frame->r15};
-    if (number == RBP) {
-        *ret_value = steps[at].rbp;
-        return true;
-    }
     while (at-- > 0) {
         const struct row row = unwind_row(steps[at].pc - 1);
         if (row.flags != ROW_VALID)
@@ -161,10 +155,10 @@ bool trail_register(const struct trail *trail, const struct call_frame *frame, u
             uint64_t address = steps[at + 1].sp + (uint64_t)(int64_t)row.saved[number];
             if (address < steps[at].sp || address + 8 > steps[at + 1].sp)
                 return false;
-            *ret_value = *(const uint64_t *)address;
+            *ret_saved = address;
             return true;
         }
     }
-    *ret_value = own[number];
+    *ret_saved = 0;
     return true;
 }

@@ -65,8 +65,7 @@ __attribute__((noinline)) static bool find_mapping(uint64_t address, uint64_t *r
 static void find_stack(struct walk *walk)
 {
     struct thread *self = thread_self();
-    const uint64_t reach = 128u << 20; // the kernel keeps at least this much below the main stack
-    if (walk->sp < runtime.stack_top && walk->sp > runtime.stack_top - reach) {
+    if (walk->sp < runtime.stack_top && walk->sp > runtime.stack_top - WALK_REACH) {
         walk->stack_low = walk->sp;
         walk->stack_high = runtime.stack_top;
         return;

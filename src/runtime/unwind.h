@@ -45,9 +45,12 @@ struct row unwind_row(uint64_t pc);
 struct trail_step {
     uint64_t pc, sp, rbp; // at the frame
     uint64_t saved_rbp;   // where the next frame's rbp was read from; 0: it is the same
+    uint64_t by_rbp;      // 1: the next frame is found by rbp
 };
 
 #define TRAIL_STEPS 64
+
+#define WALK_REACH (128u << 20) // the kernel keeps at least this much below the main stack
 
 struct trail {
     uint32_t taken;
@@ -74,8 +77,8 @@ static inline bool trail_is_plain(const struct trail *trail)
 {
     return trail->frames != trail->fresh;
 }
-// What a saved register held in a frame of a plain trail. False: it cannot be told.
-bool trail_register(const struct trail *trail, const struct call_frame *frame, uint32_t at,
-                    unsigned number, uint64_t *ret_value);
+// Where the value is saved that a register had in a frame of a plain trail; 0: it still has it in
+// the call. False: it cannot be told.
+bool trail_register(const struct trail *trail, uint32_t at, unsigned number, uint64_t *ret_saved);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Variables of the target: where the controller says they are, and reading them. What belongs to an
 // unloaded module is passed over.
-#include "runtime/unwind.h"
+#include "runtime/path.h"
 
 struct place {
     struct place *next;
@@ -66,24 +66,14 @@ static int saved_number(const struct wire_location *location)
     return location->reg < 16 ? saved[location->reg] : -1;
 }
 
-static bool base_address(const struct wire_location *location, struct walk *walk,
-                         const struct module *module, uint64_t *ret_address)
+static bool frame_base(const struct wire_location *location, struct walk *walk, uint64_t *ret_base)
 {
-    uint64_t base;
-    if (location->base == WIRE_BASE_STATIC) {
-        base = module->bias;
-    } else if (location->base == WIRE_BASE_CFA) {
-        if (!walk_cfa(walk, &base))
-            return false;
-    } else if (location->reg == 7) {
-        base = walk->sp;
-    } else {
-        int index = saved_number(location);
-        if (index < 0)
-            return false;
-        base = walk->registers[index];
-    }
-    *ret_address = base + (uint64_t)location->offset;
+    if (location->base == WIRE_BASE_CFA)
+        return walk_cfa(walk, ret_base);
+    int index = saved_number(location);
+    if (location->reg != 7 && index < 0)
+        return false;
+    *ret_base = location->reg == 7 ? walk->sp : walk->registers[index];
     return true;
 }
 
@@ -98,30 +88,43 @@ static int64_t narrow(const struct wire_location *location, uint64_t value)
     return location->is_signed ? (int64_t)value >> (64 - bits) : (int64_t)(value >> (64 - bits));
 }
 
+// Memory of the stack that a variable may be read from.
+struct stack {
+    uint64_t low, high;
+};
+
+static void read_value(uint64_t address, uint32_t width, uint64_t *value)
+{
+    if (width == 8)
+        __builtin_memcpy(value, (const void *)address, 8);
+    else if (width == 4)
+        __builtin_memcpy(value, (const void *)address, 4);
+    else
+        memcpy(value, (const void *)address, width);
+}
+
 // A variable in a module's own data is there as long as the module, one on the stack as long as its
 // frame; other pointers may be bad.
-static bool load(const struct module *module, const struct walk *walk, uint64_t address,
-                 uint32_t width, uint64_t *value)
+static bool load(const struct module *module, struct stack stack, uint64_t address, uint32_t width,
+                 uint64_t *value)
 {
     bool in_module = module->low <= address && address + width <= module->high;
-    bool on_stack = walk->stack_low <= address && address + width <= walk->stack_high;
+    bool on_stack = stack.low <= address && address + width <= stack.high;
     if (!in_module && !on_stack)
         return system_peek((const void *)address, value, width);
-    memcpy(value, (const void *)address, width);
+    read_value(address, width, value);
     return true;
 }
 
-static bool place_read(const struct place *place, const struct module *module, struct walk *walk,
-                       int64_t *ret_value)
+static bool place_read(const struct place *place, const struct module *module, uint64_t base,
+                       struct stack stack, int64_t *ret_value)
 {
     const struct wire_location *location = place->location;
-    uint64_t address, value = 0;
-    if (!base_address(location, walk, module, &address))
-        return false;
+    uint64_t address = base + (uint64_t)location->offset, value = 0;
     bool in_register = location->base == WIRE_BASE_REGISTER_VALUE;
     for (uint32_t i = 0; i < location->step_count; i++) {
         const struct wire_step *step = &place->steps[location->first_step + i];
-        if (step->load && !in_register && !load(module, walk, address, 8, &address))
+        if (step->load && !in_register && !load(module, stack, address, 8, &address))
             return false;
         if (step->load)
             in_register = false; // the register was the pointer
@@ -129,7 +132,7 @@ static bool place_read(const struct place *place, const struct module *module, s
     }
     if (location->width == 0 || in_register)
         value = address;
-    else if (!load(module, walk, address, location->width, &value))
+    else if (!load(module, stack, address, location->width, &value))
         return false;
     *ret_value = narrow(location, value);
     return true;
@@ -167,56 +170,102 @@ static enum found found(bool read)
     return read ? FOUND_READ : FOUND_UNREADABLE;
 }
 
-struct local {
-    const struct place *place; // NULL: no frame has it
-    const struct module *module;
-    uint32_t at; // frame
-};
-
 // The innermost frame's that has it. Most frames have none: two comparisons each.
-static struct local find_local(uint32_t variable, const struct trail_step *frames, uint32_t count)
+static uint32_t find_local(uint32_t variable, const struct trail *trail, struct bearing *bearing)
 {
-    struct local local = {.place = NULL, .at = count};
+    const struct trail_step *frames = trail->frames;
+    uint32_t innermost = trail->count;
+    bearing->place = NULL;
     for (const struct holding *holding = holdings[variable]; holding != NULL;
          holding = holding->next) {
         uint64_t low = holding->low, size = holding->high - low;
         if (holding->locals == NULL || !holding->module->alive)
             continue;
-        for (uint32_t i = 0; i < local.at; i++) {
+        for (uint32_t i = 0; i < innermost; i++) {
             const struct place *place =
                 frames[i].pc - 1 - low < size ? local_at(holding, frames[i].pc - 1) : NULL;
-            if (place != NULL)
-                local = (struct local){place, holding->module, i};
+            if (place != NULL) {
+                bearing->place = place;
+                bearing->module = holding->module;
+                innermost = i;
+            }
         }
     }
-    return local;
+    return innermost;
 }
 
-// Goes there by the trail: a register is looked for when it is needed.
-static enum found local_by_trail(uint32_t variable, const struct call *call, int64_t *ret_value)
+// From the frames of a plain trail; a register is looked for when it is needed. False: it cannot be
+// told.
+static bool take_bearing(uint32_t variable, const struct trail *trail, struct bearing *bearing)
 {
-    struct walk walk;
+    uint32_t at = find_local(variable, trail, bearing);
+    bearing->kind = BEARING_ADDRESS;
+    bearing->base = 0;
+    if (bearing->place == NULL)
+        return true;
+    if (at + 1 >= trail->count)
+        return false;
+    const struct wire_location *location = bearing->place->location;
+    if (location->base == WIRE_BASE_CFA || location->reg == 7) {
+        bearing->base = trail->frames[location->base == WIRE_BASE_CFA ? at + 1 : at].sp;
+        return true;
+    }
+    int index = saved_number(location);
+    if (index < 0 || !trail_register(trail, at, (unsigned)index, &bearing->base))
+        return false;
+    bearing->kind = bearing->base != 0 ? BEARING_SAVED : BEARING_OWN;
+    if (bearing->kind == BEARING_OWN)
+        bearing->base = (unsigned)index;
+    return true;
+}
+
+// What is known of the path already, or is now. NULL: nothing can be.
+static const struct bearing *path_bearing(struct path *path, uint32_t variable,
+                                          const struct call *call)
+{
+    for (uint32_t i = 0; i < path->local_count; i++)
+        if (path->variables[i] == variable)
+            return &path->locals[i];
+    if (path->local_count == PATH_LOCALS)
+        return NULL;
     struct trail *trail = trail_take(call);
     if (trail == NULL)
-        return FOUND_UNKNOWN;
-    bool plain = trail_is_plain(trail);
-    struct local local = find_local(variable, trail->frames, plain ? trail->count : 0);
-    enum found result = plain ? FOUND_NONE : FOUND_UNKNOWN;
-    if (local.place != NULL) {
-        const struct trail_step *frame = &trail->frames[local.at];
-        walk_start(&walk, call->frame);
-        walk.pc = frame->pc;
-        walk.sp = frame->sp;
-        walk.registers[RBP] = frame->rbp;
-        int index = saved_number(local.place->location);
-        bool known =
-            local.place->location->base == WIRE_BASE_CFA || index < 0 ||
-            trail_register(trail, call->frame, local.at, (unsigned)index, &walk.registers[index]);
-        result = known ? FOUND_READ : FOUND_UNKNOWN;
-    }
+        return NULL;
+    struct bearing *bearing = &path->locals[path->local_count];
+    bool known = trail_is_plain(trail) && take_bearing(variable, trail, bearing);
     trail_leave(trail);
-    return result == FOUND_READ ? found(place_read(local.place, local.module, &walk, ret_value))
-                                : result;
+    if (!known)
+        return NULL;
+    path->variables[path->local_count++] = variable;
+    return bearing;
+}
+
+static uint64_t bearing_base(const struct bearing *bearing, const struct call_frame *frame)
+{
+    // As struct walk has them.
+    const uint64_t *const own[SAVED] = {&frame->rbx, &frame->rbp, &frame->r12,
+                                        &frame->r13, &frame->r14, &frame->r15};
+    if (bearing->kind == BEARING_SAVED)
+        return *(const uint64_t *)bearing->base;
+    return bearing->kind == BEARING_OWN ? *own[bearing->base] : bearing->base;
+}
+
+static enum found local_by_path(uint32_t variable, const struct call *call, int64_t *ret_value)
+{
+    struct path *path = path_take(call);
+    if (path == NULL)
+        return FOUND_UNKNOWN;
+    enum found result = FOUND_UNKNOWN;
+    const struct bearing *bearing = path_bearing(path, variable, call);
+    if (bearing != NULL && bearing->place == NULL) {
+        result = FOUND_NONE;
+    } else if (bearing != NULL) {
+        struct stack stack = {path->sp, path->end};
+        result = found(place_read(bearing->place, bearing->module,
+                                  bearing_base(bearing, call->frame), stack, ret_value));
+    }
+    path_leave(path);
+    return result;
 }
 
 static enum found local_by_walk(uint32_t variable, const struct call *call, int64_t *ret_value)
@@ -227,8 +276,11 @@ static enum found local_by_walk(uint32_t variable, const struct call *call, int6
     for (int depth = 0; depth < WIRE_FRAMES; depth++) {
         const struct place *place =
             local_place(variable, walk.exact ? walk.pc : walk.pc - 1, &module);
+        uint64_t base;
         if (place != NULL)
-            return found(place_read(place, module, &walk, ret_value));
+            return found(frame_base(place->location, &walk, &base) &&
+                         place_read(place, module, base,
+                                    (struct stack){walk.stack_low, walk.stack_high}, ret_value));
         if (!walk_next(&walk))
             break;
     }
@@ -251,13 +303,12 @@ bool variable_read(uint32_t variable, const struct call *call, int64_t *ret_valu
             global = holding;
     }
     if (has_locals) {
-        enum found result = local_by_trail(variable, call, ret_value);
+        enum found result = local_by_path(variable, call, ret_value);
         if (result == FOUND_UNKNOWN)
             result = local_by_walk(variable, call, ret_value);
         if (result != FOUND_NONE)
             return result == FOUND_READ;
     }
-    struct walk walk;
-    walk_start(&walk, call->frame);
-    return global != NULL && place_read(global->global, global->module, &walk, ret_value);
+    return global != NULL && place_read(global->global, global->module, global->module->bias,
+                                        (struct stack){0, 0}, ret_value);
 }
