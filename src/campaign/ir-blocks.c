@@ -88,15 +88,21 @@ static struct error *add_patches(const struct image *image, const struct image_p
     return NULL;
 }
 
-struct error *ir_blocks_of_fault(struct image *image, size_t candidate, struct ir_blocks *blocks)
+struct error *ir_blocks_of_faults(struct image *image, const size_t *candidates, size_t count,
+                                  struct ir_blocks *blocks)
 {
     _cleanup_(image_patches_deinit) struct image_patches patches = {0}, back = {0};
     _cleanup_free_ bool *enabled = calloc(image->candidates.count + 1, sizeof *enabled);
     if (enabled == NULL)
         return error_no_memory();
-    enabled[candidate] = true;
-    TRY(image_enable(image, enabled, &patches));
-    enabled[candidate] = false;
-    TRY(image_enable(image, enabled, &back)); // for the next one
-    return add_patches(image, &patches, blocks);
+    for (size_t i = 0; i < count; i++)
+        enabled[candidates[i]] = true;
+    struct error *error = image_enable(image, enabled, &patches);
+    memset(enabled, 0, image->candidates.count);
+    struct error *other = image_enable(image, enabled, &back); // for the next ones
+    if (error == NULL)
+        error = other;
+    else
+        error_free(other);
+    return error != NULL ? error : add_patches(image, &patches, blocks);
 }

@@ -43,7 +43,8 @@ struct ir_blocks { // of one program, by address
 void ir_blocks_deinit(struct ir_blocks *blocks);
 // All twins take over, without faults, and note what of them is executed.
 struct error *ir_blocks_of_all(const struct image *image, struct ir_blocks *blocks);
-// One fault is on, and counted.
-struct error *ir_blocks_of_fault(struct image *image, size_t candidate, struct ir_blocks *blocks);
+// These faults are on, and counted.
+struct error *ir_blocks_of_faults(struct image *image, const size_t *candidates, size_t count,
+                                  struct ir_blocks *blocks);
 
 #endif

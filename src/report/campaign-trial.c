@@ -173,13 +173,27 @@ static struct error *describe_injection(const struct store_injection *row, struc
     return NULL;
 }
 
+// Of a software fault: how often it was hit, in whatever process.
+static struct error *describe_hits(const struct store_injection *row, struct buffer *text)
+{
+    TRY(buffer_printf(text, "%s, hit %llu time%s", row->fault != NULL ? row->fault : "?",
+                      (unsigned long long)row->occurrence, row->occurrence == 1 ? "" : "s"));
+    if (row->symbol != NULL)
+        TRY(buffer_printf(text, ", in %s", row->symbol));
+    if (row->file != NULL)
+        TRY(buffer_printf(text, " at %s:%u", row->file, row->line));
+    return row->module != NULL ? buffer_printf(text, " (%s)", row->module) : NULL;
+}
+
 static struct error *put_injection(void *data, const struct store_injection *row)
 {
     struct page *page = data;
+    const char *injector = page->facts.campaign.injector;
     if (++page->injections > SHOWN_INJECTIONS)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0}, shown = {0};
-    TRY(describe_injection(row, &text));
+    TRY(injector != NULL && strcmp(injector, "ir") == 0 ? describe_hits(row, &text)
+                                                        : describe_injection(row, &text));
     TRY(text_put_fit(&shown, text.data, LONGEST, NULL));
     if (page->injections == 1)
         TRY(terminal_heading(&page->terminal, "Injected"));

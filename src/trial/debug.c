@@ -128,6 +128,16 @@ static const char select_caller[] = "python exec(\""
                                     "else: print('It ended before the fault was reached.')\\n"
                                     "\")";
 
+// A software fault: the breakpoint's other four bytes say where the faulty code begins. The signal
+// that the runtime would have taken the jump for is dropped; it takes the next ones itself.
+static const char enter_fault[] =
+    "python exec(\""
+    "v = gdb.parse_and_eval\\n"
+    "if alive() and v('$_siginfo.si_signo') == 5 and v('$_siginfo.si_code') == 128:\\n"
+    "  gdb.execute('set $pc = $pc + 4 + *(int *)$pc')\\n"
+    "  gdb.execute('queue-signal 0')\\n"
+    "\")";
+
 static struct error *add_each(struct words *words, const char *const *commands, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -149,22 +159,29 @@ static struct error *add_commands(const struct armed *armed, const struct debug_
         "set schedule-multiple on",
         "set print thread-events off",
         "set print inferior-events off",
-        // These two have much to say that nobody wants to know.
+        // This and the next one have much to say that nobody wants to know.
         "pipe handle SIGCHLD SIGPIPE SIGALRM nostop noprint pass | cat >/dev/null",
-        "pipe break ordeal_injection | cat >/dev/null",
         helpers,
-        "run",
-        go_on,
-        select_caller,
-        "backtrace",
-        "frame",
     };
+    static const char *const call[] = {"pipe break ordeal_injection | cat >/dev/null", "run", go_on,
+                                       select_caller};
+    // Not before it runs: gdb's own start of it would pass one on that nobody takes.
+    static const char *const fault[] = {"run", go_on,
+                                        "pipe handle SIGTRAP stop print pass | cat >/dev/null",
+                                        enter_fault, select_caller};
+    static const char *const show[] = {"backtrace", "frame"};
     static const char *const to_the_end[] = {"delete", "continue", go_on};
+    static const char *const no_more[] = {
+        "pipe handle SIGTRAP nostop noprint pass | cat >/dev/null"};
     _cleanup_(buffer_deinit) struct buffer wrapper = {0};
     TRY(put_wrapper(armed, options->input, &wrapper));
     TRY(add(words, "-ex"));
     TRY(add(words, "%s", wrapper.data));
     TRY(add_each(words, always, sizeof always / sizeof *always));
+    TRY(options->software_fault ? add_each(words, fault, sizeof fault / sizeof *fault)
+                                : add_each(words, call, sizeof call / sizeof *call));
+    TRY(add_each(words, show, sizeof show / sizeof *show));
+    TRY(add_each(words, no_more, options->batch && options->software_fault ? 1 : 0));
     return add_each(words, to_the_end, options->batch ? sizeof to_the_end / sizeof *to_the_end : 0);
 }
 

@@ -12,6 +12,7 @@ struct debug_options {
     char *const *command; // ends with NULL
     const char *input;    // path for its stdin, NULL: gdb's own
     bool batch;           // print the stack at the injection, let the command go on to its end
+    bool software_fault; // the fault is a breakpoint of the runtime's (runtime/cover.c), not a call
 };
 
 // What to start between armed_begin() and armed_end(): gdb's argument list and environment, each to
