@@ -5,11 +5,10 @@
 #include "profile/failures.h"
 
 #include "base/cleanup.h"
+#include "profile/names.h"
 
-#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #define LARGEST_CODE    4095
 #define SMALLEST_CODE   256        // that is no character or other small number
@@ -27,7 +26,7 @@ struct picture {
     bool negative, positive; // likewise
     bool negative_sets_errno, zero_sets_errno;
     bool numbers; // error numbers as a result
-    unsigned distinct_positive;
+    unsigned distinct_positive, distinct_negative;
     int64_t largest;
     // Something that was called failed before: what comes after failures is likely to be one.
     bool zero_after, one_after, positive_after;
@@ -93,40 +92,8 @@ static void see_constant(struct picture *picture, const struct summary *summary,
     picture->zero_refuses |= number == 0 && (way->after & WAY_AFTER_NULL) != 0;
     if (number > picture->largest)
         picture->largest = number;
-    if (number > 0 && !known_before(summary, index))
-        picture->distinct_positive++;
-}
-
-// A word of a name: at its beginning, behind an underscore, or written with a capital.
-static bool has_word(const char *name, const char *word)
-{
-    size_t size = strlen(word);
-    for (const char *at = name; *at != '\0'; at++) {
-        bool begins = at == name || at[-1] == '_' || isupper((unsigned char)*at);
-        if (begins && strncasecmp(at, word, size) == 0 && !islower((unsigned char)at[size]))
-            return true;
-    }
-    return false;
-}
-
-static bool name_asks(const char *name)
-{
-    static const char *const words[] = {"is",    "has",   "can",       "was",    "are",
-                                        "equal", "match", "contains",  "needs",  "enabled",
-                                        "range", "valid", "supported", "exists", "allowed"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (has_word(name, words[i]))
-            return true;
-    return strncmp(name, "is", 2) == 0 && strchr(name, '_') == NULL; // isalpha
-}
-
-static bool name_compares(const char *name)
-{
-    static const char *const parts[] = {"cmp", "ompare", "coll", "Cmp"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (strstr(name, parts[i]) != NULL)
-            return true;
-    return false;
+    if (number != 0 && !known_before(summary, index))
+        ++*(number > 0 ? &picture->distinct_positive : &picture->distinct_negative);
 }
 
 static struct picture picture_of(const struct summary *summary, unsigned hints, const char *name)
@@ -169,6 +136,12 @@ static bool after_failure(const struct picture *picture, int64_t number, bool on
     return (after & WAY_AFTER_FAILURE) != 0 && (!only || (after & WAY_AFTER_SUCCESS) == 0);
 }
 
+// An error was reported on some way with this result.
+static bool reported(const struct picture *picture, int64_t number)
+{
+    return (after_what(picture, number) & WAY_AFTER_REPORT) != 0;
+}
+
 struct judgement {
     unsigned confidence; // 0: a success
     enum failure_reason reason;
@@ -184,6 +157,10 @@ static struct judgement judge_negative(const struct picture *picture, const stru
     if (sets_errno(way))
         return (struct judgement){picture->pointer && way->result.number != -1 ? 70 : 95,
                                   FAILURE_SETS_ERRNO};
+    // Only a wrong pointer gives EFAULT. Where nothing else is told, it is looked for, not
+    // returned.
+    if (way->result.number == -EFAULT && picture->distinct_negative == 1)
+        return (struct judgement){30, FAILURE_ERROR_NUMBERS};
     if (picture->compares) {
         bool acts = (picture->hints & HINT_ACTS) != 0 && !picture->positive;
         bool fails = way->result.number < -1 || acts;
@@ -216,6 +193,14 @@ static struct judgement judge_truth(const struct picture *picture, bool error)
     return (struct judgement){question ? 20 : error ? 70 : 60, FAILURE_TRUTH};
 }
 
+// 1, 0 and -1: it worked, it did not, and worse.
+static bool fails_beside_negative(const struct picture *picture)
+{
+    return picture->negative && picture->one && picture->distinct_positive == 1 && !picture->asks &&
+           !picture->compares && !picture->one_after && !reported(picture, 1) &&
+           (after_failure(picture, 0, true) || reported(picture, 0));
+}
+
 static struct judgement judge_zero(const struct picture *picture, const struct way *way)
 {
     bool after = (way->after & WAY_AFTER_FAILURE) != 0;
@@ -223,6 +208,8 @@ static struct judgement judge_zero(const struct picture *picture, const struct w
     bool error = sets_errno(way);
     if (picture->pointer && picture->other)
         return (struct judgement){error ? 95 : 85, error ? FAILURE_SETS_ERRNO : FAILURE_NULL};
+    if (fails_beside_negative(picture))
+        return (struct judgement){60, FAILURE_TRUTH};
     if (picture->negative || picture->numbers)
         return (struct judgement){0, FAILURE_NULL};
     if (picture->one && picture->distinct_positive == 1 && !picture->other)

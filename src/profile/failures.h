@@ -22,6 +22,9 @@ const char *failure_reason_text(enum failure_reason reason);
 // What is shown and used unless somebody asks for everything.
 #define FAILURE_LIKELY 50
 
+// Of FAILURE_TRUTH: there are signs of which of the two it is.
+#define FAILURE_TRUTH_SIGNS 70
+
 struct failure {
     struct value result; // a constant or error numbers
     bool sets_error;

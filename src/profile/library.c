@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "elf/tables.h"
+#include "profile/names.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -185,6 +186,26 @@ static void find_functions(struct module *module)
     }
 }
 
+// Functions that are called to say what went wrong.
+static void find_reporters(struct module *module)
+{
+    const struct flow_image *image = module->image;
+    for (size_t i = 0; i < image->imports.count; i++)
+        if ((module->import_hints[i] & HINT_USED) == 0 &&
+            name_reports(image->imports.items[i].name))
+            module->import_hints[i] |= HINT_REPORTS;
+    for (size_t i = 0; i < image->functions.count; i++) {
+        const struct flow_function *function = &image->functions.items[i];
+        char name[64] = "";
+        if (function->name == NULL || function->name_size >= sizeof name ||
+            (module->hints[i] & (HINT_USED | HINT_CALLED)) != HINT_CALLED)
+            continue;
+        memcpy(name, function->name, function->name_size);
+        if (name_reports(name))
+            module->hints[i] |= HINT_REPORTS;
+    }
+}
+
 static struct error *open_image(struct module *module)
 {
     TRY(flow_image_open(module->object, &module->image));
@@ -204,6 +225,7 @@ static struct error *open_image(struct module *module)
     memset(module->import_functions, 0xff, (imports + 1) * sizeof *module->import_functions);
     find_functions(module);
     hints_from_calls(module->image, module->hints, module->import_hints);
+    find_reporters(module);
     module->function_count = functions;
     module->opened = true;
     return NULL;

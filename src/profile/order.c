@@ -123,6 +123,16 @@ static unsigned callee_hints(void *data, uint32_t callee)
     return hints | ignored(asking->set, asking->module, callee);
 }
 
+static bool reports(void *data, uint32_t callee)
+{
+    const struct asking *asking = data;
+    const struct module *module = &asking->set->modules.items[asking->module];
+    unsigned hints = flow_callee_is_import(callee)
+                         ? module->import_hints[flow_callee_import(callee)]
+                         : module->hints[module->image->functions.items[callee].owner];
+    return (hints & HINT_REPORTS) != 0;
+}
+
 static const struct error_set *call_errors(void *data, int64_t number)
 {
     const struct asking *asking = data;
@@ -170,6 +180,7 @@ static struct error *search(struct profile_set *set, struct node node)
                                        .callee = callee_summary,
                                        .system_call = call_errors,
                                        .is_error_slot = is_error_slot,
+                                       .reports = reports,
                                        .data = &asking,
                                        .private_stores = module->private_stores};
     struct summary found = {0}; // the old one is in use where a function calls itself

@@ -177,6 +177,43 @@ static struct error *add_function(void *data, const struct profile_export *expor
     return NULL;
 }
 
+// ---- habits ----
+
+#define FEWEST_CODES 8 // functions that return codes, for it to be a habit
+#define UNDECIDED    45
+
+static unsigned likely_with(const struct profile *profile, const struct profile_function *function,
+                            enum failure_reason reason, unsigned confidence)
+{
+    unsigned count = 0;
+    for (uint32_t i = 0; i < function->count; i++) {
+        const struct failure *failure = &profile->failures.items[function->first + i];
+        count += failure->reason == reason && failure->confidence >= confidence;
+    }
+    return count;
+}
+
+// Where functions use to return zero or one of several codes, zero is no failure of one that
+// returns 0 or 1 unless there is a sign of it: 1 may be the first of the codes, or the answer to a
+// question.
+static void mind_habits(struct profile *profile)
+{
+    size_t codes = 0, truths = 0;
+    for (size_t i = 0; i < profile->functions.count; i++) {
+        const struct profile_function *function = &profile->functions.items[i];
+        codes += likely_with(profile, function, FAILURE_CODE, FAILURE_LIKELY) > 1;
+        truths += likely_with(profile, function, FAILURE_TRUTH, FAILURE_TRUTH_SIGNS) != 0;
+    }
+    if (codes < FEWEST_CODES || codes < 4 * truths)
+        return;
+    for (size_t i = 0; i < profile->failures.count; i++) {
+        struct failure *failure = &profile->failures.items[i];
+        if (failure->reason == FAILURE_TRUTH && failure->confidence < FAILURE_TRUTH_SIGNS &&
+            failure->confidence > UNDECIDED)
+            failure->confidence = UNDECIDED;
+    }
+}
+
 // ---- variables ----
 
 static int compare_variables(const void *a, const void *b)
@@ -247,6 +284,7 @@ static struct error *fill(struct profile_set *set, size_t module, struct profile
     TRY(profile_add_text(profile, facts->soname, &profile->soname));
     TRY(profile_add_text(profile, facts->build_id, &profile->build_id));
     TRY(profile_each_export(set, module, add_function, &making));
+    mind_habits(profile);
     return add_variables(profile, image);
 }
 

@@ -5,17 +5,16 @@
 #include "base/cleanup.h"
 #include "profile/origin.h"
 
-#define LARGEST_VARIABLE    128 // bytes, of those whose address is taken
-#define SYSTEM_CALL_CHANGES (1u << ISA_RETURN | 1u << 2 | 1u << 11) // rax rcx r11
+#define LARGEST_VARIABLE 128 // bytes, of those whose address is taken
 
-static void clobber_tracked(struct tracked *tracked, uint32_t registers)
+void tracked_clobber(struct tracked *tracked, uint32_t registers)
 {
     if (tracked->state == TRACKED_PLACE && tracked->place.kind == PLACE_REGISTER &&
         (registers >> tracked->place.reg & 1) != 0)
         tracked_set_other(tracked);
 }
 
-static void clobber_known(struct story *story, uint32_t registers)
+void story_clobber_known(struct story *story, uint32_t registers)
 {
     for (unsigned i = 0; i < story->known_count;)
         if (story->known[i].place.kind == PLACE_REGISTER &&
@@ -25,17 +24,17 @@ static void clobber_known(struct story *story, uint32_t registers)
             i++;
 }
 
-static void clobber(struct story *story, uint32_t registers)
+void story_clobber(struct story *story, uint32_t registers)
 {
-    clobber_tracked(&story->result, registers);
-    clobber_tracked(&story->error, registers);
-    clobber_tracked(&story->stored, registers);
+    tracked_clobber(&story->result, registers);
+    tracked_clobber(&story->error, registers);
+    tracked_clobber(&story->stored, registers);
     story_settle_stored(story);
-    clobber_known(story, registers);
+    story_clobber_known(story, registers);
 }
 
-static bool allowed(const struct search *search, const struct story *story,
-                    const struct value *value)
+bool search_allows(const struct search *search, const struct story *story,
+                   const struct value *value)
 {
     for (unsigned i = 0; i < story->known_count; i++)
         if (place_equal(story->known[i].place, place_register(ISA_RETURN)) &&
@@ -57,13 +56,15 @@ static const struct bounds *known_result(const struct story *story)
 static uint8_t came_after(const struct story *story, const struct way *way)
 {
     const struct bounds *bounds = known_result(story);
-    if (story->after != 0 || bounds == NULL)
+    if (story_came_after(story) || bounds == NULL)
         return story->after;
     bool vague = way->result.kind != VALUE_CONSTANT && !bounds->outside;
-    return way->fails ? WAY_AFTER_FAILURE : vague ? WAY_AFTER_ANYTHING : WAY_AFTER_SUCCESS;
+    return story->after | (way->fails ? WAY_AFTER_FAILURE
+                           : vague    ? WAY_AFTER_ANYTHING
+                                      : WAY_AFTER_SUCCESS);
 }
 
-static bool asks_result(const struct story *story)
+bool story_asks_result(const struct story *story)
 {
     const struct place result = place_register(ISA_RETURN);
     return tracked_in(&story->result, result) || tracked_in(&story->error, result) ||
@@ -80,7 +81,7 @@ static struct value within(struct search *search, const struct story *story, str
     const struct error_set all = search->world->sets->items.items[value.set];
     for (unsigned i = 1; i < ERROR_NUMBERS; i++) {
         struct value one = value_constant(value.negative ? -(int64_t)i : (int64_t)i);
-        if (error_set_has(&all, i) && allowed(search, story, &one))
+        if (error_set_has(&all, i) && search_allows(search, story, &one))
             error_set_add(&some, i);
     }
     *error = error_sets_put(search->world->sets, &some, &value.set);
@@ -114,7 +115,7 @@ static void pass(struct search *search, struct tracked *tracked, struct value va
     if (tracked_in(tracked, place_register(ISA_RETURN)))
         take(search, tracked, value);
     else
-        clobber_tracked(tracked, PLACE_CLOBBERED);
+        tracked_clobber(tracked, PLACE_CLOBBERED);
 }
 
 // Effects of a local callee are this function's, as far as the caller can see them.
@@ -154,7 +155,7 @@ static void add_effects(struct search *search, struct story *story, const struct
 struct error *search_go_through(struct search *search, const struct story *story,
                                 const struct way *way, uint32_t at)
 {
-    if (!allowed(search, story, &way->result))
+    if (!search_allows(search, story, &way->result))
         return NULL;
     struct story next = *story;
     next.after = came_after(story, way);
@@ -168,7 +169,7 @@ struct error *search_go_through(struct search *search, const struct story *story
     story_note_result(search, &next, at);
     if (search->errors && next.error.state == TRACKED_NOTHING && way->sets_error)
         take(search, &next.error, way->error);
-    clobber_known(&next, PLACE_CLOBBERED);
+    story_clobber_known(&next, PLACE_CLOBBERED);
     if (way->effect_count != 0 && story_is_near(&next) && !search->world->results_only &&
         !search->coarse)
         add_effects(search, &next, way, at);
@@ -244,13 +245,54 @@ static struct error *forget_handed_over(struct search *search, struct story *sto
     return NULL;
 }
 
+// Who nothing is known about: called through a pointer, in a library that is not there, or one that
+// only hands on what such a one returned.
+static bool is_vague(const struct summary *callee)
+{
+    return callee == NULL || callee->ways.count == 0 ||
+           (callee->ways.count == 1 && callee->ways.items[0].result.kind == VALUE_OTHER &&
+            !callee->ways.items[0].sets_error && callee->ways.items[0].effect_count == 0);
+}
+
+// if ((r = callback()) < 0) return r: that it can be negative nobody has to know from the callee.
+// One such number stands for all.
+static struct error *hand_on_negative(struct search *search, struct story *story, uint32_t at)
+{
+    const struct bounds *bounds = known_result(story);
+    if (bounds == NULL || bounds->outside || bounds->low != INT64_MIN || bounds->high > 0 ||
+        !tracked_in(&story->result, place_register(ISA_RETURN)))
+        return NULL;
+    for (unsigned i = 0; i < story->result.operation_count; i++)
+        if (story->result.operations[i].kind != OPERATION_EXTEND &&
+            story->result.operations[i].kind != OPERATION_CUT)
+            return NULL;
+    struct story negative = *story;
+    negative.after |= story_came_after(story) ? 0 : WAY_AFTER_FAILURE;
+    tracked_set(search, &negative.result, value_constant(bounds->high < 0 ? bounds->high : -1));
+    story_clobber(&negative, PLACE_CLOBBERED);
+    story_note_result(search, &negative, at);
+    negative.at = at;
+    return search_push(search, &negative);
+}
+
+// What happened before this way was taken was an error: it is reported.
+static void note_report(const struct search *search, const struct flow_block *block,
+                        struct story *story)
+{
+    const struct search_world *world = search->world;
+    if (!story_came_after(story) && block->callee != FLOW_NONE && world->reports != NULL &&
+        world->reports(world->data, block->callee))
+        story->after |= WAY_AFTER_REPORT;
+}
+
 struct error *search_step_call(struct search *search, struct story *story, uint32_t at,
                                bool *ret_forked)
 {
     const struct flow_block *block = &search->image->blocks.items[story->block];
+    note_report(search, block, story);
     if (asks_stack(story))
         TRY(forget_handed_over(search, story, at));
-    bool asks = asks_result(story);
+    bool asks = story_asks_result(story);
     bool open = !search->world->results_only &&
                 (story_is_near(story) || (search->errors && story->error.state == TRACKED_NOTHING));
     *ret_forked = false;
@@ -261,9 +303,11 @@ struct error *search_step_call(struct search *search, struct story *story, uint3
         *ret_forked = true; // nothing comes out of a circle that did not come from elsewhere
         return NULL;
     }
+    if (asks && is_vague(callee))
+        TRY(hand_on_negative(search, story, at));
     const struct way *effect = asks ? NULL : only_effect(callee);
     if (callee == NULL || callee->ways.count == 0 || (!asks && effect == NULL)) {
-        clobber(story, PLACE_CLOBBERED);
+        story_clobber(story, PLACE_CLOBBERED);
         story_note_result(search, story, at);
         return NULL;
     }
@@ -273,80 +317,4 @@ struct error *search_step_call(struct search *search, struct story *story, uint3
     for (size_t i = 0; i < callee->ways.count; i++)
         TRY(search_go_through(search, story, &callee->ways.items[i], at));
     return NULL;
-}
-
-// The number of a system call is a constant put into rax shortly before.
-static bool call_number(const struct search *search, const struct flow_block *block, uint32_t at,
-                        int64_t *ret_number)
-{
-    struct place place = place_register(ISA_RETURN);
-    for (uint32_t i = at; i-- > block->first;) {
-        struct step step = place_step(search->image, block, i, place);
-        if (step.kind == STEP_CONSTANT) {
-            *ret_number = step.constant;
-            return true;
-        }
-        if (step.kind == STEP_MOVED && step.operation_count == 0)
-            place = step.place;
-        else if (step.kind != STEP_SAME)
-            return false;
-    }
-    return false;
-}
-
-// The number comes from further away, perhaps from the caller: it is followed in place of the
-// result.
-static struct error *ask_number(struct search *search, struct story *story, uint32_t at)
-{
-    const struct place place = place_register(ISA_RETURN);
-    const struct way worked = {.result = {.kind = VALUE_WORKED}};
-    const struct value failed = {.kind = VALUE_CALL, .negative = true};
-    if (allowed(search, story, &failed)) {
-        struct story next = *story;
-        struct tracked *all[] = {&next.result, &next.error, &next.stored};
-        bool followed = false;
-        for (unsigned i = 0; i < 3; i++) {
-            if (!tracked_in(all[i], place) || followed || all[i]->operation_count == OPERATIONS) {
-                clobber_tracked(all[i], SYSTEM_CALL_CHANGES);
-                continue;
-            }
-            all[i]->operations[all[i]->operation_count++] =
-                (struct operation){.kind = OPERATION_SYSTEM_CALL, .width = 8};
-            followed = true;
-        }
-        story_settle_stored(&next);
-        story_note_result(search, &next, at);
-        clobber_known(&next, SYSTEM_CALL_CHANGES);
-        next.at = at;
-        TRY(search_push(search, &next));
-    }
-    return search_go_through(search, story, &worked, at);
-}
-
-struct error *search_step_system_call(struct search *search, struct story *story, uint32_t at,
-                                      bool *ret_forked)
-{
-    const struct flow_block *block = &search->image->blocks.items[story->block];
-    const uint32_t changes = SYSTEM_CALL_CHANGES;
-    int64_t number;
-    const struct error_set *errors = NULL;
-    if (asks_result(story) && call_number(search, block, at, &number)) {
-        errors = search->world->system_call(search->world->data, number);
-    } else if (asks_result(story)) {
-        *ret_forked = true;
-        return ask_number(search, story, at);
-    }
-    *ret_forked = errors != NULL;
-    if (errors == NULL) {
-        clobber(story, changes);
-        story_note_result(search, story, at);
-        return NULL;
-    }
-    struct way failed = {.result = {.kind = VALUE_ERRORS, .negative = true}, .fails = true},
-               worked = {.result = {.kind = VALUE_WORKED}};
-    if (!error_set_is_empty(errors)) { // getpid() and the like never fail
-        TRY(error_sets_put(search->world->sets, errors, &failed.result.set));
-        TRY(search_go_through(search, story, &failed, at));
-    }
-    return search_go_through(search, story, &worked, at);
 }

@@ -47,6 +47,7 @@ struct story {
     uint64_t evidence;
     uint32_t result_block; // where the result became known, or FLOW_NONE
     bool at_entry;         // the function begins here
+    bool narrowed;         // what is known of an argument is why the errors are these
 };
 
 struct search {
@@ -96,18 +97,33 @@ static inline bool story_is_near(const struct story *story)
 {
     return story->blocks <= NEAR_BLOCKS;
 }
+// Whether it is known what decided that it is this way.
+static inline bool story_came_after(const struct story *story)
+{
+    return (story->after & ~(unsigned)WAY_AFTER_REPORT) != 0;
+}
 // Makes room for an effect; NULL if there is none or a later store overwrites it.
 struct effect *story_add_effect(struct story *story, const struct effect *effect);
 // An effect whose value is in a register.
 void story_follow_stored(struct story *story, const struct effect *effect, uint8_t reg);
 
-// search-call.c: calls and system calls.
+// search-call.c: calls.
 struct error *search_step_call(struct search *search, struct story *story, uint32_t at,
                                bool *ret_forked);
-struct error *search_step_system_call(struct search *search, struct story *story, uint32_t at,
-                                      bool *ret_forked);
+// Registers (bits) that something else is put into.
+void tracked_clobber(struct tracked *tracked, uint32_t registers);
+void story_clobber_known(struct story *story, uint32_t registers);
+void story_clobber(struct story *story, uint32_t registers);
+// Whether what is known of a call's result allows this one; whether the result matters at all.
+bool search_allows(const struct search *search, const struct story *story,
+                   const struct value *value);
+bool story_asks_result(const struct story *story);
 // One of the callee's ways is part of this story.
 struct error *search_go_through(struct search *search, const struct story *story,
                                 const struct way *way, uint32_t at);
+
+// search-system-call.c.
+struct error *search_step_system_call(struct search *search, struct story *story, uint32_t at,
+                                      bool *ret_forked);
 
 #endif

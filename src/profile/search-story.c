@@ -193,7 +193,8 @@ static void add_condition(const struct story *story, struct way *way)
 {
     for (unsigned i = 0; i < story->known_count; i++) {
         int argument = story->at_entry ? place_argument(story->known[i].place) : -1;
-        if (argument < 0 || way->conditional || !mentions(way, (uint8_t)argument))
+        if (argument < 0 || way->conditional ||
+            (!story->narrowed && !mentions(way, (uint8_t)argument)))
             continue;
         way->conditional = true;
         way->argument = (uint8_t)argument;
@@ -225,7 +226,9 @@ struct error *search_tell(struct search *search, const struct story *story)
             way.error = story->error.value;
         way.effect_count = story->effect_count;
         memcpy(way.effects, story->effects, sizeof way.effects);
-        way.after = story->after != 0 || !story->at_entry ? story->after : refuses_null(story);
+        way.after = story->after;
+        if (!story_came_after(story) && story->at_entry)
+            way.after |= refuses_null(story);
         add_condition(story, &way);
     } else {
         way.evidence = 0;

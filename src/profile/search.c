@@ -27,7 +27,7 @@ static bool is_over(const struct search *search, const struct story *story)
         return !search->setter;
     bool error_known = !search->errors || story->error.state == TRACKED_VALUE;
     bool possible = story->known_count == 0 || story->blocks > CONDITION_BLOCKS;
-    bool settled = story->after != 0 || story->blocks > CONDITION_BLOCKS || search->coarse ||
+    bool settled = story_came_after(story) || story->blocks > CONDITION_BLOCKS || search->coarse ||
                    story->result.value.kind != VALUE_CONSTANT || story->result.value.number < 0;
     return error_known && possible && settled && story->stored.state == TRACKED_NOTHING &&
            !story_is_near(story);

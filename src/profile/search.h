@@ -17,6 +17,8 @@ struct search_world {
     const struct error_set *(*system_call)(void *data, int64_t number);
     // Whether a slot that the loader fills in holds the offset of errno.
     bool (*is_error_slot)(void *data, const struct flow_slot *slot);
+    // Whether a callee is there to say what went wrong. May be NULL: nobody is.
+    bool (*reports)(void *data, uint32_t callee);
     void *data;
     uint8_t *private_stores; // a bit per fact of the image, zero at first: the search's own memory
     bool results_only;       // errno and other effects do not matter

@@ -23,7 +23,8 @@ enum way_after {
     WAY_AFTER_FAILURE = 1,
     WAY_AFTER_SUCCESS = 2,
     WAY_AFTER_ANYTHING = 4,
-    WAY_AFTER_NULL = 8, // there was none: an argument is NULL
+    WAY_AFTER_NULL = 8,    // there was none: an argument is NULL
+    WAY_AFTER_REPORT = 16, // besides: something was called that tells of errors
 };
 
 struct way {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <threads.h>
 
 #define NONE       0
@@ -26,16 +27,8 @@ static const struct {
 };
 #define CALLS (sizeof calls / sizeof *calls)
 
-static struct error_set sets[CALLS];
+static struct error_set sets[CALLS + 1]; // one more for what is not there
 static once_flag unpacked = ONCE_FLAG_INIT;
-
-static void unpack(void)
-{
-    for (size_t i = 0; i < CALLS; i++)
-        for (size_t e = 0; e < calls[i].error_count; e++)
-            if (calls[i].errors[e] != NONE)
-                error_set_add(&sets[i], calls[i].errors[e]);
-}
 
 // CALLS if there is none.
 static size_t find(int64_t number)
@@ -51,6 +44,20 @@ static size_t find(int64_t number)
     return low < CALLS && calls[low].number == number ? low : CALLS;
 }
 
+// These wait for the lock of the address space; only a signal that kills ends that with EINTR, and
+// who is killed does not see it.
+static const int64_t killable[] = {SYS_mmap, SYS_mprotect, SYS_munmap, SYS_brk, SYS_mremap};
+
+static void unpack(void)
+{
+    for (size_t i = 0; i < CALLS; i++)
+        for (size_t e = 0; e < calls[i].error_count; e++)
+            if (calls[i].errors[e] != NONE)
+                error_set_add(&sets[i], calls[i].errors[e]);
+    for (size_t i = 0; i < sizeof killable / sizeof *killable; i++)
+        error_set_remove(&sets[find(killable[i])], EINTR);
+}
+
 const struct error_set *system_call_errors(const void *data, int64_t number)
 {
     size_t index = find(number);
@@ -58,6 +65,18 @@ const struct error_set *system_call_errors(const void *data, int64_t number)
         return NULL;
     call_once(&unpacked, unpack);
     return &sets[index];
+}
+
+// mmap(2): memory without a file has no file's errors. EINVAL would be the caller's mistake, and
+// EAGAIN and EPERM are about locked memory and seals.
+static const struct system_call_case cases[] = {{SYS_mmap, 4, -1, ENOMEM}};
+
+const struct system_call_case *system_call_case(int64_t number)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (cases[i].number == number)
+            return &cases[i];
+    return NULL;
 }
 
 const char *system_call_name(int64_t number)

@@ -21,4 +21,13 @@ int64_t system_call_number(const char *name);
 size_t system_call_count(void);
 int64_t system_call_at(size_t index);
 
+// Calls that have fewer errors when an argument (from 0) is a certain number. NULL if it is none.
+struct system_call_case {
+    int64_t number;
+    uint8_t argument; // one that system calls and functions take in the same register
+    int64_t value;
+    uint8_t error; // the only one there is then
+};
+const struct system_call_case *system_call_case(int64_t number);
+
 #endif

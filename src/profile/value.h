@@ -31,6 +31,12 @@ static inline void error_set_add(struct error_set *set, unsigned number)
         set->bits[number / 64] |= 1ull << number % 64;
 }
 
+static inline void error_set_remove(struct error_set *set, unsigned number)
+{
+    if (number < ERROR_NUMBERS)
+        set->bits[number / 64] &= ~(1ull << number % 64);
+}
+
 // Sets are kept once each and known by number; 0 is the empty set.
 struct error_sets {
     ARRAY(struct error_set) items;

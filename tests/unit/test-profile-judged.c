@@ -49,7 +49,31 @@ static const char source[] =
     "}\n"
     "int level(int x) {\n" // all there is
     "    switch (x) { case 1: sink = 1; return 3; case 2: return 2; default: return 1; }\n"
+    "}\n"
+    "int walk(struct list *list, int (*each)(struct list *)) {\n" // a negative number is
+    "    for (; list != NULL; list = list->next) {\n"
+    "        int answer = each(list);\n"
+    "        if (answer < 0) return answer;\n"
+    "    }\n"
+    "    return 0;\n"
+    "}\n"
+    "void set_error(int number);\n"
+    "int admit(struct list *list, int n) {\n" // 0 and -1 are: an error is reported before 0
+    "    if (n > 7) { set_error(n); return 0; }\n"
+    "    if (list->numbers == NULL && !keep(list, n)) return -1;\n"
+    "    list->numbers[n] = n; return 1;\n"
+    "}\n"
+    "int measure(struct list *list, int n) {\n" // -1 is; nobody says that 0 is
+    "    if (n > 7) return 0;\n"
+    "    if (list->numbers == NULL && !keep(list, n)) return -1;\n"
+    "    list->numbers[n] = n; return 1;\n"
     "}\n";
+
+// Where functions return codes, 0 is no failure beside 1 without a sign; elsewhere it is.
+static const char one_truth[] = "extern int sink; void touch(void);\n"
+                                "int select_one(int x) { touch(); return x == 7 || x == 9; }\n";
+static const char one_code[] =
+    "int code%d(int x) { touch(); if (x == 1) return %d; if (x == 2) return %d; return 0; }\n";
 
 // "1 -1": what is likely to be a failure, in the profile's order.
 static void expect(const struct profile *profile, const char *name, const char *wanted)
@@ -93,6 +117,9 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "empty", "");
     expect(&item.profile, "finish", "");
     expect(&item.profile, "level", "");
+    expect(&item.profile, "walk", "-1");
+    expect(&item.profile, "admit", "-1 0");
+    expect(&item.profile, "measure", "-1");
     unlink(path);
 }
 
@@ -111,8 +138,41 @@ static void test_judged(void **state)
     rmdir(directory);
 }
 
+// A library with one function that returns 0 or 1 beside some that return codes.
+static void check_habit(unsigned codes, const char *wanted)
+{
+    char directory[] = "/tmp/ordeal-unit.XXXXXX", path[64], command[256];
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/habit.c", directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(one_truth, file) >= 0);
+    for (unsigned i = 0; i < codes; i++)
+        assert_true(fprintf(file, one_code, i, 20 + i, 40 + i) > 0);
+    assert_int_equal(fclose(file), 0);
+    snprintf(command, sizeof command, "gcc -O2 -shared -fPIC -w -o %s/habit.so %s", directory,
+             path);
+    assert_int_equal(system(command), 0);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/habit.so", directory);
+    _cleanup_(batch_item_deinit) struct batch_item item = {.path = path};
+    const struct batch batch = {.jobs = 1};
+    assert_null(profile_batch(&batch, &item, 1));
+    assert_null(item.error);
+    expect(&item.profile, "select_one", wanted);
+    unlink(path);
+    rmdir(directory);
+}
+
+static void test_habits(void **state)
+{
+    check_habit(2, "0");
+    check_habit(12, "");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_judged)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_judged),
+                                       cmocka_unit_test(test_habits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

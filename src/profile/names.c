@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See names.h.
+#include "profile/names.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+// A word of a name: at its beginning, behind an underscore, or written with a capital.
+static bool has_word(const char *name, const char *word)
+{
+    size_t size = strlen(word);
+    for (const char *at = name; *at != '\0'; at++) {
+        bool begins = at == name || at[-1] == '_' || isupper((unsigned char)*at);
+        if (begins && strncasecmp(at, word, size) == 0 && !islower((unsigned char)at[size]))
+            return true;
+    }
+    return false;
+}
+
+static bool has_any_word(const char *name, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (has_word(name, words[i]))
+            return true;
+    return false;
+}
+
+bool name_asks(const char *name)
+{
+    static const char *const words[] = {"is",    "has",   "can",       "was",    "are",
+                                        "equal", "match", "contains",  "needs",  "enabled",
+                                        "range", "valid", "supported", "exists", "allowed"};
+    if (has_any_word(name, words, sizeof words / sizeof *words))
+        return true;
+    return strncmp(name, "is", 2) == 0 && strchr(name, '_') == NULL; // isalpha
+}
+
+bool name_compares(const char *name)
+{
+    static const char *const parts[] = {"cmp", "ompare", "coll", "Cmp"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(name, parts[i]) != NULL)
+            return true;
+    return false;
+}
+
+bool name_reports(const char *name)
+{
+    static const char *const errors[] = {"err", "error", "errorf", "perror", "raise"};
+    // What is done with errors but making them.
+    static const char *const others[] = {"clear", "get",  "peek",   "reset",   "pop",    "mark",
+                                         "free",  "last", "string", "message", "load",   "init",
+                                         "code",  "is",   "str",    "text",    "handler"};
+    if (strcasestr(name, "err") == NULL && strcasestr(name, "raise") == NULL) // nearly all
+        return false;
+    return has_any_word(name, errors, sizeof errors / sizeof *errors) &&
+           !has_any_word(name, others, sizeof others / sizeof *others);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the name of a function says about it, where nothing better is known.
+#ifndef ORDEAL_PROFILE_NAMES_H
+#define ORDEAL_PROFILE_NAMES_H
+
+#include <stdbool.h>
+
+// It answers a question, or compares.
+bool name_asks(const char *name);
+bool name_compares(const char *name);
+// It tells somebody of an error: ERR_set_error, __xmlRaiseError.
+bool name_reports(const char *name);
+
+#endif
