@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct settings {
-    struct option_list counts, binaries;
+    struct option_list counts, binaries, campaigns;
     struct option_number runs;
     const char *keep, *label, *weights, *model;
     bool json;
@@ -35,12 +35,16 @@ static const struct option options[] = {
      "write weights with which the activated faults follow the model", FIELD(weights)},
     {"model", 0, OPTION_FILE, "FILE",
      "the fault model: lines 'TYPE SHARE' (as many as there are candidates)", FIELD(model)},
+    {"campaign", 0, OPTION_FILE_LIST, "DB",
+     "compare what the campaign of a store activated with the model; may be given again",
+     FIELD(campaigns)},
     {"json", 0, OPTION_FLAG, NULL, "print as JSON", FIELD(json)},
 };
 
 struct work {
-    struct fidelity_subject subject;
+    ARRAY(struct fidelity_subject) subjects; // one per workload
     ARRAY(struct fidelity_workload) workloads;
+    ARRAY(struct fidelity_campaign) campaigns;
     ARRAY(struct fidelity_result) results;
     struct fidelity_match match;
     struct counting counting;
@@ -55,7 +59,10 @@ static void work_deinit(struct work *work)
     ARRAY_DEINIT(&work->workloads);
     ARRAY_DEINIT(&work->results);
     fidelity_match_deinit(&work->match);
-    fidelity_subject_deinit(&work->subject);
+    for (size_t i = 0; i < work->subjects.count; i++)
+        fidelity_subject_deinit(&work->subjects.items[i]);
+    ARRAY_DEINIT(&work->subjects);
+    ARRAY_DEINIT(&work->campaigns);
     counting_deinit(&work->counting);
 }
 
@@ -95,23 +102,30 @@ static struct error *run_command(const struct settings *settings, char **command
                         work->counting.directory);
 }
 
-static struct error *open_binaries(const struct settings *settings, struct work *work)
+// Each workload is measured by the programs that it ran.
+static struct error *open_binaries(const struct settings *settings, struct work *work,
+                                   size_t number)
 {
+    struct fidelity_subject *subject = ARRAY_ADD(&work->subjects);
+    if (subject == NULL)
+        return error_no_memory();
     for (size_t i = 0; i < settings->binaries.entries.count; i++)
-        TRY(fidelity_subject_add(&work->subject, settings->binaries.entries.items[i].value));
-    for (size_t i = 0; i < work->workloads.count && settings->binaries.entries.count == 0; i++)
-        TRY(fidelity_subject_add_counted(&work->subject, &work->workloads.items[i]));
-    return fidelity_subject_finish(&work->subject);
+        TRY(fidelity_subject_add(subject, settings->binaries.entries.items[i].value));
+    if (settings->binaries.entries.count == 0)
+        TRY(fidelity_subject_add_counted(subject, &work->workloads.items[number]));
+    return fidelity_subject_finish(subject);
 }
 
-static struct error *measure(struct work *work)
+static struct error *measure(const struct settings *settings, struct work *work)
 {
     for (size_t i = 0; i < work->workloads.count; i++) {
+        TRY(open_binaries(settings, work, i));
         struct fidelity_result *result = ARRAY_ADD(&work->results);
         if (result == NULL)
             return error_no_memory();
-        TRY(fidelity_workload_add_up(&work->workloads.items[i], &work->subject));
-        TRY(fidelity_measure(&work->subject, &work->workloads.items[i], result));
+        const struct fidelity_subject *subject = &work->subjects.items[i];
+        TRY(fidelity_workload_add_up(&work->workloads.items[i], subject));
+        TRY(fidelity_measure(subject, &work->workloads.items[i], result));
     }
     return NULL;
 }
@@ -140,6 +154,13 @@ static struct error *match(const struct settings *settings, struct work *work)
     if (settings->model != NULL)
         TRY(read_model(settings->model, work->results.items, &model));
     TRY(fidelity_match(work->results.items, model, &work->match));
+    for (size_t i = 0; i < settings->campaigns.entries.count; i++) {
+        struct fidelity_campaign *campaign = ARRAY_ADD(&work->campaigns);
+        if (campaign == NULL)
+            return error_no_memory();
+        TRY(fidelity_campaign_read(settings->campaigns.entries.items[i].value, work->results.items,
+                                   &work->match, campaign));
+    }
     if (settings->weights == NULL)
         return NULL;
     TRY(fidelity_put_weights(work->results.items, &work->match, &text));
@@ -161,17 +182,19 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     if (operands[0] != NULL)
         TRY(run_command(settings, operands, &work));
     TRY(add_counted(&work, &settings->counts));
-    TRY(open_binaries(settings, &work));
-    TRY(measure(&work));
-    bool matching = settings->weights != NULL || settings->model != NULL;
+    TRY(measure(settings, &work));
+    bool matching = settings->weights != NULL || settings->model != NULL ||
+                    settings->campaigns.entries.count != 0;
     if (matching)
         TRY(match(settings, &work));
     const struct fidelity_shown shown = {
-        .subject = &work.subject,
+        .subjects = work.subjects.items,
         .workloads = work.workloads.items,
         .results = work.results.items,
         .count = work.workloads.count,
         .match = matching ? &work.match : NULL,
+        .campaigns = work.campaigns.items,
+        .campaign_count = work.campaigns.count,
     };
     TRY(settings->json ? fidelity_put_json(&shown, &text) : fidelity_put_text(&shown, &text));
     return output_print(&text);

@@ -110,6 +110,10 @@ static void add_workload(struct json_maker *maker, json_t *list, const struct fi
     const struct fidelity_result *result = &shown->results[number];
     json_t *row = json_add_object(maker, list, NULL);
     json_add_string(maker, row, "label", shown->workloads[number].label);
+    const struct fidelity_subject *subject = &shown->subjects[number];
+    json_t *binaries = json_add_array(maker, row, "binaries");
+    for (size_t i = 0; i < subject->images.count; i++)
+        json_add_string(maker, binaries, NULL, subject->images.items[i].path);
     add_runs(maker, row, result);
     add_coverage(maker, row, result);
     add_executions(maker, row, &result->counts);
@@ -125,6 +129,19 @@ static void add_workload(struct json_maker *maker, json_t *list, const struct fi
     add_real(maker, match, "lost", shown->match->lost);
     add_distance(maker, match, "before", &shown->match->before);
     add_distance(maker, match, "after", &shown->match->after);
+}
+
+static void add_campaigns(struct json_maker *maker, json_t *root,
+                          const struct fidelity_shown *shown)
+{
+    json_t *list = json_add_array(maker, root, "campaigns");
+    for (size_t i = 0; i < shown->campaign_count; i++) {
+        json_t *row = json_add_object(maker, list, NULL);
+        json_add_string(maker, row, "store", shown->campaigns[i].path);
+        json_add_integer(maker, row, "trials", shown->campaigns[i].trials);
+        json_add_integer(maker, row, "activated", shown->campaigns[i].activated);
+        add_distance(maker, row, "distortion", &shown->campaigns[i].distance);
+    }
 }
 
 static void add_correlations(struct json_maker *maker, json_t *root,
@@ -151,12 +168,11 @@ struct error *fidelity_put_json(const struct fidelity_shown *shown, struct buffe
     __attribute__((cleanup(json_release))) json_t *root = json_object();
     if (root == NULL)
         return error_no_memory();
-    json_t *binaries = json_add_array(&maker, root, "binaries");
-    for (size_t i = 0; i < shown->subject->images.count; i++)
-        json_add_string(&maker, binaries, NULL, shown->subject->images.items[i].path);
     json_t *list = json_add_array(&maker, root, "workloads");
     for (size_t i = 0; i < shown->count; i++)
         add_workload(&maker, list, shown, i);
+    if (shown->campaign_count != 0)
+        add_campaigns(&maker, root, shown);
     if (shown->count >= 3)
         add_correlations(&maker, root, (const struct stats_correlation(*)[UNITS])pairs);
     return json_write(&maker, root, text);

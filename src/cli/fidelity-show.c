@@ -3,6 +3,7 @@
 #include "cli/fidelity-show.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "report/text.h"
 
 #include <inttypes.h>
@@ -168,18 +169,28 @@ static struct error *put_distances(const struct fidelity_result *result, struct 
 
 // ---- the match ----
 
+static struct error *put_campaign(const struct fidelity_campaign *campaign, struct buffer *text)
+{
+    _cleanup_(buffer_deinit) struct buffer name = {0};
+    TRY(text_put_fit(&name, file_base_name(campaign->path), 16, NULL));
+    TRY(buffer_printf(&name, ", %" PRIu64 " of %" PRIu64, campaign->activated, campaign->trials));
+    return put_distance(name.data, &campaign->distance, text);
+}
+
 static struct error *put_match(const struct fidelity_shown *shown, struct buffer *text)
 {
     TRY(buffer_printf(text, "\nActivated faults and the model    chi-square   df         p  "
                             "JS (bits)\n"));
     TRY(put_distance("candidates drawn evenly", &shown->match->before, text));
     TRY(put_distance("drawn by the weights", &shown->match->after, text));
+    for (size_t i = 0; i < shown->campaign_count; i++)
+        TRY(put_campaign(&shown->campaigns[i], text));
     if (shown->match->lost > 0)
         TRY(buffer_printf(text,
                           "  %.2f%% of the model is in types that this workload never executes:\n",
                           100 * shown->match->lost));
     for (size_t i = 0; i < shown->results->types.count; i++)
-        if (shown->match->model.items[i] > 0 && shown->results->types.items[i].executed == 0) {
+        if (shown->match->model.items[i] > 0 && shown->results->types.items[i].drawable == 0) {
             TRY(buffer_printf(text, "    "));
             TRY(text_put_fit(text, shown->results->types.items[i].name, 70, NULL));
             TRY(buffer_append(text, "\n", 1));
@@ -212,6 +223,8 @@ static struct error *put_correlations(const struct fidelity_shown *shown, struct
     if (shown->count < 3)
         return NULL;
     TRY(fidelity_correlate_units(shown, pairs));
+    if (isnan(pairs[UNIT_CANDIDATES][UNIT_BLOCKS].r))
+        return NULL;
     TRY(buffer_printf(text, "Correlation of the coverages of %zu workloads:\n", shown->count));
     for (int a = 0; a < UNITS; a++)
         for (int b = a + 1; b < UNITS; b++)
@@ -255,9 +268,9 @@ static struct error *put_head(const struct fidelity_shown *shown, struct buffer 
     TRY(text_put_fit(text, shown->workloads->label, 60, NULL));
     TRY(buffer_printf(text, shown->results->runs == 1 ? ", 1 run\n" : ", %zu runs\n",
                       shown->results->runs));
-    for (size_t i = 0; i < shown->subject->images.count; i++) {
+    for (size_t i = 0; i < shown->subjects->images.count; i++) {
         TRY(buffer_printf(text, "  "));
-        TRY(text_put_fit(text, shown->subject->images.items[i].path, 76, NULL));
+        TRY(text_put_fit(text, shown->subjects->images.items[i].path, 76, NULL));
         TRY(buffer_append(text, "\n", 1));
     }
     return buffer_append(text, "\n", 1);

@@ -3,14 +3,17 @@
 #ifndef ORDEAL_CLI_FIDELITY_SHOW_H
 #define ORDEAL_CLI_FIDELITY_SHOW_H
 
+#include "cli/fidelity-campaign.h"
 #include "fidelity/measure.h"
 
 struct fidelity_shown {
-    const struct fidelity_subject *subject;
+    const struct fidelity_subject *subjects; // one per workload
     const struct fidelity_workload *workloads;
     const struct fidelity_result *results; // one per workload
     size_t count;
     const struct fidelity_match *match; // of the first, or NULL
+    const struct fidelity_campaign *campaigns;
+    size_t campaign_count;
 };
 
 struct error *fidelity_put_text(const struct fidelity_shown *shown, struct buffer *text);

@@ -10,7 +10,5 @@ bool fidelity_is_counted(const struct fidelity_block *block, uint64_t count);
 struct error *fidelity_measure_executions(const struct fidelity_subject *subject,
                                           const struct fidelity_workload *workload,
                                           struct fidelity_result *result);
-struct error *fidelity_distance(const double *input, const double *output, size_t types, double n,
-                                struct fidelity_distance *ret_distance);
 
 #endif

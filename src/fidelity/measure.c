@@ -105,6 +105,7 @@ static struct error *add_types(const struct fidelity_subject *subject, const uin
             continue;
         executed++;
         type->executed++;
+        type->drawable += candidate->live;
         type->activations += (double)count;
         type->weight += 1 + log2((double)count);
     }
@@ -171,7 +172,6 @@ static struct error *measure_types(const struct fidelity_subject *subject, const
 
 // ---- distances ----
 
-// As if `n` faults had been drawn with these odds, compared with what the input lets expect.
 struct error *fidelity_distance(const double *input, const double *output, size_t types, double n,
                                 struct fidelity_distance *ret_distance)
 {

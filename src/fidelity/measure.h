@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Fidelity of a workload: how far the faults that it activates reflect those that there are. The
-// input fault load is every candidate that can be enabled, the output fault load those whose block
-// is executed, each with how often. No fault is needed to tell: blocks are executed whole.
+// input fault load is every candidate in code that is there, the output fault load those whose
+// block is executed, each with how often. No fault is needed to tell: blocks are executed whole.
 #ifndef ORDEAL_FIDELITY_MEASURE_H
 #define ORDEAL_FIDELITY_MEASURE_H
 
@@ -35,6 +35,7 @@ struct fidelity_counts {                                // of blocks that are ex
 struct fidelity_type {
     const char *name;
     uint64_t input, executed;
+    uint64_t drawable;         // of the executed ones, those that a campaign can enable
     double expected;           // of `executed`, if it did not depend on the type
     double activations;        // sum of the counts
     double weight;             // sum of 1 + log2 of the counts
@@ -46,6 +47,10 @@ struct fidelity_distance {
     struct stats_test test;
     double divergence; // Jensen-Shannon, bits
 };
+
+// How far the output is from the input, as if `n` faults had been drawn with the output's odds.
+struct error *fidelity_distance(const double *input, const double *output, size_t types, double n,
+                                struct fidelity_distance *ret_distance);
 
 struct fidelity_size { // of a block, on average
     double candidates, lines, instructions;

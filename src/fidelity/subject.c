@@ -147,38 +147,58 @@ static bool is_live(const struct image *image, const struct image_candidate *can
     return candidate->copies != 0 || (chosen && image->decide == MAP_VARIABLE);
 }
 
-// The type's number is found when all types are known; until then it is the candidate of the image.
+static struct fidelity_block *block_of(const struct reading *reading, size_t function,
+                                       const struct image_candidate *candidate)
+{
+    return &reading->subject->blocks.items[reading->first_block[function] + candidate->block];
+}
+
+// A block with candidates that have clones is there if their marker is; one without if the function
+// is.
+static struct error *tell_present(struct reading *reading, size_t function)
+{
+    const struct image *image = reading->image;
+    const struct image_function *owner = &image->functions.items[function];
+    const struct image_candidate *candidates = image->candidates.items + owner->first_candidate;
+    size_t chosen = 0;
+    for (size_t i = 0; i < owner->candidates; i++) {
+        chosen += (candidates[i].flags & MAP_CHOSEN) != 0;
+        if (candidates[i].block >= reading->block_count[function])
+            return error_new("%s: a candidate of %s is in a block that the function does not have",
+                             image->path, owner->name);
+    }
+    bool in_file = owner->markers != 0 || chosen == 0 || image->decide == MAP_VARIABLE;
+    for (size_t i = 0; i < reading->block_count[function]; i++)
+        reading->subject->blocks.items[reading->first_block[function] + i].present = in_file;
+    for (size_t i = 0; i < owner->candidates; i++)
+        if ((candidates[i].flags & MAP_CHOSEN) != 0)
+            block_of(reading, function, &candidates[i])->present = false;
+    for (size_t i = 0; i < owner->candidates; i++)
+        if (is_live(image, &candidates[i]))
+            block_of(reading, function, &candidates[i])->present = true;
+    return NULL;
+}
+
+// The type's number is found when all types are known.
 static struct error *add_candidates(struct reading *reading, size_t function)
 {
     const struct image *image = reading->image;
     const struct image_function *owner = &image->functions.items[function];
     struct fidelity_subject *subject = reading->subject;
-    size_t chosen = 0;
-    for (size_t i = 0; i < owner->candidates; i++)
-        chosen += (image->candidates.items[owner->first_candidate + i].flags & MAP_CHOSEN) != 0;
-    bool in_file = owner->markers != 0 || chosen == 0 || image->decide == MAP_VARIABLE;
-    for (size_t i = 0; i < reading->block_count[function]; i++)
-        subject->blocks.items[reading->first_block[function] + i].present = in_file;
+    TRY(tell_present(reading, function));
     for (size_t i = 0; i < owner->candidates; i++) {
         const struct image_candidate *candidate =
             &image->candidates.items[owner->first_candidate + i];
-        if (candidate->block >= reading->block_count[function])
-            return error_new("%s: a candidate of %s is in a block that the function does not have",
-                             image->path, owner->name);
-        struct fidelity_block *block =
-            &subject->blocks.items[reading->first_block[function] + candidate->block];
-        if (!is_live(image, candidate)) {
-            block->present &= (candidate->flags & MAP_CHOSEN) == 0 || block->candidates != 0;
+        struct fidelity_block *block = block_of(reading, function, candidate);
+        if (!block->present)
             continue;
-        }
         struct fidelity_candidate *added = ARRAY_ADD(&subject->candidates);
         const char **type = ARRAY_ADD(&subject->types);
         if (added == NULL || type == NULL)
             return error_no_memory();
-        *added =
-            (struct fidelity_candidate){.block = reading->first_block[function] + candidate->block};
+        *added = (struct fidelity_candidate){.block = (size_t)(block - subject->blocks.items),
+                                             .live = is_live(image, candidate)};
         *type = candidate->type;
-        block->present = true;
         block->candidates++;
     }
     return NULL;

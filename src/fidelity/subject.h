@@ -11,12 +11,13 @@
 struct fidelity_block {
     uint32_t instructions;
     size_t first_line, lines;           // of subject.block_lines
-    size_t first_candidate, candidates; // that can be enabled; of subject.candidates
+    size_t first_candidate, candidates; // of subject.candidates
     bool present; // neither optimiser nor linker has dropped it, as far as can be told
 };
 
 struct fidelity_candidate {
     size_t type, block;
+    bool live; // there is a clone with it, so that it can be enabled
 };
 
 struct fidelity_module { // one compiled source file

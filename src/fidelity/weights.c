@@ -13,7 +13,8 @@ void fidelity_match_deinit(struct fidelity_match *match)
 }
 
 // A draw finds type t in proportion to weight times candidates, and activates it in proportion to
-// weight times executed candidates: so the weight is the model's share by executed candidates,
+// weight times executed candidates: so the weight is the model's share by those of them that can be
+// enabled,
 // whether candidates that are not executed take part or not.
 static struct error *weigh(const struct fidelity_result *result, const double *model,
                            struct fidelity_match *match)
@@ -29,8 +30,8 @@ static struct error *weigh(const struct fidelity_result *result, const double *m
         if (share == NULL || weight == NULL)
             return error_no_memory();
         *share = (model != NULL ? model[i] : (double)type->input) / sum;
-        if (type->executed != 0)
-            *weight = *share / (double)type->executed;
+        if (type->drawable != 0)
+            *weight = *share / (double)type->drawable;
         else
             match->lost += *share;
     }
@@ -42,8 +43,8 @@ static void scale(const struct fidelity_result *result, struct fidelity_match *m
 {
     double sum = 0, executed = 0;
     for (size_t i = 0; i < match->weights.count; i++) {
-        sum += match->weights.items[i] * (double)result->types.items[i].executed;
-        executed += (double)result->types.items[i].executed;
+        sum += match->weights.items[i] * (double)result->types.items[i].drawable;
+        executed += (double)result->types.items[i].drawable;
     }
     for (size_t i = 0; i < match->weights.count; i++)
         match->weights.items[i] *= sum > 0 ? executed / sum : 0;
@@ -61,7 +62,7 @@ static struct error *compare(const struct fidelity_result *result, struct fideli
         // What the model leaves out cannot be compared with it.
         if (!(match->model.items[i] > 0))
             continue;
-        before[i] = (double)result->types.items[i].executed;
+        before[i] = (double)result->types.items[i].drawable;
         after[i] = before[i] * match->weights.items[i];
     }
     TRY(fidelity_distance(match->model.items, before, types, n, &match->before));
