@@ -222,6 +222,7 @@ static struct error *say_missing(struct comparison *comparison, const struct ref
 {
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
     const char *kind = item->artifact->kind;
+    uint64_t before;
     TRY(reference_put_name(&sentence, item->artifact->path));
     if (instead != NULL && strcmp(instead->kind, "deleted") == 0)
         TRY(buffer_printf(&sentence, " is missing"));
@@ -231,6 +232,8 @@ static struct error *say_missing(struct comparison *comparison, const struct ref
                           strcmp(kind, "deleted") == 0 ? "" : "a ", kind));
     else if (strcmp(kind, "deleted") == 0)
         TRY(buffer_printf(&sentence, " was not deleted"));
+    else if (was_there(item->artifact->path, &before))
+        TRY(buffer_printf(&sentence, " keeps its old content"));
     else
         TRY(buffer_printf(&sentence, " was not written"));
     return tell(comparison, RANK_FILE, &sentence);
@@ -249,6 +252,8 @@ static struct error *compare_item(struct comparison *comparison, const struct re
         return NULL;
     if (is_lost(item, artifact))
         return say_lost(comparison, artifact);
+    if (artifact == NULL && reference_is_like_before(comparison->reference, item))
+        return NULL;
     if (artifact == NULL || strcmp(artifact->kind, item->artifact->kind) != 0) {
         comparison->difference->files = true;
         return say_missing(comparison, item, artifact);
@@ -275,7 +280,8 @@ static bool is_excused(const struct comparison *comparison, const char *path)
     if (slash == NULL)
         return false;
     size_t size = (size_t)(slash - path);
-    if (reference_is_unsteady(comparison->reference, path, size))
+    if (reference_is_unsteady(comparison->reference, path, size) ||
+        reference_is_like_unsteady(comparison->reference, path))
         return true;
     _cleanup_free_ char *directory = strndup(path, size);
     if (directory == NULL || size == 0)

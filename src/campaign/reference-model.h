@@ -39,6 +39,13 @@ void reference_run_deinit(struct reference_run *run);
 int reference_by_path(const void *a, const void *b); // of struct artifact, for qsort
 const struct reference_item *reference_find(const struct reference *reference, const char *path);
 bool reference_is_unsteady(const struct reference *reference, const char *directory, size_t size);
+// Whether a path is named like one that comes and goes: letters and digits may be others, as in
+// names that are drawn or are sums of a content with the time in it.
+bool reference_is_like_unsteady(const struct reference *reference, const char *path);
+// Whether a text as it was before the runs is no other than what they make of it, but for what
+// varies from run to run, such as the times that it keeps of other files: then to leave it is as
+// good as to write it.
+bool reference_is_like_before(const struct reference *reference, const struct reference_item *item);
 struct error *reference_warn(struct reference *reference,
                              struct buffer *sentence); // takes its text
 // Finds items and unsteady directories, with warnings.

@@ -216,6 +216,50 @@ static void test_unsteady_files(void **state)
     reference_free(reference);
 }
 
+// Names that are sums of what holds the time.
+static void test_drawn_names(void **state)
+{
+    static const char *const names[] = {"/w/o/45/1b8d", "/w/o/e4/0156"};
+    struct reference *reference = begin();
+    for (int i = 0; i < 2; i++) {
+        struct outcome_run run = run_new(0, "", "");
+        run_file(&run, names[i], "x");
+        refer(reference, run);
+    }
+    good(reference_settle(reference));
+    struct outcome_run run = run_new(0, "", "");
+    run_file(&run, "/w/o/00/77f0", "y");
+    differs(reference, run, "", NULL);
+    run = run_new(0, "", "");
+    run_file(&run, "/w/o/00/77-0", "y");
+    differs(reference, run, "f", "/w/o/00/77-0 was written, which the reference does not do");
+    reference_free(reference);
+}
+
+// To leave a file as it is, is no difference if it was as the runs make it but for what varies.
+static void test_left_as_it_was(void **state)
+{
+    const char *path = victim_path("cache"), *other = victim_path("other");
+    for (int i = 0; i < 2; i++) {
+        FILE *file = fopen(i == 0 ? path : other, "w");
+        assert_non_null(file);
+        fputs(i == 0 ? "a\n0\nz\n" : "b\n0\nz\n", file);
+        assert_int_equal(fclose(file), 0);
+    }
+    struct reference *reference = begin();
+    for (int i = 0; i < 2; i++) {
+        struct outcome_run run = run_new(0, "", "");
+        run_file(&run, path, i == 0 ? "a\n1\nz\n" : "a\n2\nz\n");
+        run_file(&run, other, i == 0 ? "a\n1\nz\n" : "a\n2\nz\n");
+        refer(reference, run);
+    }
+    good(reference_settle(reference));
+    char sentence[200];
+    snprintf(sentence, sizeof sentence, "%s keeps its old content", other);
+    differs(reference, run_new(0, "", ""), "f", sentence);
+    reference_free(reference);
+}
+
 // Names of files are bytes; the store knows text only.
 static void test_odd_names(void **state)
 {
@@ -511,6 +555,8 @@ int main(void)
         cmocka_unit_test(test_modes),
         cmocka_unit_test(test_file_sets),
         cmocka_unit_test(test_unsteady_files),
+        cmocka_unit_test(test_drawn_names),
+        cmocka_unit_test(test_left_as_it_was),
         cmocka_unit_test(test_flaky_text),
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_huge),
