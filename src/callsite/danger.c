@@ -10,16 +10,23 @@ bool site_is_late(const struct site *site)
            (site->check == SITE_CHECK_AFTER || site->check == SITE_CHECK_SOME);
 }
 
-// Functions whose failure hardly anybody looks at: those that give something back, and those that
-// say something.
+// Functions whose failure hardly anybody looks at: those that give something back, those that say
+// something, and those that fail only if the program is wrong.
 static bool hardly_matters(const char *name)
 {
-    static const char *const words[] = {"close",  "munmap",   "destroy", "free",
-                                        "unlock", "shutdown", "print",   "put"};
+    static const char *const words[] = {"close",         "munmap",         "destroy",     "free",
+                                        "unlock",        "shutdown",       "print",       "put",
+                                        "pthread_mutex", "pthread_rwlock", "pthread_cond"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strstr(name, words[i]) != NULL)
             return true;
     return false;
+}
+
+bool site_is_harmless(const struct site *site, const struct site_callee *callee)
+{
+    return site->class == SITE_UNCHECKED && site->use == SITE_IGNORED &&
+           hardly_matters(callee->name);
 }
 
 static unsigned danger_of_use(const struct site *site, const struct site_callee *callee)

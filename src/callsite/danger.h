@@ -7,6 +7,8 @@
 
 // Checked, but only after a use, or only on some ways.
 bool site_is_late(const struct site *site);
+// The result is ignored, of a function whose failure hardly anybody looks at.
+bool site_is_harmless(const struct site *site, const struct site_callee *callee);
 // 0 to 100; the manual of ordeal callsites says how it is made.
 unsigned site_danger(const struct site *site, const struct site_callee *callee);
 

@@ -30,7 +30,7 @@ static const struct option options[] = {
      FIELD(functions)},
     {"class", 'c', OPTION_LIST, "CLASS",
      "only these calls: unchecked, partly, checked or unknown; may be given again", FIELD(classes)},
-    {"all", 'a', OPTION_FLAG, NULL, "show checked and unknown calls in the table, too", FIELD(all)},
+    {"all", 'a', OPTION_FLAG, NULL, "show every call in the table", FIELD(all)},
     {"json", 0, OPTION_FLAG, NULL, "print as JSON", FIELD(json)},
     {"sarif", 0, OPTION_FILE, "FILE", "write what is not checked as SARIF, too", FIELD(sarif)},
     {"scenario", 's', OPTION_FILE, "DIR",
@@ -112,9 +112,12 @@ static struct error *write_outputs(const struct settings *settings,
     }
     if (settings->scenario != NULL)
         TRY(write_scenarios(report, settings->scenario, &said));
-    TRY(settings->json
-            ? callsites_json(report, &text)
-            : callsites_text(report, settings->all || settings->classes.entries.count != 0, &text));
+    // Who asks for some calls wants to see them.
+    enum callsites_shown shown = settings->all || settings->classes.entries.count != 0
+                                     ? CALLSITES_ALL
+                                 : settings->functions.entries.count != 0 ? CALLSITES_FAULTY
+                                                                          : CALLSITES_BRIEF;
+    TRY(settings->json ? callsites_json(report, &text) : callsites_text(report, shown, &text));
     if (!settings->json && said.size != 0)
         TRY(buffer_append(&text, said.data, said.size));
     return output_print(&text);

@@ -69,8 +69,13 @@ struct error *callsites_put_use(struct buffer *text, const struct callsites_entr
 struct error *callsites_put_place(struct buffer *text, const struct callsites_report *report,
                                   const struct callsites_entry *entry);
 
-// `all`: checked and unknown calls, too.
-struct error *callsites_text(const struct callsites_report *report, bool all, struct buffer *text);
+enum callsites_shown {
+    CALLSITES_BRIEF,  // ignored results that hardly anybody looks at are only counted
+    CALLSITES_FAULTY, // what is not, or not fully, or lately checked
+    CALLSITES_ALL,    // checked and unknown calls, too
+};
+struct error *callsites_text(const struct callsites_report *report, enum callsites_shown shown,
+                             struct buffer *text);
 struct error *callsites_json(const struct callsites_report *report, struct buffer *text);
 struct error *callsites_sarif(const struct callsites_report *report, struct buffer *text);
 

@@ -33,7 +33,7 @@ static struct error *report(const char *path, const struct flow_image *image, st
     TRY(callsites_report_init(&report));
     TRY(callsites_report_add(&report, path, image, sites));
     TRY(callsites_report_finish(&report, &options, error_of, NULL));
-    TRY(callsites_text(&report, true, &text));
+    TRY(callsites_text(&report, CALLSITES_BRIEF, &text));
     TRY(callsites_json(&report, &json));
     TRY(callsites_sarif(&report, &sarif));
     return callsites_yaml(&report, SITE_UNCHECKED, &yaml, &rules);

@@ -39,6 +39,20 @@ static void uses_are_ranked(void **state)
                 zero);
 }
 
+static void what_is_ignored_may_be_harmless(void **state)
+{
+    const struct site_callee close = {.name = "fclose"}, lock = {.name = "pthread_mutex_lock"};
+    const struct site_callee write = {.name = "fwrite"};
+    struct site site = {.class = SITE_UNCHECKED, .use = SITE_IGNORED};
+    assert_true(site_is_harmless(&site, &close));
+    assert_true(site_is_harmless(&site, &lock));
+    assert_false(site_is_harmless(&site, &write));
+    site.use = SITE_PASSED;
+    assert_false(site_is_harmless(&site, &close));
+    site = (struct site){.class = SITE_PARTLY, .use = SITE_IGNORED};
+    assert_false(site_is_harmless(&site, &close));
+}
+
 static void classes_are_ranked(void **state)
 {
     unsigned unchecked =
@@ -68,6 +82,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(uses_are_ranked),
+        cmocka_unit_test(what_is_ignored_may_be_harmless),
         cmocka_unit_test(classes_are_ranked),
         cmocka_unit_test(table_is_sorted),
     };
