@@ -132,6 +132,7 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     find_clock();
     hook_prepare();
     late_hook_loader();
+    bind_prepare();
     module_bind_all();
     runtime.armed = true;
     if (crashes)

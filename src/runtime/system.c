@@ -230,6 +230,7 @@ void system_wake(uint32_t *word)
 void *arena_new(size_t size)
 {
     static char first_chunk[64 * 1024] __attribute__((aligned(16)));
+    // From the end downwards: there it meets the first slots, on one page.
     static char *chunk = first_chunk;
     static size_t left = sizeof first_chunk;
     const size_t chunk_size = 256 * 1024;
@@ -244,8 +245,6 @@ void *arena_new(size_t size)
         chunk = (char *)memory;
         left = wanted;
     }
-    void *result = chunk;
-    chunk += size;
     left -= size;
-    return result;
+    return chunk + left;
 }
