@@ -82,7 +82,15 @@ struct visit {
     bool separate; // or only look
 };
 
-// A new opening of the same file, under the same number, at the same place.
+static struct opening {
+    int descriptor, fresh;
+    bool closes; // on exec
+} fork_openings[FILES];
+static uint32_t opening_count;
+
+// A new opening of the same file, at the same place, for the child to put under the same number.
+// It is the workload that makes it: a process that is a moment old pays dearly for its first look
+// below /proc, and here each child would.
 static bool reopen(int descriptor, long flags)
 {
     const int in_all = 0, here = 1;
@@ -94,11 +102,26 @@ static bool reopen(int descriptor, long flags)
     long fresh = fork_system(__NR_open, (long)path, wanted | O_CLOEXEC, 0, 0);
     if (system_failed(fresh))
         return false;
-    bool placed = !system_failed(at) && SYSTEM_3(__NR_lseek, fresh, at, in_all) == at &&
-                  !system_failed(closes) &&
-                  !system_failed(fork_system(__NR_dup3, fresh, descriptor,
-                                             (closes & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0, 0));
-    SYSTEM_1(__NR_close, fresh);
+    fork_openings[opening_count++] =
+        (struct opening){descriptor, (int)fresh, (closes & FD_CLOEXEC) != 0};
+    return !system_failed(closes) && !system_failed(at) &&
+           SYSTEM_3(__NR_lseek, fresh, at, in_all) == at;
+}
+
+void fork_close_files(void)
+{
+    for (uint32_t i = 0; i < opening_count; i++)
+        SYSTEM_1(__NR_close, fork_openings[i].fresh);
+}
+
+bool fork_take_files(void)
+{
+    bool placed = true;
+    for (uint32_t i = 0; i < opening_count; i++)
+        placed &= !system_failed(fork_system(__NR_dup3, fork_openings[i].fresh,
+                                             fork_openings[i].descriptor,
+                                             fork_openings[i].closes ? O_CLOEXEC : 0, 0));
+    fork_close_files();
     return placed;
 }
 
@@ -174,12 +197,16 @@ static enum wire_fork_refusal visit_all(struct visit *visit)
     return size < 0 ? WIRE_FORK_DESCRIPTORS : refusal;
 }
 
-enum wire_fork_refusal fork_separate_files(void)
+enum wire_fork_refusal fork_open_files(void)
 {
     struct visit visit;
     visit.count = 0;
     visit.separate = true;
-    return visit_all(&visit);
+    opening_count = 0;
+    enum wire_fork_refusal refusal = visit_all(&visit);
+    if (refusal != WIRE_FORK_WILLING)
+        fork_close_files();
+    return refusal;
 }
 
 static bool has_threads(void)

@@ -92,11 +92,8 @@ static void become_child(uint32_t rule, const struct process *parent, uint32_t p
     runtime.process->recorded = parent->recorded;
     runtime.process->key = parent->key;
     fork_system(__NR_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
-    enum wire_fork_refusal refusal = fork_separate_files();
-    if (SYSTEM_1(__NR_getppid, 0) != (long)parent_pid)
-        refusal = WIRE_FORK_FAILED;
-    if (refusal != WIRE_FORK_WILLING) {
-        atomic_store(&runtime.region->fork.refusal, (uint32_t)refusal);
+    if (!fork_take_files() || SYSTEM_1(__NR_getppid, 0) != (long)parent_pid) {
+        atomic_store(&runtime.region->fork.refusal, (uint32_t)WIRE_FORK_FAILED);
         SYSTEM_1(__NR_exit_group, all_done);
     }
 }
@@ -123,17 +120,22 @@ static bool branch(uint32_t rule)
     struct process parent = *runtime.process;
     uint32_t pid = system_pid();
     fork->rule = rule;
+    fork->status = 0;
     fork->refusal = WIRE_FORK_WILLING;
     tell(WIRE_FORK_ASKED);
-    long child = fork_system(__NR_clone, 0, 0, 0, 0);
-    if (child == 0) {
-        become_child(rule, &parent, pid);
-        return true;
+    fork->refusal = fork_open_files();
+    if (fork->refusal == WIRE_FORK_WILLING) {
+        long child = fork_system(__NR_clone, 0, 0, 0, 0);
+        if (child == 0) {
+            become_child(rule, &parent, pid);
+            return true;
+        }
+        fork_close_files();
+        if (system_failed(child))
+            fork->refusal = WIRE_FORK_FAILED;
+        else
+            wait_for_child(child);
     }
-    if (system_failed(child))
-        fork->refusal = WIRE_FORK_FAILED;
-    else
-        wait_for_child(child);
     tell(WIRE_FORK_ENDED);
     fork->resumed_ns = clock_now();
     return false;

@@ -19,8 +19,11 @@ bool fork_here(uint32_t rule);
 // fork-safety.c: once, before the first fork; after it the filter keeps things as they are.
 enum wire_fork_refusal fork_safety(void);
 void fork_note_streams(void); // at the start
-// In the child: its files get positions of their own.
-enum wire_fork_refusal fork_separate_files(void);
+// The child's files get positions of their own: opened anew before the fork, taken by the child,
+// closed in the workload.
+enum wire_fork_refusal fork_open_files(void);
+bool fork_take_files(void);
+void fork_close_files(void);
 
 // fork-filter.c: from now on only system calls that leave nothing behind outside this process, but
 // for what is written to stdout and stderr. Any other kills. Inherited by children; for ever.
