@@ -25,6 +25,7 @@
 
 #define COPIES        "ordeal-copy-"
 #define KILL_PATIENCE 10000000000ull
+#define LISTING_LIFE  10000000ull
 
 static struct error *spare(struct direct *direct, pid_t pid)
 {
@@ -57,10 +58,25 @@ static struct error *find_others(struct direct *direct)
     return NULL;
 }
 
+// What the last life left is what the next one finds, if it follows at once.
+static bool reuse_listing(struct direct *direct)
+{
+    uint64_t taken = direct->after_ns;
+    direct->after_ns = 0;
+    if (taken == 0 || clock_ns() - taken > LISTING_LIFE)
+        return false;
+    listing_deinit(&direct->before);
+    direct->before = direct->after;
+    direct->after = (struct listing){0};
+    return true;
+}
+
 static struct error *list_before(struct sandbox *sandbox)
 {
     struct direct *direct = &sandbox->direct;
     struct listing now;
+    if (reuse_listing(direct))
+        return NULL;
     struct error *error = listing_take(sandbox->directory, &direct->before, false, &now);
     if (error != NULL) {
         struct error *warned = NULL;
@@ -82,10 +98,10 @@ static struct error *direct_begin(struct sandbox *sandbox, const struct sandbox_
 {
     struct direct *direct = &sandbox->direct;
     direct->handle = direct->keeper = -1;
-    direct->begun = false;
+    direct->begun = direct->over = false;
     TRY(find_others(direct));
     direct->begun = true;
-    if (prctl(PR_GET_CHILD_SUBREAPER, &direct->was_reaper) < 0)
+    if (!direct->was_reaper && prctl(PR_GET_CHILD_SUBREAPER, &direct->was_reaper) < 0)
         direct->was_reaper = 0;
     if (!direct->was_reaper && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         return error_from_errno(errno, "cannot adopt the processes of a trial");
@@ -110,6 +126,7 @@ static struct error *direct_start(struct sandbox *sandbox, struct spawn *spawn, 
 {
     struct direct *direct = &sandbox->direct;
     forget_command(direct);
+    direct->over = false;
     spawn->mortal = true;
     spawn->directory = direct->copy != NULL ? direct->copy : sandbox->directory;
     spawn->groups = groups_descriptors(sandbox->groups);
@@ -228,11 +245,16 @@ static struct error *direct_kill_step(struct sandbox *sandbox, struct progress *
 static struct error *direct_kill_all(struct sandbox *sandbox)
 {
     struct direct *direct = &sandbox->direct;
+    if (direct->over)
+        return NULL;
     forget_command(direct);
     direct->spared.count = direct->others;
     bool left;
     TRY(reap(direct, NULL, &left)); // nearly always there is nobody
-    return left ? kill_but(direct, NULL) : NULL;
+    if (left)
+        TRY(kill_but(direct, NULL));
+    direct->over = true;
+    return NULL;
 }
 
 static void direct_end(struct sandbox *sandbox)
@@ -322,7 +344,9 @@ direct_each_change(struct sandbox *sandbox, const char *const *ignored,
     TRY(listing_take(copied ? direct->copy : sandbox->directory, &direct->before, copied, &after));
     struct report report = {sandbox, ignored, change, data};
     struct error *error = compare(&report, &direct->before, &after);
-    listing_deinit(&after);
+    listing_deinit(&direct->after);
+    direct->after = after;
+    direct->after_ns = direct->over && !copied ? clock_ns() : 0;
     return error;
 }
 
@@ -367,6 +391,7 @@ void direct_close(struct sandbox *sandbox)
     free(direct->copy);
     ARRAY_DEINIT(&direct->spared);
     listing_deinit(&direct->before);
+    listing_deinit(&direct->after);
 }
 
 const struct backend direct_backend = {

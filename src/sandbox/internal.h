@@ -46,10 +46,13 @@ struct direct {      // COPY and NONE
     pid_t command;
     int handle;            // pidfd of the command
     int keeper;            // socket to the keeper of a step that may leave processes behind
+    bool over;             // nobody of the life is left, and nobody was started since
     struct listing before; // of the working directory
     bool listed;
-    char *copies; // our directory of copies, or NULL
-    char *copy;   // the working directory's copy, or NULL
+    struct listing after; // likewise, when the last life was over; may serve as the next `before`
+    uint64_t after_ns;    // when that was; 0: there is none
+    char *copies;         // our directory of copies, or NULL
+    char *copy;           // the working directory's copy, or NULL
 };
 
 struct overlay;

@@ -210,56 +210,57 @@ struct error *program_preload(const struct scenario *scenario, const char *runti
     return NULL;
 }
 
-static struct error *set(char **slot, const char *name, const char *value)
-{
-    if (asprintf(slot, "%s=%s", name, value) >= 0)
-        return NULL;
-    *slot = NULL;
-    return error_no_memory();
-}
+static const char *const replaced[] = {"LD_PRELOAD=", WIRE_ENVIRONMENT "=", "ASAN_OPTIONS="};
+#define REPLACED (sizeof replaced / sizeof *replaced)
 
 static bool is_replaced(const char *variable)
 {
-    static const char *const names[] = {"LD_PRELOAD=", WIRE_ENVIRONMENT "=", "ASAN_OPTIONS="};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(variable, names[i], strlen(names[i])) == 0)
+    for (size_t i = 0; i < REPLACED; i++)
+        if (variable[0] == replaced[i][0] &&
+            strncmp(variable, replaced[i], strlen(replaced[i])) == 0)
             return true;
     return false;
 }
 
+// One piece of memory, for this is done for every trial: the list, and behind it the texts.
 struct error *program_environment(char *const *environment, const char *preload, const char *region,
                                   char ***ret_environment)
 {
-    size_t count = 0;
-    while (environment[count] != NULL)
-        count++;
-    _cleanup_(program_environment_free) char **list = calloc(count + 4, sizeof *list);
+    // ASan insists on being the first library; the runtime does not disturb it.
+    const char *asan = value_of(environment, "ASAN_OPTIONS"), *order = "verify_asan_link_order=0";
+    bool more = asan != NULL && *asan != '\0';
+    const char *const values[REPLACED][3] = {
+        {preload, "", ""}, {region, "", ""}, {more ? asan : "", more ? ":" : "", order}};
+    size_t count = 0, size = 0;
+    for (; environment[count] != NULL; count++)
+        size += strlen(environment[count]) + 1;
+    for (size_t i = 0; i < REPLACED; i++)
+        size += strlen(replaced[i]) + strlen(values[i][0]) + strlen(values[i][1]) +
+                strlen(values[i][2]) + 1;
+    size_t room = (count + REPLACED + 1) * sizeof(char *);
+    char **list = malloc(room + size);
     if (list == NULL)
         return error_no_memory();
+    char *at = (char *)list + room;
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
         if (is_replaced(environment[i]))
             continue;
-        list[used] = strdup(environment[i]);
-        if (list[used++] == NULL)
-            return error_no_memory();
+        list[used++] = at;
+        at = stpcpy(at, environment[i]) + 1;
     }
-    TRY(set(&list[used++], "LD_PRELOAD", preload));
-    TRY(set(&list[used++], WIRE_ENVIRONMENT, region));
-    // ASan insists on being the first library; the runtime does not disturb it.
-    const char *asan = value_of(environment, "ASAN_OPTIONS");
-    _cleanup_free_ char *options = NULL;
-    if (asprintf(&options, "%s%sverify_asan_link_order=0", asan != NULL ? asan : "",
-                 asan != NULL && *asan != '\0' ? ":" : "") < 0)
-        return options = NULL, error_no_memory();
-    TRY(set(&list[used], "ASAN_OPTIONS", options));
-    *ret_environment = TAKE(list);
+    for (size_t i = 0; i < REPLACED; i++) {
+        list[used++] = at;
+        at = stpcpy(stpcpy(stpcpy(stpcpy(at, replaced[i]), values[i][0]), values[i][1]),
+                    values[i][2]) +
+             1;
+    }
+    list[used] = NULL;
+    *ret_environment = list;
     return NULL;
 }
 
 void program_environment_free(char ***environment)
 {
-    for (char **entry = *environment; entry != NULL && *entry != NULL; entry++)
-        free(*entry);
     free(*environment);
 }
