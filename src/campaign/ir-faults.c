@@ -33,18 +33,41 @@ struct error *ir_put_spec(const struct ir_program *program, size_t number, struc
     return buffer_printf(text, " in %s#%zu", program->name, number + 1);
 }
 
+static struct error *is_called(const struct ir_program *program, size_t number, const char *spec,
+                               bool *ret_is)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(ir_put_spec(program, number, &text));
+    *ret_is = strcmp(text.data, spec) == 0;
+    return NULL;
+}
+
+// A program goes by the name that it was started under when candidates were made.
+static struct error *is_spec(const struct ir *self, struct ir_program *program, size_t number,
+                             const char *spec, bool *ret_is)
+{
+    TRY(is_called(program, number, spec, ret_is));
+    for (size_t i = 0; !*ret_is && i < program->others.count; i++) {
+        ir_program_call(program, self->definition, i);
+        TRY(is_called(program, number, spec, ret_is));
+        if (!*ret_is)
+            ir_program_call(program, self->definition, i);
+    }
+    return NULL;
+}
+
 static struct error *find_one(const struct ir *self, const char *spec, struct ir_fault *ret_fault)
 {
     const char *hash = strrchr(spec, '#');
     unsigned long long number = hash != NULL ? strtoull(hash + 1, NULL, 10) : 0;
     for (size_t i = 0; i < self->programs.items.count; i++) {
-        const struct ir_program *program = &self->programs.items.items[i];
-        _cleanup_(buffer_deinit) struct buffer text = {0};
+        struct ir_program *program = &self->programs.items.items[i];
+        bool found;
         if (number == 0 || number > program->image.candidates.count ||
             !ir_can_be_enabled(&program->image, number - 1))
             continue;
-        TRY(ir_put_spec(program, number - 1, &text));
-        if (strcmp(text.data, spec) != 0)
+        TRY(is_spec(self, program, number - 1, spec, &found));
+        if (!found)
             continue;
         *ret_fault = (struct ir_fault){.program = i, .candidate = number - 1};
         return NULL;

@@ -63,6 +63,12 @@ void ir_shot_take_profile(struct ir *self);
 // After a shot with faults: how often each was hit.
 struct error *ir_shot_take_hits(const struct ir *self, struct observation *observation);
 
+// For one program alone.
+struct error *ir_file_create(const struct ir_program *program, const struct ir_blocks *list,
+                             struct cover_file *ret_file);
+// All faults of an executed block count as executed.
+void ir_take_block(struct ir_program *program, const struct ir_block *block);
+
 // ---- ir-candidates.c ----
 
 struct error *ir_candidates(void *self,

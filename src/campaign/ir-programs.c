@@ -5,16 +5,20 @@
 #include "base/cleanup.h"
 #include "elf/object.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
+#include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MOST_FILES 50000 // that are looked at below the working directory
 
-static void program_deinit(struct ir_program *program)
+void ir_program_deinit(struct ir_program *program)
 {
     image_close(&program->image);
     for (size_t i = 0; i < program->others.count; i++)
@@ -22,17 +26,18 @@ static void program_deinit(struct ir_program *program)
     ARRAY_DEINIT(&program->others);
     free(program->path);
     free(program->executed);
+    *program = (struct ir_program){0};
 }
 
 void ir_programs_deinit(struct ir_programs *programs)
 {
     for (size_t i = 0; i < programs->items.count; i++)
-        program_deinit(&programs->items.items[i]);
+        ir_program_deinit(&programs->items.items[i]);
     ARRAY_DEINIT(&programs->items);
     *programs = (struct ir_programs){0};
 }
 
-static const char *name_of(const struct definition *definition, const char *path)
+const char *ir_name_of(const struct definition *definition, const char *path)
 {
     _cleanup_free_ char *directory = realpath(definition->directory, NULL);
     size_t size = directory != NULL ? strlen(directory) : 0;
@@ -40,11 +45,32 @@ static const char *name_of(const struct definition *definition, const char *path
                                                                                 : path;
 }
 
+static bool is_same_file(const char *one, const char *other)
+{
+    struct stat first, second;
+    return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_ino == second.st_ino &&
+           first.st_dev == second.st_dev;
+}
+
+// A file may have several names.
 static struct ir_program *find(const struct ir_programs *programs, const char *path)
 {
     for (size_t i = 0; i < programs->items.count; i++)
-        if (strcmp(programs->items.items[i].path, path) == 0)
+        if (strcmp(programs->items.items[i].path, path) == 0 ||
+            is_same_file(programs->items.items[i].path, path))
             return &programs->items.items[i];
+    return NULL;
+}
+
+static struct error *add_other(struct ir_program *program, const char *name)
+{
+    char *copy = strdup(name), **slot = ARRAY_ADD(&program->others);
+    if (copy == NULL || slot == NULL) {
+        program->others.count -= slot != NULL;
+        free(copy);
+        return error_no_memory();
+    }
+    *slot = copy;
     return NULL;
 }
 
@@ -58,9 +84,10 @@ static struct error *add(const struct definition *definition, struct ir_programs
     *ret_added = false;
     if (path == NULL)
         return error_from_errno(errno, "cannot find %s", given);
-    if (find(programs, path) != NULL) {
+    struct ir_program *known = find(programs, path);
+    if (known != NULL) {
         *ret_added = true;
-        return NULL;
+        return strcmp(known->path, path) != 0 ? add_other(known, path) : NULL;
     }
     TRY(image_open(path, &image));
     bool none = image.functions.count == 0 || (found && image.decide == MAP_VARIABLE);
@@ -71,10 +98,18 @@ static struct error *add(const struct definition *definition, struct ir_programs
     }
     program->image = image;
     program->path = TAKE(path);
-    program->name = name_of(definition, program->path);
+    program->name = ir_name_of(definition, program->path);
     program->executed = calloc(image.candidates.count + 1, sizeof *program->executed);
     *ret_added = true;
     return program->executed != NULL ? NULL : error_no_memory();
+}
+
+void ir_program_call(struct ir_program *program, const struct definition *definition, size_t other)
+{
+    char *before = program->path;
+    program->path = program->others.items[other];
+    program->others.items[other] = before;
+    program->name = ir_name_of(definition, program->path);
 }
 
 // ---- those that nobody named ----
@@ -93,16 +128,7 @@ static struct error *add_link(struct ir_programs *programs, const char *link)
 {
     _cleanup_free_ char *path = realpath(link, NULL);
     struct ir_program *program = path != NULL ? find(programs, path) : NULL;
-    if (program == NULL)
-        return NULL;
-    char *copy = strdup(link), **slot = ARRAY_ADD(&program->others);
-    if (copy == NULL || slot == NULL) {
-        program->others.count -= slot != NULL;
-        free(copy);
-        return error_no_memory();
-    }
-    *slot = copy;
-    return NULL;
+    return program != NULL ? add_other(program, link) : NULL;
 }
 
 // What cannot be read is not the workload's, or will be missed when it is.
@@ -217,5 +243,56 @@ struct error *ir_programs_find(const struct definition *definition, const defini
         ir_programs_deinit(&programs);
     else
         *ret_programs = programs;
+    return error;
+}
+
+// ---- one by itself ----
+
+static struct error *add_beside(struct ir_program *program)
+{
+    _cleanup_free_ char *copy = strdup(program->path);
+    if (copy == NULL)
+        return error_no_memory();
+    const char *place = dirname(copy);
+    DIR *directory = opendir(place);
+    struct error *error = NULL;
+    for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
+        _cleanup_free_ char *link = NULL, *path = NULL;
+        if (entry->d_type != DT_LNK || error != NULL)
+            continue;
+        if (asprintf(&link, "%s/%s", place, entry->d_name) < 0) {
+            link = NULL;
+            error = error_no_memory();
+            continue;
+        }
+        path = realpath(link, NULL);
+        if (path != NULL && strcmp(path, program->path) == 0)
+            error = add_other(program, link);
+    }
+    if (directory != NULL)
+        closedir(directory);
+    return error;
+}
+
+struct error *ir_program_open(const char *path, struct ir_program *ret_program)
+{
+    struct ir_program program = {.path = realpath(path, NULL)};
+    if (program.path == NULL)
+        return error_from_errno(errno, "cannot find %s", path);
+    program.name = program.path;
+    struct error *error = image_open(program.path, &program.image);
+    if (error == NULL && program.image.functions.count == 0)
+        error = error_new("%s has no faults inside; build it with 'ordeal cc'", path);
+    if (error == NULL && program.image.decide == MAP_VARIABLE)
+        error =
+            error_new("%s was built with --decide variable; this needs worlds or markers", path);
+    if (error == NULL) {
+        program.executed = calloc(program.image.candidates.count + 1, sizeof *program.executed);
+        error = program.executed != NULL ? add_beside(&program) : error_no_memory();
+    }
+    if (error != NULL)
+        ir_program_deinit(&program);
+    else
+        *ret_program = program;
     return error;
 }

@@ -17,10 +17,19 @@ struct ir_program {
     struct image image;
     char *path;           // without links
     const char *name;     // for people: from the working directory on, where it is below that
-    ARRAY(char *) others; // links to it
+    ARRAY(char *) others; // links to it, and its other names
     bool loaded;          // in the run that was looked at
     bool *executed;       // in that run; by candidate
 };
+
+void ir_program_deinit(struct ir_program *program);
+// One file by itself, and links to it that are beside it.
+struct error *ir_program_open(const char *path, struct ir_program *ret_program);
+
+// A path for people: from the working directory on, where it is below that.
+const char *ir_name_of(const struct definition *definition, const char *path);
+// One of its other names becomes its name.
+void ir_program_call(struct ir_program *program, const struct definition *definition, size_t other);
 
 struct ir_programs {
     ARRAY(struct ir_program) items;

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void ir_shot_forget(struct ir *self)
 {
@@ -114,9 +115,23 @@ struct error *ir_shot_prepare(struct ir *self, const char *spec)
     return make_file(self);
 }
 
+struct error *ir_file_create(const struct ir_program *program, const struct ir_blocks *list,
+                             struct cover_file *ret_file)
+{
+    wire_modules modules = {0};
+    wire_blocks blocks = {0};
+    struct error *error = add_program(program, list, &modules, &blocks);
+    if (error == NULL)
+        error =
+            cover_file_create(modules.items, modules.count, blocks.items, blocks.count, ret_file);
+    ARRAY_DEINIT(&modules);
+    ARRAY_DEINIT(&blocks);
+    return error;
+}
+
 // ---- after a run ----
 
-static void take_block(struct ir_program *program, const struct ir_block *block)
+void ir_take_block(struct ir_program *program, const struct ir_block *block)
 {
     if (block->marker == SIZE_MAX)
         return;
@@ -127,16 +142,32 @@ static void take_block(struct ir_program *program, const struct ir_block *block)
             true;
 }
 
+// A file with several names, none of them a link, is called as it was started.
+static void call_as_started(const struct ir *self, struct ir_program *program, size_t module)
+{
+    struct stat file;
+    if (cover_file_loaded(&self->file, module))
+        return;
+    for (size_t i = 0; i < program->others.count; i++)
+        if (cover_file_loaded(&self->file, module + 1 + i) &&
+            lstat(program->others.items[i], &file) == 0 && S_ISREG(file.st_mode)) {
+            ir_program_call(program, self->definition, i);
+            return;
+        }
+}
+
 void ir_shot_take_profile(struct ir *self)
 {
     size_t module = 0, number = 0;
     for (size_t i = 0; i < self->programs.items.count; i++) {
         struct ir_program *program = &self->programs.items.items[i];
+        size_t first = module;
         for (size_t j = 0; j <= program->others.count; j++)
             program->loaded |= cover_file_loaded(&self->file, module++);
         for (size_t j = 0; j < self->blocks[i].items.count; j++)
             if (cover_file_reached(&self->file, number++) != 0)
-                take_block(program, &self->blocks[i].items.items[j]);
+                ir_take_block(program, &self->blocks[i].items.items[j]);
+        call_as_started(self, program, first);
     }
     self->profiled = true;
 }

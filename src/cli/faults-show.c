@@ -26,8 +26,10 @@ bool faults_filter_has(const struct faults_filter *filter, const struct image *i
     bool live = candidate->copies != 0 ||
                 (image->decide == MAP_VARIABLE && (candidate->flags & MAP_CHOSEN) != 0);
     return !function->again && (live || filter->all) &&
-           (enabled[number] || !filter->only_enabled) && fits(filter->types, candidate->type) &&
-           fits(filter->files, candidate->file) && fits(filter->functions, function->name);
+           (enabled[number] || !filter->only_enabled) &&
+           (filter->executed == NULL || filter->executed[number]) &&
+           fits(filter->types, candidate->type) && fits(filter->files, candidate->file) &&
+           fits(filter->functions, function->name);
 }
 
 static const char *state(const struct image *image, size_t number, const bool *enabled)
@@ -81,8 +83,14 @@ static struct error *put_row(const struct image *image, size_t number, const boo
                          *is != '\0' ? "  " : "", is);
 }
 
+static struct error *put_number(struct buffer *text, size_t number, const char *what)
+{
+    return buffer_printf(text, "%zu %s%s", number, what, number == 1 ? "" : "s");
+}
+
+// `executed`: how many of those that can be enabled; SIZE_MAX: nobody asked.
 static struct error *put_summary(const struct image *image, const bool *enabled, size_t shown,
-                                 struct buffer *text)
+                                 size_t executed, struct buffer *text)
 {
     size_t all = 0, live = 0, on = 0, unchosen = 0, functions = 0, places = 0, skipped = 0;
     for (size_t i = 0; i < image->candidates.count; i++) {
@@ -101,16 +109,40 @@ static struct error *put_summary(const struct image *image, const bool *enabled,
         places += !function->again && (function->flags & MAP_IN_PLACE) != 0;
         skipped += !function->again && (function->flags & MAP_SKIPPED) != 0;
     }
+    TRY(buffer_printf(text, "%s", shown != 0 ? "\n" : ""));
+    if (executed != SIZE_MAX) {
+        TRY(put_number(text, executed, "fault"));
+        TRY(buffer_printf(text, " of %zu in executed code; ", live));
+    }
+    TRY(put_number(text, all, "candidate"));
+    TRY(buffer_printf(text, " in "));
+    TRY(put_number(text, functions, "function"));
+    TRY(buffer_printf(text, " of "));
+    TRY(put_number(text, image->modules, "module"));
     TRY(buffer_printf(text,
-                      "%s%zu candidates in %zu functions of %zu modules: %zu can be enabled, %zu "
-                      "enabled now, %zu removed by the optimiser or linker, %zu not chosen",
-                      shown != 0 ? "\n" : "", all, functions, image->modules, live, on,
-                      all - live - unchosen, unchosen));
-    if (places != 0)
-        TRY(buffer_printf(text, "; %zu functions with markers in place", places));
-    if (skipped != 0)
-        TRY(buffer_printf(text, "; %zu functions left out", skipped));
+                      ": %zu can be enabled, %zu enabled now, %zu removed by the optimiser or "
+                      "linker, %zu not chosen",
+                      live, on, all - live - unchosen, unchosen));
+    if (places != 0) {
+        TRY(buffer_printf(text, "; "));
+        TRY(put_number(text, places, "function"));
+        TRY(buffer_printf(text, " with markers in place"));
+    }
+    if (skipped != 0) {
+        TRY(buffer_printf(text, "; "));
+        TRY(put_number(text, skipped, "function"));
+        TRY(buffer_printf(text, " left out"));
+    }
     return buffer_append(text, "\n", 1);
+}
+
+static size_t count_executed(const struct image *image, const bool *executed)
+{
+    size_t count = 0;
+    for (size_t i = 0; executed != NULL && i < image->candidates.count; i++)
+        count += executed[i] && image->candidates.items[i].copies != 0 &&
+                 !image->functions.items[image->candidates.items[i].function].again;
+    return executed != NULL ? count : SIZE_MAX;
 }
 
 struct error *faults_put_table(const struct image *image, const struct faults_filter *filter,
@@ -124,7 +156,7 @@ struct error *faults_put_table(const struct image *image, const struct faults_fi
         }
     if (image->functions.count == 0)
         return buffer_printf(text, "no faults inside; was it built with 'ordeal cc'?\n");
-    return put_summary(image, enabled, shown, text);
+    return put_summary(image, enabled, shown, count_executed(image, filter->executed), text);
 }
 
 static struct error *put_json(const struct image *image, size_t number, const bool *enabled,

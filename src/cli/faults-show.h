@@ -11,6 +11,7 @@ struct faults_filter {
     const struct option_list *types, *files, *functions; // globs; any of them, all if none is given
     bool all;                                            // also those without code
     bool only_enabled;
+    const bool *executed; // by candidate: only those; NULL: any
 };
 
 bool faults_filter_has(const struct faults_filter *filter, const struct image *image, size_t number,
