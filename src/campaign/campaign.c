@@ -279,7 +279,10 @@ struct error *campaign_start(const struct definition *definition, struct store *
         .definition = &ours, .limits = &ours, .control = control, .store = store};
     TRY(find_injector(definition->injector, &campaign.injector));
     TRY(add_row(&campaign, yaml.data));
-    return run_campaign(&campaign, ret_end);
+    struct error *error = run_campaign(&campaign, ret_end);
+    if (error != NULL && campaign.shooting == NULL) // there is nothing that could be gone on with
+        error_free(store_remove_campaign(store, campaign.row.id));
+    return error;
 }
 
 // The row of the campaign that is to go on, and its definition.

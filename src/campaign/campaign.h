@@ -16,14 +16,17 @@ struct campaign_progress {
     double left_s; // estimate, < 0: not known
 };
 
+struct suppressions;
+
 struct campaign_control {
     // All may be NULL. A few times a second:
     void (*progress)(void *data, const struct campaign_progress *progress);
     void (*warn)(void *data, const char *sentence);
     void (*found)(void *data, const struct store_finding *finding); // each new one
     void *data;
-    const volatile int *interrupts; // 1: finish what runs and stop; 2: stop at once; or NULL
-    unsigned jobs;                  // at once; 0: as the definition says
+    const volatile int *interrupts;   // 1: finish what runs and stop; 2: stop at once; or NULL
+    const struct suppressions *known; // findings that are not carried over (since.h); or NULL
+    unsigned jobs;                    // at once; 0: as the definition says
     // For campaign_resume(): its time budget, number of trials and interval instead of the stored
     // ones, to let a campaign that has ended go on; or NULL.
     const struct definition *limits;

@@ -45,7 +45,7 @@ struct signals {
     bool has_runtime; // in this shot
     const char *visible[2];
 
-    double reference_s; // the longest reference run
+    double reference_s; // of the shortest reference run: what comes later may meet nobody
     bool is_reference;
     uint64_t last_ns; // when the workload was seen alive last
     // This shot's.
@@ -314,8 +314,9 @@ static struct error *add_injection(const struct signals *self, struct observatio
 
 static struct error *look(struct signals *self, const char *root, struct observation *observation)
 {
-    if (self->is_reference && (double)self->last_ns / 1e9 > self->reference_s)
-        self->reference_s = (double)self->last_ns / 1e9;
+    double seconds = (double)self->last_ns / 1e9;
+    if (self->is_reference && (self->reference_s <= 0 || seconds < self->reference_s))
+        self->reference_s = seconds;
     if (self->sent_ns != 0)
         TRY(add_injection(self, observation));
     if (!self->has_runtime)

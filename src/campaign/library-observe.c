@@ -17,12 +17,13 @@ static struct error *note_unknown_place(const struct library *library,
     if (resolver == NULL || observation->note != NULL)
         return NULL;
     for (size_t i = 0; i < scenario_query_count(library->current); i++)
-        if (!resolver_found_query(resolver, i))
-            return asprintf(&observation->note,
-                            "caller() or stack(): no module of any process has '%s'",
-                            scenario_query(library->current, i)->text) < 0
-                       ? error_no_memory()
-                       : NULL;
+        if (!resolver_found_query(resolver, i)) {
+            struct buffer text = {0};
+            TRY(buffer_printf(&text, "caller() or stack(): no module of any process has '%s'",
+                              scenario_query(library->current, i)->text));
+            observation->note = text.data;
+            break;
+        }
     return NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "campaign/library-spec.h"
 
 #include "base/cleanup.h"
+#include "store/utf8.h"
 
 #include <string.h>
 
@@ -12,6 +13,8 @@ struct error *spec_put_word(struct buffer *spec, const char *word, enum spec_wor
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-$@:";
     if (kind != SPEC_NAME && *word != '\0' && strspn(word, plain) == strlen(word))
         return buffer_append(spec, word, strlen(word));
+    // The store knows text only.
+    bool sound = utf8_is_sound(word, strlen(word));
     TRY(buffer_append(spec, "\"", 1));
     for (const char *at = word; *at != '\0'; at++) {
         unsigned char byte = (unsigned char)*at;
@@ -21,7 +24,7 @@ struct error *spec_put_word(struct buffer *spec, const char *word, enum spec_wor
             TRY(buffer_append(spec, "\\\\", 2));
         if (byte == '"' || byte == '\\' || (special && kind == SPEC_NAME))
             TRY(buffer_printf(spec, "\\%c", byte));
-        else if (byte < ' ' || byte == 0x7f)
+        else if (byte < ' ' || byte == 0x7f || (byte >= 0x80 && !sound))
             TRY(buffer_printf(spec, "\\x%02x", byte));
         else
             TRY(buffer_append(spec, at, 1));

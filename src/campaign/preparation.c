@@ -153,7 +153,8 @@ static struct error *carry_over(struct preparation *preparation, const struct ga
     if (path == NULL)
         return NULL;
     TRY(subject_command(preparation->definition, &command));
-    TRY(since_look(path, command, gathering->items.items, gathering->items.count, since));
+    TRY(since_look(path, command, preparation->control->known, gathering->items.items,
+                   gathering->items.count, since));
     for (size_t i = 0; i < since->carried.count; i++)
         chosen[i] = chosen[i] && since->carried.items[i] == 0;
     TRY(since_tell(since, path, gathering->items.count, &sentence));

@@ -156,6 +156,8 @@ struct error *driver_run(struct driver *driver, char *const *command, char *cons
 {
     _cleanup_close_ int nothing = quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
     bool is_load = command == driver->orders.load;
+    if (quiet && nothing < 0)
+        return error_from_errno(errno, "cannot open /dev/null");
     struct spawn spawn = {.command = command,
                           .environment = environment,
                           .input = input,

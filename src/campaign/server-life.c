@@ -112,7 +112,7 @@ void server_life_fill(const struct server_life *life, struct sandbox_step *step)
     step->inside = server_drive;
     step->shared = life->shared;
     step->input = -1;
-    step->timeout_ns = life->timeout_ns >= FOREVER_NS
+    step->timeout_ns = life->timeout_ns >= FOREVER_NS || life->grace_ns >= FOREVER_NS
                            ? 0
                            : (1 + SERVER_ROUNDS) * life->timeout_ns + life->grace_ns + MARGIN_NS;
 }

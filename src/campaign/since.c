@@ -16,6 +16,8 @@ struct earlier { // a candidate then
     bool wanted;           // it is carried over
 };
 struct past {
+    struct store *store;
+    const struct suppressions *known; // or NULL
     const char *command;
     int64_t campaign; // or 0
     ARRAY(struct earlier) items;
@@ -93,7 +95,10 @@ static struct error *note_trial(void *data, const struct store_trial *row)
 static struct error *drop_suppressed(void *data, const struct store_finding *row)
 {
     struct past *past = data;
-    for (size_t i = 0; row->suppressed != NULL && i < past->items.count; i++)
+    bool suppressed = row->suppressed != NULL;
+    if (!suppressed && past->known != NULL)
+        TRY(suppressions_mean(past->known, past->store, row, &suppressed));
+    for (size_t i = 0; suppressed && i < past->items.count; i++)
         if (past->items.items[i].finding == row->id)
             past->items.items[i].verdict = 0;
     return NULL;
@@ -134,13 +139,14 @@ static struct error *carry(struct past *past, const struct candidate *candidates
     return NULL;
 }
 
-struct error *since_look(const char *path, const char *command, const struct candidate *candidates,
-                         size_t count, struct since *ret_since)
+struct error *since_look(const char *path, const char *command, const struct suppressions *known,
+                         const struct candidate *candidates, size_t count, struct since *ret_since)
 {
     _cleanup_(store_closep) struct store *store = NULL;
     _cleanup_(since_deinit) struct since since = {0};
-    _cleanup_(past_deinit) struct past past = {.command = command, .since = &since};
+    _cleanup_(past_deinit) struct past past = {.command = command, .known = known, .since = &since};
     TRY(store_open(path, STORE_READ, &store));
+    past.store = store;
     TRY(store_each_campaign(store, note_campaign, &past));
     if (past.campaign == 0)
         return error_new("%s holds no test of this command: %s", path, command);

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "campaign/injector.h"
+#include "campaign/suppress.h"
 
 struct since {
     ARRAY(unsigned char) carried; // by candidate: its verdict then + 1, or 0
@@ -15,9 +16,9 @@ struct since {
 void since_deinit(struct since *since);
 
 // From the newest campaign in the store `path` that ran `command`. Candidates whose content it has,
-// and tried, are carried over.
-struct error *since_look(const char *path, const char *command, const struct candidate *candidates,
-                         size_t count, struct since *ret_since);
+// and tried, are carried over; but not what is suppressed, then or by `known` (or NULL) now.
+struct error *since_look(const char *path, const char *command, const struct suppressions *known,
+                         const struct candidate *candidates, size_t count, struct since *ret_since);
 // One sentence; NULL if nothing was carried over.
 struct error *since_tell(const struct since *since, const char *path, size_t count,
                          char **ret_sentence);

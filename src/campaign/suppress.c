@@ -27,15 +27,16 @@ static void frame_deinit(struct frame *frame)
 
 static struct error *frame_parse(const char *line, size_t size, struct frame *ret_frame)
 {
-    const char *open = memrchr(line, '(', size), *at = memmem(line, size, " at ", 4);
+    const char *open = memrchr(line, '(', size);
+    const char *at = open != NULL ? memmem(line, (size_t)(open - line), " at ", 4) : NULL;
     const char *plus = memmem(line, size, "+0x", 3), *end = line + size;
     bool named = open != NULL && open > line && open[-1] == ' ' && end[-1] == ')';
     struct frame frame = {0};
     if (named) {
-        const char *name_end = at != NULL && at < open ? at : open - 1;
+        bool placed = at != NULL && at + 4 < open; // "f at (x)" has no place
+        const char *name_end = at != NULL ? at : open - 1;
         frame.function = strndup(line, (size_t)(name_end - line));
-        frame.source =
-            at != NULL && at < open ? strndup(at + 4, (size_t)(open - 1 - at - 4)) : strdup("");
+        frame.source = placed ? strndup(at + 4, (size_t)(open - 1 - at - 4)) : strdup("");
         frame.object = strndup(open + 1, (size_t)(end - 1 - open - 1));
     } else {
         frame.function = strdup("");
@@ -178,6 +179,25 @@ static struct error *note_finding(void *data, const struct store_finding *row)
     return store_each_injection(all->store, row->trial, note_injection, known);
 }
 
+static struct suppression *find_suppression(const struct suppressions *suppressions,
+                                            const struct known *known)
+{
+    for (size_t i = 0; known->fault != NULL && i < suppressions->items.count; i++)
+        if (suppression_matches(&suppressions->items.items[i], verdict_facts[known->verdict].name,
+                                known->fault, known->stack))
+            return &suppressions->items.items[i];
+    return NULL;
+}
+
+struct error *suppressions_mean(const struct suppressions *suppressions, struct store *store,
+                                const struct store_finding *row, bool *ret_mean)
+{
+    _cleanup_(all_deinit) struct all all = {.store = store};
+    TRY(note_finding(&all, row));
+    *ret_mean = find_suppression(suppressions, &all.items.items[0]) != NULL;
+    return NULL;
+}
+
 struct error *suppressions_apply(struct suppressions *suppressions, struct store *store,
                                  int64_t campaign, uint64_t ret_hidden[VERDICTS])
 {
@@ -186,12 +206,7 @@ struct error *suppressions_apply(struct suppressions *suppressions, struct store
     memset(ret_hidden, 0, VERDICTS * sizeof *ret_hidden);
     for (size_t i = 0; i < all.items.count; i++) {
         const struct known *known = &all.items.items[i];
-        struct suppression *found = NULL;
-        for (size_t j = 0; j < suppressions->items.count && found == NULL; j++)
-            if (known->fault != NULL &&
-                suppression_matches(&suppressions->items.items[j],
-                                    verdict_facts[known->verdict].name, known->fault, known->stack))
-                found = &suppressions->items.items[j];
+        struct suppression *found = find_suppression(suppressions, known);
         TRY(store_suppress_finding(store, known->id, found != NULL ? found->name : NULL));
         if (found == NULL)
             continue;

@@ -35,6 +35,9 @@ struct error *suppressions_parse(struct suppressions *suppressions, const char *
 bool suppression_matches(const struct suppression *suppression, const char *verdict,
                          const char *fault, const char *stack);
 
+// Whether one of them means this finding of the store.
+struct error *suppressions_mean(const struct suppressions *suppressions, struct store *store,
+                                const struct store_finding *row, bool *ret_mean);
 // Marks the campaign's findings in the store: those that match are hidden, all others are not.
 // *ret_hidden, by verdict: trials that show hidden findings.
 struct error *suppressions_apply(struct suppressions *suppressions, struct store *store,

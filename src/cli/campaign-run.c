@@ -131,6 +131,23 @@ static void warn_of_input(const struct definition *definition,
                                      "gives it one");
 }
 
+static struct error *note_any(void *data, const struct store_campaign *row)
+{
+    *(bool *)data = true;
+    return NULL;
+}
+
+// A test that could not even begin leaves no file behind.
+static void discard_empty(const char *path, struct store *store)
+{
+    bool any = false;
+    struct error *error = store_each_campaign(store, note_any, &any);
+    store_close(store);
+    if (error == NULL && !any)
+        unlink(path);
+    error_free(error);
+}
+
 struct error *campaign_carry_out(const struct campaign_job *job, struct store **ret_store,
                                  struct campaign_end *ret_end)
 {
@@ -143,10 +160,12 @@ struct error *campaign_carry_out(const struct campaign_job *job, struct store **
     // A limit on the size of files is to be an error of the store, not our death.
     signal(SIGXFSZ, SIG_IGN);
     _cleanup_(store_closep) struct store *store = NULL;
+    bool fresh = access(path, F_OK) < 0;
     TRY(store_open(path, STORE_WRITE, &store));
     struct progress *progress = NULL;
     TRY(progress_new(job->quiet, &progress));
     struct campaign_control *control = progress_control(progress);
+    control->known = job->known;
     if (!job->resume)
         warn_of_input(&definition, control);
     struct error *error = job->resume ? resume(job->words, store, control, ret_end)
@@ -154,5 +173,7 @@ struct error *campaign_carry_out(const struct campaign_job *job, struct store **
     progress_free(progress);
     if (error == NULL)
         *ret_store = TAKE(store);
+    else if (fresh)
+        discard_empty(path, TAKE(store));
     return error;
 }

@@ -11,6 +11,7 @@ struct campaign_job {
     const struct campaign_words *words;
     const char *store; // path; NULL: the usual one
     bool resume, quiet;
+    const struct suppressions *known; // as of campaign_control
 };
 const char *campaign_store_path(const struct campaign_job *job);
 

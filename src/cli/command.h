@@ -89,6 +89,7 @@ struct output {
 };
 struct error *output_open(const char *path, int otherwise, struct output *ret_output);
 struct error *output_put(struct output *output, const struct buffer *text);
+bool output_is_same(const struct output *a, const struct output *b); // one and the same file
 void output_close(struct output *output);
 
 // Prints a text on the standard output.

@@ -35,9 +35,16 @@ struct error *output_open(const char *path, int otherwise, struct output *ret_ou
     if (path == NULL)
         return NULL;
     TRY(refuse_store(path));
-    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (file < 0)
-        return error_from_errno(errno, "cannot write %s", path);
+    // A FIFO that nobody reads would keep us waiting.
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (file < 0 && errno == ENXIO)
+        return error_new("cannot write %s: it is a FIFO or a socket, and nobody reads it", path);
+    if (file < 0 || fcntl(file, F_SETFL, 0) < 0) {
+        int code = errno;
+        if (file >= 0)
+            close(file);
+        return error_from_errno(code, "cannot write %s", path);
+    }
     *ret_output = (struct output){.descriptor = file, .opened = file, .name = path};
     return NULL;
 }
@@ -57,6 +64,14 @@ struct error *output_put(struct output *output, const struct buffer *text)
     if (file >= 0 && close(file) < 0)
         return error_from_errno(errno, "cannot write %s", output->name);
     return NULL;
+}
+
+bool output_is_same(const struct output *a, const struct output *b)
+{
+    struct stat one, other;
+    return a->opened >= 0 && b->opened >= 0 && fstat(a->opened, &one) == 0 &&
+           fstat(b->opened, &other) == 0 && S_ISREG(one.st_mode) && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
 }
 
 void output_close(struct output *output)

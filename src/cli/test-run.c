@@ -34,8 +34,12 @@ static struct error *extras_open(struct extra extras[EXTRAS], bool *ret_standard
         if (standard && *ret_standard)
             return error_new("only one report can go to the standard output");
         *ret_standard |= standard;
-        if (extras[i].path != NULL)
-            TRY(output_open(standard ? NULL : extras[i].path, STDOUT_FILENO, &extras[i].output));
+        if (extras[i].path == NULL)
+            continue;
+        TRY(output_open(standard ? NULL : extras[i].path, STDOUT_FILENO, &extras[i].output));
+        for (int j = 0; j < i; j++)
+            if (output_is_same(&extras[i].output, &extras[j].output))
+                return error_new("two reports cannot be written to one file: %s", extras[i].path);
     }
     return NULL;
 }
@@ -125,7 +129,9 @@ struct error *test_run(const struct test_settings *settings, const struct campai
     TRY(campaign_parse_fail_on(settings->fail_on, failing));
     TRY(read_suppressions(settings, &suppressions));
     TRY(extras_open(extras, &standard));
-    TRY(campaign_carry_out(job, &store, &end));
+    struct campaign_job knowing = *job;
+    knowing.known = &suppressions;
+    TRY(campaign_carry_out(&knowing, &store, &end));
     TRY(judge(settings, &suppressions, store, end, failing, ret_status));
     for (int i = 0; i < EXTRAS; i++)
         if (extras[i].path != NULL)

@@ -62,6 +62,8 @@ static void frames(void **state)
     DIFFERS("ordeal:*\n...\nfun:_start\nfun:before_that\n");
     assert_false(matches(BLOCK("ordeal:*\nfun:main\n"), "crash", "read=-1/EIO", ""));
     assert_true(matches(BLOCK("ordeal:*\n...\n"), "crash", "read=-1/EIO", ""));
+    assert_true(matches(BLOCK("ordeal:*\nfun:f\n"), "crash", "read=-1/EIO", "f at (x)"));
+    assert_true(matches(BLOCK("ordeal:*\nobj:x\n"), "crash", "read=-1/EIO", "f at (x)"));
 }
 
 // Ways to lay so many "..." over so many equal frames are beyond counting.
