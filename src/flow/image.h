@@ -103,6 +103,14 @@ static inline uint32_t flow_callee_import(uint32_t callee)
     return callee & 0x7fffffffu;
 }
 
+static inline bool flow_callee_returns(const struct flow_image *image, uint32_t callee)
+{
+    if (callee == FLOW_NONE)
+        return true;
+    return flow_callee_is_import(callee) ? image->imports.items[flow_callee_import(callee)].returns
+                                         : image->functions.items[callee].returns;
+}
+
 static inline uint64_t flow_address(const struct flow_image *image, const struct isa_fact *fact)
 {
     return image->base + fact->offset;
@@ -115,5 +123,9 @@ void flow_move_stack(const struct isa_fact *fact, int32_t *stack, int32_t *frame
 uint32_t flow_function_at(const struct flow_image *image, uint64_t address);
 uint32_t flow_fact_at(const struct flow_image *image, uint64_t address);
 const struct flow_slot *flow_slot_at(const struct flow_image *image, uint64_t address); // or NULL
+
+// Who is called: by a direct call or jump to an address, or through a slot. FLOW_NONE: unknown.
+uint32_t flow_callee_at(const struct flow_image *image, uint64_t address);
+uint32_t flow_callee_of_slot(const struct flow_image *image, uint64_t address);
 
 #endif

@@ -27,8 +27,4 @@ void flow_follow_pointers(struct flow_image *image);
 // stack.c: where the stack and frame pointers are.
 struct error *flow_measure_stack(struct flow_image *image);
 
-// Who is called: by a direct call or jump to an address, or through a slot. FLOW_NONE: unknown.
-uint32_t flow_callee_at(const struct flow_image *image, uint64_t address);
-uint32_t flow_callee_of_slot(const struct flow_image *image, uint64_t address);
-
 #endif

@@ -96,13 +96,6 @@ static uint32_t callee_of(const struct flow_image *image, const struct flow_bloc
                                                                      : FLOW_NONE;
 }
 
-// What does not come back is no usual value of such a variable: somebody is going to change it.
-static bool comes_back(const struct flow_image *image, uint32_t callee)
-{
-    return flow_callee_is_import(callee) ? image->imports.items[flow_callee_import(callee)].returns
-                                         : image->functions.items[callee].returns;
-}
-
 void flow_follow_pointers(struct flow_image *image)
 {
     for (size_t i = 0; image->slots.count != 0 && i < image->blocks.count; i++) {
@@ -111,7 +104,8 @@ void flow_follow_pointers(struct flow_image *image)
             (block->end != FLOW_CALLS && block->end != FLOW_UNKNOWN))
             continue;
         uint32_t callee = callee_of(image, block);
-        if (callee == FLOW_NONE || !comes_back(image, callee))
+        // What does not come back is no usual value: somebody is going to change it.
+        if (callee == FLOW_NONE || !flow_callee_returns(image, callee))
             continue;
         block->callee = callee;
         if (block->end == FLOW_UNKNOWN)

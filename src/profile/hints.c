@@ -280,7 +280,9 @@ static bool stores_outside(const struct isa_fact *fact)
 
 static unsigned acts(const struct flow_image *image, const struct flow_block *block)
 {
-    if (block->end == FLOW_CALLS || block->end == FLOW_TAIL)
+    // A call that never comes back is not what the function is for.
+    if ((block->end == FLOW_CALLS && flow_callee_returns(image, block->callee)) ||
+        block->end == FLOW_TAIL)
         return HINT_ACTS;
     for (uint32_t i = 0; i < block->count; i++) {
         const struct isa_fact *fact = &image->facts.items[block->first + i];
@@ -320,5 +322,8 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
         making.hints &= HINT_ACTS;
     if (making.own)
         making.hints &= ~(unsigned)HINT_PASSED;
+    // Who does nothing else is there for a result.
+    if ((making.hints & (HINT_ACTS | HINT_LEFT)) == HINT_LEFT)
+        making.hints |= HINT_MADE;
     return making.hints;
 }

@@ -28,9 +28,9 @@ static bool has_any_word(const char *name, const char *const *words, size_t coun
 
 bool name_asks(const char *name)
 {
-    static const char *const words[] = {"is",    "has",   "can",       "was",    "are",
-                                        "equal", "match", "contains",  "needs",  "enabled",
-                                        "range", "valid", "supported", "exists", "allowed"};
+    static const char *const words[] = {
+        "is",      "has",   "can",   "was",       "are",    "equal",   "match", "contains", "needs",
+        "enabled", "range", "valid", "supported", "exists", "allowed", "errno", "errcode"};
     if (has_any_word(name, words, sizeof words / sizeof *words))
         return true;
     return strncmp(name, "is", 2) == 0 && strchr(name, '_') == NULL; // isalpha

@@ -152,9 +152,79 @@ static void add_effects(struct search *search, struct story *story, const struct
     }
 }
 
+// ---- functions that are handed over ----
+
+// Whether nothing is done with a call's result but returning it.
+static bool hands_on(const struct story *story)
+{
+    for (unsigned i = 0; i < story->result.operation_count; i++)
+        if (story->result.operations[i].kind != OPERATION_EXTEND &&
+            story->result.operations[i].kind != OPERATION_CUT)
+            return false;
+    return tracked_in(&story->result, place_register(ISA_RETURN));
+}
+
+// A call through an argument: callers know what it points to. False if it is none.
+static bool calls_argument(const struct search *search, const struct story *story, uint32_t at,
+                           struct value *ret_value)
+{
+    const struct flow_block *block = &search->image->blocks.items[story->block];
+    const struct isa_fact *fact = &search->image->facts.items[at];
+    if (fact->kind != ISA_CALL_INDIRECT || (fact->flags & ISA_MEMORY) != 0 ||
+        fact->src >= ISA_REGISTERS || !hands_on(story))
+        return false;
+    struct origin origin = origin_of_register(search->image, block, at, fact->src, search->world);
+    *ret_value = (struct value){.kind = VALUE_POINTED, .number = origin.argument};
+    return origin.kind == ORIGIN_ARGUMENT && origin.where == 0;
+}
+
+// A callee returns what the function that argument `number` points to does: who is that?
+static struct error *go_through_pointed(struct search *search, const struct story *story,
+                                        const struct way *way, uint32_t at)
+{
+    const struct flow_image *image = search->image;
+    const struct flow_block *block = &image->blocks.items[story->block];
+    struct origin origin = {.kind = ORIGIN_UNKNOWN};
+    struct place place;
+    struct way through = *way;
+    through.result = (struct value){.kind = VALUE_OTHER};
+    if (place_of_argument((unsigned)way->result.number, &place))
+        origin = origin_of_register(image, block, at, place.reg, search->world);
+    if (origin.kind == ORIGIN_ARGUMENT && origin.where == 0 && hands_on(story)) {
+        struct story next = *story;
+        next.result.operation_count = 0;
+        tracked_set(search, &next.result,
+                    (struct value){.kind = VALUE_POINTED, .number = origin.argument});
+        return search_go_through(search, &next, &through, at);
+    }
+    uint32_t callee = origin.kind != ORIGIN_GLOBAL ? FLOW_NONE
+                      : origin.slot != 0           ? flow_callee_of_slot(image, origin.slot)
+                                                   : flow_callee_at(image, (uint64_t)origin.where);
+    const struct summary *pointed =
+        callee != FLOW_NONE ? search->world->callee(search->world->data, callee) : NULL;
+    for (size_t i = 0; pointed != NULL && i < pointed->ways.count; i++) {
+        const struct way *inner = &pointed->ways.items[i];
+        bool plain = inner->result.kind == VALUE_CONSTANT || inner->result.kind == VALUE_ERRORS;
+        through.result = plain ? inner->result : (struct value){.kind = VALUE_OTHER};
+        through.fails = inner->fails;
+        if (!way->sets_error && inner->error.kind <= VALUE_ERRORS) {
+            through.sets_error = inner->sets_error;
+            through.error = inner->error;
+        }
+        TRY(search_go_through(search, story, &through, at));
+    }
+    return pointed != NULL && pointed->ways.count != 0
+               ? NULL
+               : search_go_through(search, story, &through, at);
+}
+
+// ---- calls ----
+
 struct error *search_go_through(struct search *search, const struct story *story,
                                 const struct way *way, uint32_t at)
 {
+    if (way->result.kind == VALUE_POINTED)
+        return go_through_pointed(search, story, way, at);
     if (!search_allows(search, story, &way->result))
         return NULL;
     struct story next = *story;
@@ -260,12 +330,8 @@ static struct error *hand_on_negative(struct search *search, struct story *story
 {
     const struct bounds *bounds = known_result(story);
     if (bounds == NULL || bounds->outside || bounds->low != INT64_MIN || bounds->high > 0 ||
-        !tracked_in(&story->result, place_register(ISA_RETURN)))
+        !hands_on(story))
         return NULL;
-    for (unsigned i = 0; i < story->result.operation_count; i++)
-        if (story->result.operations[i].kind != OPERATION_EXTEND &&
-            story->result.operations[i].kind != OPERATION_CUT)
-            return NULL;
     struct story negative = *story;
     negative.after |= story_came_after(story) ? 0 : WAY_AFTER_FAILURE;
     tracked_set(search, &negative.result, value_constant(bounds->high < 0 ? bounds->high : -1));
@@ -307,6 +373,11 @@ struct error *search_step_call(struct search *search, struct story *story, uint3
         TRY(hand_on_negative(search, story, at));
     const struct way *effect = asks ? NULL : only_effect(callee);
     if (callee == NULL || callee->ways.count == 0 || (!asks && effect == NULL)) {
+        struct value pointed;
+        if (asks && !search->world->results_only && calls_argument(search, story, at, &pointed)) {
+            story->result.operation_count = 0;
+            tracked_set(search, &story->result, pointed);
+        }
         story_clobber(story, PLACE_CLOBBERED);
         story_note_result(search, story, at);
         return NULL;

@@ -75,15 +75,6 @@ static bool concerns(const struct story *story, const struct isa_fact *fact, uin
     return false;
 }
 
-static bool comes_back(const struct flow_image *image, const struct flow_block *block)
-{
-    if (block->end != FLOW_CALLS || block->callee == FLOW_NONE)
-        return true;
-    return flow_callee_is_import(block->callee)
-               ? image->imports.items[flow_callee_import(block->callee)].returns
-               : image->functions.items[block->callee].returns;
-}
-
 // A place at the function's beginning: an argument, or nobody knows what.
 static void set_argument(struct search *search, struct tracked *tracked)
 {
@@ -95,8 +86,43 @@ static void set_argument(struct search *search, struct tracked *tracked)
                              : (struct value){.kind = VALUE_ARGUMENT, .number = argument});
 }
 
-static struct error *go_before(struct search *search, struct story *story)
+static bool comes_back(const struct flow_image *image, uint32_t number)
 {
+    const struct flow_block *block = &image->blocks.items[number];
+    return block->end != FLOW_CALLS || flow_callee_returns(image, block->callee);
+}
+
+// From the end of a block before on; *ret_fresh: nobody was there in this state.
+static struct error *enter_before(struct search *search, struct story *story, struct flow_edge edge,
+                                  bool *ret_fresh)
+{
+    const struct flow_image *image = search->image;
+    const struct flow_block *before = &image->blocks.items[edge.block];
+    story->block = edge.block;
+    story->at = before->first + before->count;
+    story->pending_count = 0;
+    // Calls in a row, such as those that say what went wrong, do not make the way longer.
+    if (story->result.state == TRACKED_VALUE && story->blocks <= CONDITION_BLOCKS &&
+        (before->end != FLOW_CALLS || story_is_near(story)))
+        story->blocks++;
+    const struct isa_fact *last = &image->facts.items[story->at - 1];
+    // The conditions nearest to the end tell ways apart; those further back only multiply them.
+    bool tells = !search->coarse &&
+                 (story->result.state == TRACKED_PLACE || story->blocks <= CONDITION_BLOCKS);
+    if (search->coarse)
+        story_simplify(story);
+    if (tells && last->kind == ISA_BRANCH && edge.way != FLOW_TABLE &&
+        last->condition < ISA_IF_UNKNOWN)
+        search_add_pending(search, story, story->at - 1,
+                           edge.way == FLOW_TAKEN ? last->condition : last->condition ^ 1u);
+    return search_is_new(search, story, ret_fresh);
+}
+
+// *ret_goes_on: the story itself goes on along the last way, as if it had been put aside and taken
+// up again. Stories are large, and most blocks are come to on one way only.
+static struct error *go_before(struct search *search, struct story *story, bool *ret_goes_on)
+{
+    *ret_goes_on = false;
     const struct flow_image *image = search->image;
     const struct flow_block *block = &image->blocks.items[story->block];
     if (story->block == image->functions.items[search->function].first_block) {
@@ -111,39 +137,26 @@ static struct error *go_before(struct search *search, struct story *story)
         if (story->result.state == TRACKED_VALUE)
             TRY(search_tell(search, story));
     }
-    for (uint32_t i = 0; i < block->in_count; i++) {
-        struct flow_edge edge = image->edges.items[block->edges_in + i];
-        const struct flow_block *before = &image->blocks.items[edge.block];
-        if (!comes_back(image, before))
+    const struct flow_edge *edges = &image->edges.items[block->edges_in];
+    uint32_t count = block->in_count;
+    while (count != 0 && !comes_back(image, edges[count - 1].block))
+        count--;
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        bool fresh;
+        if (!comes_back(image, edges[i].block))
             continue;
         struct story next = *story;
-        next.block = edge.block;
-        next.at = before->first + before->count;
-        next.pending_count = 0;
-        // Calls in a row, such as those that say what went wrong, do not make the way longer.
-        if (next.result.state == TRACKED_VALUE && next.blocks <= CONDITION_BLOCKS &&
-            (before->end != FLOW_CALLS || story_is_near(&next)))
-            next.blocks++;
-        const struct isa_fact *last = &image->facts.items[next.at - 1];
-        // The conditions nearest to the end tell ways apart; those further back only multiply them.
-        bool tells = !search->coarse &&
-                     (next.result.state == TRACKED_PLACE || next.blocks <= CONDITION_BLOCKS);
-        if (search->coarse)
-            story_simplify(&next);
-        if (tells && last->kind == ISA_BRANCH && edge.way != FLOW_TABLE &&
-            last->condition < ISA_IF_UNKNOWN)
-            search_add_pending(search, &next, next.at - 1,
-                               edge.way == FLOW_TAKEN ? last->condition : last->condition ^ 1u);
-        bool fresh;
-        TRY(search_is_new(search, &next, &fresh));
+        TRY(enter_before(search, &next, edges[i], &fresh));
         if (fresh)
             TRY(search_push(search, &next));
     }
-    return NULL;
+    return count != 0 ? enter_before(search, story, edges[count - 1], ret_goes_on) : NULL;
 }
 
-static struct error *follow(struct search *search, struct story *story)
+// Through one block; *ret_goes_on as go_before().
+static struct error *follow(struct search *search, struct story *story, bool *ret_goes_on)
 {
+    *ret_goes_on = false;
     const struct flow_block *block = &search->image->blocks.items[story->block];
     uint32_t mask = watched(story);
     while (story->at > block->first) {
@@ -160,7 +173,7 @@ static struct error *follow(struct search *search, struct story *story)
     }
     if (is_over(search, story))
         return search_tell(search, story);
-    return go_before(search, story);
+    return go_before(search, story, ret_goes_on);
 }
 
 static struct error *start_at_end(struct search *search, uint32_t number)
@@ -237,15 +250,18 @@ struct error *search_function(const struct flow_image *image, uint32_t function,
                     functions[function].next_part == FLOW_NONE && !world->results_only;
     for (uint32_t f = function; f != FLOW_NONE; f = functions[f].next_part)
         TRY(start_range(&search, &functions[f]));
-    while (search.work.count != 0) {
+    struct story story;
+    bool goes_on = false;
+    while (goes_on || search.work.count != 0) {
         search.coarse = precise == 0;
         precise -= precise != 0;
         if (search.budget-- == 0) {
             summary->cut = true;
             break;
         }
-        struct story story = search.work.items[--search.work.count];
-        TRY(follow(&search, &story));
+        if (!goes_on)
+            story = search.work.items[--search.work.count];
+        TRY(follow(&search, &story, &goes_on));
     }
     return NULL;
 }

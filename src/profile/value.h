@@ -59,6 +59,7 @@ enum value_kind {
     VALUE_ERRORS,   // any error number of `set`, negated if `negative`
     VALUE_CALL,     // any error of the system call whose number is argument `number`, likewise
     VALUE_ARGUMENT, // the function's argument `number` (from 0), negated if `negative`
+    VALUE_POINTED,  // what the function returns that argument `number` points to
 };
 struct value {
     uint8_t kind;

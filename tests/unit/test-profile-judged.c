@@ -63,6 +63,21 @@ static const char source[] =
     "    if (list->numbers == NULL && !keep(list, n)) return -1;\n"
     "    list->numbers[n] = n; return 1;\n"
     "}\n"
+    "int fetch(struct list *list) { if (list->numbers == NULL) return -7; sink = 2; return 0; }\n"
+    "__attribute__((noinline)) static int lapped(struct list *list, int (*way)(struct list *)) {\n"
+    "    int failed;\n"
+    "    say(\"lap\");\n"
+    "    failed = way(list);\n"
+    "    if (failed) return failed;\n"
+    "    sink = 3; return 0;\n"
+    "}\n"
+    "int lap(struct list *list) { return lapped(list, fetch); }\n" // -7 of what it hands over is
+    "int lap_again(struct list *list) { return lapped(list, append) ? -3 : 0; }\n"
+    "struct list *find(struct list *list) {\n" // NULL is: it does nothing but look
+    "    if (list == NULL) __builtin_trap();\n"
+    "    for (list = list->next; list != NULL && list->numbers == NULL;) list = list->next;\n"
+    "    return list;\n"
+    "}\n"
     "int measure(struct list *list, int n) {\n" // -1 is; nobody says that 0 is
     "    if (n > 7) return 0;\n"
     "    if (list->numbers == NULL && !keep(list, n)) return -1;\n"
@@ -120,6 +135,9 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "walk", "-1");
     expect(&item.profile, "admit", "-1 0");
     expect(&item.profile, "measure", "-1");
+    expect(&item.profile, "lap", "-7");
+    expect(&item.profile, "lap_again", "-3");
+    expect(&item.profile, "find", "0");
     unlink(path);
 }
 
