@@ -11,12 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Bitcode of counters-start.c; the build names the file.
-__asm__(".pushsection .rodata\n"
-        "counters_start:\n\t.incbin \"" ORDEAL_COUNTERS_START "\"\n"
-        "counters_start_end:\n\t.byte 0\n"
-        "\t.popsection\n");
-extern const char counters_start[], counters_start_end[];
+// Bitcode of counters-start.c: `counters_start`.
+#include "counters-start.h"
 
 struct counted_block {
     LLVMBasicBlockRef block, twin; // twin NULL: there is none
@@ -272,7 +268,7 @@ void pass_counters_write(struct pass *pass, struct pass_counters *counters)
     }
     forget_promises(pass);
     write_rows(pass, counters);
-    if (!shim_add_start(pass->module, counters_start, (size_t)(counters_start_end - counters_start),
+    if (!shim_add_start(pass->module, (const char *)counters_start, sizeof counters_start,
                         "ordeal_counters_start"))
         pass_must(error_new("what the counters need at the start cannot be linked in"));
 }
