@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Trigger T_A: argument 1 of an APR file function is open on a socket. Asks APR for the descriptor,
-// as its layout is private to it.
+// as its layout is private to it, and the kernel for the kind of socket, which nothing else has:
+// the answer cannot be kept, as descriptors are used again, and this question is cheaper than
+// fstat().
 #include <ordeal.h>
 
 #include <dlfcn.h>
-#include <sys/stat.h>
+#include <sys/socket.h>
 
 static int (*descriptor_of)(int *descriptor, void *file);
 
@@ -18,10 +20,10 @@ static int init(const struct ordeal_parameter *parameters, size_t count, void **
 static int eval(void *state, const struct ordeal_call *call)
 {
     (void)state;
-    int descriptor;
-    struct stat file;
+    int descriptor, kind;
+    socklen_t size = sizeof kind;
     return descriptor_of(&descriptor, (void *)call->arguments[0]) == 0 &&
-           fstat(descriptor, &file) == 0 && S_ISSOCK(file.st_mode);
+           getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &kind, &size) == 0;
 }
 
 ORDEAL_TRIGGER(apr_socket, init, eval);

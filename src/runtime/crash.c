@@ -4,7 +4,7 @@
 // The target is not to notice: who asks the C library what the action is is told the default, and
 // who sets the default gets this again. (Who asks the kernel itself sees the handler, and one with
 // SA_RESETHAND, once run, leaves the kernel's own default behind, which records nothing.)
-#include "runtime/runtime.h"
+#include "runtime/heap.h"
 
 #include <signal.h>
 #include <ucontext.h>
@@ -93,7 +93,8 @@ static void crash_again(int number, const siginfo_t *info)
 
 static void on_crash(int number, siginfo_t *info, void *context)
 {
-    if (cover_trap(number, info, context))
+    if (cover_trap(number, info, context) ||
+        ((number == SIGSEGV || number == SIGBUS) && info->si_code > 0 && heap_recover(context)))
         return;
     struct process *process = runtime.process;
     uint32_t pid = system_pid(), before = atomic_load(&process->crash_pid);

@@ -85,15 +85,21 @@ static bool commit(const struct call *call, uint32_t rule)
     return true;
 }
 
-static bool condition_holds(const struct call *call, uint32_t rule, struct wire_span code)
+// Everything that comes after a condition that held.
+__attribute__((noinline)) static bool takes_effect(const struct call *call, uint32_t rule)
 {
-    if (__builtin_expect(fork_mode, 0) && !fork_wants(rule))
-        return false;
-    return evaluate(call, rule, code) && runtime.rules[rule].actions != 0 && commit(call, rule) &&
+    return runtime.rules[rule].actions != 0 && commit(call, rule) &&
            (__builtin_expect(!fork_mode, 1) || fork_here(rule));
 }
 
-static bool rule_fires(const struct call *call, uint32_t rule)
+static inline bool condition_holds(const struct call *call, uint32_t rule, struct wire_span code)
+{
+    if (__builtin_expect(fork_mode, 0) && !fork_wants(rule))
+        return false;
+    return evaluate(call, rule, code) && takes_effect(call, rule);
+}
+
+static inline bool rule_fires(const struct call *call, uint32_t rule)
 {
     const struct wire_rule *r = &runtime.rules[rule];
     return gates_open(r, call) && condition_holds(call, rule, r->code);
@@ -132,6 +138,15 @@ static uint32_t choose_by_site(const struct call *call)
     return WIRE_NONE;
 }
 
+static uint32_t choose_in_turn(const struct call *call)
+{
+    const uint32_t *rule = call->function->general, *end = rule + call->function->general_count;
+    for (; rule < end; rule++)
+        if (rule_fires(call, *rule))
+            return *rule;
+    return WIRE_NONE;
+}
+
 // The first rule, in the user's order, that fires; WIRE_NONE if none does. Rules for this site and
 // for this occurrence are found at once, the others are looked at one by one; all three lists
 // ascend.
@@ -140,6 +155,8 @@ static uint32_t choose(const struct call *call)
     const struct function *function = call->function;
     if (function->site_count == function->rule_count)
         return choose_by_site(call);
+    if (function->general_count == function->rule_count)
+        return choose_in_turn(call);
     const struct site *site =
         function->site_count != 0 ? sites_find(call->frame->return_address) : NULL;
     uint32_t counted_at = first_counted(function, call->occurrence), general_at = 0;

@@ -93,7 +93,7 @@ static bool trail_matches(const struct call *call, const struct wire_stack *stac
     return matches;
 }
 
-static bool stack_matches(const struct call *call, uint32_t index)
+__attribute__((noinline)) static bool stack_matches(const struct call *call, uint32_t index)
 {
     const struct wire_stack *stack =
         (const struct wire_stack *)plan_array(runtime.plan->stacks) + index;
@@ -297,16 +297,8 @@ __attribute__((noinline)) static bool ask(const struct call *call, uint32_t rule
     case WIRE_OP_RANDOM:
         *ret_value = chance(call->thread, instruction->c);
         return true;
-    case WIRE_OP_STACK:
-        *ret_value = stack_matches(call, instruction->b);
-        return true;
     case WIRE_OP_NEW_STACK:
         *ret_value = !stack_set_has(stack_hash(call));
-        return true;
-    case WIRE_OP_VARIABLE:
-        return variable_read(instruction->b, call, ret_value);
-    case WIRE_OP_HOLDING_MUTEX:
-        *ret_value = call->thread->mutexes;
         return true;
     case WIRE_OP_AFTER:
         *ret_value = within_window(call, instruction);
@@ -366,9 +358,6 @@ __attribute__((noinline)) static bool unary(const struct wire_instruction *instr
         return true;
     case WIRE_OP_COMPLEMENT:
         *top = ~*top;
-        return true;
-    case WIRE_OP_BOOLEAN:
-        *top = *top != 0;
         return true;
     default:
         return false;
@@ -445,6 +434,19 @@ bool evaluate(const struct call *call, uint32_t rule, struct wire_span code)
             continue;
         case WIRE_OP_ARGUMENT:
             *++top = argument(call, at);
+            continue;
+        case WIRE_OP_STACK:
+            *++top = stack_matches(call, at->b);
+            continue;
+        case WIRE_OP_VARIABLE:
+            if (!variable_read(at->b, call, ++top))
+                return false;
+            continue;
+        case WIRE_OP_HOLDING_MUTEX:
+            *++top = call->thread->mutexes;
+            continue;
+        case WIRE_OP_BOOLEAN:
+            *top = *top != 0;
             continue;
         case WIRE_OP_JUMP_IF_FALSE:
             if (*top == 0)

@@ -2,7 +2,7 @@
 // Calls the runtime must see for its own sake: symbol look-ups, new processes and threads, programs
 // started with another environment, and mutexes. All have known prototypes, so these are ordinary
 // functions that call the real one.
-#include "runtime/runtime.h"
+#include "runtime/heap.h"
 
 #include <stdarg.h>
 
@@ -525,6 +525,8 @@ void hook_prepare(void)
         filter_add(crash_hooks, CRASH_HOOKS);
     if (cover_is_on())
         filter_add(cover_hooks, COVER_HOOKS);
+    if (runtime.plan->variable_count != 0)
+        filter_add(heap_hooks, HEAP_HOOKS);
 }
 
 const struct hook *hook_find(const char *name)
@@ -539,5 +541,7 @@ const struct hook *hook_find(const char *name)
         hook = find_in(crash_hooks, CRASH_HOOKS, name);
     if (hook == NULL && cover_is_on())
         hook = find_in(cover_hooks, COVER_HOOKS, name);
+    if (hook == NULL && runtime.plan->variable_count != 0)
+        hook = find_in(heap_hooks, HEAP_HOOKS, name);
     return hook;
 }

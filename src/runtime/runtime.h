@@ -215,6 +215,7 @@ static inline uint64_t *runtime_site_word(uint64_t address)
 
 // The only calls into the target's libraries. Weak: absent ones are NULL.
 extern int *__errno_location(void) __attribute__((weak, visibility("default")));
+extern void *__curbrk __attribute__((weak, visibility("default"))); // the program's break
 extern char __libc_single_threaded __attribute__((weak, visibility("default")));
 extern struct r_debug _r_debug __attribute__((weak, visibility("default")));
 extern int dl_iterate_phdr(int (*each)(struct dl_phdr_info *, size_t, void *), void *context)
@@ -346,6 +347,7 @@ bool walk_next(struct walk *walk);
 bool walk_cfa(struct walk *walk, uint64_t *ret_cfa);
 // Where a signal interrupted; every word is probed before it is read.
 bool walk_interrupted(struct walk *walk, const void *context);
+bool find_mapping(uint64_t address, uint64_t *ret_low, uint64_t *ret_high);
 void unwind_forget(void);
 void unwind_renew(void); // what was found out about frames may be different now
 // Return addresses from the call outwards, at most `room`, at least the call's own.

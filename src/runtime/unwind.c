@@ -39,8 +39,7 @@ static uint64_t next_address(struct mapping_reader *reader, int *ret_after)
     }
 }
 
-__attribute__((noinline)) static bool find_mapping(uint64_t address, uint64_t *ret_low,
-                                                   uint64_t *ret_high)
+__attribute__((noinline)) bool find_mapping(uint64_t address, uint64_t *ret_low, uint64_t *ret_high)
 {
     struct mapping_reader reader;
     int after = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Variables of the target: where the controller says they are, and reading them. What belongs to an
 // unloaded module is passed over.
+#include "runtime/heap.h"
 #include "runtime/path.h"
 
 struct place {
@@ -111,7 +112,7 @@ static bool load(const struct module *module, struct stack stack, uint64_t addre
     bool in_module = module->low <= address && address + width <= module->high;
     bool on_stack = stack.low <= address && address + width <= stack.high;
     if (!in_module && !on_stack)
-        return system_peek((const void *)address, value, width);
+        return heap_read(address, width, value) || system_peek((const void *)address, value, width);
     read_value(address, width, value);
     return true;
 }

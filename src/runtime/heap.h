@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reading the program's heap without asking the kernel first. See heap.c.
+#ifndef ORDEAL_RUNTIME_HEAP_H
+#define ORDEAL_RUNTIME_HEAP_H
+
+#include "runtime/runtime.h"
+
+#define HEAP_HOOKS 9
+extern const struct hook heap_hooks[HEAP_HOOKS];
+
+// False: it cannot be told whether that is readable, or it is not.
+bool heap_read(uint64_t address, uint32_t width, uint64_t *ret_value);
+void heap_forget(void);
+// Whether a fault was that of such a read, which goes on as one that failed.
+bool heap_recover(void *context);
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A variable points to the heap, and the page is taken away, given back or moved in one of many
+// ways: by name of the way. Calls getppid() before and after, and says what it returned.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PAGE 4096l
+
+struct thing {
+    long number;
+    int flag;
+};
+struct thing *thing;
+
+static void on_fault(int number)
+{
+    (void)number;
+    static const char text[] = "fault seen\n";
+    _exit(write(1, text, sizeof text - 1) < 0 ? 8 : 9);
+}
+
+static void by_hand(long number, long a, long b, long c)
+{
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c)
+                     : "rcx", "r11", "memory");
+    if (result < 0)
+        _exit(7);
+}
+
+static void take_away(const char *how)
+{
+    char *page = (char *)thing;
+    int failed = 0;
+    if (strcmp(how, "munmap") == 0)
+        failed = munmap(page, PAGE);
+    else if (strcmp(how, "mprotect") == 0)
+        failed = mprotect(page, PAGE, PROT_NONE);
+    else if (strcmp(how, "mmap") == 0)
+        failed =
+            mmap(page, PAGE, PROT_NONE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != page;
+    else if (strcmp(how, "mremap") == 0)
+        failed = mremap(page, PAGE, 2 * PAGE, MREMAP_MAYMOVE) == MAP_FAILED;
+    else if (strcmp(how, "brk") == 0)
+        failed = brk(page);
+    else if (strcmp(how, "syscall") == 0)
+        failed = (int)syscall(SYS_munmap, page, PAGE);
+    else if (strcmp(how, "hand") == 0)
+        by_hand(SYS_munmap, (long)page, PAGE, 0);
+    else if (strcmp(how, "elsewhere") == 0)
+        failed = munmap(page + 8 * PAGE, PAGE);
+    if (failed)
+        exit(6);
+}
+
+int main(int count, char **arguments)
+{
+    if (count > 2)
+        signal(SIGSEGV, on_fault);
+    char *start = sbrk(16 * PAGE);
+    thing = (struct thing *)(((unsigned long)start + PAGE - 1) & ~(PAGE - 1ul));
+    thing->number = 5;
+    thing->flag = 3;
+    char text[64];
+    for (int i = 0; i < 3; i++)
+        getppid();
+    take_away(arguments[1]);
+    int length = 0;
+    for (int i = 0; i < 3; i++)
+        length += sprintf(text + length, "%s ", getppid() == -1 ? "fails" : "goes");
+    text[length - 1] = '\n';
+    if (write(1, text, (size_t)length) != length)
+        return 4;
+    _exit(0);
+}
