@@ -167,6 +167,68 @@ static void the_plan_has_a_hash(void **state)
     armed_free(armed);
 }
 
+// Whether the file is one of the modules that were noted.
+static bool has_module(const struct wire_view *view, const char *path)
+{
+    for (size_t i = 0; i < WIRE_MODULES; i++)
+        if (view->modules[i].state >= WIRE_MODULE_REGISTERED &&
+            strcmp(view->modules[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+static void run_link(struct armed *armed, const char *link, struct wire_view *ret_view)
+{
+    char *const words[] = {(char *)link, (char *)"/etc/passwd", NULL};
+    pid_t pid = fork();
+    if (pid == 0) {
+        int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, 1);
+        dup2(nowhere, 2);
+        execve(link, words, armed_environment(armed));
+        _exit(99);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    must(armed_end(armed, ret_view));
+}
+
+// What is executed under a path is known beforehand, and not believed where it is another by then.
+static void the_program_is_foreseen(void **state)
+{
+    char link[] = "/tmp/ordeal-test-XXXXXX", *cat = realpath("/bin/cat", NULL);
+    char *tail = realpath("/usr/bin/tail", NULL);
+    char *const words[] = {link, (char *)"/etc/passwd", NULL};
+    assert_int_equal(close(mkstemp(link)), 0);
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(symlink(cat, link), 0);
+    struct armed *armed = armed_with_runtime();
+    struct scenario *scenario = scenario_of("read=-1/EIO when count == 1");
+    struct wire_view view;
+    for (int round = 0; round < 2; round++) {
+        const struct armed_options options = {
+            .scenario = scenario, .command = words, .environment = environ};
+        must(armed_prepare(armed, &options));
+        const struct wire_region *map = armed_region(armed)->map;
+        const char *asked = (const char *)map + map->program;
+        assert_int_not_equal(map->program, 0);
+        assert_string_equal(asked, link);
+        assert_string_equal(asked + strlen(asked) + 1, cat);
+        if (round == 1) {
+            assert_int_equal(unlink(link), 0);
+            assert_int_equal(symlink(tail, link), 0);
+        }
+        run_link(armed, link, &view);
+        assert_true(has_module(&view, round == 0 ? cat : tail));
+        assert_false(has_module(&view, round == 0 ? tail : cat));
+    }
+    unlink(link);
+    scenario_free(scenario);
+    armed_free(armed);
+    free(cat);
+    free(tail);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +237,7 @@ int main(void)
         cmocka_unit_test(the_left_over_keep_their_region),
         cmocka_unit_test(a_forked_worker_has_its_own),
         cmocka_unit_test(the_plan_has_a_hash),
+        cmocka_unit_test(the_program_is_foreseen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -238,12 +239,48 @@ static void only_what_dead_controllers_left_is_swept(void **state)
     region_sweep("/nonexistent");
 }
 
+static struct wire_region *restored; // what region_restore() works on
+static size_t restored_size;
+
+// A target's answer arrives between what is read and what is written.
+static void answer_meanwhile(int number)
+{
+    mprotect(restored, restored_size, PROT_READ | PROT_WRITE);
+    restored->fork.state = WIRE_FORK_ENDED;
+    restored->fork.events++;
+}
+
+static void what_a_fork_waits_for_is_left_alone(void **state)
+{
+    struct region region;
+    must(make_region(specs, NULL, 0, &region));
+    restored_size = (region.layout.rules + 4095) & ~4095ull;
+    restored =
+        mmap(NULL, restored_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(restored, MAP_FAILED);
+    memcpy(restored, region.map, region.layout.rules);
+    restored->fork.state = WIRE_FORK_GRANTED;
+    restored->fork.events = 6;
+    restored->size = 1; // a stray write
+    mprotect(restored, restored_size, PROT_READ);
+    struct sigaction before, catching = {.sa_handler = answer_meanwhile};
+    assert_int_equal(sigaction(SIGSEGV, &catching, &before), 0);
+    region_restore(&region, restored);
+    sigaction(SIGSEGV, &before, NULL);
+    assert_int_equal(restored->size, region.layout.size);
+    assert_int_equal(restored->fork.state, WIRE_FORK_ENDED);
+    assert_int_equal(restored->fork.events, 7);
+    munmap(restored, restored_size);
+    region_close(&region);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_region_holds_what_it_was_given),
         cmocka_unit_test(the_plan_has_pages_of_its_own),
         cmocka_unit_test(stray_writes_are_undone),
+        cmocka_unit_test(what_a_fork_waits_for_is_left_alone),
         cmocka_unit_test(the_file_is_found_only_by_name),
         cmocka_unit_test(storage_is_there),
         cmocka_unit_test_setup_teardown(no_room_is_said, enter_scratch, leave_scratch),
