@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "callsite/recovery.h"
-#include "campaign/library-analysis.h"
 #include "campaign/realism.h"
 #include "elf/tables.h"
 
@@ -123,14 +122,12 @@ static struct error *look_at(struct cover *cover, const struct callsite_module *
     return NULL;
 }
 
-struct error *cover_find(struct cover *cover, const struct recording *recording,
+struct error *cover_find(struct cover *cover, const struct analysis *analysis,
                          const struct cover_wanted *wanted, struct witness *witness)
 {
-    _cleanup_(analysis_deinit) struct analysis analysis = {.modules.failing = true};
-    TRY(analysis_make(&analysis, recording));
-    for (size_t i = 0; i < analysis.modules.items.count; i++)
-        if (is_wanted(wanted, analysis.modules.items.items[i].path))
-            TRY(look_at(cover, &analysis.modules.items.items[i], witness));
+    for (size_t i = 0; i < analysis->modules.items.count; i++)
+        if (is_wanted(wanted, analysis->modules.items.items[i].path))
+            TRY(look_at(cover, &analysis->modules.items.items[i], witness));
     return NULL;
 }
 

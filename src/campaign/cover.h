@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "campaign/definition.h"
 #include "campaign/gcov.h"
-#include "campaign/recording.h"
+#include "campaign/library-analysis.h"
 #include "campaign/witness.h"
 #include "store/store.h"
 #include "trial/cover-file.h"
@@ -34,8 +34,9 @@ struct cover_wanted { // whose code is of interest; globs of paths or names, or 
     const definition_words *modules;
     const definition_words *excluded;
 };
-// Of everything that made a call in a recorded run, except the C library.
-struct error *cover_find(struct cover *cover, const struct recording *recording,
+// Of everything that made a call in a recorded run, except the C library. The analysis has the
+// branches that only failures take.
+struct error *cover_find(struct cover *cover, const struct analysis *analysis,
                          const struct cover_wanted *wanted, struct witness *witness);
 // As a campaign that is gone on with has it.
 struct error *cover_load(struct cover *cover, struct store *store, int64_t campaign);

@@ -59,6 +59,7 @@ static void close_library(void *self)
     free(library->plan.made);
     free(library->branches);
     gaps_deinit(&library->gaps);
+    analysis_deinit(&library->analysis);
     cover_deinit(&library->cover);
     free(library->environment);
     free(library);
@@ -187,6 +188,17 @@ static struct error *measure(struct library *library)
     return NULL;
 }
 
+// Once: it takes longer than many a workload.
+static struct error *analyse(struct library *library, bool failing)
+{
+    if (library->analysed)
+        return NULL;
+    library->analysis.modules.failing = failing;
+    TRY(analysis_make(&library->analysis, &library->plan.recording));
+    library->analysed = true;
+    return NULL;
+}
+
 // The first run tells whose code is to be looked at; the others are measured.
 static struct error *learn(void *self)
 {
@@ -195,7 +207,8 @@ static struct error *learn(void *self)
                                         .excluded = library_words(library, "exclude")};
     if (!wants_coverage(library) || library->cover.measuring)
         return NULL;
-    TRY(cover_find(&library->cover, &library->plan.recording, &wanted, library->witness));
+    TRY(analyse(library, true));
+    TRY(cover_find(&library->cover, &library->analysis, &wanted, library->witness));
     return measure(library);
 }
 
@@ -238,8 +251,13 @@ candidates(void *self, struct error *(*add)(void *data, struct candidate *candid
     if (!library->automatic)
         return library_candidates(&library->plan, add, data);
     const struct choice_options options = library_choice_options(library);
-    return choice_candidates(&library->plan, &library->stacks, &library->kinds, &options, add,
-                             data);
+    TRY(analyse(library, false));
+    TRY(choice_candidates(&library->plan, &library->stacks, &library->kinds, &library->analysis,
+                          &options, add, data));
+    // Job slots are forked from here.
+    analysis_deinit(&library->analysis);
+    library->analysed = false;
+    return NULL;
 }
 
 static bool is_deep(void *self)

@@ -3,11 +3,14 @@
 #include "campaign/library-analysis.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "callsite/danger.h"
+#include "elf/object.h"
 #include "profile/system-calls.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LONGEST_INSTRUCTION 15
@@ -24,11 +27,40 @@ static uint64_t key_of(const char *path)
     return hash_bytes(path, strlen(path));
 }
 
+static bool is_twin(const char *path, const struct callsite_module *module)
+{
+    struct stat one, other;
+    struct elf_object *object = NULL;
+    if (strcmp(file_base_name(path), file_base_name(module->path)) != 0 || stat(path, &one) < 0 ||
+        stat(module->path, &other) < 0 || one.st_size != other.st_size)
+        return false;
+    if (one.st_dev == other.st_dev && one.st_ino == other.st_ino)
+        return true;
+    struct error *error = elf_object_open_bare(path, &object);
+    bool same =
+        error == NULL && elf_object_digest(object) == elf_object_digest(module->image->object);
+    elf_object_close(object);
+    error_free(error);
+    return same;
+}
+
+// One file under two names, or copied, is one module: git is there twice.
+static uint32_t find_twin(const struct analysis *analysis, const char *path)
+{
+    for (size_t i = 0; i < analysis->modules.items.count; i++)
+        if (is_twin(path, &analysis->modules.items.items[i]))
+            return (uint32_t)i;
+    return MAP_NONE;
+}
+
 static struct error *add_module(struct analysis *analysis, const char *path)
 {
     size_t before = analysis->modules.items.count;
     if (path[0] != '/' || map_find(&analysis->by_path, key_of(path)) != MAP_NONE)
         return NULL;
+    uint32_t twin = find_twin(analysis, path);
+    if (twin != MAP_NONE)
+        return map_put(&analysis->by_path, key_of(path), twin);
     struct error *error = callsite_modules_add(&analysis->modules, path);
     if (error == error_no_memory() || analysis->modules.items.count == before) {
         if (error == error_no_memory())
@@ -55,7 +87,8 @@ static const struct callsite_module *find_module(const struct analysis *analysis
 {
     uint32_t index = map_find(&analysis->by_path, key_of(path));
     if (index >= analysis->modules.items.count ||
-        strcmp(analysis->modules.items.items[index].path, path) != 0)
+        strcmp(file_base_name(analysis->modules.items.items[index].path), file_base_name(path)) !=
+            0)
         return NULL;
     return &analysis->modules.items.items[index];
 }

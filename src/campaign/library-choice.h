@@ -22,14 +22,16 @@ bool choice_is_wanted(const struct choice_options *options, const struct recorde
 // name.
 bool choice_is_known(const struct recorded_call *call, const struct realism *row);
 
-struct kinds; // library-watch.h
+struct kinds;    // library-watch.h
+struct analysis; // library-analysis.h
 // From what the first run recorded, and of stacks what the others did. Sites first: those whose
 // result nobody looks at, those where some failures go unnoticed, those nothing is known of, and
 // those that are checked; then the C library's own, what is guessed, and further call stacks of the
 // same sites; all of it first in what is below the directory. Functions take turns. A
-// candidate's `series` is the name of this class.
+// candidate's `series` is the name of this class. The analysis is of the first recording.
 struct error *choice_candidates(struct library_plan *plan, struct recording *stacks,
-                                const struct kinds *kinds, const struct choice_options *options,
+                                const struct kinds *kinds, const struct analysis *analysis,
+                                const struct choice_options *options,
                                 struct error *(*add)(void *data, struct candidate *candidate),
                                 void *data);
 

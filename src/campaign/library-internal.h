@@ -40,6 +40,8 @@ struct library {
     } * branches;
     size_t branch_count;
     const char *visible[4];
+    struct analysis analysis; // of what the first run called, until there are candidates
+    bool analysed;
     struct cover cover;          // of recovery code, in the controller
     const struct cover *covered; // the one whose file all job slots share, or NULL
     const struct gcov *lines;    // likewise where lines are counted
