@@ -204,12 +204,18 @@ static struct error *fill_slots(struct campaign *campaign)
     return NULL;
 }
 
-// Only what went wrong: a workload that is not made for it is the usual case.
-static struct error *warn_of_forks(struct campaign *campaign)
+// A warning only of what went wrong: a workload that is not made for it is the usual case.
+static struct error *tell_of_forks(struct campaign *campaign)
 {
     const struct fork_policy *forks = &campaign->forks;
-    if (forks->disputed == 0)
-        return NULL;
+    if (forks->disputed == 0) {
+        _cleanup_(buffer_deinit) struct buffer text = {0};
+        TRY(buffer_printf(&text,
+                          "forking at injection points was given up after %llu trials: the "
+                          "workload %s; from then on they ran in full",
+                          (unsigned long long)forks->tried, forks->why));
+        return campaign_remark(campaign, text.data);
+    }
     return campaign_warn(campaign,
                          "a trial that was forked told something else than its run in full, "
                          "which counts; from then on trials are not forked");
@@ -221,7 +227,7 @@ static struct error *take_result(struct campaign *campaign, struct pool_result *
     flight->used = false;
     struct error *error = NULL;
     if (fork_policy_note(&campaign->forks, result))
-        error = warn_of_forks(campaign);
+        error = tell_of_forks(campaign);
     if (error != NULL || result->way == WAY_NOT_RUN) {
         trial_job_deinit(&flight->job);
         pool_result_deinit(result);

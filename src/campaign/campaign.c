@@ -22,15 +22,22 @@ int campaign_interrupts(const struct campaign *campaign)
     return campaign->control->interrupts != NULL ? *campaign->control->interrupts : 0;
 }
 
-struct error *campaign_warn(struct campaign *campaign, const char *sentence)
+struct error *campaign_remark(struct campaign *campaign, const char *sentence)
 {
     const char *old = campaign->row.warnings;
     struct buffer text = {0};
-    if (old != NULL && strstr(old, sentence) != NULL)
-        return NULL;
     TRY(buffer_printf(&text, "%s%s%s", old != NULL ? old : "", old != NULL ? "\n" : "", sentence));
     free(campaign->warnings);
     campaign->row.warnings = campaign->warnings = text.data;
+    return NULL;
+}
+
+struct error *campaign_warn(struct campaign *campaign, const char *sentence)
+{
+    const char *old = campaign->row.warnings;
+    if (old != NULL && strstr(old, sentence) != NULL)
+        return NULL;
+    TRY(campaign_remark(campaign, sentence));
     if (campaign->control->warn != NULL)
         campaign->control->warn(campaign->control->data, sentence);
     return NULL;
