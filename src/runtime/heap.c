@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The program's heap, below its break: memory that can be read without asking the kernel first. It
-// is one readable mapping when it is first looked at, and stays one up to where the break is, which
-// the C library keeps in a variable, unless somebody unmaps, replaces or protects a part of it. Who
-// does so through the C library is seen here, and the heap is then asked about like all else. Who
-// makes such system calls by hand is not seen; there a fault is caught, and the read has failed.
+// Memory that can be read without asking the kernel first. The program's heap below its break is
+// one readable mapping when it is first looked at, and stays one up to where the break is, which
+// the C library keeps in a variable; memory without a file that the program itself has mapped can
+// be read if it could once, and the C library does not unmap it, which has no business with it.
+// Both hold unless somebody unmaps, replaces or protects a part of it. Who does so through the C
+// library is seen here, and the kernel is then asked as about all else. Who makes such system calls
+// by hand is not seen; there a fault is caught, and the read has failed.
 #include "runtime/heap.h"
 
 #include <linux/mman.h>
@@ -13,6 +15,20 @@
 static uint64_t heap_low = UINT64_MAX; // UINT64_MAX: not known
 static bool torn;
 static uint32_t tries;
+
+// What the program has mapped. Where there is no room for it, the kernel is asked.
+#define OWNED 256
+static struct owned {
+    uint64_t low, high; // low 0: free, 1: being written
+} owned[OWNED];
+static uint32_t owned_end;
+
+// Pages of it that were read, each with the number of changes to `owned` before: a change makes all
+// of them void.
+#define PAGES     1024
+#define PAGE_BITS 28 // the lower ones are the number of changes
+static uint64_t pages[PAGES];
+static uint32_t changes;
 
 __asm__(".pushsection .text, \"ax\"\n"
         ".type heap_load_8, @function\n"
@@ -40,10 +56,72 @@ bool heap_recover(void *context)
     return true;
 }
 
+static uint64_t *page_entry(uint64_t page)
+{
+    return &pages[page * 0x9e3779b97f4a7c15ull >> 54];
+}
+
+static uint64_t page_mark(uint64_t page, uint32_t change)
+{
+    return page << PAGE_BITS | (change & ((1u << PAGE_BITS) - 1));
+}
+
+static void owned_add(const void *start, size_t size)
+{
+    for (uint32_t i = 0; i < OWNED; i++) {
+        struct owned *entry = &owned[i];
+        if (atomic_load(&entry->low) != 0 || !atomic_swap_if(&entry->low, 0, 1))
+            continue;
+        entry->high = (uint64_t)start + size;
+        atomic_store(&entry->low, (uint64_t)start);
+        uint32_t end = atomic_load(&owned_end);
+        while (end <= i && !atomic_swap_if(&owned_end, end, i + 1))
+            end = atomic_load(&owned_end);
+        return;
+    }
+}
+
+static bool owned_has(uint64_t low, uint64_t high)
+{
+    for (uint32_t i = 0; i < atomic_load(&owned_end); i++) {
+        uint64_t from = atomic_load(&owned[i].low);
+        if (from > 1 && from <= low && high <= atomic_load(&owned[i].high) &&
+            atomic_load(&owned[i].low) == from)
+            return true;
+    }
+    return false;
+}
+
+// First nobody finds them any more, then what was found is void.
+static void owned_remove(uint64_t low, uint64_t high)
+{
+    bool lost = false;
+    for (uint32_t i = 0; i < atomic_load(&owned_end); i++) {
+        uint64_t from = atomic_load(&owned[i].low);
+        if (from > 1 && from < high && low < atomic_load(&owned[i].high)) {
+            atomic_swap_if(&owned[i].low, from, 0);
+            lost = true;
+        }
+    }
+    if (lost && (atomic_add(&changes, 1) + 1) << (32 - PAGE_BITS) == 0)
+        for (uint32_t i = 0; i < PAGES; i++)
+            atomic_store(&pages[i], 0);
+}
+
+void heap_learn(uint64_t address, uint32_t width)
+{
+    uint64_t page = address / 4096;
+    uint32_t change = atomic_load(&changes);
+    if (page == (address + width - 1) / 4096 && owned_has(address, address + width) &&
+        system_can_read((const void *)address, 1))
+        atomic_store(page_entry(page), page_mark(page, change));
+}
+
 void heap_forget(void)
 {
     atomic_store(&torn, true);
     atomic_store(&heap_low, UINT64_MAX);
+    owned_remove(0, UINT64_MAX);
 }
 
 static void heap_changes(const void *start, size_t size)
@@ -52,14 +130,17 @@ static void heap_changes(const void *start, size_t size)
     uint64_t heap_end = &__curbrk != NULL ? ((uint64_t)__curbrk | 4095) + 1 : 0;
     if (low < heap_end && low + size > heap_low)
         heap_forget();
+    // In whole pages, as the kernel does it.
+    owned_remove(low & ~4095ul, (low + size + 4095) & ~4095ul);
 }
+
+#define PATIENCE 8
 
 // Where the mapping starts that ends at the break. Not often: it is only worth it if it succeeds.
 __attribute__((noinline)) static void heap_find(void)
 {
-    const uint32_t patience = 8;
     uint64_t end = (uint64_t)SYSTEM_1(__NR_brk, 0), low, high;
-    if (atomic_add(&tries, 1) >= patience || torn || end == 0 || end != (uint64_t)__curbrk)
+    if (atomic_add(&tries, 1) >= PATIENCE || torn || end == 0 || end != (uint64_t)__curbrk)
         return;
     if (system_can_read((const void *)(end - 1), 1) && find_mapping(end - 1, &low, &high) &&
         high == ((end - 1) | 4095) + 1)
@@ -68,17 +149,29 @@ __attribute__((noinline)) static void heap_find(void)
         atomic_store(&heap_low, UINT64_MAX);
 }
 
-bool heap_read(uint64_t address, uint32_t width, uint64_t *ret_value)
+static bool below_break(uint64_t address, uint32_t width)
 {
-    if (&__curbrk == NULL || (width != 8 && width != 4) || system_peek_by_copy)
-        return false;
-    uint64_t end = (uint64_t)atomic_load(&__curbrk);
     const uint64_t reach = 1ull << 36;
+    uint64_t end = &__curbrk != NULL ? (uint64_t)atomic_load(&__curbrk) : 0;
     if (address >= end || end - address < width || end - address > reach)
         return false;
-    if (heap_low == UINT64_MAX && tries < 8)
+    if (heap_low == UINT64_MAX && tries < PATIENCE)
         heap_find();
-    if (address < atomic_load(&heap_low))
+    return address >= atomic_load(&heap_low);
+}
+
+static bool on_known_page(uint64_t address, uint32_t width)
+{
+    uint64_t page = address / 4096;
+    return page == (address + width - 1) / 4096 &&
+           atomic_load(page_entry(page)) == page_mark(page, atomic_load(&changes));
+}
+
+bool heap_read(uint64_t address, uint32_t width, uint64_t *ret_value)
+{
+    if ((width != 8 && width != 4) || system_peek_by_copy)
+        return false;
+    if (!on_known_page(address, width) && !below_break(address, width))
         return false;
     uint32_t failed = 0;
     uint64_t value = width == 8 ? heap_load_8(address, &failed) : heap_load_4(address, &failed);
@@ -139,18 +232,28 @@ static void *hook_mremap(void *start, size_t size, size_t wanted, int flags, ...
     return result;
 }
 
+typedef void *map_function(void *, size_t, int, int, int, long);
+
+static void *map(map_function *real, void *start, size_t size, int protection, int flags, int file,
+                 long offset)
+{
+    if ((flags & MAP_FIXED) != 0) {
+        WITH_CHANGE(start, size, real(start, size, protection, flags, file, offset));
+    }
+    void *result = real(start, size, protection, flags, file, offset);
+    if ((flags & MAP_ANONYMOUS) != 0 && (protection & PROT_READ) != 0 && result != (void *)-1l)
+        owned_add(result, size);
+    return result;
+}
+
 static void *hook_mmap(void *start, size_t size, int protection, int flags, int file, long offset)
 {
-    if ((flags & MAP_FIXED) == 0)
-        return REAL(mmap)(start, size, protection, flags, file, offset);
-    WITH_CHANGE(start, size, REAL(mmap)(start, size, protection, flags, file, offset));
+    return map(REAL(mmap), start, size, protection, flags, file, offset);
 }
 
 static void *hook_mmap64(void *start, size_t size, int protection, int flags, int file, long offset)
 {
-    if ((flags & MAP_FIXED) == 0)
-        return REAL(mmap64)(start, size, protection, flags, file, offset);
-    WITH_CHANGE(start, size, REAL(mmap64)(start, size, protection, flags, file, offset));
+    return map(REAL(mmap64), start, size, protection, flags, file, offset);
 }
 
 static void *hook_shmat(int segment, const void *start, int flags)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reading the program's heap without asking the kernel first. See heap.c.
+// Reading memory of the program without asking the kernel first. See heap.c.
 #ifndef ORDEAL_RUNTIME_HEAP_H
 #define ORDEAL_RUNTIME_HEAP_H
 
@@ -10,6 +10,8 @@ extern const struct hook heap_hooks[HEAP_HOOKS];
 
 // False: it cannot be told whether that is readable, or it is not.
 bool heap_read(uint64_t address, uint32_t width, uint64_t *ret_value);
+// Such memory was just read, the kernel having been asked.
+void heap_learn(uint64_t address, uint32_t width);
 void heap_forget(void);
 // Whether a fault was that of such a read, which goes on as one that failed.
 bool heap_recover(void *context);

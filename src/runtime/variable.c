@@ -104,6 +104,14 @@ static void read_value(uint64_t address, uint32_t width, uint64_t *value)
         memcpy(value, (const void *)address, width);
 }
 
+static bool ask_and_load(uint64_t address, uint32_t width, uint64_t *value)
+{
+    bool readable = system_peek((const void *)address, value, width);
+    if (readable)
+        heap_learn(address, width);
+    return readable;
+}
+
 // A variable in a module's own data is there as long as the module, one on the stack as long as its
 // frame; other pointers may be bad.
 static bool load(const struct module *module, struct stack stack, uint64_t address, uint32_t width,
@@ -112,7 +120,7 @@ static bool load(const struct module *module, struct stack stack, uint64_t addre
     bool in_module = module->low <= address && address + width <= module->high;
     bool on_stack = stack.low <= address && address + width <= stack.high;
     if (!in_module && !on_stack)
-        return heap_read(address, width, value) || system_peek((const void *)address, value, width);
+        return heap_read(address, width, value) || ask_and_load(address, width, value);
     read_value(address, width, value);
     return true;
 }

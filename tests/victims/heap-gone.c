@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A variable points to the heap, and the page is taken away, given back or moved in one of many
-// ways: by name of the way. Calls getppid() before and after, and says what it returned.
+// A variable points to the heap, or (ways that start with a p) to pages of its own, and the page is
+// taken away or moved in one of many ways. Calls getppid() before and after; says what it returned.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +35,16 @@ static void by_hand(long number, long a, long b, long c)
         _exit(7);
 }
 
+static char *memory(const char *how)
+{
+    if (how[0] != 'p')
+        return sbrk(16 * PAGE);
+    return mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
 static void take_away(const char *how)
 {
+    how += how[0] == 'p';
     char *page = (char *)thing;
     int failed = 0;
     if (strcmp(how, "munmap") == 0)
@@ -64,7 +72,7 @@ int main(int count, char **arguments)
 {
     if (count > 2)
         signal(SIGSEGV, on_fault);
-    char *start = sbrk(16 * PAGE);
+    char *start = memory(arguments[1]);
     thing = (struct thing *)(((unsigned long)start + PAGE - 1) & ~(PAGE - 1ul));
     thing->number = 5;
     thing->flag = 3;
