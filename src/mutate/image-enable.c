@@ -140,7 +140,7 @@ static struct error *enable_marker(struct image *image, const struct image_marke
     return lead(image, marker->address, mark_nop, chosen, patches);
 }
 
-static unsigned char *variable_bytes(const struct image *image)
+unsigned char *image_variable(const struct image *image)
 {
     for (size_t i = 0; i < image->segments.count; i++) {
         const struct image_segment *segment = &image->segments.items[i];
@@ -164,7 +164,7 @@ static struct error *enable_variable(struct image *image, const bool *enabled,
             return error_new("with --decide variable one fault can be enabled at a time");
         key = map_key(image->functions.items[candidate->function].id, candidate->number);
     }
-    unsigned char *bytes = variable_bytes(image);
+    unsigned char *bytes = image_variable(image);
     if (bytes == NULL)
         return error_new("%s does not have the variable that decides", image->path);
     return write_bytes(image->variable, bytes, (const unsigned char *)&key, sizeof key, patches);
@@ -213,7 +213,7 @@ struct error *image_enabled(const struct image *image, bool **ret_enabled)
                 enabled[image_target_candidate(image, marker, target)] = true;
         }
     }
-    const unsigned char *bytes = image->decide == MAP_VARIABLE ? variable_bytes(image) : NULL;
+    const unsigned char *bytes = image->decide == MAP_VARIABLE ? image_variable(image) : NULL;
     for (size_t i = 0; i < image->candidates.count && bytes != NULL; i++) {
         const struct image_candidate *candidate = &image->candidates.items[i];
         uint32_t key = map_key(image->functions.items[candidate->function].id, candidate->number);

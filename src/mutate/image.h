@@ -79,6 +79,8 @@ void image_close(struct image *image);
 struct error *image_section(const struct image *image, const char *name, struct cursor *ret_bytes);
 // Five bytes of the file at a link-time address of code, or NULL.
 unsigned char *image_code(const struct image *image, uint64_t address, size_t size);
+// The four bytes that decide in the variable mode, or NULL.
+unsigned char *image_variable(const struct image *image);
 // The function with an id; SIZE_MAX if there is none.
 size_t image_function_by_id(const struct image *image, uint64_t id);
 

@@ -4,15 +4,13 @@
 // the counters' memory is linked in as bitcode.
 #include "mutate/pass.h"
 
+#include "mutate/counters-start.h" // made: bitcode of counters-start.c
 #include "mutate/counts.h"
 #include "mutate/shim.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 #include <string.h>
-
-// Bitcode of counters-start.c: `counters_start`.
-#include "counters-start.h"
 
 struct counted_block {
     LLVMBasicBlockRef block, twin; // twin NULL: there is none
@@ -199,7 +197,7 @@ static LLVMValueRef add_counters(struct pass *pass, const struct pass_counters *
     LLVMSetLinkage(global, LLVMInternalLinkage);
     LLVMSetAlignment(global, COUNTS_PAGE);
     LLVMSetSection(global, COUNTS_SECTION);
-    shim_keep(pass->module, global);
+    shim_keep(pass->module, global, false);
     return global;
 }
 

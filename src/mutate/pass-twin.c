@@ -26,11 +26,17 @@ static void set_attribute(struct pass *pass, LLVMValueRef function, const char *
                             LLVMCreateEnumAttribute(pass->context, kind, 0));
 }
 
-// Where the linker keeps one of several copies of a function, it shall do the same with twins.
+// Whether the linker keeps one of several copies that are the same.
+static bool is_shared(LLVMValueRef global)
+{
+    LLVMLinkage linkage = LLVMGetLinkage(global);
+    return linkage == LLVMLinkOnceODRLinkage || linkage == LLVMWeakODRLinkage;
+}
+
+// It shall do the same with twins.
 static void set_linkage(struct pass *pass, const struct pass_function *subject, const char *name)
 {
-    LLVMLinkage linkage = LLVMGetLinkage(subject->function);
-    bool shared = linkage == LLVMLinkOnceODRLinkage || linkage == LLVMWeakODRLinkage;
+    bool shared = is_shared(subject->function);
     LLVMSetDLLStorageClass(subject->twin, LLVMDefaultStorageClass);
     if (!shared) {
         LLVMSetLinkage(subject->twin, LLVMInternalLinkage);
@@ -246,7 +252,33 @@ static LLVMValueRef own_definition(struct pass *pass, const struct pass_function
     return alias;
 }
 
-// `place` lives and dies with the row, also when the linker collects garbage. No twin: 0.
+// The row lives and dies with `place`, also when the linker collects garbage. If the linker chooses
+// among copies of `place`, it must be able to choose among rows by name: link-time optimisation
+// does not know groups of sections. It cannot tie a row to something that may be replaced or
+// dropped either: such a row is never dropped, nor is what it is about.
+static void tie_row(struct pass *pass, LLVMValueRef row, LLVMValueRef place)
+{
+    size_t size;
+    struct buffer name = {0};
+    LLVMSetLinkage(row, LLVMPrivateLinkage);
+    if (is_shared(place)) {
+        pass_must(buffer_printf(&name, "%s.ordeal_row", LLVMGetValueName2(place, &size)));
+        LLVMSetValueName2(row, name.data, name.size);
+        LLVMSetLinkage(row, LLVMLinkOnceODRLinkage);
+        LLVMSetVisibility(row, LLVMHiddenVisibility);
+        buffer_deinit(&name);
+    }
+    LLVMSetComdat(row, LLVMGetComdat(place));
+    bool fixed = pass->options.lto && (is_shared(place) || shim_interposable(place));
+    shim_keep(pass->module, row, fixed);
+    if (fixed)
+        return;
+    LLVMMetadataRef owner = LLVMValueAsMetadata(place);
+    LLVMGlobalSetMetadata(row, LLVMGetMDKindIDInContext(pass->context, "associated", 10),
+                          LLVMMDNodeInContext2(pass->context, &owner, 1));
+}
+
+// No twin: 0.
 static void add_row(struct pass *pass, LLVMValueRef place, LLVMValueRef entry, LLVMValueRef twin,
                     uint64_t id)
 {
@@ -261,15 +293,10 @@ static void add_row(struct pass *pass, LLVMValueRef place, LLVMValueRef entry, L
         LLVMConstInt(word, id, false),
     };
     LLVMSetInitializer(row, LLVMConstStructInContext(pass->context, values, 3, true));
-    LLVMSetLinkage(row, LLVMPrivateLinkage);
     LLVMSetGlobalConstant(row, true);
     LLVMSetAlignment(row, 1);
     LLVMSetSection(row, TWIN_SECTION);
-    LLVMSetComdat(row, LLVMGetComdat(place));
-    LLVMMetadataRef owner = LLVMValueAsMetadata(place);
-    LLVMGlobalSetMetadata(row, LLVMGetMDKindIDInContext(pass->context, "associated", 10),
-                          LLVMMDNodeInContext2(pass->context, &owner, 1));
-    shim_keep(pass->module, row);
+    tie_row(pass, row, place);
 }
 
 void pass_tell_variable(struct pass *pass, LLVMValueRef variable)

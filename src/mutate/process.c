@@ -146,21 +146,30 @@ static struct error *find_bias(int process, const struct image *image, uint64_t 
         image->path);
 }
 
-static struct error *take_bytes(int memory, struct image *image, uint64_t address, uint64_t bias)
+static struct error *take_bytes(int memory, unsigned char *bytes, size_t size, uint64_t address,
+                                uint64_t bias)
 {
-    unsigned char *code = image_code(image, address, MARK_NOP_SIZE);
-    if (pread(memory, code, MARK_NOP_SIZE, (off_t)(address + bias)) != MARK_NOP_SIZE)
+    if (pread(memory, bytes, size, (off_t)(address + bias)) != (ssize_t)size)
         return error_from_errno(errno, "cannot read the process at 0x%" PRIx64, address + bias);
     return NULL;
+}
+
+static struct error *take_code(int memory, struct image *image, uint64_t address, uint64_t bias)
+{
+    unsigned char *code = image_code(image, address, MARK_NOP_SIZE);
+    return take_bytes(memory, code, MARK_NOP_SIZE, address, bias);
 }
 
 // The image as it is in memory, which may differ from the file.
 static struct error *take_state(int memory, struct image *image, uint64_t bias)
 {
     for (size_t i = 0; i < image->markers.count; i++)
-        TRY(take_bytes(memory, image, image->markers.items[i].address, bias));
+        TRY(take_code(memory, image, image->markers.items[i].address, bias));
     for (size_t i = 0; i < image->entries.count; i++)
-        TRY(take_bytes(memory, image, image->entries.items[i].address, bias));
+        TRY(take_code(memory, image, image->entries.items[i].address, bias));
+    unsigned char *variable = image->decide == MAP_VARIABLE ? image_variable(image) : NULL;
+    if (variable != NULL)
+        TRY(take_bytes(memory, variable, sizeof(uint32_t), image->variable, bias));
     return NULL;
 }
 
@@ -258,10 +267,6 @@ struct error *process_start(char *const *command, struct image *image, const boo
 struct error *process_enable(int process, struct image *image, const bool *enabled, bool add,
                              struct process_report *ret_report)
 {
-    if (image->decide == MAP_VARIABLE)
-        return error_new("%s was built with --decide variable; faults of a running process need "
-                         "worlds or markers",
-                         image->path);
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/mem", process);
     _cleanup_close_ int memory = open(path, O_RDWR | O_CLOEXEC);

@@ -177,6 +177,12 @@ LLVMBasicBlockRef shim_split(LLVMBasicBlockRef wrapped)
     return wrap(first == block->end() ? nullptr : block->splitBasicBlock(first));
 }
 
+void shim_split_before(LLVMValueRef wrapped)
+{
+    auto *instruction = cast<Instruction>(unwrap(wrapped));
+    instruction->getParent()->splitBasicBlock(instruction->getIterator());
+}
+
 static BasicBlock *clone_block(BasicBlock *block, ValueToValueMapTy &map)
 {
     BasicBlock *copy = CloneBasicBlock(block, map, ".fault", block->getParent());
@@ -229,9 +235,12 @@ void shim_name(LLVMValueRef wrapped, char *name, size_t size)
     snprintf(name, size, "%.*s", static_cast<int>(text.size()), text.data());
 }
 
-void shim_keep(LLVMModuleRef module, LLVMValueRef global)
+void shim_keep(LLVMModuleRef module, LLVMValueRef global, bool always)
 {
-    appendToCompilerUsed(*unwrap(module), {unwrap<GlobalValue>(global)});
+    if (always)
+        appendToUsed(*unwrap(module), {unwrap<GlobalValue>(global)});
+    else
+        appendToCompilerUsed(*unwrap(module), {unwrap<GlobalValue>(global)});
 }
 
 bool shim_only_lines(LLVMModuleRef module)

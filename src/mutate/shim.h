@@ -23,6 +23,8 @@ LLVMValueRef shim_clone_function(LLVMValueRef function, const char *name);
 bool shim_demote(LLVMValueRef function);
 // Cuts a block in two after what must stand at its beginning. Returns the second part.
 LLVMBasicBlockRef shim_split(LLVMBasicBlockRef block);
+// Cuts a block in two before an instruction of it.
+void shim_split_before(LLVMValueRef instruction);
 LLVMBasicBlockRef shim_clone_block(LLVMBasicBlockRef block);
 
 // Whether a name's definition may be replaced by another at link or run time.
@@ -34,8 +36,8 @@ bool shim_block_address_taken(LLVMBasicBlockRef block);
 void shim_name(LLVMValueRef value, char *name, size_t size);
 // Whether the source, which this compiler has just read, uses a macro there.
 bool shim_is_macro(const char *file, unsigned line, unsigned column);
-// Neither optimiser nor LTO may drop it.
-void shim_keep(LLVMModuleRef module, LLVMValueRef global);
+// Neither optimiser nor LTO may drop it; `always`: nor the linker.
+void shim_keep(LLVMModuleRef module, LLVMValueRef global, bool always);
 // Whether its debug information is nothing but line tables.
 bool shim_only_lines(LLVMModuleRef module);
 
