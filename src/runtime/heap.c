@@ -112,6 +112,8 @@ void heap_learn(uint64_t address, uint32_t width)
 {
     uint64_t page = address / 4096;
     uint32_t change = atomic_load(&changes);
+    if (system_peek_by_copy)
+        return;
     if (page == (address + width - 1) / 4096 && owned_has(address, address + width) &&
         system_can_read((const void *)address, 1))
         atomic_store(page_entry(page), page_mark(page, change));
