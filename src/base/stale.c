@@ -5,11 +5,45 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+// When a process was started, in ticks since the machine was; 0: it cannot be told.
+static unsigned long long start_of(long pid)
+{
+    char path[40], text[1024];
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    ssize_t size = read(file, text, sizeof text - 1);
+    close(file);
+    text[size > 0 ? size : 0] = '\0';
+    const char *at = strrchr(text, ')'); // of the name, which may hold anything
+    for (int field = 2; at != NULL && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+const char *stale_owner(void)
+{
+    static char owner[48];
+    static pid_t known;
+    if (known == getpid())
+        return owner;
+    known = getpid();
+    unsigned long long start = start_of(known);
+    int size = snprintf(owner, sizeof owner, "%ld", (long)known);
+    if (start != 0)
+        snprintf(owner + size, sizeof owner - (size_t)size, ".%llu", start);
+    return owner;
+}
 
 static bool is_stale(const char *name, const char *prefix)
 {
@@ -18,7 +52,13 @@ static bool is_stale(const char *name, const char *prefix)
     if (strncmp(name, prefix, strlen(prefix)) != 0 || !isdigit((unsigned char)*number))
         return false;
     long pid = strtol(number, &end, 10);
-    return pid > 0 && pid <= INT_MAX && *end == '-' && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+    unsigned long long start = *end == '.' ? strtoull(end + 1, &end, 10) : 0;
+    if (pid <= 0 || pid > INT_MAX || *end != '-')
+        return false;
+    if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+        return true;
+    unsigned long long other = start != 0 ? start_of(pid) : 0;
+    return other != 0 && other != start;
 }
 
 void stale_each(const char *directory, const char *prefix,

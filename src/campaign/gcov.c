@@ -39,7 +39,7 @@ struct error *gcov_open(struct gcov *gcov)
     const char *place = temporary != NULL && temporary[0] == '/' ? temporary : "/tmp";
     char *path = NULL;
     stale_each(place, PREFIX, remove_stale);
-    if (asprintf(&path, "%s/" PREFIX "%ld-XXXXXX", place, (long)getpid()) < 0)
+    if (asprintf(&path, "%s/" PREFIX "%s-XXXXXX", place, stale_owner()) < 0)
         return error_no_memory();
     if (mkdtemp(path) == NULL) {
         struct error *error = error_from_errno(errno, "cannot make %s", path);

@@ -171,7 +171,7 @@ static struct error *make_group(struct groups *groups, const struct controller *
     while (found) {
         _cleanup_(buffer_deinit) struct buffer parent = {0}, path = {0};
         TRY(buffer_printf(&parent, "%s%s", hierarchy.mount, hierarchy.own));
-        TRY(buffer_printf(&path, "%s/" PREFIX "%ld-%u", parent.data, (long)getpid(), ++number));
+        TRY(buffer_printf(&path, "%s/" PREFIX "%s-%u", parent.data, stale_owner(), ++number));
         stale_each(parent.data, PREFIX, remove_group);
         int descriptor = try_group(path.data, parent.data, controller, hierarchy.unified);
         if (descriptor >= 0) {

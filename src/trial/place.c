@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See place.h. Directories are named ordeal-PID-RANDOM, so that a later run can tell which of them
-// belong to a controller that was killed.
+// See place.h. Directories are named ordeal-OWNER-RANDOM, so that a later run can tell which of
+// them belong to a controller that was killed.
 #include "trial/place.h"
 
 #include "base/cleanup.h"
@@ -29,7 +29,7 @@ static struct error *make_in(const char *parent, int *ret_file, char **ret_path,
     TRY(random_word(&secret[0]));
     TRY(random_word(&secret[1]));
     _cleanup_free_ char *directory = NULL, *path = NULL;
-    if (asprintf(&directory, "%s/" PREFIX "%ld-%08llx", parent, (long)getpid(),
+    if (asprintf(&directory, "%s/" PREFIX "%s-%08llx", parent, stale_owner(),
                  (unsigned long long)(seen & 0xffffffff)) < 0)
         return directory = NULL, error_no_memory();
     if (asprintf(&path, "%s/region-%016llx%016llx", directory, (unsigned long long)secret[0],

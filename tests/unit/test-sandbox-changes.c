@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a trial changed: found in every kind of sandbox, nothing else reported.
+#include "base/stale.h"
 #include "sandbox-help.h"
 
 #include "sandbox/changes.h"
@@ -189,12 +190,16 @@ static void copies_of_the_dead_are_removed(void **state)
     if (dead == 0)
         _exit(0);
     waitpid(dead, NULL, 0);
-    char of_dead[100], of_live[100], file[200];
+    char of_dead[100], of_live[100], of_us[100], of_namesake[100], file[200];
     setenv("TMPDIR", place, 1);
     snprintf(of_dead, sizeof of_dead, "%s/ordeal-copy-%d-abcdef", place, dead);
     snprintf(of_live, sizeof of_live, "%s/ordeal-copy-%d-abcdef", place, getpid());
     assert_int_equal(mkdir(of_dead, 0700), 0);
     assert_int_equal(mkdir(of_live, 0700), 0);
+    snprintf(of_us, sizeof of_us, "%s/ordeal-copy-%s-abcdef", place, stale_owner());
+    snprintf(of_namesake, sizeof of_namesake, "%s/ordeal-copy-%d.1-abcdef", place, getpid());
+    assert_int_equal(mkdir(of_us, 0700), 0);
+    assert_int_equal(mkdir(of_namesake, 0700), 0);
     snprintf(file, sizeof file, "%s/file", of_dead);
     put(file, "x");
     chmod(of_dead, 0);
@@ -212,6 +217,8 @@ static void copies_of_the_dead_are_removed(void **state)
     assert_int_equal(access(of_dead, F_OK), -1);
     assert_int_equal(access(of_live, F_OK), 0);
     assert_int_equal(rmdir(of_live), 0);
+    assert_int_equal(rmdir(of_us), 0);
+    assert_int_equal(access(of_namesake, F_OK), -1); // had this number before us
     assert_int_equal(rmdir("work"), 0);
     assert_int_equal(chdir("/"), 0);
     assert_int_equal(rmdir(place), 0); // nothing else is left there
