@@ -127,5 +127,8 @@ const struct flow_slot *flow_slot_at(const struct flow_image *image, uint64_t ad
 // Who is called: by a direct call or jump to an address, or through a slot. FLOW_NONE: unknown.
 uint32_t flow_callee_at(const struct flow_image *image, uint64_t address);
 uint32_t flow_callee_of_slot(const struct flow_image *image, uint64_t address);
+// The function whose address a call in this block hands over in a register; put there in the block.
+uint32_t flow_handed_over(const struct flow_image *image, const struct flow_block *block,
+                          uint8_t reg);
 
 #endif

@@ -82,6 +82,24 @@ static uint32_t held(const struct flow_image *image, struct asked asked,
     return flow_callee_of_slot(image, address + (uint64_t)fact->displacement);
 }
 
+uint32_t flow_handed_over(const struct flow_image *image, const struct flow_block *block,
+                          uint8_t reg)
+{
+    for (uint32_t i = block->first + block->count; i-- > block->first;) {
+        const struct isa_fact *fact = &image->facts.items[i];
+        bool call = fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT;
+        if (call || (fact->writes >> reg & 1) == 0)
+            continue;
+        if (fact->dst != reg || !is_slot(fact))
+            return FLOW_NONE;
+        return fact->kind == ISA_ADDRESS ? flow_callee_at(image, (uint64_t)fact->displacement)
+               : fact->kind == ISA_LOAD && fact->from == 8
+                   ? flow_callee_of_slot(image, (uint64_t)fact->displacement)
+                   : FLOW_NONE;
+    }
+    return FLOW_NONE;
+}
+
 static uint32_t callee_of(const struct flow_image *image, const struct flow_block *block)
 {
     uint32_t last = block->first + block->count - 1;

@@ -174,6 +174,8 @@ static struct judgement judge_negative(const struct picture *picture, const stru
 // Of a function that returns 0 or 1: whether it is 1 that it returns when something went wrong.
 static bool one_fails(const struct picture *picture)
 {
+    if (reported(picture, 1) != reported(picture, 0))
+        return reported(picture, 1) && !picture->asks && !picture->compares;
     if (picture->asks || picture->compares || picture->zero_after)
         return false;
     unsigned after = after_what(picture, 1);
@@ -317,6 +319,23 @@ static const char *why_unknown(const struct summary *summary, unsigned hints)
     return NULL;
 }
 
+#define FIELDS 3 // of one thing
+
+// A failure is told in one place or two. Who sets more fields of one thing, or more variables,
+// takes it apart or makes it what it was: nothing that a caller would look at.
+static bool tidies_up(const struct way *way)
+{
+    for (unsigned i = 0; i < way->effect_count; i++) {
+        unsigned count = 0;
+        for (unsigned k = 0; k < way->effect_count; k++)
+            count += way->effects[k].kind == way->effects[i].kind &&
+                     way->effects[k].argument == way->effects[i].argument;
+        if (count >= FIELDS)
+            return true;
+    }
+    return false;
+}
+
 static struct error *add(struct failures *failures, const struct way *way,
                          struct judgement judgement)
 {
@@ -326,11 +345,11 @@ static struct error *add(struct failures *failures, const struct way *way,
     *added = (struct failure){.result = way->result,
                               .sets_error = sets_errno(way),
                               .error = way->error,
-                              .effect_count = way->effect_count,
+                              .effect_count = tidies_up(way) ? 0 : way->effect_count,
                               .evidence = way->evidence,
                               .confidence = (uint8_t)judgement.confidence,
                               .reason = (uint8_t)judgement.reason};
-    for (unsigned i = 0; i < way->effect_count; i++)
+    for (unsigned i = 0; i < added->effect_count; i++)
         added->effects[i] = way->effects[i];
     return NULL;
 }

@@ -4,6 +4,7 @@
 #include "profile/library-internal.h"
 
 #include "base/cleanup.h"
+#include "profile/place.h"
 #include "profile/search.h"
 
 #include <elf.h>
@@ -204,6 +205,7 @@ static struct error *search(struct profile_set *set, struct node node)
 struct visit {
     struct node node;
     uint32_t range, block; // the next call to look for
+    uint8_t handed_over;   // arguments of the last one that are functions to look at
     uint32_t circle;       // number of the lowest visit that is called from here or above
     size_t first_again;    // what is in circles from here on
 };
@@ -279,12 +281,45 @@ static struct error *enter(struct profile_set *set, struct visits *visits, struc
     return NULL;
 }
 
+// Arguments that point to functions whose results are the function's own: a bit each.
+static uint8_t calls_arguments(const struct summary *summary)
+{
+    unsigned arguments = 0;
+    for (size_t i = 0; i < summary->ways.count; i++)
+        if (summary->ways.items[i].result.kind == VALUE_POINTED)
+            arguments |= 1u << summary->ways.items[i].result.number;
+    return (uint8_t)arguments;
+}
+
+// What the last call handed over to be called.
+static bool next_handed_over(const struct flow_image *image, const struct flow_function *range,
+                             struct visit *visit, uint32_t *ret_callee)
+{
+    while (visit->handed_over != 0) {
+        unsigned argument = (unsigned)__builtin_ctz(visit->handed_over);
+        const struct flow_block *block =
+            &image->blocks.items[range->first_block + visit->block - 1];
+        struct place place;
+        visit->handed_over &= (uint8_t)(visit->handed_over - 1);
+        if (!place_of_argument(argument, &place))
+            continue;
+        *ret_callee = flow_handed_over(image, block, place.reg);
+        if (*ret_callee != FLOW_NONE)
+            return true;
+    }
+    return false;
+}
+
 // The next call of the function that is visited; false if there is none left.
-static bool next_call(const struct profile_set *set, struct visit *visit, uint32_t *ret_callee)
+static bool next_call(const struct profile_set *set, struct visit *visit, uint32_t *ret_callee,
+                      bool *ret_handed_over)
 {
     const struct flow_image *image = set->modules.items[visit->node.module].image;
     while (visit->range != FLOW_NONE) {
         const struct flow_function *range = &image->functions.items[visit->range];
+        *ret_handed_over = next_handed_over(image, range, visit, ret_callee);
+        if (*ret_handed_over)
+            return true;
         while (visit->block < range->block_count) {
             *ret_callee = image->blocks.items[range->first_block + visit->block++].callee;
             if (*ret_callee != FLOW_NONE)
@@ -296,6 +331,24 @@ static bool next_call(const struct profile_set *set, struct visit *visit, uint32
     return false;
 }
 
+// The last visit's next callee. One that calls what it is handed over is met a second time when it
+// was looked at: only then it is known that it does.
+static struct error *visit_callee(struct profile_set *set, struct visits *visits, uint32_t callee,
+                                  bool handed_over)
+{
+    struct visit *visit = &visits->items.items[visits->items.count - 1];
+    struct node called;
+    TRY(module_node(set, visit->node.module, callee, &called));
+    const struct module *module = &set->modules.items[called.module];
+    if (called.function == FLOW_NONE || handed_over)
+        return enter(set, visits, called);
+    if (module->states[called.function] == STATE_NEW)
+        visit->block--;
+    else if (module->states[called.function] == STATE_DONE)
+        visit->handed_over = calls_arguments(&module->summaries[called.function]);
+    return enter(set, visits, called);
+}
+
 struct error *module_analyse(struct profile_set *set, struct node node)
 {
     _cleanup_(visits_deinit) struct visits visits = {0};
@@ -303,10 +356,9 @@ struct error *module_analyse(struct profile_set *set, struct node node)
     while (visits.items.count != 0) {
         struct visit *visit = &visits.items.items[visits.items.count - 1];
         uint32_t callee;
-        if (next_call(set, visit, &callee)) {
-            struct node called;
-            TRY(module_node(set, visit->node.module, callee, &called));
-            TRY(enter(set, &visits, called));
+        bool handed_over;
+        if (next_call(set, visit, &callee, &handed_over)) {
+            TRY(visit_callee(set, &visits, callee, handed_over));
             continue;
         }
         TRY(leave(set, &visits));

@@ -31,8 +31,7 @@ static struct origin of_load(const struct flow_image *image, const struct isa_fa
     else if (slot->type == R_X86_64_TPOFF64)
         origin = (struct origin){.kind = ORIGIN_THREAD, .where = load->displacement};
     else if (slot->type == R_X86_64_GLOB_DAT || slot->type == R_X86_64_RELATIVE)
-        origin =
-            (struct origin){.kind = ORIGIN_GLOBAL, .slot = slot->address, .where = slot->addend};
+        origin = (struct origin){.kind = ORIGIN_GLOBAL, .where = slot->addend};
     return origin;
 }
 

@@ -17,7 +17,6 @@ enum origin_kind {
 struct origin {
     enum origin_kind kind;
     uint8_t argument; // from 0
-    uint64_t slot;    // of a global: what it was loaded from, or 0
     int64_t where; // address of a global, slot or offset of a thread's variable, offset behind the
                    // argument
 };

@@ -56,8 +56,12 @@ static const struct bounds *known_result(const struct story *story)
 static uint8_t came_after(const struct story *story, const struct way *way)
 {
     const struct bounds *bounds = known_result(story);
-    if (story_came_after(story) || bounds == NULL)
+    if (story_came_after(story))
         return story->after;
+    if (bounds == NULL) // what it returns is returned, with what it reported
+        return tracked_in(&story->result, place_register(ISA_RETURN))
+                   ? story->after | (way->after & WAY_AFTER_REPORT)
+                   : story->after;
     bool vague = way->result.kind != VALUE_CONSTANT && !bounds->outside;
     return story->after | (way->fails ? WAY_AFTER_FAILURE
                            : vague    ? WAY_AFTER_ANYTHING
@@ -185,7 +189,7 @@ static struct error *go_through_pointed(struct search *search, const struct stor
     const struct flow_image *image = search->image;
     const struct flow_block *block = &image->blocks.items[story->block];
     struct origin origin = {.kind = ORIGIN_UNKNOWN};
-    struct place place;
+    struct place place = {.kind = PLACE_STACK};
     struct way through = *way;
     through.result = (struct value){.kind = VALUE_OTHER};
     if (place_of_argument((unsigned)way->result.number, &place))
@@ -197,9 +201,10 @@ static struct error *go_through_pointed(struct search *search, const struct stor
                     (struct value){.kind = VALUE_POINTED, .number = origin.argument});
         return search_go_through(search, &next, &through, at);
     }
-    uint32_t callee = origin.kind != ORIGIN_GLOBAL ? FLOW_NONE
-                      : origin.slot != 0           ? flow_callee_of_slot(image, origin.slot)
-                                                   : flow_callee_at(image, (uint64_t)origin.where);
+    // Only what order.c sees as well, and has looked at.
+    uint32_t callee = place.kind == PLACE_REGISTER && origin.kind != ORIGIN_ARGUMENT
+                          ? flow_handed_over(image, block, place.reg)
+                          : FLOW_NONE;
     const struct summary *pointed =
         callee != FLOW_NONE ? search->world->callee(search->world->data, callee) : NULL;
     for (size_t i = 0; pointed != NULL && i < pointed->ways.count; i++) {

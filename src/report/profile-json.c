@@ -28,8 +28,10 @@ static void add_numbers(struct page *page, json_t *object, const char *key, uint
 
 static void add_effect(struct page *page, json_t *effects, const struct effect *effect)
 {
-    static const char *const kinds[] = {
-        [EFFECT_GLOBAL] = "global", [EFFECT_THREAD] = "thread", [EFFECT_ARGUMENT] = "argument"};
+    static const char *const kinds[] = {[EFFECT_GLOBAL] = "global",
+                                        [EFFECT_THREAD] = "thread",
+                                        [EFFECT_ARGUMENT] = "argument",
+                                        [EFFECT_OWN_THREAD] = "own thread"};
     json_t *object = json_add_object(&page->maker, effects, NULL);
     const char *name = profile_effect_name(page->profile, effect);
     json_add_string(&page->maker, object, "kind", kinds[effect->kind]);

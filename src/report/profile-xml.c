@@ -36,8 +36,10 @@ static struct error *put_errors(const struct profile *profile, const struct fail
 static struct error *put_effect(const struct profile *profile, const struct effect *effect,
                                 struct buffer *text)
 {
-    static const char *const types[] = {
-        [EFFECT_GLOBAL] = "global", [EFFECT_THREAD] = "TLS", [EFFECT_ARGUMENT] = "argument"};
+    static const char *const types[] = {[EFFECT_GLOBAL] = "global",
+                                        [EFFECT_THREAD] = "TLS",
+                                        [EFFECT_ARGUMENT] = "argument",
+                                        [EFFECT_OWN_THREAD] = "TLS"};
     const char *name = profile_effect_name(profile, effect);
     TRY(buffer_printf(text, "      <side-effect type=\"%s\"", types[effect->kind]));
     if (effect->kind == EFFECT_ARGUMENT)

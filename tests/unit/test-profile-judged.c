@@ -63,7 +63,7 @@ static const char source[] =
     "    if (list->numbers == NULL && !keep(list, n)) return -1;\n"
     "    list->numbers[n] = n; return 1;\n"
     "}\n"
-    "int fetch(struct list *list) { if (list->numbers == NULL) return -7; sink = 2; return 0; }\n"
+    "int zfetch(struct list *list) { if (list->numbers == NULL) return -7; sink = 2; return 0; }\n"
     "__attribute__((noinline)) static int lapped(struct list *list, int (*way)(struct list *)) {\n"
     "    int failed;\n"
     "    say(\"lap\");\n"
@@ -71,12 +71,27 @@ static const char source[] =
     "    if (failed) return failed;\n"
     "    sink = 3; return 0;\n"
     "}\n"
-    "int lap(struct list *list) { return lapped(list, fetch); }\n" // -7 of what it hands over is
+    "int lap(struct list *list) { return lapped(list, zfetch); }\n" // -7 of what it hands over is
     "int lap_again(struct list *list) { return lapped(list, append) ? -3 : 0; }\n"
     "struct list *find(struct list *list) {\n" // NULL is: it does nothing but look
     "    if (list == NULL) __builtin_trap();\n"
     "    for (list = list->next; list != NULL && list->numbers == NULL;) list = list->next;\n"
     "    return list;\n"
+    "}\n"
+    "int decide(struct list *list, int n) {\n" // 1 is: an error is reported before it
+    "    if (n > 7) { set_error(n); return 1; }\n"
+    "    list->numbers = NULL; return 0;\n"
+    "}\n"
+    "int blame(struct list *list, int n) {\n" // what is wrong is left in the list
+    "    if (n > 7) { list->numbers = (int *)5; return -1; }\n"
+    "    say(\"fine\"); return 0;\n"
+    "}\n"
+    "int shut(volatile struct list *list, int n) {\n" // the list is cleared, nothing is told by
+                                                      // that
+    "    if (n > 7) {\n"
+    "        list->next = NULL; list->done = NULL; list->numbers = (int *)-1; return -1;\n"
+    "    }\n"
+    "    say(\"fine\"); return 0;\n"
     "}\n"
     "int measure(struct list *list, int n) {\n" // -1 is; nobody says that 0 is
     "    if (n > 7) return 0;\n"
@@ -114,6 +129,17 @@ static void expect(const struct profile *profile, const char *name, const char *
     fail_msg("no function %s", name);
 }
 
+// How many things its only failure leaves for the caller to see.
+static void expect_effects(const struct profile *profile, const char *name, unsigned wanted)
+{
+    expect(profile, name, "-1");
+    for (size_t i = 0; i < profile->functions.count; i++) {
+        const struct profile_function *function = &profile->functions.items[i];
+        if (strcmp(profile_text(profile, function->name), name) == 0)
+            assert_int_equal(profile->failures.items[function->first].effect_count, wanted);
+    }
+}
+
 static void check(const char *compiler, const char *directory)
 {
     char path[64], command[256];
@@ -135,6 +161,9 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "walk", "-1");
     expect(&item.profile, "admit", "-1 0");
     expect(&item.profile, "measure", "-1");
+    expect(&item.profile, "decide", "1");
+    expect_effects(&item.profile, "blame", 1);
+    expect_effects(&item.profile, "shut", 0);
     expect(&item.profile, "lap", "-7");
     expect(&item.profile, "lap_again", "-3");
     expect(&item.profile, "find", "0");

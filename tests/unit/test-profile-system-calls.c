@@ -50,6 +50,20 @@ static void test_names_and_numbers(void **state)
     assert_null(system_call_errors(NULL, -1));
 }
 
+// Memory without a file; who is killed does not see that waiting ended.
+static void test_memory(void **state)
+{
+    const struct system_call_case *memory = system_call_case(SYS_mmap);
+    assert_non_null(memory);
+    assert_int_equal(memory->argument, 4);
+    assert_int_equal(memory->value, -1);
+    assert_int_equal(memory->error, ENOMEM);
+    assert_null(system_call_case(SYS_read));
+    assert_false(error_set_has(system_call_errors(NULL, SYS_mmap), EINTR));
+    assert_false(error_set_has(system_call_errors(NULL, SYS_mprotect), EINTR));
+    assert_true(error_set_has(system_call_errors(NULL, SYS_read), EINTR));
+}
+
 static void test_what_must_be_there(void **state)
 {
     expect("close", (const int[]){EBADF, EINTR, EIO, ENOSPC, 0});
@@ -87,8 +101,8 @@ static void test_what_cannot_be(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names_and_numbers),
-                                       cmocka_unit_test(test_what_must_be_there),
-                                       cmocka_unit_test(test_what_cannot_be)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names_and_numbers), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_what_must_be_there), cmocka_unit_test(test_what_cannot_be)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

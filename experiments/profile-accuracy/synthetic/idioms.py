@@ -5,9 +5,15 @@ An idiom is a generator function: it writes C text through its Maker and states 
 Truth are sets of items: ("returns", value), ("errno", value, number),
 ("argument", value, which, offset, stored), ("variable", value, name, stored).
 """
+import errno
+import os
 import random
+import re
 
 IDIOMS = []
+CALLS = {}
+TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3,
+                     "src/profile/system-calls.tab")
 BELOW, ABOVE = "below", "above"
 
 
@@ -21,6 +27,18 @@ class Function:
         self.name, self.library, self.idiom = name, library, kind
         self.bits, self.signed = bits, signed
         self.truth = set()
+        self.pointer = False
+
+    def successes(self):
+        """Results that tell nobody of an error, where nothing else is done: 0 of what returns no
+        pointer, 1 of a bool, and positive numbers beside negative ones."""
+        results = {item[1] for item in self.truth}
+        marked = {item[1] for item in self.truth if item[0] != "returns"}
+        fine = set() if self.pointer else {0}
+        fine |= {0, 1} if self.bits == 8 and not self.signed else set()
+        if any(result < 0 for result in results):
+            fine |= {result for result in results if result > 0}
+        return fine - marked
 
     def way(self, value, *errnos):
         """Comes back with value, errno set to any of errnos."""
@@ -90,6 +108,7 @@ class Maker:
         name = f"{self.kind}_{self.serial}"
         self.add(head.format(name) + " {\n" + body + "\n}", library)
         function = Function(name, library, self.kind, bits, signed)
+        function.pointer = "*{}" in head
         if library == BELOW:
             self.add(head.format(name) + ";", ABOVE)
         self.functions.append(function)
@@ -390,34 +409,56 @@ def cold_part(m):
 
 # ---- system calls ----
 
+def read_calls():
+    """The errors of system calls by number: the table that `ordeal profile` has built in."""
+    with open(TABLE, encoding="utf-8") as file:
+        calls = re.findall(r"CALL\((\d+), (\w+),([^)]*)\)", file.read())
+    table = {int(number): {getattr(errno, word) for word in re.findall(r"\bE[A-Z0-9]+", errors)
+                           if hasattr(errno, word)} for number, _, errors in calls}
+    for number, name, _ in calls:
+        if name in ("mmap", "mprotect", "munmap", "brk", "mremap"):  # EINTR is for the dying
+            table[int(number)].discard(errno.EINTR)
+    return table
+
+
 def call_errors(number):
-    return {22, 1 + number % 100}
+    if not CALLS:
+        CALLS.update(read_calls())
+    return CALLS.get(number, set())
+
+
+def some_call(m):
+    """One that can fail."""
+    while True:
+        number = m.random.randrange(1, 300)
+        if call_errors(number):
+            return number
 
 
 @idiom
 def system_call_wrapper(m):
-    n = m.random.randrange(1, 300)
+    n = some_call(m)
     m.function("long {}(long a)", f"long r = raw({n}, a); if ((unsigned long)r >= -4095ul) {{"
                " errno = -r; return -1; } return r;", bits=64).way(-1, *call_errors(n))
 
 
 @idiom
 def system_call_int_wrapper(m):
-    n = m.random.randrange(1, 300)
+    n = some_call(m)
     m.function("int {}(int a)", f"int r = raw({n}, a); if (r < 0 && r >= -4095) {{ errno = -r;"
                " return -1; } return r;").way(-1, *call_errors(n))
 
 
 @idiom
 def system_call_raw(m):
-    n = m.random.randrange(1, 300)
+    n = some_call(m)
     m.function("long {}(long a)", f"return raw({n}, a);", bits=64).ways(
         *[-e for e in call_errors(n)])
 
 
 @idiom
 def system_call_helper(m):
-    n = m.random.randrange(1, 300)
+    n = some_call(m)
     helper = m.unique("result")
     m.add(f"static KEPT long {helper}(unsigned long r) {{ if (r > -4096ul) {{ errno = -r; return -1; }}"
           " return r; }")
