@@ -177,12 +177,6 @@ LLVMBasicBlockRef shim_split(LLVMBasicBlockRef wrapped)
     return wrap(first == block->end() ? nullptr : block->splitBasicBlock(first));
 }
 
-void shim_split_before(LLVMValueRef wrapped)
-{
-    auto *instruction = cast<Instruction>(unwrap(wrapped));
-    instruction->getParent()->splitBasicBlock(instruction->getIterator());
-}
-
 static BasicBlock *clone_block(BasicBlock *block, ValueToValueMapTy &map)
 {
     BasicBlock *copy = CloneBasicBlock(block, map, ".fault", block->getParent());

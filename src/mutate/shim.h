@@ -23,8 +23,6 @@ LLVMValueRef shim_clone_function(LLVMValueRef function, const char *name);
 bool shim_demote(LLVMValueRef function);
 // Cuts a block in two after what must stand at its beginning. Returns the second part.
 LLVMBasicBlockRef shim_split(LLVMBasicBlockRef block);
-// Cuts a block in two before an instruction of it.
-void shim_split_before(LLVMValueRef instruction);
 LLVMBasicBlockRef shim_clone_block(LLVMBasicBlockRef block);
 
 // Whether a name's definition may be replaced by another at link or run time.
