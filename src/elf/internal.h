@@ -33,6 +33,7 @@ struct elf_object {
     GElf_Ehdr header;
     struct elf_facts facts;
     ARRAY(GElf_Phdr) segments;
+    unsigned char **segment_bytes; // by segment; NULL until they are asked for
     struct elf_dynamic dynamic;
     const char *strings; // the dynamic string table
     uint64_t strings_size;
@@ -55,6 +56,9 @@ elf_object_broken(const struct elf_object *object, const char *format, ...);
 // for `type`. NULL if they are not in the file. They live as long as the object.
 Elf_Data *elf_object_data(const struct elf_object *object, uint64_t address, uint64_t size,
                           Elf_Type type);
+// The bytes of the file in a segment. NULL if they are not there, or memory is short. For several
+// threads.
+const unsigned char *elf_object_segment(const struct elf_object *object, size_t number);
 // How many bytes of the file follow a link-time address in its segment.
 uint64_t elf_object_available(const struct elf_object *object, uint64_t address);
 

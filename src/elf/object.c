@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "elf/internal.h"
+#include "elf/tables.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -111,7 +112,8 @@ static struct error *load_segments(struct elf_object *object)
                                      " bytes at offset 0x%" PRIx64 ", the file has %" PRIu64,
                                      i, segment->p_filesz, segment->p_offset, object->file_size);
     }
-    return NULL;
+    object->segment_bytes = calloc(count + 1, sizeof *object->segment_bytes);
+    return object->segment_bytes != NULL ? NULL : error_no_memory();
 }
 
 static struct error *check_sections(struct elf_object *object)
@@ -433,6 +435,8 @@ void elf_object_close(struct elf_object *object)
 {
     if (object == NULL)
         return;
+    elf_object_forget_bytes(object);
+    free(object->segment_bytes);
     elf_end(object->elf);
     if (object->file >= 0)
         close(object->file);

@@ -339,15 +339,12 @@ const unsigned char *elf_object_code(const struct elf_object *object, uint64_t a
         if (segment->p_type != PT_LOAD || (segment->p_flags & PF_X) == 0 ||
             address < segment->p_vaddr || address - segment->p_vaddr >= segment->p_filesz)
             continue;
-        // The whole segment as one chunk: libelf keeps chunks, and thousands of small ones are
-        // slow.
-        Elf_Data *data = elf_getdata_rawchunk(object->elf, (int64_t)segment->p_offset,
-                                              segment->p_filesz, ELF_T_BYTE);
-        if (data == NULL)
+        const unsigned char *bytes = elf_object_segment(object, i);
+        if (bytes == NULL)
             return NULL;
         uint64_t left = segment->p_filesz - (address - segment->p_vaddr);
         *ret_size = left < size ? left : size;
-        return (const unsigned char *)data->d_buf + (address - segment->p_vaddr);
+        return bytes + (address - segment->p_vaddr);
     }
     return NULL;
 }

@@ -118,12 +118,11 @@ static const unsigned char *segment_bytes(const struct elf_object *object, uint6
             continue;
         if (constant && (segment->p_flags & PF_W) != 0)
             return NULL;
-        Elf_Data *data = elf_getdata_rawchunk(object->elf, (int64_t)segment->p_offset,
-                                              segment->p_filesz, ELF_T_BYTE);
-        if (data == NULL)
+        const unsigned char *bytes = elf_object_segment(object, i);
+        if (bytes == NULL)
             return NULL;
         *ret_size = segment->p_filesz - (address - segment->p_vaddr);
-        return (const unsigned char *)data->d_buf + (address - segment->p_vaddr);
+        return bytes + (address - segment->p_vaddr);
     }
     return NULL;
 }

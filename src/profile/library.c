@@ -249,6 +249,8 @@ static void forget_inner(struct module *module)
     for (size_t i = 0; i < module->function_count; i++)
         if ((module->hints[i] & HINT_EXPORTED) == 0)
             summary_deinit(&module->summaries[i]);
+        else
+            summary_shrink(&module->summaries[i]);
 }
 
 void profile_set_release(struct profile_set *set, size_t number)
@@ -258,6 +260,8 @@ void profile_set_release(struct profile_set *set, size_t number)
         forget_inner(module);
     flow_image_close(module->image);
     module->image = NULL;
+    if (module->object != NULL)
+        elf_object_forget_bytes(module->object);
     free(TAKE(module->private_stores));
     free(TAKE(module->import_functions));
     free(TAKE(module->import_modules));

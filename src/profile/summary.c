@@ -2,6 +2,7 @@
 // See summary.h. Functions have a handful of ways: a list is enough.
 #include "profile/summary.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_WAYS     256
@@ -11,6 +12,16 @@
 void summary_deinit(struct summary *summary)
 {
     ARRAY_DEINIT(&summary->ways);
+}
+
+void summary_shrink(struct summary *summary)
+{
+    size_t count = summary->ways.count;
+    struct way *items = count != 0 ? realloc(summary->ways.items, count * sizeof *items) : NULL;
+    if (items == NULL)
+        return;
+    summary->ways.items = items;
+    summary->ways.room = count;
 }
 
 static bool same_value(const struct value *a, const struct value *b)

@@ -49,6 +49,8 @@ struct summary {
     bool open;      // calls go in a circle: it is still being looked at, there will be ways
 };
 void summary_deinit(struct summary *summary);
+// Gives back the memory of what could still be added.
+void summary_shrink(struct summary *summary);
 // Unless there is an equal one.
 struct error *summary_add(struct summary *summary, const struct way *way);
 
