@@ -455,6 +455,46 @@ static void decode_carry(const struct instruction *in, struct isa_fact *fact)
     }
 }
 
+// Instructions that calculate nothing that is kept.
+static void decode_special(const struct instruction *in, struct isa_fact *fact)
+{
+    switch (in->head.mnemonic) {
+    case ZYDIS_MNEMONIC_CMP:
+        decode_compare(in, ISA_COMPARE, fact);
+        break;
+    case ZYDIS_MNEMONIC_TEST:
+        decode_compare(in, ISA_TEST, fact);
+        break;
+    case ZYDIS_MNEMONIC_PUSH:
+        decode_push(in, fact);
+        break;
+    case ZYDIS_MNEMONIC_POP:
+        fact->kind = ISA_POP;
+        fact->width = 8;
+        fact->dst = plain(&in->operands[0]);
+        break;
+    case ZYDIS_MNEMONIC_LEAVE:
+        fact->kind = ISA_LEAVE;
+        break;
+    case ZYDIS_MNEMONIC_SYSCALL:
+        fact->kind = ISA_SYSCALL;
+        break;
+    case ZYDIS_MNEMONIC_UD0:
+    case ZYDIS_MNEMONIC_UD1:
+    case ZYDIS_MNEMONIC_UD2:
+    case ZYDIS_MNEMONIC_HLT:
+    case ZYDIS_MNEMONIC_INT3:
+        fact->kind = ISA_STOP;
+        break;
+    case ZYDIS_MNEMONIC_ENDBR64:
+        fact->kind = ISA_NOTHING;
+        break;
+    default:
+        decode_by_category(in, fact);
+        break;
+    }
+}
+
 static void decode_any(const struct instruction *in, struct isa_fact *fact)
 {
     switch (in->head.mnemonic) {
@@ -504,42 +544,12 @@ static void decode_any(const struct instruction *in, struct isa_fact *fact)
     case ZYDIS_MNEMONIC_ADC:
         decode_carry(in, fact);
         break;
-    case ZYDIS_MNEMONIC_CMP:
-        decode_compare(in, ISA_COMPARE, fact);
-        break;
-    case ZYDIS_MNEMONIC_TEST:
-        decode_compare(in, ISA_TEST, fact);
-        break;
     case ZYDIS_MNEMONIC_CDQE:
     case ZYDIS_MNEMONIC_CWDE:
         decode_sign(in, fact);
         break;
-    case ZYDIS_MNEMONIC_PUSH:
-        decode_push(in, fact);
-        break;
-    case ZYDIS_MNEMONIC_POP:
-        fact->kind = ISA_POP;
-        fact->width = 8;
-        fact->dst = plain(&in->operands[0]);
-        break;
-    case ZYDIS_MNEMONIC_LEAVE:
-        fact->kind = ISA_LEAVE;
-        break;
-    case ZYDIS_MNEMONIC_SYSCALL:
-        fact->kind = ISA_SYSCALL;
-        break;
-    case ZYDIS_MNEMONIC_UD0:
-    case ZYDIS_MNEMONIC_UD1:
-    case ZYDIS_MNEMONIC_UD2:
-    case ZYDIS_MNEMONIC_HLT:
-    case ZYDIS_MNEMONIC_INT3:
-        fact->kind = ISA_STOP;
-        break;
-    case ZYDIS_MNEMONIC_ENDBR64:
-        fact->kind = ISA_NOTHING;
-        break;
     default:
-        decode_by_category(in, fact);
+        decode_special(in, fact);
         break;
     }
 }
