@@ -41,11 +41,20 @@ static uint64_t table_fixed(struct table *table, size_t size)
     return value;
 }
 
+static inline uint8_t table_byte(struct table *table)
+{
+    if (table->failed || table->at == table->end) {
+        table->failed = true;
+        return 0;
+    }
+    return *table->at++;
+}
+
 static uint64_t table_uleb(struct table *table)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint64_t byte = table_fixed(table, 1);
+        uint64_t byte = table_byte(table);
         value |= (byte & 0x7f) << shift;
         if ((byte & 0x80) == 0)
             return value;
@@ -448,7 +457,7 @@ static bool run(struct table table, const struct description *d, uint64_t pc, st
     size_t depth = 0;
     uint64_t at = d->start;
     while (table.at < table.end && !table.failed) {
-        uint8_t op = (uint8_t)table_fixed(&table, 1);
+        uint8_t op = table_byte(&table);
         uint8_t low = op & 0x3f;
         switch (op >> 6) {
         case 1:

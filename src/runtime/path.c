@@ -85,6 +85,7 @@ static bool path_make(struct path *path, const struct call *call)
     path->needs_rbp = false;
     path->count = path->local_count = 0;
     path->stacks_known = path->stacks_hold = 0;
+    path->recorded = NULL;
     path->generation = trail->generation;
     bool made = trail_is_plain(trail) && put_frames(path, trail);
     trail_leave(trail);

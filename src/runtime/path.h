@@ -32,6 +32,8 @@ struct path {
     uint32_t count, local_count;
     uint64_t end; // of the part of the stack that the words are in
     uint64_t stacks_known, stacks_hold;
+    // Where calls of a slot are counted that come this way, by a process.
+    uint64_t *recorded, recorded_slot, recorded_by;
     uint32_t variables[PATH_LOCALS];
     struct bearing locals[PATH_LOCALS];
     struct path_word words[PATH_WORDS];

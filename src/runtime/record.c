@@ -3,7 +3,7 @@
 // lost however the process dies. Rows of a process stand next to each other, on few pages; it finds
 // them through a table of its own, which the kernel empties in a forked child. Where threads or
 // signals get in each other's way, a key takes a second row, and the reader adds them up.
-#include "runtime/runtime.h"
+#include "runtime/path.h"
 
 #include <linux/mman.h>
 
@@ -252,28 +252,59 @@ static uint64_t *new_count(const struct call *call, const struct stack *stack)
     return &row->count;
 }
 
-void record_call(const struct call *call)
+// Counts the call; where calls like it are counted, or NULL.
+static uint64_t *count_call(const struct call *call, const struct stack *stack, uint64_t key)
 {
-    const struct call_frame *frame = call->frame;
-    struct stack stack;
-    stack.count = 0;
-    uint64_t key = frame->return_address | frame->slot << 48;
-    if ((runtime.region->options & WIRE_RECORD_STACKS) != 0) {
-        stack.count = stack_collect(call, stack.pcs);
-        key = stack_key(&stack, frame->slot);
-    }
     uint32_t entries;
     struct table *table = table_now(&entries);
     struct cached *entry = table_find(table, entries, key);
     if (entry != NULL) {
         atomic_add(entry->count, 1);
-        return;
+        return entry->count;
     }
     if (table->used >= entries / 2)
         table = table_grow(table, &entries);
-    uint64_t *count = table->used < entries / 8 * 7 ? new_count(call, &stack) : NULL;
+    uint64_t *count = table->used < entries / 8 * 7 ? new_count(call, stack) : NULL;
     if (count != NULL)
         table_put(table, entries, key, count);
     else
         atomic_add(&runtime.calls->lost, 1);
+    return count;
+}
+
+// Kept apart: frames need room, and most calls come by a path that is known.
+__attribute__((noinline)) static uint64_t *count_stack(const struct call *call)
+{
+    struct stack stack;
+    stack.count = stack_collect(call, stack.pcs);
+    return count_call(call, &stack, stack_key(&stack, call->frame->slot));
+}
+
+static void record_stack(const struct call *call)
+{
+    struct path *path = path_take(call);
+    if (path == NULL) {
+        count_stack(call);
+        return;
+    }
+    // A forked child has rows of its own.
+    if (path->recorded != NULL && path->recorded_slot == call->frame->slot &&
+        path->recorded_by == runtime.process->key) {
+        atomic_add(path->recorded, 1);
+    } else {
+        path->recorded = count_stack(call);
+        path->recorded_slot = call->frame->slot;
+        path->recorded_by = runtime.process->key;
+    }
+    path_leave(path);
+}
+
+void record_call(const struct call *call)
+{
+    const struct call_frame *frame = call->frame;
+    static const struct stack none;
+    if ((runtime.region->options & WIRE_RECORD_STACKS) != 0)
+        record_stack(call);
+    else
+        count_call(call, &none, frame->return_address | frame->slot << 48);
 }
