@@ -28,6 +28,7 @@ struct use_note { // a dangerous use, and who reaches it
 struct join { // a block, and who enters it
     uint32_t block;
     bool by_failure, by_success;
+    bool failure_first, success_first; // right behind the question, or the check
 };
 
 #define SEEN_ROOM 4096 // a power of two

@@ -117,11 +117,12 @@ static struct error *push(struct follower *follower, const struct way *way)
 }
 
 // Where failures that were asked about lead to while they could still be told apart, and successes.
-static void note_join(struct follower *follower, const struct way *way, uint32_t from)
+static void note_join(struct follower *follower, const struct way *way, const struct way *from)
 {
     bool success = (way->alive & follower->candidates->successes) != 0;
-    bool failure = follow_failed(follower, way) && way->asked &&
-                   (from == way->asked_in || is_held(follower, &way->machine));
+    bool first = from->block == way->asked_in;
+    bool failure =
+        follow_failed(follower, way) && way->asked && (first || is_held(follower, &way->machine));
     unsigned i = 0;
     if (way->alive == 0 || way->block == follower->start || (!failure && !success))
         return;
@@ -135,6 +136,9 @@ static void note_join(struct follower *follower, const struct way *way, uint32_t
         follower->joins[follower->join_count++] = (struct join){.block = way->block};
     follower->joins[i].by_failure |= failure;
     follower->joins[i].by_success |= success;
+    follower->joins[i].failure_first |= failure && first;
+    follower->joins[i].success_first |= success && (way->alive & follower->failures) == 0 &&
+                                        (from->alive & follower->failures) != 0;
 }
 
 // Failures of which errno does not say that the call was interrupted go where successes go, and
@@ -143,7 +147,8 @@ static bool is_forgotten(const struct follower *follower)
 {
     bool some = false;
     for (unsigned i = 0; i < follower->join_count; i++) {
-        if (follower->joins[i].by_failure && !follower->joins[i].by_success)
+        if ((follower->joins[i].by_failure && !follower->joins[i].by_success) ||
+            (follower->joins[i].failure_first && !follower->joins[i].success_first))
             return false;
         some = some || follower->joins[i].by_failure;
     }
@@ -158,7 +163,7 @@ static struct error *go_to(struct follower *follower, const struct way *way, uin
     next.block = block;
     next.at = follower->image->blocks.items[block].first;
     if (follower->mode == FOLLOW_RETRY)
-        note_join(follower, &next, way->block);
+        note_join(follower, &next, way);
     return push(follower, &next);
 }
 
