@@ -409,12 +409,17 @@ def cold_part(m):
 
 # ---- system calls ----
 
+def number_of(name):
+    """Of an error number's name; Python does not know all of them."""
+    return {"ERFKILL": 132, "EHWPOISON": 133}.get(name) or getattr(errno, name)
+
+
 def read_calls():
     """The errors of system calls by number: the table that `ordeal profile` has built in."""
     with open(TABLE, encoding="utf-8") as file:
         calls = re.findall(r"CALL\((\d+), (\w+),([^)]*)\)", file.read())
-    table = {int(number): {getattr(errno, word) for word in re.findall(r"\bE[A-Z0-9]+", errors)
-                           if hasattr(errno, word)} for number, _, errors in calls}
+    table = {int(number): {number_of(word) for word in re.findall(r"\bE[A-Z0-9]+", errors)}
+             for number, _, errors in calls}
     for number, name, _ in calls:
         if name in ("mmap", "mprotect", "munmap", "brk", "mremap"):  # EINTR is for the dying
             table[int(number)].discard(errno.EINTR)
