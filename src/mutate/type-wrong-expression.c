@@ -21,15 +21,38 @@ static bool can_inject(const struct fault_place *place)
     return pick(place->instruction) >= 0;
 }
 
+// A result that other blocks use, too, has been put into memory meanwhile and is loaded for the
+// call: the operation is what the same block stores there.
+static LLVMValueRef stored(LLVMValueRef call, LLVMValueRef argument)
+{
+    if (LLVMIsALoadInst(argument) == NULL || LLVMIsAAllocaInst(LLVMGetOperand(argument, 0)) == NULL)
+        return NULL;
+    LLVMValueRef room = LLVMGetOperand(argument, 0);
+    for (LLVMUseRef use = LLVMGetFirstUse(room); use != NULL; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (LLVMIsAStoreInst(user) != NULL && LLVMGetOperand(user, 1) == room &&
+            LLVMGetInstructionParent(user) == LLVMGetInstructionParent(call) &&
+            LLVMIsABinaryOperator(LLVMGetOperand(user, 0)) != NULL)
+            return LLVMGetOperand(user, 0);
+    }
+    return NULL;
+}
+
 static void apply(LLVMValueRef instruction, struct fault_edit *edit)
 {
-    unsigned at = (unsigned)pick(instruction);
-    LLVMValueRef right = LLVMGetOperand(instruction, at);
+    int at = pick(instruction);
+    LLVMValueRef right = at >= 0 ? LLVMGetOperand(instruction, (unsigned)at) : NULL;
+    for (unsigned i = 0; right == NULL && i < LLVMGetNumArgOperands(instruction); i++) {
+        right = stored(instruction, LLVMGetOperand(instruction, i));
+        at = (int)i;
+    }
+    if (right == NULL)
+        return;
     LLVMValueRef first = LLVMGetOperand(right, 0), second = LLVMGetOperand(right, 1);
     LLVMValueRef wrong = LLVMGetInstructionOpcode(right) == LLVMAdd
                              ? LLVMBuildSub(edit->builder, first, second, "")
                              : LLVMBuildAdd(edit->builder, first, second, "");
-    LLVMSetOperand(instruction, at, wrong);
+    LLVMSetOperand(instruction, (unsigned)at, wrong);
 }
 
 const struct fault_type type_wrong_expression = {
