@@ -35,7 +35,7 @@ struct campaign {
     struct flight *flights;      // one more than slots have: the result that is being stored
     unsigned flight_count;
     uint64_t progress_at_ns;
-    uint64_t trials_before; // in earlier sessions
+    uint64_t trials_before; // that were there when it was gone on with
     uint64_t next_look;
     bool deepening;  // second faults are wanted and not yet chosen
     double middle_s; // of the time for trials

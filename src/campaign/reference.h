@@ -17,9 +17,9 @@ struct error *reference_new(const struct oracle *oracle, struct reference **ret_
 void reference_free(struct reference *reference);
 // Takes what it needs from the run and leaves the rest.
 struct error *reference_add(struct reference *reference, const struct outcome_run *run);
-// Whether no run so far keeps reference_settle() from comparing with it.
 // As if no run had been added.
 void reference_clear(struct reference *reference);
+// Whether no run so far keeps reference_settle() from comparing with it.
 bool reference_is_fit(const struct reference *reference);
 bool reference_is_as_expected(const struct reference *reference); // and its exit status is
 bool reference_is_late(const struct reference *reference);        // it did not end in time

@@ -31,11 +31,11 @@ struct error *elf_each_relocation(const struct elf_object *object,
 
 // The bytes of the file from a link-time address to the end of its segment; NULL if there are none.
 // They stay until the object is closed, or they are forgotten; who asks again gets them again.
-void elf_object_forget_bytes(struct elf_object *object);
 const unsigned char *elf_object_bytes(const struct elf_object *object, uint64_t address,
                                       size_t *ret_size);
 // Likewise, but NULL where the program may change them.
 const unsigned char *elf_object_constant(const struct elf_object *object, uint64_t address,
                                          size_t *ret_size);
+void elf_object_forget_bytes(struct elf_object *object);
 
 #endif

@@ -14,8 +14,7 @@ void fidelity_match_deinit(struct fidelity_match *match)
 
 // A draw finds type t in proportion to weight times candidates, and activates it in proportion to
 // weight times executed candidates: so the weight is the model's share by those of them that can be
-// enabled,
-// whether candidates that are not executed take part or not.
+// enabled, whether candidates that are not executed take part or not.
 static struct error *weigh(const struct fidelity_result *result, const double *model,
                            struct fidelity_match *match)
 {

@@ -8,6 +8,8 @@
 __attribute__((noinline)) static void ask(void)
 {
     struct stat facts;
+    printf("%d\n", (int)getpid());
+    fflush(stdout);
     while (stat("/", &facts) < 0)
         ;
 }
@@ -15,8 +17,6 @@ __attribute__((noinline)) static void ask(void)
 int main(void)
 {
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
-    printf("%d\n", (int)getpid());
-    fflush(stdout);
     ask();
     return 0;
 }
