@@ -4,20 +4,11 @@
 // The target is not to notice: who asks the C library what the action is is told the default, and
 // who sets the default gets this again. (Who asks the kernel itself sees the handler, and one with
 // SA_RESETHAND, once run, leaves the kernel's own default behind, which records nothing.)
-#include "runtime/heap.h"
-
-#include <signal.h>
-#include <ucontext.h>
+#include "runtime/guarded.h"
+#include "runtime/runtime.h"
 
 static const unsigned char fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
 
-// As the kernel has it.
-struct kernel_action {
-    void *handler;
-    uint64_t flags;
-    void (*restorer)(void);
-    uint64_t mask;
-};
 #define RESTORER 0x04000000
 #define FLAGS    (SA_SIGINFO | SA_ONSTACK | SA_NODEFER)
 
@@ -93,8 +84,7 @@ static void crash_again(int number, const siginfo_t *info)
 
 static void on_crash(int number, siginfo_t *info, void *context)
 {
-    if (cover_trap(number, info, context) ||
-        ((number == SIGSEGV || number == SIGBUS) && info->si_code > 0 && heap_recover(context)))
+    if (cover_trap(number, info, context) || guarded_recover(number, info, context))
         return;
     struct process *process = runtime.process;
     uint32_t pid = system_pid(), before = atomic_load(&process->crash_pid);
@@ -129,12 +119,13 @@ void crash_prepare(void)
         set_action(fatal[i], (void *)on_crash, &old);
         if (old.handler == (void *)SIG_DFL)
             continue;
-        // Ignored: that is inherited.
+        // Ignored, which is inherited, or a library's.
         const struct sigaction ignored = {.sa_handler = SIG_IGN};
         if (fatal[i] == SIGTRAP && cover_is_on())
             cover_keep_action(&ignored, NULL);
         else
             SYSTEM_4(__NR_rt_sigaction, fatal[i], &old, 0, 8);
+        guarded_wrap(fatal[i]);
     }
     stack_t stack = {.ss_flags = SS_DISABLE};
     SYSTEM_2(__NR_sigaltstack, 0, &stack);
@@ -179,11 +170,21 @@ static int change_action(sigaction_function *real, int number, const struct siga
         changed.sa_flags = FLAGS;
         action = &changed;
     }
-    int result = real(number, action, ret_old);
-    if (result == 0 && ret_old != NULL && ret_old->sa_sigaction == on_crash) {
-        memset(ret_old, 0, sizeof *ret_old);
-        ret_old->sa_handler = SIG_DFL;
+    struct sigaction old;
+    int result = real(number, action, &old);
+    if (result != 0)
+        return result;
+    const struct kernel_action *own = guarded_wrapped(number, (void *)old.sa_sigaction);
+    if (own != NULL) {
+        old.sa_handler = (handler *)own->handler;
+        old.sa_flags = (int)own->flags;
+    } else if (old.sa_sigaction == on_crash) {
+        memset(&old, 0, sizeof old);
     }
+    if (ret_old != NULL)
+        *ret_old = old;
+    if (action != NULL)
+        guarded_wrap(number);
     return result;
 }
 
@@ -197,8 +198,12 @@ static handler *change_handler(signal_function *real, int number, handler *wante
     handler *before = real(number, wanted);
     if (!is_fatal(number) || before == SIG_ERR)
         return before;
+    const struct kernel_action *own = guarded_wrapped(number, (void *)before);
+    if (own != NULL)
+        before = (handler *)own->handler;
     if (wanted == SIG_DFL)
         set_action(number, (void *)on_crash, NULL);
+    guarded_wrap(number);
     return before == (handler *)(void *)on_crash ? SIG_DFL : before;
 }
 

@@ -8,9 +8,10 @@
 // by hand is not seen; there a fault is caught, and the read has failed.
 #include "runtime/heap.h"
 
+#include "runtime/guarded.h"
+
 #include <linux/mman.h>
 #include <stdarg.h>
-#include <ucontext.h>
 
 static uint64_t heap_low = UINT64_MAX; // UINT64_MAX: not known
 static bool torn;
@@ -29,32 +30,6 @@ static uint32_t owned_end;
 #define PAGE_BITS 28 // the lower ones are the number of changes
 static uint64_t pages[PAGES];
 static uint32_t changes;
-
-__asm__(".pushsection .text, \"ax\"\n"
-        ".type heap_load_8, @function\n"
-        "heap_load_8: mov (%rdi), %rax\n"
-        "ret\n"
-        ".size heap_load_8, . - heap_load_8\n"
-        ".type heap_load_4, @function\n"
-        "heap_load_4: mov (%rdi), %eax\n"
-        "ret\n"
-        ".size heap_load_4, . - heap_load_4\n"
-        "heap_load_failed: movl $1, (%rsi)\n"
-        "ret\n"
-        ".popsection");
-uint64_t heap_load_8(uint64_t address, uint32_t *ret_failed) __attribute__((visibility("hidden")));
-uint64_t heap_load_4(uint64_t address, uint32_t *ret_failed) __attribute__((visibility("hidden")));
-extern const char heap_load_failed[] __attribute__((visibility("hidden")));
-
-bool heap_recover(void *context)
-{
-    greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    if (*pc != (greg_t)heap_load_8 && *pc != (greg_t)heap_load_4)
-        return false;
-    heap_forget();
-    *pc = (greg_t)heap_load_failed;
-    return true;
-}
 
 static uint64_t *page_entry(uint64_t page)
 {
@@ -92,20 +67,31 @@ static bool owned_has(uint64_t low, uint64_t high)
     return false;
 }
 
-// First nobody finds them any more, then what was found is void.
+static void void_pages(void)
+{
+    if ((atomic_add(&changes, 1) + 1) << (32 - PAGE_BITS) == 0)
+        for (uint32_t i = 0; i < PAGES; i++)
+            atomic_store(&pages[i], 0);
+}
+
+// First nobody finds them any more, then what was found is void, and only then is the place free:
+// who finds it being written may be about to take away another part of the same.
 static void owned_remove(uint64_t low, uint64_t high)
 {
     bool lost = false;
     for (uint32_t i = 0; i < atomic_load(&owned_end); i++) {
         uint64_t from = atomic_load(&owned[i].low);
-        if (from > 1 && from < high && low < atomic_load(&owned[i].high)) {
-            atomic_swap_if(&owned[i].low, from, 0);
+        if (from == 0 || (from > 1 && (from >= high || low >= atomic_load(&owned[i].high))))
+            continue;
+        if (from > 1 && atomic_swap_if(&owned[i].low, from, 1)) {
+            void_pages();
+            atomic_store(&owned[i].low, 0);
+        } else {
             lost = true;
         }
     }
-    if (lost && (atomic_add(&changes, 1) + 1) << (32 - PAGE_BITS) == 0)
-        for (uint32_t i = 0; i < PAGES; i++)
-            atomic_store(&pages[i], 0);
+    if (lost)
+        void_pages();
 }
 
 void heap_learn(uint64_t address, uint32_t width)
@@ -171,14 +157,18 @@ static bool on_known_page(uint64_t address, uint32_t width)
 
 bool heap_read(uint64_t address, uint32_t width, uint64_t *ret_value)
 {
-    if ((width != 8 && width != 4) || system_peek_by_copy)
+    const uint64_t lowest = 65536, end = 1ull << 47; // as system_can_read() has it
+    if ((width != 8 && width != 4) || system_peek_by_copy || address < lowest || address >= end)
         return false;
     if (!on_known_page(address, width) && !below_break(address, width))
         return false;
     uint32_t failed = 0;
-    uint64_t value = width == 8 ? heap_load_8(address, &failed) : heap_load_4(address, &failed);
+    uint64_t value =
+        width == 8 ? guarded_load_8(address, &failed) : guarded_load_4(address, &failed);
     if (failed == 0)
         *ret_value = value;
+    else
+        heap_forget();
     return failed == 0;
 }
 
@@ -211,11 +201,12 @@ static int hook_pkey_mprotect(void *start, size_t size, int protection, int key)
     WITH_CHANGE(start, size, REAL(pkey_mprotect)(start, size, protection, key));
 }
 
-// Pages that are given back are zero when they are read again; guards are not to be read.
+// Pages that are given back are zero when they are read again; guards are not to be read, and what
+// is kept from children is not there in a child.
 static int hook_madvise(void *start, size_t size, int advice)
 {
     const int last_harmless = 25;
-    if (advice <= last_harmless)
+    if (advice <= last_harmless && advice != MADV_DONTFORK)
         return REAL(madvise)(start, size, advice);
     WITH_CHANGE(start, size, REAL(madvise)(start, size, advice));
 }

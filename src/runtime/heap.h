@@ -13,7 +13,5 @@ bool heap_read(uint64_t address, uint32_t width, uint64_t *ret_value);
 // Such memory was just read, the kernel having been asked.
 void heap_learn(uint64_t address, uint32_t width);
 void heap_forget(void);
-// Whether a fault was that of such a read, which goes on as one that failed.
-bool heap_recover(void *context);
 
 #endif

@@ -2,6 +2,7 @@
 // See system.h.
 #include "runtime/system.h"
 
+#include "runtime/guarded.h"
 #include "runtime/runtime.h"
 
 #include <linux/futex.h>
@@ -129,8 +130,8 @@ bool text_glob(const char *pattern, const char *text)
 }
 
 // The kernel copies the set before it looks at `how`, so an impossible `how` tells a bad pointer
-// (EFAULT) from a good one (EINVAL), at the price of the cheapest system call. Only another thread
-// that unmaps the very page between the question and the read could still bring a fault.
+// (EFAULT) from a good one (EINVAL), at the price of the cheapest system call. Another thread may
+// still unmap the very page between the question and the read, whose fault is then caught.
 static bool is_readable(const void *address)
 {
     const long bad_pointer = -14;
@@ -168,10 +169,7 @@ bool system_peek(const void *address, void *target, size_t size)
 {
     if (system_peek_by_copy)
         return transfer(__NR_process_vm_readv, target, (void *)address, size) == (long)size;
-    if (!system_can_read(address, size))
-        return false;
-    memcpy(target, address, size);
-    return true;
+    return system_can_read(address, size) && guarded_copy(target, address, size);
 }
 
 // Writing has no such question; where a sandbox forbids the copy, a pointer that can be read is

@@ -102,7 +102,8 @@ void walk_start(struct walk *walk, const struct call_frame *frame)
 
 static bool walk_load(const struct walk *walk, uint64_t address, uint64_t *ret_value)
 {
-    if (address >= walk->stack_low && address + 8 <= walk->stack_high && address % 8 == 0) {
+    if (address >= walk->stack_low && address < walk->stack_high &&
+        walk->stack_high - address >= 8 && address % 8 == 0) {
         *ret_value = *(const uint64_t *)address;
         return true;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Variables of the target: where the controller says they are, and reading them. What belongs to an
 // unloaded module is passed over.
+#include "runtime/guarded.h"
 #include "runtime/heap.h"
 #include "runtime/path.h"
 
@@ -94,14 +95,16 @@ struct stack {
     uint64_t low, high;
 };
 
-static void read_value(uint64_t address, uint32_t width, uint64_t *value)
+static bool read_value(uint64_t address, uint32_t width, uint64_t *value)
 {
+    uint32_t failed = 0;
     if (width == 8)
-        __builtin_memcpy(value, (const void *)address, 8);
+        *value = guarded_load_8(address, &failed);
     else if (width == 4)
-        __builtin_memcpy(value, (const void *)address, 4);
+        *value = guarded_load_4(address, &failed);
     else
-        memcpy(value, (const void *)address, width);
+        failed = !guarded_copy(value, (const void *)address, width);
+    return failed == 0;
 }
 
 static bool ask_and_load(uint64_t address, uint32_t width, uint64_t *value)
@@ -112,17 +115,21 @@ static bool ask_and_load(uint64_t address, uint32_t width, uint64_t *value)
     return readable;
 }
 
+static bool lies_in(uint64_t low, uint64_t high, uint64_t address, uint32_t width)
+{
+    return low <= address && address < high && high - address >= width;
+}
+
 // A variable in a module's own data is there as long as the module, one on the stack as long as its
-// frame; other pointers may be bad.
+// frame (pointers may lead there, too, and to pages that were taken out); others may be bad.
 static bool load(const struct module *module, struct stack stack, uint64_t address, uint32_t width,
                  uint64_t *value)
 {
-    bool in_module = module->low <= address && address + width <= module->high;
-    bool on_stack = stack.low <= address && address + width <= stack.high;
+    bool in_module = lies_in(module->low, module->high, address, width);
+    bool on_stack = lies_in(stack.low, stack.high, address, width);
     if (!in_module && !on_stack)
         return heap_read(address, width, value) || ask_and_load(address, width, value);
-    read_value(address, width, value);
-    return true;
+    return read_value(address, width, value);
 }
 
 static bool place_read(const struct place *place, const struct module *module, uint64_t base,

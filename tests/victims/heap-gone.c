@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A variable points to the heap, or (ways that start with a p) to pages of its own, and the page is
-// taken away or moved in one of many ways. Calls getppid() before and after; says what it returned.
+// taken away or moved in one of many ways; or to an address that is given. Calls getppid() before
+// and after; says what it returned.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PAGE 4096l
@@ -33,6 +35,17 @@ static void by_hand(long number, long a, long b, long c)
                      : "rcx", "r11", "memory");
     if (result < 0)
         _exit(7);
+}
+
+// In the child it is not there.
+static void go_on_in_child(char *page)
+{
+    int status;
+    if (madvise(page, PAGE, MADV_DONTFORK) != 0)
+        _exit(6);
+    pid_t child = fork();
+    if (child != 0)
+        _exit(waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 5);
 }
 
 static char *memory(const char *how)
@@ -64,6 +77,10 @@ static void take_away(const char *how)
         by_hand(SYS_munmap, (long)page, PAGE, 0);
     else if (strcmp(how, "elsewhere") == 0)
         failed = munmap(page + 8 * PAGE, PAGE);
+    else if (strcmp(how, "fork") == 0)
+        go_on_in_child(page);
+    else if (strcmp(how, "fault") == 0)
+        *(volatile char *)8 = 1;
     if (failed)
         exit(6);
 }
@@ -72,10 +89,13 @@ int main(int count, char **arguments)
 {
     if (count > 2)
         signal(SIGSEGV, on_fault);
-    char *start = memory(arguments[1]);
-    thing = (struct thing *)(((unsigned long)start + PAGE - 1) & ~(PAGE - 1ul));
-    thing->number = 5;
-    thing->flag = 3;
+    thing = (struct thing *)strtoul(arguments[1], NULL, 0);
+    if (arguments[1][0] >= 'a') {
+        char *start = memory(arguments[1]);
+        thing = (struct thing *)(((unsigned long)start + PAGE - 1) & ~(PAGE - 1ul));
+        thing->number = 5;
+        thing->flag = 3;
+    }
     char text[64];
     for (int i = 0; i < 3; i++)
         getppid();

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reads whose faults are caught. Between the question whether memory can be read and the read,
+// another thread may take it away, and who makes system calls by hand takes it away unseen; the
+// target is not to die of what only the runtime wanted to know, nor is its own handler to see it.
+#include "runtime/guarded.h"
+
+#include "runtime/runtime.h"
+
+#include <ucontext.h>
+
+// Each is one instruction that reads, at its label, with what becomes of it if that fails.
+__asm__(".pushsection .text, \"ax\"\n"
+        ".globl guarded_load_8, guarded_load_4, guarded_copy\n"
+        ".type guarded_load_8, @function\n"
+        "guarded_load_8: mov (%rdi), %rax\n"
+        "ret\n"
+        ".size guarded_load_8, . - guarded_load_8\n"
+        ".type guarded_load_4, @function\n"
+        "guarded_load_4: mov (%rdi), %eax\n"
+        "ret\n"
+        ".size guarded_load_4, . - guarded_load_4\n"
+        "guarded_load_failed: movl $1, (%rsi)\n"
+        "ret\n"
+        ".type guarded_copy, @function\n"
+        "guarded_copy: mov %rdx, %rcx\n"
+        "guarded_copying: rep movsb\n"
+        "mov $1, %eax\n"
+        "ret\n"
+        "guarded_copy_failed: xor %eax, %eax\n"
+        "ret\n"
+        ".size guarded_copy, . - guarded_copy\n"
+        ".popsection");
+extern const char guarded_load_failed[] __attribute__((visibility("hidden")));
+extern const char guarded_copying[] __attribute__((visibility("hidden")));
+extern const char guarded_copy_failed[] __attribute__((visibility("hidden")));
+
+bool guarded_recover(int number, const siginfo_t *info, void *context)
+{
+    greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    if ((number != SIGSEGV && number != SIGBUS) || info->si_code <= 0)
+        return false;
+    if (*pc == (greg_t)guarded_load_8 || *pc == (greg_t)guarded_load_4)
+        *pc = (greg_t)guarded_load_failed;
+    else if (*pc == (greg_t)guarded_copying)
+        *pc = (greg_t)guarded_copy_failed;
+    else
+        return false;
+    return true;
+}
+
+// The target's own handlers.
+
+static struct kernel_action of_segv, of_bus;
+
+static struct kernel_action *own_action(int number)
+{
+    return number == SIGSEGV ? &of_segv : number == SIGBUS ? &of_bus : NULL;
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    if (guarded_recover(number, info, context))
+        return;
+    const struct kernel_action *own = own_action(number);
+    void (*handler)(int, siginfo_t *, void *) =
+        (void (*)(int, siginfo_t *, void *))atomic_load(&own->handler);
+    if ((own->flags & SA_RESETHAND) != 0) {
+        const struct kernel_action none = {0};
+        SYSTEM_4(__NR_rt_sigaction, number, &none, 0, 8);
+    }
+    handler(number, info, context);
+}
+
+void guarded_wrap(int number)
+{
+    struct kernel_action action = {0}, *own = own_action(number);
+    if (own == NULL || runtime.plan->variable_count == 0 ||
+        system_failed(SYSTEM_4(__NR_rt_sigaction, number, 0, &action, 8)) ||
+        action.handler == (void *)SIG_DFL || action.handler == (void *)SIG_IGN ||
+        action.handler == (void *)on_fault)
+        return;
+    own->flags = action.flags;
+    atomic_store(&own->handler, action.handler);
+    action.handler = (void *)on_fault;
+    action.flags = (action.flags | SA_SIGINFO) & ~(uint64_t)(uint32_t)SA_RESETHAND;
+    SYSTEM_4(__NR_rt_sigaction, number, &action, 0, 8);
+}
+
+const struct kernel_action *guarded_wrapped(int number, const void *handler)
+{
+    return handler == (const void *)on_fault ? own_action(number) : NULL;
+}
