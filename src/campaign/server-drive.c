@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "campaign/server-driver.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -47,11 +49,10 @@ static bool command_agrees(struct driver *driver)
     return false;
 }
 
-// State and flags of a process as the kernel tells them; false if there is none.
-static bool read_state(pid_t pid, char *ret_state, unsigned *ret_flags)
+// State and flags of a process, or of a thread, as the kernel tells them; false if there is none.
+static bool read_state(const char *path, char *ret_state, unsigned *ret_flags)
 {
-    char path[64], line[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    char line[512];
     _cleanup_fclose_ FILE *file = fopen(path, "re");
     const char *end =
         file != NULL && fgets(line, sizeof line, file) != NULL ? strrchr(line, ')') : NULL;
@@ -61,16 +62,29 @@ static bool read_state(pid_t pid, char *ret_state, unsigned *ret_flags)
 static bool is_asleep(pid_t pid)
 {
     unsigned flags;
-    char state;
-    return read_state(pid, &state, &flags) && state == 'S';
+    char state, path[64];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    return read_state(path, &state, &flags) && state == 'S';
 }
 
 // It has called exit, or was killed, and cannot be waited for yet: its connections end before it.
+// So it is with all of its threads; the first one alone may have left the others to themselves.
 static bool is_leaving(pid_t pid)
 {
-    unsigned flags;
-    char state;
-    return read_state(pid, &state, &flags) && (flags & FLAG_EXITING) != 0;
+    char directory[32], path[320], state;
+    unsigned flags, leaving = 0, staying = 0;
+    snprintf(directory, sizeof directory, "/proc/%d/task", (int)pid);
+    DIR *threads = opendir(directory);
+    for (const struct dirent *entry; threads != NULL && (entry = readdir(threads)) != NULL;) {
+        snprintf(path, sizeof path, "%s/%s/stat", directory, entry->d_name);
+        if (!isdigit((unsigned char)entry->d_name[0]) || !read_state(path, &state, &flags))
+            continue;
+        leaving += (flags & FLAG_EXITING) != 0;
+        staying += (flags & FLAG_EXITING) == 0;
+    }
+    if (threads != NULL)
+        closedir(threads);
+    return leaving != 0 && staying == 0;
 }
 
 // Many listen long before they are done with their start, and a failure in between would be taken

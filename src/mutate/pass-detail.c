@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LONGEST 60 // bytes
-#define DEEPEST 4
+#define LONGEST    60 // bytes
+#define SHOWN_TEXT 20 // bytes of a string
+#define DEEPEST    4
 
 struct teller {
     char text[LONGEST + 1];
@@ -136,8 +137,13 @@ static void tell_global(struct teller *teller, LLVMValueRef global)
         return;
     }
     size_t size;
-    char text[24];
-    snprintf(text, sizeof text, "\"%.20s\"", LLVMGetAsString(content, &size));
+    char text[SHOWN_TEXT + 8];
+    const char *all = LLVMGetAsString(content, &size);
+    size_t length = strnlen(all, size), shown = length;
+    if (length > SHOWN_TEXT)
+        for (shown = SHOWN_TEXT; shown > 0 && ((unsigned char)all[shown] & 0xc0) == 0x80;)
+            shown--; // no character is cut
+    snprintf(text, sizeof text, "\"%.*s%s\"", (int)shown, all, shown < length ? "..." : "");
     put(teller, text);
 }
 
