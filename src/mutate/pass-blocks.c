@@ -178,10 +178,12 @@ static void instrument_block(struct pass *pass, struct block_work *work)
 
 void pass_instrument(struct pass *pass, struct pass_function *subject)
 {
-    if (subject->skipped || subject->candidates.count == 0)
+    if (subject->skipped || (subject->candidates.count == 0 && subject->twin == NULL))
         return;
     LLVMValueRef code = subject->twin != NULL ? subject->twin : subject->function;
     pass_drop_forbidden(code);
+    if (subject->candidates.count == 0)
+        return;
     if (!shim_demote(code)) {
         subject->reason = "values that cannot be kept in memory";
         subject->skipped = true;

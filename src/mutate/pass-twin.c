@@ -146,6 +146,27 @@ static bool is_call(LLVMValueRef instruction)
     return opcode == LLVMCall || opcode == LLVMInvoke;
 }
 
+static void redirect_calls(struct pass *pass, LLVMValueRef function, bool in_twin);
+
+// Code that is inlined into twins as it is, without what must not be left over: what comes out of a
+// faulty block is not constant any more.
+static LLVMValueRef softened(struct pass *pass, struct pass_function *subject)
+{
+    if (subject->softened != NULL)
+        return subject->softened;
+    size_t size;
+    struct buffer name = {0};
+    pass_must(buffer_printf(&name, "%s.ordeal", LLVMGetValueName2(subject->function, &size)));
+    subject->softened = shim_clone_function(subject->function, name.data);
+    buffer_deinit(&name);
+    LLVMSetLinkage(subject->softened, LLVMInternalLinkage);
+    LLVMSetVisibility(subject->softened, LLVMDefaultVisibility);
+    LLVMSetComdat(subject->softened, NULL);
+    pass_drop_forbidden(subject->softened);
+    redirect_calls(pass, subject->softened, true);
+    return subject->softened;
+}
+
 static void redirect_call(struct pass *pass, LLVMValueRef call, bool in_twin)
 {
     LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(call));
@@ -163,6 +184,9 @@ static void redirect_call(struct pass *pass, LLVMValueRef call, bool in_twin)
     }
     if (replaceable)
         LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, called->twin);
+    else if (called != NULL && called->untouchable && called->twin == NULL &&
+             is_always_inlined(callee) && shim_clonable(callee))
+        LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, softened(pass, called));
     else if (called == NULL && LLVMIsDeclaration(callee) && pass->options.lto &&
              LLVMGetInstructionOpcode(call) == LLVMCall)
         hide_callee(pass, call, callee);

@@ -40,6 +40,7 @@ struct pass_function {
     bool local, entry, skipped, in_place, always_inlined, declared_inline;
     bool untouchable;        // compiles only as long as the optimiser sees through it
     uint64_t needs_constant; // parameters for which that is so
+    LLVMValueRef softened;   // a copy of it for twins, without calls that must not be left over
     const char *reason;      // why skipped or in place
     uint64_t id, name_key;
     uint32_t blocks;
