@@ -55,6 +55,18 @@ static void connection(void)
     close(ends[1]);
 }
 
+// As if somebody else had given it to this process.
+static void given_connection(void)
+{
+    int ends[2], before = dup(0);
+    char byte = 'x';
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0 || dup2(ends[0], 0) != 0)
+        return;
+    recv(ends[0], &byte, 1, MSG_DONTWAIT);
+    printf("stdin %s\n", send(ends[1], "z", 1, MSG_NOSIGNAL) < 0 ? "lost" : "kept");
+    dup2(before, 0);
+}
+
 int main(int argc, char **argv)
 {
     (void)argv;
@@ -62,6 +74,7 @@ int main(int argc, char **argv)
         fall();
     files();
     connection();
+    given_connection();
     int result = mixed(1, 2, 3, 4, "\5", 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18);
     printf("mixed %d:", result);
     for (int i = 0; i < 18; i++)
