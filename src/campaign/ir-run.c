@@ -14,8 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CANNOT_START 127
-
 static void freep_armed(struct armed **armed)
 {
     armed_free(*armed);
@@ -25,7 +23,7 @@ static void freep_scenario(struct scenario **scenario)
     scenario_free(*scenario);
 }
 
-_Noreturn static void become(const struct ir_run *run, char *const *environment)
+_Noreturn static void become(const struct ir_run *run, char *const *environment, int report)
 {
     if (run->silent) {
         int nothing = open("/dev/null", O_WRONLY);
@@ -33,25 +31,35 @@ _Noreturn static void become(const struct ir_run *run, char *const *environment)
             dup2(nothing, STDOUT_FILENO);
     }
     execvpe(run->command[0], run->command, environment);
-    _exit(CANNOT_START);
+    int code = errno;
+    ssize_t written = write(report, &code, sizeof code);
+    (void)written;
+    _exit(127);
 }
 
 static struct error *start_and_wait(const struct ir_run *run, char *const *environment,
                                     int *ret_status)
 {
+    int report[2], status = 0, code = 0;
+    if (pipe2(report, O_CLOEXEC) < 0)
+        return error_from_errno(errno, "cannot make a pipe");
     pid_t process = fork();
-    int status;
-    if (process < 0)
-        return error_from_errno(errno, "cannot start %s", run->command[0]);
     if (process == 0)
-        become(run, environment);
+        become(run, environment, report[1]);
+    if (process < 0)
+        code = errno;
+    close(report[1]);
     void (*before)(int) = signal(SIGINT, SIG_IGN); // the command's to decide
-    while (waitpid(process, &status, 0) < 0)
-        if (errno != EINTR)
-            return error_from_errno(errno, "cannot wait for the command");
+    // Nothing comes of a command that is started.
+    ssize_t size = process > 0 ? read(report[0], &code, sizeof code) : 0;
+    close(report[0]);
+    while (process > 0 && waitpid(process, &status, 0) < 0 && errno == EINTR)
+        ;
     signal(SIGINT, before);
+    if (process < 0 || size == sizeof code)
+        return error_from_errno(code, "cannot start %s", run->command[0]);
     *ret_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    return *ret_status != CANNOT_START ? NULL : error_new("cannot start %s", run->command[0]);
+    return NULL;
 }
 
 static struct error *run_with(const struct ir_run *run, const struct cover_file *file,

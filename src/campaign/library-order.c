@@ -24,14 +24,19 @@ static int order(unsigned a, unsigned b)
     return a < b ? -1 : a > b;
 }
 
-static int by_class(const void *left, const void *right)
+static int by_round(const struct chosen *a, const struct chosen *b)
 {
-    const struct chosen *a = left, *b = right;
     int result = order(a->away, b->away);
     result = result != 0 ? result : order(a->stage, b->stage);
     result = result != 0 ? result : order(a->class, b->class);
     result = result != 0 ? result : order(a->guessed, b->guessed);
-    result = result != 0 ? result : order(a->round, b->round);
+    return result != 0 ? result : order(a->round, b->round);
+}
+
+static int by_class(const void *left, const void *right)
+{
+    const struct chosen *a = left, *b = right;
+    int result = by_round(a, b);
     result = result != 0 ? result : order(b->danger, a->danger);
     return result != 0 ? result : order(a->call, b->call); // of one recording, by now
 }
@@ -41,11 +46,7 @@ static int by_class(const void *left, const void *right)
 static int by_promise(const void *left, const void *right)
 {
     const struct chosen *a = left, *b = right;
-    int result = order(a->away, b->away);
-    result = result != 0 ? result : order(a->stage, b->stage);
-    result = result != 0 ? result : order(a->class, b->class);
-    result = result != 0 ? result : order(a->guessed, b->guessed);
-    result = result != 0 ? result : order(a->round, b->round);
+    int result = by_round(a, b);
     result = result != 0 ? result : order(a->turn, b->turn);
     return result != 0 ? result : by_class(left, right);
 }
