@@ -37,37 +37,53 @@ static bool is_way_of_dying(const char *name, size_t size)
         "gsignal",         "__assert_fail",  "__assert_fail_base",
         "pthread_kill",    "__libc_message", "__fortify_fail",
         "malloc_printerr", "__pthread_kill", "__pthread_kill_internal"};
+    const char *dot = memchr(name, '.', size); // "__assert_fail_base.cold" is a part of it
+    if (dot != NULL)
+        size = (size_t)(dot - name);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (strlen(ways[i]) == size && memcmp(ways[i], name, size) == 0)
             return true;
     return false;
 }
 
+// The module of a frame "MODULE+0xOFFSET", whose function has no name.
+static size_t module_size(const char *line)
+{
+    size_t size = strcspn(line, "\n");
+    const char *plus = memrchr(line, '+', size);
+    if (plus == NULL || strncmp(plus, "+0x", 3) != 0)
+        return 0;
+    const char *end = plus + 3 + strspn(plus + 3, "0123456789abcdef");
+    return end == line + size ? (size_t)(plus - line) : 0;
+}
+
 // The name of the function in a frame "FUNCTION at FILE:LINE (MODULE)" or "FUNCTION (MODULE)"; not
 // of "MODULE+0xOFFSET" or "0xADDRESS".
 static size_t name_size(const char *line)
 {
-    size_t size = strcspn(line, " \n(+@");
-    bool named = size > 0 && strncmp(line, "0x", 2) != 0 && strncmp(line + size, "+0x", 3) != 0;
-    return named ? size : 0;
+    bool named = strncmp(line, "0x", 2) != 0 && module_size(line) == 0;
+    return named ? strcspn(line, " \n(+@") : 0;
 }
 
 static bool is_of_libc(const char *line)
 {
-    static const char *const names[] = {"(libc.so", "(ld-linux", "(libpthread.so"};
-    size_t size = strcspn(line, "\n");
-    const char *module = memrchr(line, '(', size);
+    static const char *const names[] = {"libc.so", "ld-linux", "libpthread.so"};
+    const char *module = memrchr(line, '(', strcspn(line, "\n"));
+    if (module_size(line) != 0)
+        module = line;
+    else if (module != NULL)
+        module++;
     for (size_t i = 0; module != NULL && i < sizeof names / sizeof *names; i++)
         if (strncmp(module, names[i], strlen(names[i])) == 0)
             return true;
     return false;
 }
 
-// The innermost frame that has a name, and the innermost of them outside the C library. A way of
-// dying is neither.
+// The innermost frame, and the innermost of those with a name outside the C library. A way of
+// dying is neither, nor is the C library where it has no name.
 struct place {
-    const char *inner, *outer; // or NULL
-    size_t inner_size, outer_size;
+    const char *inner, *outer;     // or NULL
+    size_t inner_size, outer_size; // of the name; 0 if the innermost has only a module
 };
 
 static struct place find_place(const char *stack)
@@ -75,12 +91,12 @@ static struct place find_place(const char *stack)
     struct place place = {0};
     for (const char *line = stack; line != NULL && *line != '\0' && place.outer == NULL;) {
         size_t size = name_size(line);
-        bool counts = size != 0 && !is_way_of_dying(line, size);
+        bool counts = size != 0 ? !is_way_of_dying(line, size) : !is_of_libc(line);
         if (counts && place.inner == NULL) {
             place.inner = line;
             place.inner_size = size;
         }
-        if (counts && !is_of_libc(line)) {
+        if (counts && size != 0 && !is_of_libc(line)) {
             place.outer = line;
             place.outer_size = size;
         }
@@ -93,13 +109,22 @@ static struct place find_place(const char *stack)
     return place;
 }
 
-// " in fwrite, called by save": who called the C library is the one to look at.
+// " in fwrite, called by save": who called the C library is the one to look at. " in cp at 0x1234"
+// where nothing has a name.
 static struct error *put_where(struct buffer *text, const char *before, const char *stack)
 {
     struct place place = find_place(stack);
     if (place.inner == NULL && name_size(stack) != 0)
         place = (struct place){.inner = stack, .inner_size = name_size(stack)};
     if (place.inner == NULL)
+        return NULL;
+    size_t module = module_size(place.inner);
+    if (module != 0) {
+        const char *offset = place.inner + module + 1;
+        return buffer_printf(text, "%sin %.*s at %.*s", before, shown(place.inner, module),
+                             place.inner, (int)strcspn(offset, "\n"), offset);
+    }
+    if (place.inner_size == 0) // an address in nobody's code
         return NULL;
     TRY(buffer_printf(text, "%sin %.*s", before, shown(place.inner, place.inner_size),
                       place.inner));

@@ -72,7 +72,14 @@ static void test_titles(void **state)
     title_is(&example, "cp crashes (SIGABRT in finish) when read fails with EIO in copy");
     example.result.stack = (char *)"abort (libc.so.6)";
     title_is(&example, "cp crashes (SIGABRT in abort) when read fails with EIO in copy");
+    // Functions without names: whoever called them did not crash.
     example.result.stack = (char *)"cp+0x10\n0x1234";
+    title_is(&example, "cp crashes (SIGABRT in cp at 0x10) when read fails with EIO in copy");
+    example.result.stack = (char *)"__assert_fail_base.cold at assert.c:94 (libc.so.6)\n"
+                                   "libstdc++.so.6+0x2f\n__libc_start_main (libc.so.6)";
+    title_is(&example,
+             "cp crashes (SIGABRT in libstdc++.so.6 at 0x2f) when read fails with EIO in copy");
+    example.result.stack = (char *)"0x1234\n__libc_start_main (libc.so.6)";
     title_is(&example, "cp crashes (SIGABRT) when read fails with EIO in copy");
 
     example_start(&example, VERDICT_HANG);
