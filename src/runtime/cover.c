@@ -6,6 +6,7 @@
 // writable meanwhile, so that this takes a store and no system call: it works in a process that may
 // make none any more, without a lock, and in every copy that a fork makes. The C library is never
 // among the modules: it holds signals off while it runs, this one too.
+#include "runtime/guarded.h"
 #include "runtime/runtime.h"
 #include "wire/coverage.h"
 
@@ -217,14 +218,17 @@ void cover_keep_action(const struct sigaction *action, struct sigaction *ret_old
         *ret_old = before;
 }
 
-// The target must not hold the breakpoints' signal off: the kernel would end it.
+// The target must not hold the breakpoints' signal off: the kernel would end it. That of a read of
+// ours likewise, but there we can do without.
 
 typedef int mask_function(int, const sigset_t *, sigset_t *);
 
 static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *ret_old)
 {
     sigset_t changed;
-    if (set == NULL || how == SIG_UNBLOCK)
+    if (how != SIG_UNBLOCK)
+        guarded_note_mask(set);
+    if (set == NULL || how == SIG_UNBLOCK || !cover_is_on())
         return real(how, set, ret_old);
     memset(&changed, 0, sizeof changed);
     memcpy(&changed, set, 8);

@@ -127,6 +127,10 @@ void crash_prepare(void)
             SYSTEM_4(__NR_rt_sigaction, fatal[i], &old, 0, 8);
         guarded_wrap(fatal[i]);
     }
+    uint64_t held = 0;
+    if (runtime.plan->variable_count != 0)
+        SYSTEM_4(__NR_rt_sigprocmask, 0, 0, &held, 8);
+    guarded_note_mask(&held);
     stack_t stack = {.ss_flags = SS_DISABLE};
     SYSTEM_2(__NR_sigaltstack, 0, &stack);
     if ((stack.ss_flags & SS_DISABLE) == 0)

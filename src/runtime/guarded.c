@@ -48,6 +48,15 @@ bool guarded_recover(int number, const siginfo_t *info, void *context)
     return true;
 }
 
+void guarded_note_mask(const void *set)
+{
+    const uint64_t faults = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1);
+    uint64_t mask;
+    if (runtime.plan->variable_count != 0 && set != NULL && system_peek(set, &mask, 8) &&
+        (mask & faults) != 0)
+        system_peek_by_copy |= system_copies();
+}
+
 // The target's own handlers.
 
 static struct kernel_action of_segv, of_bus;
@@ -75,8 +84,11 @@ void guarded_wrap(int number)
 {
     struct kernel_action action = {0}, *own = own_action(number);
     if (own == NULL || runtime.plan->variable_count == 0 ||
-        system_failed(SYSTEM_4(__NR_rt_sigaction, number, 0, &action, 8)) ||
-        action.handler == (void *)SIG_DFL || action.handler == (void *)SIG_IGN ||
+        system_failed(SYSTEM_4(__NR_rt_sigaction, number, 0, &action, 8)))
+        return;
+    if (action.handler == (void *)SIG_IGN)
+        system_peek_by_copy |= system_copies();
+    if (action.handler == (void *)SIG_DFL || action.handler == (void *)SIG_IGN ||
         action.handler == (void *)on_fault)
         return;
     own->flags = action.flags;

@@ -27,7 +27,10 @@ bool guarded_copy(void *target, const void *source, size_t size)
 // Whether a fault was that of such a read, which then goes on as one that failed.
 bool guarded_recover(int number, const siginfo_t *info, void *context);
 
-// Puts ours before the target's own handler of a signal, if it has one now.
+// Whoever holds these signals off, or ignores them, dies of a fault whatever handler there is: with
+// such a target nothing is read but by the kernel.
+void guarded_note_mask(const void *set);
+// Likewise; and puts ours before the target's own handler of a signal, if it has one now.
 void guarded_wrap(int number);
 // What the target has set where ours stands before it; else NULL.
 const struct kernel_action *guarded_wrapped(int number, const void *handler);

@@ -523,7 +523,7 @@ void hook_prepare(void)
         filter_add(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0]);
     if ((runtime.region->options & WIRE_CATCH_CRASHES) != 0)
         filter_add(crash_hooks, CRASH_HOOKS);
-    if (cover_is_on())
+    if (cover_is_on() || runtime.plan->variable_count != 0)
         filter_add(cover_hooks, COVER_HOOKS);
     if (runtime.plan->variable_count != 0)
         filter_add(heap_hooks, HEAP_HOOKS);
@@ -539,7 +539,7 @@ const struct hook *hook_find(const char *name)
         hook = find_in(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0], name);
     if (hook == NULL && (runtime.region->options & WIRE_CATCH_CRASHES) != 0)
         hook = find_in(crash_hooks, CRASH_HOOKS, name);
-    if (hook == NULL && cover_is_on())
+    if (hook == NULL && (cover_is_on() || runtime.plan->variable_count != 0))
         hook = find_in(cover_hooks, COVER_HOOKS, name);
     if (hook == NULL && runtime.plan->variable_count != 0)
         hook = find_in(heap_hooks, HEAP_HOOKS, name);

@@ -59,8 +59,10 @@ const char *text_base(const char *path);
 bool text_glob(const char *pattern, const char *text);
 
 // Reads or writes memory that a pointer of the target leads to, without the risk of a fault.
-// Set where a question with an impossible argument would be reported: under valgrind.
+// By the kernel's copy alone where a question with an impossible argument would be reported, under
+// valgrind, or a fault could not be caught.
 extern bool system_peek_by_copy;
+bool system_copies(void); // whether that is permitted here
 bool system_can_read(const void *address, size_t size);
 bool system_peek(const void *address, void *target, size_t size);
 bool system_poke(void *address, const void *source, size_t size);

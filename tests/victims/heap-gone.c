@@ -87,8 +87,15 @@ static void take_away(const char *how)
 
 int main(int count, char **arguments)
 {
-    if (count > 2)
+    const char *signals = count > 2 ? arguments[2] : "";
+    sigset_t all;
+    sigfillset(&all);
+    if (strcmp(signals, "own") == 0)
         signal(SIGSEGV, on_fault);
+    else if (strcmp(signals, "ignored") == 0)
+        signal(SIGSEGV, SIG_IGN);
+    else if (strcmp(signals, "held") == 0)
+        sigprocmask(SIG_BLOCK, &all, NULL);
     thing = (struct thing *)strtoul(arguments[1], NULL, 0);
     if (arguments[1][0] >= 'a') {
         char *start = memory(arguments[1]);
