@@ -102,7 +102,8 @@ static void on_crash(int number, siginfo_t *info, void *context)
     if (info->si_code <= 0) {
         crash.flags = WIRE_CRASH_SENT;
         crash.sender = info->si_code == SI_USER || info->si_code == SI_TKILL ? info->si_pid : 0;
-    } else if (number != SIGTRAP && number != SIGSYS) {
+    } else if (number != SIGTRAP && number != SIGSYS && info->si_code != SI_KERNEL) {
+        // The kernel does not know the address where none like that can be: it says 0.
         crash.flags = WIRE_CRASH_FAULT;
         crash.address = (uint64_t)info->si_addr;
     }
