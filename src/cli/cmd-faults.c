@@ -122,7 +122,10 @@ static struct error *choose(const struct image *image, char **faults, bool value
     for (size_t i = 0; faults[i] != NULL; i++) {
         size_t number;
         TRY(image_find(image, faults[i], &number));
-        enabled[number] = value;
+        if (value)
+            enabled[number] = true;
+        else
+            image_forget(image, number, enabled);
     }
     return NULL;
 }

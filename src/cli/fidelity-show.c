@@ -86,12 +86,13 @@ static struct error *put_bands(const struct fidelity_result *result, struct buff
 static struct error *put_executions(const struct fidelity_result *result, struct buffer *text)
 {
     const struct fidelity_counts *counts = &result->counts;
-    TRY(buffer_printf(text,
-                      "Executions of a block: median %" PRIu64 ", nine of ten up to %" PRIu64
-                      ", 99%% up to %" PRIu64 ",\nmost %" PRIu64
-                      "; one block of a hundred makes %.1f%% of all %.4g executions.\n",
-                      counts->median, counts->ninety, counts->ninety_nine, counts->most,
-                      100 * counts->top_share, counts->executions));
+    TRY(buffer_printf(
+        text,
+        "Executions of a block: median %" PRIu64 ", nine of ten up to %" PRIu64
+        ", 99%% up to %" PRIu64 ",\nmost %" PRIu64 "; %s makes %.1f%% of all %.*g executions.\n",
+        counts->median, counts->ninety, counts->ninety_nine, counts->most,
+        counts->blocks > 100 ? "one block of a hundred" : "the hottest block",
+        100 * counts->top_share, counts->executions < 1e9 ? 9 : 4, counts->executions));
     if (!isnan(counts->tail.exponent)) {
         TRY(buffer_printf(text, "The tail falls with exponent %.3f", counts->tail.exponent));
         if (!isnan(counts->tail.error))

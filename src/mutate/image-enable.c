@@ -140,6 +140,24 @@ static struct error *enable_marker(struct image *image, const struct image_marke
     return lead(image, marker->address, mark_nop, chosen, patches);
 }
 
+static void forget_at(const struct image *image, const struct image_marker *marker,
+                      size_t candidate, bool *enabled)
+{
+    const struct mark_target *targets = &image->targets.items[marker->first_target];
+    for (size_t i = 0; i < marker->targets; i++)
+        for (size_t j = 0; j < marker->targets; j++)
+            if (image_target_candidate(image, marker, &targets[i]) == candidate &&
+                targets[j].address == targets[i].address)
+                enabled[image_target_candidate(image, marker, &targets[j])] = false;
+}
+
+void image_forget(const struct image *image, size_t candidate, bool *enabled)
+{
+    enabled[candidate] = false;
+    for (size_t i = 0; i < image->markers.count; i++)
+        forget_at(image, &image->markers.items[i], candidate, enabled);
+}
+
 unsigned char *image_variable(const struct image *image)
 {
     for (size_t i = 0; i < image->segments.count; i++) {

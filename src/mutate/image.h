@@ -103,6 +103,8 @@ void image_patches_deinit(struct image_patches *patches);
 
 // Which candidates are enabled: one flag per candidate.
 struct error *image_enabled(const struct image *image, bool **ret_enabled);
+// No longer wants a candidate, nor those whose code the optimiser has made one with it.
+void image_forget(const struct image *image, size_t candidate, bool *enabled);
 // Brings the image's bytes to the state that exactly these are enabled. *ret_patches says what had
 // to be changed.
 struct error *image_enable(struct image *image, const bool *enabled,

@@ -147,6 +147,20 @@ static void tell_global(struct teller *teller, LLVMValueRef global)
     put(teller, text);
 }
 
+static bool is_moved(LLVMValueRef value)
+{
+    char name[64];
+    shim_name(value, name, sizeof name);
+    return strcmp(name, "incdec.ptr") == 0 || strncmp(name, "add.ptr", 7) == 0;
+}
+
+static bool is_decayed(LLVMValueRef value)
+{
+    char name[64];
+    shim_name(value, name, sizeof name);
+    return strncmp(name, "arraydecay", 10) == 0;
+}
+
 // Names tell an element of an array from a member of a structure.
 static void tell_element(struct teller *teller, LLVMValueRef value, unsigned depth)
 {
@@ -155,9 +169,9 @@ static void tell_element(struct teller *teller, LLVMValueRef value, unsigned dep
     char name[64];
     shim_name(value, name, sizeof name);
     tell(teller, base, depth);
-    if (strcmp(name, "arraydecay") == 0)
+    if (is_decayed(value))
         return;
-    bool moved = strcmp(name, "incdec.ptr") == 0 || strncmp(name, "add.ptr", 7) == 0;
+    bool moved = is_moved(value);
     if (moved || strncmp(name, "arrayidx", 8) == 0 || strncmp(name, "arrayinit", 9) == 0 ||
         *name == '\0') {
         put(teller, moved ? " + " : "[");
@@ -190,6 +204,17 @@ static bool is_element(LLVMValueRef value)
            (LLVMIsAConstantExpr(value) != NULL && LLVMGetConstOpcode(value) == LLVMGetElementPtr);
 }
 
+// Variables and elements are where their name says; what else is a pointer points there.
+static void tell_place(struct teller *teller, LLVMValueRef pointer, unsigned depth)
+{
+    bool moved = is_element(pointer) && is_moved(pointer);
+    bool named = LLVMIsAAllocaInst(pointer) != NULL || LLVMIsAGlobalValue(pointer) != NULL ||
+                 (is_element(pointer) && !moved && !is_decayed(pointer));
+    put(teller, named ? "" : moved ? "*(" : "*");
+    tell(teller, pointer, depth);
+    put(teller, moved ? ")" : "");
+}
+
 static void tell(struct teller *teller, LLVMValueRef value, unsigned depth)
 {
     if (depth > DEEPEST || teller->size == LONGEST) {
@@ -203,8 +228,9 @@ static void tell(struct teller *teller, LLVMValueRef value, unsigned depth)
         tell_element(teller, value, depth);
     else if (LLVMIsAConstant(value) != NULL)
         tell_constant(teller, value);
-    else if (LLVMIsALoadInst(value) != NULL || LLVMIsACastInst(value) != NULL ||
-             LLVMIsAFreezeInst(value) != NULL)
+    else if (LLVMIsALoadInst(value) != NULL)
+        tell_place(teller, LLVMGetOperand(value, 0), depth);
+    else if (LLVMIsACastInst(value) != NULL || LLVMIsAFreezeInst(value) != NULL)
         tell(teller, LLVMGetOperand(value, 0), depth);
     else if (comparison(value) != NULL)
         tell_pair(teller, value, comparison(value), depth);
@@ -223,7 +249,7 @@ uint32_t pass_detail(struct pass *pass, LLVMValueRef instruction)
     struct teller teller = {0};
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
     if (opcode == LLVMStore) {
-        tell(&teller, LLVMGetOperand(instruction, 1), 0);
+        tell_place(&teller, LLVMGetOperand(instruction, 1), 0);
         put(&teller, " = ");
         tell(&teller, LLVMGetOperand(instruction, 0), 0);
     } else if (opcode == LLVMBr) {
