@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A variable points to the heap, or (ways that start with a p) to pages of its own, and the page is
-// taken away or moved in one of many ways; or to an address that is given. Calls getppid() before
-// and after; says what it returned.
+// A variable points to the heap, or (ways that start with a p) to pages of its own, or (with an o)
+// to the program's own data, and the page is taken away or moved in one of many ways; or to an
+// address that is given. Calls getppid() before and after; says what it returned.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@
 struct thing {
     long number;
     int flag;
+    short small;
 };
 struct thing *thing;
 
@@ -50,6 +51,9 @@ static void go_on_in_child(char *page)
 
 static char *memory(const char *how)
 {
+    static char own[16 * PAGE];
+    if (how[0] == 'o')
+        return own;
     if (how[0] != 'p')
         return sbrk(16 * PAGE);
     return mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -57,7 +61,7 @@ static char *memory(const char *how)
 
 static void take_away(const char *how)
 {
-    how += how[0] == 'p';
+    how += how[0] == 'p' || how[0] == 'o';
     char *page = (char *)thing;
     int failed = 0;
     if (strcmp(how, "munmap") == 0)
@@ -102,6 +106,7 @@ int main(int count, char **arguments)
         thing = (struct thing *)(((unsigned long)start + PAGE - 1) & ~(PAGE - 1ul));
         thing->number = 5;
         thing->flag = 3;
+        thing->small = 2;
     }
     char text[64];
     for (int i = 0; i < 3; i++)
