@@ -9,8 +9,21 @@
 #include <string.h>
 #include <unistd.h>
 
+// How much of a path two of one kind have in common: names that are made up are those of files, and
+// of directories right above them.
+static size_t fixed_part(const char *path)
+{
+    size_t size = strlen(path);
+    for (int parts = 0; size > 0; size--)
+        if (path[size - 1] == '/' && ++parts == 2)
+            break;
+    return size;
+}
+
 static bool is_like(const char *a, const char *b)
 {
+    if (strncmp(a, b, fixed_part(a)) != 0)
+        return false;
     for (; *a != '\0' && *b != '\0'; a++, b++)
         if (*a != *b && !(isalnum((unsigned char)*a) && isalnum((unsigned char)*b)))
             return false;
