@@ -65,6 +65,12 @@ static struct error *put_table(struct terminal *terminal,
                 (unsigned long long)comparison->before.counts.verdicts[i],
                 (unsigned long long)comparison->after.counts.verdicts[i]);
     PUT(terminal, "\n  ");
+    if (comparison->before.design.kind != CAMPAIGN_PLAIN ||
+        comparison->after.design.kind != CAMPAIGN_PLAIN)
+        return terminal_wrap(terminal,
+                             "No p: the tests are for trials of equal weight, and those of at "
+                             "least one campaign are not. Compare the intervals.",
+                             2);
     return terminal_wrap(terminal,
                          "p: chi-square, or Fisher where counts are small; * p < 0.05, ** p < "
                          "0.01, *** p < 0.001, not corrected for the number of verdicts.",
