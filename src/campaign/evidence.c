@@ -5,9 +5,9 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/remove.h"
 #include "base/stale.h"
 #include "campaign/quote.h"
-#include "sandbox/copy.h"
 
 #include <errno.h>
 #include <fcntl.h>

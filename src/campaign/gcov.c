@@ -4,9 +4,9 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/remove.h"
 #include "base/shell.h"
 #include "base/stale.h"
-#include "sandbox/copy.h"
 
 #include <errno.h>
 #include <ftw.h>

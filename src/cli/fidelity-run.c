@@ -3,26 +3,24 @@
 #include "cli/fidelity-run.h"
 
 #include "base/cleanup.h"
+#include "base/remove.h"
+#include "base/stale.h"
 #include "mutate/counts.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *where)
-{
-    return remove(path);
-}
+#define PREFIX "ordeal-counts-"
 
 void counting_deinit(struct counting *counting)
 {
     if (counting->ours)
-        nftw(counting->directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+        error_free(remove_tree(counting->directory));
     free(counting->directory);
     *counting = (struct counting){0};
 }
@@ -30,9 +28,10 @@ void counting_deinit(struct counting *counting)
 static struct error *make_directory(const char *wanted, struct counting *counting)
 {
     const char *temporary = getenv("TMPDIR");
+    const char *place = temporary != NULL && *temporary == '/' ? temporary : "/tmp";
     if (wanted == NULL) {
-        if (asprintf(&counting->directory, "%s/ordeal-counts-XXXXXX",
-                     temporary != NULL && *temporary == '/' ? temporary : "/tmp") < 0)
+        stale_each(place, PREFIX, remove_stale);
+        if (asprintf(&counting->directory, "%s/" PREFIX "%s-XXXXXX", place, stale_owner()) < 0)
             return counting->directory = NULL, error_no_memory();
         if (mkdtemp(counting->directory) == NULL)
             return error_from_errno(errno, "cannot make %s", counting->directory);

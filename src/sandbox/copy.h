@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Copies and removes directory trees.
+// Copies directory trees.
 #ifndef ORDEAL_SANDBOX_COPY_H
 #define ORDEAL_SANDBOX_COPY_H
 
@@ -14,10 +14,5 @@
 // modes, owners if allowed, times. What lies in other file systems is left out. More than the
 // limits above are an error that says so.
 struct error *copy_tree(const char *from, const char *to);
-// Removes a tree, whatever modes its directories have. It never follows a link; what is mounted
-// below is unmounted, and an error if it cannot be. What is not there is no error.
-struct error *remove_tree(const char *path);
-// Likewise, of a directory of ours, for stale_each(); what cannot be removed stays.
-void remove_stale(int parent, const char *name);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/remove.h"
 #include "base/stale.h"
 
 #include <errno.h>
