@@ -271,7 +271,7 @@ static struct error *put_head(const struct fidelity_shown *shown, struct buffer 
                       shown->results->runs));
     for (size_t i = 0; i < shown->subjects->images.count; i++) {
         TRY(buffer_printf(text, "  "));
-        TRY(text_put_fit(text, shown->subjects->images.items[i].path, 76, NULL));
+        TRY(text_put_path(text, shown->subjects->images.items[i].path, 76));
         TRY(buffer_append(text, "\n", 1));
     }
     return buffer_append(text, "\n", 1);

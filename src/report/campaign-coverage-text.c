@@ -49,7 +49,7 @@ static struct error *put_missed(struct terminal *terminal, const struct campaign
         if (shown++ == 0)
             PUT(terminal, "  never reached:\n");
         PUT(terminal, "    ");
-        TRY(text_put_fit(terminal->text, missed->file, 40, NULL));
+        TRY(text_put_path(terminal->text, missed->file, 40));
         PUT(terminal, ":%u ", missed->line);
         TRY(text_put_fit(terminal->text, missed->function != NULL ? missed->function : "", 28,
                          NULL));

@@ -64,6 +64,34 @@ struct error *text_put_fit(struct buffer *buffer, const char *bytes, size_t colu
     return buffer_append(buffer, "...", 3);
 }
 
+// Columns the whole text takes as text_put() writes it.
+static size_t columns_of_text(const char *text)
+{
+    size_t size = strlen(text), used = 0, length;
+    for (size_t at = 0; at < size; at += length)
+        used += columns_put(text + at, size - at, &length);
+    return used;
+}
+
+struct error *text_put_path(struct buffer *buffer, const char *path, size_t columns)
+{
+    size_t size = strlen(path), left = columns_of_text(path), length;
+    if (left <= columns)
+        return text_put(buffer, path, SIZE_MAX, 0);
+    const char *name = path;
+    for (size_t at = 0; at < size; at += length) {
+        left -= columns_put(path + at, size - at, &length);
+        if (path[at] != '/')
+            continue;
+        name = path + at + 1;
+        if (left + 4 <= columns) {
+            TRY(buffer_append(buffer, ".../", 4));
+            return text_put(buffer, name, SIZE_MAX, 0);
+        }
+    }
+    return text_put_fit(buffer, name, columns, NULL);
+}
+
 struct error *text_put_lines(struct buffer *buffer, const char *text)
 {
     for (;;) {

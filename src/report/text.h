@@ -19,6 +19,10 @@ struct error *text_put(struct buffer *buffer, const char *bytes, size_t size, ch
 struct error *text_put_fit(struct buffer *buffer, const char *bytes, size_t columns,
                            size_t *ret_used);
 
+// Same for a path: its end is what tells one file from another, so ".../" stands for what is
+// before.
+struct error *text_put_path(struct buffer *buffer, const char *path, size_t columns);
+
 // Same for a text of several lines: newlines and tabs stay.
 struct error *text_put_lines(struct buffer *buffer, const char *text);
 

@@ -92,6 +92,28 @@ static void text_fits(void **state)
     expect_fit("\xe6\xbc\xa2\xe5\xad\x97xyz", 6, "\xe6\xbc\xa2...", 5);
 }
 
+static void expect_path(const char *path, size_t columns, const char *expected)
+{
+    struct buffer buffer = {0};
+    assert_null(text_put_path(&buffer, path, columns));
+    assert_null(buffer_append(&buffer, "", 0));
+    assert_string_equal(buffer.data, expected);
+    buffer_deinit(&buffer);
+}
+
+static void paths_keep_their_end(void **state)
+{
+    expect_path("/a/long/way/to/file.c", 21, "/a/long/way/to/file.c");
+    expect_path("/a/long/way/to/file.c", 20, ".../way/to/file.c");
+    expect_path("/a/long/way/to/file.c", 16, ".../to/file.c");
+    expect_path("/a/long/way/to/file.c", 10, ".../file.c");
+    expect_path("/a/long/way/to/file.c", 9, "file.c");
+    expect_path("/a/long/way/to/file.c", 5, "fi...");
+    expect_path("a-name-without-directories.c", 10, "a-name-...");
+    expect_path("/only/directories/", 10, ".../");
+    expect_path("/\33\33/\33/f.c", 12, ".../\\x1b/f.c");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -99,6 +121,7 @@ int main(void)
         cmocka_unit_test(csv_is_no_formula),
         cmocka_unit_test(uris_have_no_strange_bytes),
         cmocka_unit_test(text_fits),
+        cmocka_unit_test(paths_keep_their_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
