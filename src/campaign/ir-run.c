@@ -3,14 +3,10 @@
 // loaded yet when a program starts.
 #include "campaign/ir-run.h"
 
+#include "base/child.h"
 #include "base/cleanup.h"
 #include "campaign/ir-internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,45 +17,6 @@ static void freep_armed(struct armed **armed)
 static void freep_scenario(struct scenario **scenario)
 {
     scenario_free(*scenario);
-}
-
-_Noreturn static void become(const struct ir_run *run, char *const *environment, int report)
-{
-    if (run->silent) {
-        int nothing = open("/dev/null", O_WRONLY);
-        if (nothing >= 0)
-            dup2(nothing, STDOUT_FILENO);
-    }
-    execvpe(run->command[0], run->command, environment);
-    int code = errno;
-    ssize_t written = write(report, &code, sizeof code);
-    (void)written;
-    _exit(127);
-}
-
-static struct error *start_and_wait(const struct ir_run *run, char *const *environment,
-                                    int *ret_status)
-{
-    int report[2], status = 0, code = 0;
-    if (pipe2(report, O_CLOEXEC) < 0)
-        return error_from_errno(errno, "cannot make a pipe");
-    pid_t process = fork();
-    if (process == 0)
-        become(run, environment, report[1]);
-    if (process < 0)
-        code = errno;
-    close(report[1]);
-    void (*before)(int) = signal(SIGINT, SIG_IGN); // the command's to decide
-    // Nothing comes of a command that is started.
-    ssize_t size = process > 0 ? read(report[0], &code, sizeof code) : 0;
-    close(report[0]);
-    while (process > 0 && waitpid(process, &status, 0) < 0 && errno == EINTR)
-        ;
-    signal(SIGINT, before);
-    if (process < 0 || size == sizeof code)
-        return error_from_errno(code, "cannot start %s", run->command[0]);
-    *ret_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    return NULL;
 }
 
 static struct error *run_with(const struct ir_run *run, const struct cover_file *file,
@@ -77,12 +34,16 @@ static struct error *run_with(const struct ir_run *run, const struct cover_file 
                                           .coverage = file->path};
     TRY(armed_prepare(armed, &options));
     TRY(armed_begin(armed, ""));
-    struct error *error = start_and_wait(run, armed_environment(armed), ret_status);
+    int status = 0;
+    const struct child child = {run->command, armed_environment(armed), run->silent};
+    struct error *error = child_run(&child, &status);
     struct error *other = armed_end(armed, &view);
     if (error == NULL)
         error = other;
     else
         error_free(other);
+    if (error == NULL)
+        *ret_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     return error;
 }
 

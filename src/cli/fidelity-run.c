@@ -2,14 +2,13 @@
 // See fidelity-run.h.
 #include "cli/fidelity-run.h"
 
+#include "base/child.h"
 #include "base/cleanup.h"
 #include "base/remove.h"
 #include "base/stale.h"
 #include "mutate/counts.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -44,48 +43,10 @@ static struct error *make_directory(const char *wanted, struct counting *countin
     return counting->directory != NULL ? NULL : error_from_errno(errno, "%s", wanted);
 }
 
-// Only what can be done between fork and exec.
-static void become(char *const *command, int report)
+static struct error *run_counted(char *const *command, struct counting *counting)
 {
-    int nothing = open("/dev/null", O_WRONLY);
-    if (nothing >= 0)
-        dup2(nothing, STDOUT_FILENO);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
-    execvp(command[0], command);
-    int code = errno;
-    ssize_t written = write(report, &code, sizeof code);
-    (void)written;
-    _exit(127);
-}
-
-static struct error *start(char *const *command, pid_t *ret_process)
-{
-    int report[2];
-    if (pipe2(report, O_CLOEXEC) < 0)
-        return error_from_errno(errno, "cannot make a pipe");
-    pid_t process = fork();
-    if (process == 0)
-        become(command, report[1]);
-    int code = process < 0 ? errno : 0;
-    close(report[1]);
-    ssize_t size = process > 0 ? read(report[0], &code, sizeof code) : 0;
-    close(report[0]);
-    if (process < 0)
-        return error_from_errno(code, "cannot start a process");
-    *ret_process = process;
-    if (size != sizeof code)
-        return NULL;
-    waitpid(process, NULL, 0);
-    return error_from_errno(code, "cannot run %s", command[0]);
-}
-
-static struct error *wait_for(pid_t process, struct counting *counting)
-{
-    int status;
-    while (waitpid(process, &status, 0) < 0)
-        if (errno != EINTR)
-            return error_from_errno(errno, "cannot wait for the command");
+    int status = 0;
+    TRY(child_run(&(const struct child){.command = command, .silent = true}, &status));
     if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGQUIT))
         return error_new("interrupted");
     counting->failed += !WIFEXITED(status) || WEXITSTATUS(status) != 0;
@@ -106,9 +67,7 @@ static struct error *run_once(char *const *command, size_t number, struct counti
                                : error_from_errno(errno, "cannot make %s", directory);
     if (setenv(COUNTS_VARIABLE, directory, 1) < 0 || setenv("ORDEAL_RUN", text, 1) < 0)
         return error_no_memory();
-    pid_t process = 0;
-    TRY(start(command, &process));
-    return wait_for(process, counting);
+    return run_counted(command, counting);
 }
 
 struct error *counting_run(char *const *command, size_t runs, const char *directory,
@@ -116,12 +75,8 @@ struct error *counting_run(char *const *command, size_t runs, const char *direct
 {
     struct counting counting = {0};
     struct error *error = make_directory(directory, &counting);
-    // The command's to decide.
-    void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
     for (size_t i = 1; error == NULL && i <= runs; i++)
         error = run_once(command, i, &counting);
-    signal(SIGINT, interrupt);
-    signal(SIGQUIT, quit);
     unsetenv(COUNTS_VARIABLE);
     if (error != NULL)
         counting_deinit(&counting);

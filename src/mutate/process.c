@@ -149,24 +149,45 @@ static struct error *find_bias(int process, const struct image *image, uint64_t 
 static struct error *take_bytes(int memory, unsigned char *bytes, size_t size, uint64_t address,
                                 uint64_t bias)
 {
-    if (pread(memory, bytes, size, (off_t)(address + bias)) != (ssize_t)size)
-        return error_from_errno(errno, "cannot read the process at 0x%" PRIx64, address + bias);
+    for (size_t done = 0; done < size;) {
+        uint64_t at = address + bias + done;
+        ssize_t count = pread(memory, bytes + done, size - done, (off_t)at);
+        if (count <= 0)
+            return error_from_errno(count < 0 ? errno : EIO,
+                                    "cannot read the process at 0x%" PRIx64, at);
+        done += (size_t)count;
+    }
     return NULL;
 }
 
-static struct error *take_code(int memory, struct image *image, uint64_t address, uint64_t bias)
+// The code of one segment that can be patched, all in one go: to ask for thousands of places one by
+// one would take longer than all the rest.
+static struct error *take_segment(int memory, struct image *image,
+                                  const struct image_segment *segment, uint64_t bias)
 {
-    unsigned char *code = image_code(image, address, MARK_NOP_SIZE);
-    return take_bytes(memory, code, MARK_NOP_SIZE, address, bias);
+    _cleanup_free_ unsigned char *code = malloc(segment->file_size + 1);
+    if (code == NULL)
+        return error_no_memory();
+    TRY(take_bytes(memory, code, segment->file_size, segment->address, bias));
+    size_t places = image->markers.count + image->entries.count;
+    for (size_t i = 0; i < places; i++) {
+        uint64_t address = i < image->markers.count
+                               ? image->markers.items[i].address
+                               : image->entries.items[i - image->markers.count].address;
+        uint64_t inside = address - segment->address;
+        if (address >= segment->address && inside < segment->file_size &&
+            segment->file_size - inside >= MARK_NOP_SIZE)
+            memcpy(image_code(image, address, MARK_NOP_SIZE), code + inside, MARK_NOP_SIZE);
+    }
+    return NULL;
 }
 
 // The image as it is in memory, which may differ from the file.
 static struct error *take_state(int memory, struct image *image, uint64_t bias)
 {
-    for (size_t i = 0; i < image->markers.count; i++)
-        TRY(take_code(memory, image, image->markers.items[i].address, bias));
-    for (size_t i = 0; i < image->entries.count; i++)
-        TRY(take_code(memory, image, image->entries.items[i].address, bias));
+    for (size_t i = 0; i < image->segments.count; i++)
+        if (image->segments.items[i].code)
+            TRY(take_segment(memory, image, &image->segments.items[i], bias));
     unsigned char *variable = image->decide == MAP_VARIABLE ? image_variable(image) : NULL;
     if (variable != NULL)
         TRY(take_bytes(memory, variable, sizeof(uint32_t), image->variable, bias));
