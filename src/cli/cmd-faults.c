@@ -139,6 +139,9 @@ static struct error *say_enabled(const struct image *image, const bool *enabled,
             continue;
         TRY(buffer_printf(text, "enabled: "));
         TRY(faults_put_one(image, i, text));
+        size_t same = image_same_code(image, i);
+        if (same != i)
+            TRY(buffer_printf(text, ", the same code as %zu", same + 1));
         TRY(buffer_append(text, "\n", 1));
         count++;
     }
@@ -180,7 +183,7 @@ static struct error *change(const struct settings *settings, char **operands, bo
     _cleanup_(image_close) struct image image = {0};
     _cleanup_(image_patches_deinit) struct image_patches patches = {0};
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    _cleanup_free_ bool *enabled = NULL;
+    _cleanup_free_ bool *enabled = NULL, *now = NULL;
     TRY(image_open(operands[0], &image));
     TRY(need_faults(&image));
     if (settings->process.given && settings->output != NULL)
@@ -195,7 +198,8 @@ static struct error *change(const struct settings *settings, char **operands, bo
     TRY(image_enable(&image, enabled, &patches));
     if (settings->output != NULL || patches.items.count != 0)
         TRY(image_write(&image, settings->output != NULL ? settings->output : operands[0]));
-    TRY(say_enabled(&image, enabled, patches.items.count, &text));
+    TRY(image_enabled(&image, &now));
+    TRY(say_enabled(&image, now, patches.items.count, &text));
     return output_print(&text);
 }
 
@@ -233,6 +237,10 @@ static struct error *start(const struct settings *settings, char **operands, int
     char **command = take_command(operands);
     if (command == NULL)
         return error_new("what shall be run? 'ordeal faults run FAULT... -- COMMAND...'");
+    if (operands[0] == NULL)
+        return error_new("which fault? 'ordeal faults run FAULT... -- COMMAND...'; 'ordeal faults "
+                         "%s' lists those there are",
+                         settings->binary != NULL ? settings->binary : command[0]);
     if (settings->binary != NULL)
         return start_in(settings->binary, operands, command, ret_status);
     _cleanup_(elf_program_deinit) struct elf_program program = {0};

@@ -158,6 +158,38 @@ void image_forget(const struct image *image, size_t candidate, bool *enabled)
         forget_at(image, &image->markers.items[i], candidate, enabled);
 }
 
+// The first candidate that a marker leads to the same address for; SIZE_MAX if it is not about
+// this.
+static size_t same_at(const struct image *image, const struct image_marker *marker,
+                      size_t candidate)
+{
+    const struct mark_target *targets = image->targets.items + marker->first_target;
+    uint64_t address = 0;
+    for (size_t i = 0; i < marker->targets && address == 0; i++)
+        if (image_target_candidate(image, marker, &targets[i]) == candidate)
+            address = targets[i].address;
+    size_t first = SIZE_MAX;
+    for (size_t i = 0; i < marker->targets && address != 0; i++) {
+        size_t other = image_target_candidate(image, marker, &targets[i]);
+        if (targets[i].address == address && other < first)
+            first = other;
+    }
+    return first;
+}
+
+size_t image_same_code(const struct image *image, size_t candidate)
+{
+    size_t same = SIZE_MAX;
+    for (size_t i = 0; i < image->markers.count; i++) {
+        size_t here = same_at(image, &image->markers.items[i], candidate);
+        if (here != SIZE_MAX && same != SIZE_MAX && here != same)
+            return candidate; // only in some of its copies
+        if (here != SIZE_MAX)
+            same = here;
+    }
+    return same != SIZE_MAX ? same : candidate;
+}
+
 unsigned char *image_variable(const struct image *image)
 {
     for (size_t i = 0; i < image->segments.count; i++) {

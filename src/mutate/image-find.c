@@ -3,7 +3,6 @@
 #include "mutate/image.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,15 +15,23 @@ static const char *after(const char *text, const char *beginning)
     return *beginning != '\0' && strncmp(text, beginning, size) == 0 ? text + size : NULL;
 }
 
-// FILE:LINE or FILE:LINE:COLUMN, the file with or without its directories; or a function.
+// What follows a file's name in a text that begins with it, or with the end of it from a '/' on;
+// otherwise NULL. Of a name in several directories, any number of them will do.
+static const char *after_file(const char *text, const char *file)
+{
+    const char *rest = after(text, file);
+    for (const char *at = strchr(file, '/'); rest == NULL && at != NULL; at = strchr(at + 1, '/'))
+        rest = after(text, at + 1);
+    return rest;
+}
+
+// FILE:LINE or FILE:LINE:COLUMN; or a function.
 static bool is_place(const struct image *image, const struct image_candidate *candidate,
                      const char *place)
 {
     if (strcmp(image->functions.items[candidate->function].name, place) == 0)
         return true;
-    const char *rest = after(place, candidate->file);
-    if (rest == NULL)
-        rest = after(place, file_base_name(candidate->file));
+    const char *rest = after_file(place, candidate->file);
     if (rest == NULL || *rest != ':')
         return false;
     char *end;

@@ -105,11 +105,15 @@ void image_patches_deinit(struct image_patches *patches);
 struct error *image_enabled(const struct image *image, bool **ret_enabled);
 // No longer wants a candidate, nor those whose code the optimiser has made one with it.
 void image_forget(const struct image *image, size_t candidate, bool *enabled);
+// The first candidate whose code the optimiser has made one with this one's; itself if there is
+// none.
+size_t image_same_code(const struct image *image, size_t candidate);
 // Brings the image's bytes to the state that exactly these are enabled. *ret_patches says what had
 // to be changed.
 struct error *image_enable(struct image *image, const bool *enabled,
                            struct image_patches *ret_patches);
-// A number from 1 on as listed, or TYPE@PLACE; PLACE is a function, FILE:LINE or FILE:LINE:COLUMN.
+// A number from 1 on as listed, or TYPE@PLACE; PLACE is a function, FILE:LINE or FILE:LINE:COLUMN,
+// the file with all its directories or only the last ones.
 struct error *image_find(const struct image *image, const char *text, size_t *ret_candidate);
 // Writes the bytes to a file, atomically, with the mode of the image's own file.
 struct error *image_write(const struct image *image, const char *path);

@@ -270,8 +270,9 @@ void pass_find(struct pass *pass)
 {
     for (LLVMValueRef function = LLVMGetFirstFunction(pass->module); function != NULL;
          function = LLVMGetNextFunction(function))
-        if (!LLVMIsDeclaration(function) &&
-            LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage)
+        if (LLVMGetLinkage(function) == LLVMAvailableExternallyLinkage)
+            pass_mark(pass, function, ELSEWHERE_ATTRIBUTE);
+        else if (!LLVMIsDeclaration(function))
             add_function(pass, function);
     pass_find_constants(pass);
     for (size_t i = 0; i < pass->functions.count; i++)

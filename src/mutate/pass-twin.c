@@ -70,6 +70,7 @@ static void make_twin(struct pass *pass, struct pass_function *subject)
     pass_must(buffer_printf(&name, "%s.ordeal", original));
     pass_must(buffer_printf(&section, ".text.unlikely.ordeal.%s", original));
     subject->twin = shim_clone_function(subject->function, name.data);
+    pass_mark(pass, subject->twin, TWIN_ATTRIBUTE);
     set_linkage(pass, subject, name.data);
     const char *chosen = LLVMGetSection(subject->function);
     if (chosen == NULL || *chosen == '\0')
@@ -159,6 +160,7 @@ static LLVMValueRef softened(struct pass *pass, struct pass_function *subject)
     pass_must(buffer_printf(&name, "%s.ordeal", LLVMGetValueName2(subject->function, &size)));
     subject->softened = shim_clone_function(subject->function, name.data);
     buffer_deinit(&name);
+    pass_mark(pass, subject->softened, TWIN_ATTRIBUTE);
     LLVMSetLinkage(subject->softened, LLVMInternalLinkage);
     LLVMSetVisibility(subject->softened, LLVMDefaultVisibility);
     LLVMSetComdat(subject->softened, NULL);

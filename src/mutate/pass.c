@@ -39,6 +39,13 @@ uint64_t pass_random(uint64_t state)
     return state ^ (state >> 31);
 }
 
+void pass_mark(struct pass *pass, LLVMValueRef function, const char *attribute)
+{
+    LLVMAttributeRef mark =
+        LLVMCreateStringAttribute(pass->context, attribute, (unsigned)strlen(attribute), "", 0);
+    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, mark);
+}
+
 static int by_address(const void *a, const void *b)
 {
     const struct pass_lookup *x = a, *y = b;

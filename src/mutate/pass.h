@@ -8,6 +8,11 @@
 #include "mutate/fault.h"
 #include "mutate/layout.h"
 
+// What code is marked with that only runs when a fault is enabled.
+#define TWIN_ATTRIBUTE "ordeal-twin"
+// What is marked that has its code here only to be inlined.
+#define ELSEWHERE_ATTRIBUTE "ordeal-elsewhere"
+
 struct pass_options {
     enum map_decide decide;
     unsigned clones_per_block; // 0: as many as the limit allows
@@ -71,6 +76,8 @@ uint64_t pass_hash(uint64_t hash, const void *data, size_t size);
 uint64_t pass_hash_text(uint64_t hash, const char *text);
 uint64_t pass_random(uint64_t state); // a well mixed number
 uint32_t pass_intern(struct pass *pass, const char *text);
+
+void pass_mark(struct pass *pass, LLVMValueRef function, const char *attribute);
 
 // Which functions can be instrumented, and their candidates.
 void pass_find(struct pass *pass);

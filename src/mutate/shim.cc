@@ -3,6 +3,7 @@
 #include "mutate/shim.h"
 
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
@@ -31,6 +32,15 @@ struct OrdealPass : PassInfoMixin<OrdealPass> {
     }
     static bool isRequired() { return true; }
 };
+
+struct OrdealLatePass : PassInfoMixin<OrdealLatePass> {
+    PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+    {
+        pass_finish(wrap(&module));
+        return PreservedAnalyses::all(); // no code changes
+    }
+    static bool isRequired() { return true; }
+};
 } // namespace
 
 extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo()
@@ -39,6 +49,10 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo()
                 builder.registerPipelineStartEPCallback(
                     [](ModulePassManager &manager, OptimizationLevel) {
                         manager.addPass(OrdealPass());
+                    });
+                builder.registerOptimizerLastEPCallback(
+                    [](ModulePassManager &manager, OptimizationLevel) {
+                        manager.addPass(OrdealLatePass());
                     });
                 builder.registerPipelineParsingCallback([](StringRef name,
                                                            ModulePassManager &manager,
@@ -235,6 +249,22 @@ void shim_keep(LLVMModuleRef module, LLVMValueRef global, bool always)
         appendToUsed(*unwrap(module), {unwrap<GlobalValue>(global)});
     else
         appendToCompilerUsed(*unwrap(module), {unwrap<GlobalValue>(global)});
+}
+
+bool shim_is_library_function(LLVMModuleRef module, LLVMValueRef global)
+{
+    LibFunc known;
+    return TargetLibraryInfoImpl(Triple(unwrap(module)->getTargetTriple()))
+        .getLibFunc(unwrap<GlobalValue>(global)->getName(), known);
+}
+
+// Code that can be loaded anywhere may not reckon with it at a distance that is known when linking.
+void shim_make_optional(LLVMValueRef wrapped)
+{
+    auto *global = unwrap<GlobalValue>(wrapped);
+    global->setLinkage(GlobalValue::ExternalWeakLinkage);
+    if (global->getParent()->getPICLevel() != PICLevel::NotPIC && global->hasDefaultVisibility())
+        global->setDSOLocal(false);
 }
 
 bool shim_only_lines(LLVMModuleRef module)

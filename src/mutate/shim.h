@@ -13,6 +13,8 @@ extern "C" {
 // Called for every module before optimisation; `options` is what -mllvm -ordeal=… said. Returns
 // whether it changed something.
 bool pass_run(LLVMModuleRef module, const char *options);
+// Called for every module after optimisation.
+void pass_finish(LLVMModuleRef module);
 
 // Whether a function can be copied: addresses of its blocks are known to nobody else.
 bool shim_clonable(LLVMValueRef function);
@@ -36,6 +38,10 @@ void shim_name(LLVMValueRef value, char *name, size_t size);
 bool shim_is_macro(const char *file, unsigned line, unsigned column);
 // Neither optimiser nor LTO may drop it; `always`: nor the linker.
 void shim_keep(LLVMModuleRef module, LLVMValueRef global, bool always);
+// Whether the optimiser knows it by name as part of the C library.
+bool shim_is_library_function(LLVMModuleRef module, LLVMValueRef global);
+// A declaration whose definition may be missing: its address is 0 then.
+void shim_make_optional(LLVMValueRef global);
 // Whether its debug information is nothing but line tables.
 bool shim_only_lines(LLVMModuleRef module);
 

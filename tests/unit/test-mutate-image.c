@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 static const char names[] = "\0ordeal_map\0ordeal_mark\0ordeal_twin\0.shstrtab";
-static const char strings[8] = "\0f\0no\0x";
+static const char strings[16] = "\0f\0no\0lib/sub/x";
 
 struct made { // the whole file; code at address = offset
     Elf64_Ehdr header;
@@ -22,7 +22,7 @@ struct made { // the whole file; code at address = offset
     struct map_header map;
     struct map_function function;
     struct map_candidate candidates[2];
-    char strings[8];
+    char strings[16];
     struct mark_header mark;
     struct mark_target targets[2];
     struct twin_row twin;
@@ -127,6 +127,42 @@ static void enables_one_at_a_time(void **state)
     image_close(&image);
 }
 
+static void finds_by_the_end_of_a_path(void **state)
+{
+    static const char *const right[] = {"no@x:11", "no@sub/x:11", "no@lib/sub/x:11:0"};
+    static const char *const wrong[] = {"no@b/sub/x:11", "no@ub/x:11", "no@/x:11", "no@lib/x:11"};
+    struct made made;
+    struct image image = {0};
+    size_t found = 9;
+    fill(&made);
+    assert_null(open_made(&made, sizeof made, &image));
+    for (size_t i = 0; i < 3; i++, found = 9) {
+        assert_null(image_find(&image, right[i], &found));
+        assert_int_equal(found, 1);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        struct error *error = image_find(&image, wrong[i], &found);
+        assert_non_null(error);
+        error_free(error);
+    }
+    image_close(&image);
+}
+
+static void knows_clones_that_became_one(void **state)
+{
+    struct made made;
+    for (int same = 0; same < 2; same++) {
+        struct image image = {0};
+        fill(&made);
+        if (same == 1)
+            made.targets[1].address = made.targets[0].address;
+        assert_null(open_made(&made, sizeof made, &image));
+        assert_int_equal(image_same_code(&image, 0), 0);
+        assert_int_equal(image_same_code(&image, 1), same == 1 ? 0 : 1);
+        image_close(&image);
+    }
+}
+
 // Whatever is broken: an error, or an image that can be worked with.
 static void survives_broken_bytes(void **state)
 {
@@ -170,6 +206,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enables_one_at_a_time),
+        cmocka_unit_test(finds_by_the_end_of_a_path),
+        cmocka_unit_test(knows_clones_that_became_one),
         cmocka_unit_test(survives_broken_bytes),
         cmocka_unit_test(refuses_what_is_cut_off),
     };
