@@ -13,10 +13,10 @@ ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC", "TERM": "dumb",
                "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
 
 
-def commit():
-    """Of the source that Ordeal is built from, supposedly."""
-    return subprocess.run(["git", "rev-parse", "--short", "HEAD"], text=True, stdout=subprocess.PIPE,
-                          cwd=os.path.dirname(os.path.abspath(__file__))).stdout.strip()
+def commit(ordeal):
+    """Of the source that this program is built from."""
+    version = subprocess.run([ordeal, "--version"], text=True, stdout=subprocess.PIPE, check=True).stdout
+    return version.partition("(")[2].partition(")")[0] or version.strip()
 
 
 def libc_functions():
@@ -93,7 +93,7 @@ class Program:
                               stderr=subprocess.PIPE, timeout=1200)
         with open(self.facts, "w", encoding="utf-8") as file:
             json.dump({"calls": calls, "seconds": time.time() - began, "status": done.returncode,
-                       "version": version_of(self.entry["package"]), "build": commit(),
+                       "version": version_of(self.entry["package"]), "build": commit(ordeal),
                        "load": os.getloadavg()[0]}, file)
         with open(self.facts[:-5] + ".txt", "w", encoding="utf-8") as file:
             file.write(done.stdout + done.stderr)

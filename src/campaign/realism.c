@@ -172,7 +172,7 @@ static const struct realism rows[] = {
     {"realloc", "NULL", "ENOMEM", ""},
     {"reallocarray", "NULL", "ENOMEM", ""},
     {"realpath", "NULL", "EACCES", "ENOENT ENOMEM ELOOP"},
-    {"recv", "-1", "ECONNRESET short handler:EINTR", "EAGAIN ETIMEDOUT ENOTCONN"},
+    {"recv", "-1", "ECONNRESET handler:EINTR", "short EAGAIN ETIMEDOUT ENOTCONN"},
     {"recvfrom", "-1", "ECONNRESET handler:EINTR", "EAGAIN ETIMEDOUT"},
     {"recvmsg", "-1", "ECONNRESET handler:EINTR", "EAGAIN ETIMEDOUT"},
     {"regcomp", "12", "-", ""},

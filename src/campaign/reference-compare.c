@@ -293,6 +293,23 @@ static bool is_excused(const struct comparison *comparison, const char *path)
     return is_excused(comparison, directory);
 }
 
+// Whether what is gone goes on under a longer name, as text.gz for text: of a workload that was
+// stopped halfway by a failure, that is no loss.
+static bool is_kept_beside(const struct comparison *comparison, const char *path)
+{
+    size_t size = strlen(path);
+    uint64_t before;
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct artifact *artifact = comparison->artifacts[i];
+        if (strncmp(artifact->path, path, size) == 0 && artifact->path[size] == '.' &&
+            strchr(artifact->path + size, '/') == NULL && strcmp(artifact->kind, "file") == 0 &&
+            artifact->size > 0 && !was_there(artifact->path, &before) &&
+            reference_find(comparison->reference, artifact->path) == NULL)
+            return true;
+    }
+    return false;
+}
+
 // What the reference leaves as it is.
 static struct error *compare_new(struct comparison *comparison, const struct artifact *artifact)
 {
@@ -303,7 +320,8 @@ static struct error *compare_new(struct comparison *comparison, const struct art
     uint64_t before;
     bool deleted = strcmp(artifact->kind, "deleted") == 0;
     bool there = was_there(artifact->path, &before) && strcmp(artifact->kind, "file") == 0;
-    bool lost = deleted || (there && artifact->size == 0);
+    bool lost =
+        deleted ? !is_kept_beside(comparison, artifact->path) : there && artifact->size == 0;
     comparison->difference->files = true;
     comparison->difference->lost |= lost;
     TRY(reference_put_name(&sentence, artifact->path));

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/suggestion.h"
 #include "report/campaign.h"
+#include "stats/stats.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -13,8 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define DEFAULT_STORE "ordeal.db"
 
 enum format_index {
 #define INDEX(symbol, kind, help) INDEX_##symbol,
@@ -86,6 +85,10 @@ static struct error *source_open(const char *name, struct source *source)
     unsigned long long number = colon != NULL ? strtoull(colon + 1, &end, 10) : 0;
     bool numbered = colon != NULL && colon[1] >= '0' && colon[1] <= '9' && *end == '\0' &&
                     number != 0 && number <= INT64_MAX && stat(name, &facts) != 0;
+    if (colon == NULL && name[strspn(name, "0123456789")] == '\0' && name[0] != '\0' &&
+        stat(name, &facts) != 0)
+        return error_new("there is no file '%s'; campaign %s of %s is 'ordeal report -c %s'", name,
+                         name, STORE_DEFAULT, name);
     source->path = numbered ? strndup(name, (size_t)(colon - name)) : strdup(name);
     if (source->path == NULL)
         return error_no_memory();
@@ -115,7 +118,7 @@ static struct error *check_group(const char *group_by)
 
 static struct error *parse_confidence(const char *text, double *ret_confidence)
 {
-    *ret_confidence = 0.95;
+    *ret_confidence = STATS_CONFIDENCE;
     if (text == NULL)
         return NULL;
     char *end;
@@ -207,7 +210,7 @@ static struct error *open_sources(const struct settings *settings, char **operan
     if (operands[0] != NULL && operands[1] != NULL)
         return error_new("'%s' is one too many; two campaigns go with --compare", operands[1]);
     const char *store = settings->store != NULL ? settings->store : operands[0];
-    TRY(source_open(store != NULL ? store : DEFAULT_STORE, &sources[0]));
+    TRY(source_open(store != NULL ? store : STORE_DEFAULT, &sources[0]));
     if (settings->campaign.given)
         sources[0].subject.campaign = (int64_t)settings->campaign.value;
     return NULL;

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "cli/commit.h"
 #include "report/text.h"
 
 #include <stdlib.h>
@@ -37,6 +38,15 @@ static struct error *run_command(const struct command *command, char **arguments
     return error;
 }
 
+static struct error *put_version(struct buffer *text)
+{
+    static const char commit[] = CLI_COMMIT;
+    TRY(buffer_printf(text, "ordeal %s", ORDEAL_VERSION));
+    if (commit[0] != '\0')
+        TRY(buffer_printf(text, " (%s)", commit));
+    return buffer_append(text, "\n", 1);
+}
+
 static struct error *run(char **arguments, int *ret_status)
 {
     struct buffer text = {0};
@@ -44,7 +54,7 @@ static struct error *run(char **arguments, int *ret_status)
     if (first == NULL)
         return error_new("what shall be done? 'ordeal --help' lists the commands");
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0)
-        return print(buffer_printf(&text, "ordeal %s\n", ORDEAL_VERSION), &text);
+        return print(put_version(&text), &text);
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0)
         return print(help_overview(&text), &text);
     if (first[0] == '-')

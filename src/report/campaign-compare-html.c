@@ -83,10 +83,14 @@ static struct error *put_pairs(struct html_page *page, const struct campaign_com
     HTML(page,
          "<section id=\"findings\" aria-labelledby=\"findings-h\">"
          "<h2 id=\"findings-h\">Findings</h2><p class=\"note\">%llu new, %llu gone, %llu "
-         "same.</p>\n",
+         "same",
          (unsigned long long)comparison->changes[CAMPAIGN_NEW],
          (unsigned long long)comparison->changes[CAMPAIGN_GONE],
          (unsigned long long)comparison->changes[CAMPAIGN_SAME]);
+    if (comparison->changes[CAMPAIGN_UNTRIED] != 0)
+        HTML(page, ", %llu whose fault the other campaign has not tried",
+             (unsigned long long)comparison->changes[CAMPAIGN_UNTRIED]);
+    HTML(page, ".</p>\n");
     TRY(html_table_open(page, "Findings of both campaigns", "sortable"));
     HTML(page,
          "<thead><tr><th scope=\"col\" data-sort=\"text\">Change</th>"

@@ -80,9 +80,11 @@ static struct error *put_table(struct terminal *terminal,
 static struct error *put_pair(struct terminal *terminal, const struct campaign_pair *pair)
 {
     const struct campaign_finding *finding = campaign_pair_finding(pair);
-    static const enum terminal_colour colours[] = {TERMINAL_RED, TERMINAL_GREEN, TERMINAL_PLAIN};
+    static const enum terminal_colour colours[] = {TERMINAL_RED, TERMINAL_GREEN, TERMINAL_PLAIN,
+                                                   TERMINAL_PLAIN};
     TRY(terminal_paint(terminal, colours[pair->change]));
-    PUT(terminal, "  %-5s", campaign_change_name(pair->change));
+    const char *change = campaign_change_name(pair->change);
+    PUT(terminal, "  %-5s%s", change, strlen(change) < 5 ? "" : " ");
     TRY(terminal_paint(terminal, TERMINAL_PLAIN));
     PUT(terminal, "%-13s", verdict_facts[finding->verdict].name);
     char times[128];
@@ -103,11 +105,14 @@ static struct error *put_pairs(struct terminal *terminal,
                                const struct campaign_comparison *comparison,
                                const struct report_options *options)
 {
-    char heading[128];
-    snprintf(heading, sizeof heading, "Findings: %llu new, %llu gone, %llu same (trials in A/B)",
+    char heading[192], untried[64] = "";
+    if (comparison->changes[CAMPAIGN_UNTRIED] != 0)
+        snprintf(untried, sizeof untried, ", %llu not tried in the other",
+                 (unsigned long long)comparison->changes[CAMPAIGN_UNTRIED]);
+    snprintf(heading, sizeof heading, "Findings: %llu new, %llu gone, %llu same%s (trials in A/B)",
              (unsigned long long)comparison->changes[CAMPAIGN_NEW],
              (unsigned long long)comparison->changes[CAMPAIGN_GONE],
-             (unsigned long long)comparison->changes[CAMPAIGN_SAME]);
+             (unsigned long long)comparison->changes[CAMPAIGN_SAME], untried);
     TRY(terminal_heading(terminal, heading));
     size_t count = comparison->pairs.count;
     size_t shown = options->all || count < SHOWN_PAIRS ? count : SHOWN_PAIRS;

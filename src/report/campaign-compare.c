@@ -3,6 +3,8 @@
 #include "report/campaign-compare.h"
 
 #include "base/cleanup.h"
+#include "base/hash.h"
+#include "scenario/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +63,72 @@ static int by_change(const void *left, const void *right)
     return strcmp(x->cause, y->cause);
 }
 
+// Faults of a campaign that it has not tried, by their specs.
+struct untried {
+    struct map tried, faults;
+};
+
+static void untried_deinit(struct untried *untried)
+{
+    map_deinit(&untried->tried);
+    map_deinit(&untried->faults);
+}
+
+static struct error *note(struct map *map, uint64_t key)
+{
+    return map_find(map, key) == MAP_NONE ? map_put(map, key, 0) : NULL;
+}
+
+static struct error *note_trial(void *data, const struct store_trial *row)
+{
+    struct untried *untried = data;
+    return note(&untried->tried, (uint64_t)row->candidate);
+}
+
+static uint64_t key_of(const struct store_candidate *candidate)
+{
+    return candidate->spec != NULL ? hash_bytes(candidate->spec, strlen(candidate->spec)) : 0;
+}
+
+static struct error *note_candidate(void *data, const struct store_candidate *row)
+{
+    struct untried *untried = data;
+    if (row->carried != NULL || map_find(&untried->tried, (uint64_t)row->id) != MAP_NONE)
+        return NULL;
+    return note(&untried->faults, key_of(row));
+}
+
+// Of the findings that one campaign alone has, those whose fault the other did not try.
+static struct error *find_untried(struct campaign_comparison *comparison,
+                                  enum campaign_change change)
+{
+    const struct campaign_facts *own =
+        change == CAMPAIGN_NEW ? &comparison->after : &comparison->before;
+    const struct campaign_facts *other =
+        change == CAMPAIGN_NEW ? &comparison->before : &comparison->after;
+    _cleanup_(untried_deinit) struct untried untried = {0};
+    if (comparison->changes[change] == 0)
+        return NULL;
+    TRY(store_each_trial(other->store, other->campaign.id, false, note_trial, &untried));
+    TRY(store_each_candidate(other->store, other->campaign.id, 0, 0, note_candidate, &untried));
+    for (size_t i = 0; i < comparison->pairs.count && untried.faults.count != 0; i++) {
+        struct campaign_pair *pair = &comparison->pairs.items[i];
+        if (pair->change != change)
+            continue;
+        struct store_trial trial;
+        struct store_candidate candidate;
+        TRY(store_find_trial(own->store, campaign_pair_finding(pair)->trial, &trial, &candidate));
+        if (map_find(&untried.faults, key_of(&candidate)) != MAP_NONE) {
+            pair->change = CAMPAIGN_UNTRIED;
+            comparison->changes[change]--;
+            comparison->changes[CAMPAIGN_UNTRIED]++;
+        }
+        store_trial_deinit(&trial);
+        store_candidate_deinit(&candidate);
+    }
+    return NULL;
+}
+
 static struct error *pair_findings(struct campaign_comparison *comparison)
 {
     _cleanup_free_ const struct campaign_finding **old = NULL, **new = NULL;
@@ -78,6 +146,8 @@ static struct error *pair_findings(struct campaign_comparison *comparison)
             pair->after = new[j++];
         comparison->changes[pair->change]++;
     }
+    TRY(find_untried(comparison, CAMPAIGN_NEW));
+    TRY(find_untried(comparison, CAMPAIGN_GONE));
     if (comparison->pairs.count != 0)
         qsort(comparison->pairs.items, comparison->pairs.count, sizeof *comparison->pairs.items,
               by_change);
@@ -112,6 +182,6 @@ void campaign_comparison_deinit(struct campaign_comparison *comparison)
 
 const char *campaign_change_name(enum campaign_change change)
 {
-    static const char *const names[] = {"new", "gone", "same"};
+    static const char *const names[] = {"new", "gone", "same", "untried"};
     return names[change];
 }

@@ -9,7 +9,13 @@ struct campaign_difference {
     struct campaign_share before, after;
     struct stats_test test;
 };
-enum campaign_change { CAMPAIGN_NEW, CAMPAIGN_GONE, CAMPAIGN_SAME, CAMPAIGN_CHANGES };
+enum campaign_change {
+    CAMPAIGN_NEW,
+    CAMPAIGN_GONE,
+    CAMPAIGN_SAME,
+    CAMPAIGN_UNTRIED, // of one campaign; the other knows the fault and has not tried it
+    CAMPAIGN_CHANGES
+};
 struct campaign_pair {                             // findings of one cause
     const struct campaign_finding *before, *after; // one of them may be NULL
     enum campaign_change change;
@@ -18,7 +24,7 @@ struct campaign_comparison {
     struct campaign_facts before, after;
     const char *names[2]; // of the stores
     struct campaign_difference verdicts[VERDICTS], failures;
-    ARRAY(struct campaign_pair) pairs; // new, gone, same; most severe first
+    ARRAY(struct campaign_pair) pairs; // new, gone, same, untried; most severe first
     uint64_t changes[CAMPAIGN_CHANGES];
 };
 struct error *campaign_comparison_load(struct campaign_comparison *comparison,

@@ -276,6 +276,13 @@ static struct error *on_forks(struct campaign_facts *facts)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer checks = {0};
     uint64_t checked = facts->checked + facts->disputed;
+    if (facts->forked == 0)
+        return say(facts,
+                   "Forking at the injection point does not fit this workload: the first %llu "
+                   "trial%s that ran so ended otherwise than in full. %s count%s as in the full "
+                   "run, as do all others.",
+                   NUMBER(facts->disputed), facts->disputed == 1 ? "" : "s",
+                   facts->disputed == 1 ? "It" : "They", facts->disputed == 1 ? "s" : "");
     if (checked == 0)
         TRY(buffer_printf(&checks, "none was checked against a full run"));
     else

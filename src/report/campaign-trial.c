@@ -222,6 +222,7 @@ static struct error *put_again(struct page *page)
         TRY(buffer_printf(&rule, "%s--inject ", i != 0 ? " " : ""));
         TRY(shell_put_word(&rule, word));
     }
+    TRY(buffer_printf(&rule, " -- COMMAND"));
     return put_command(page, "ordeal run", rule.data);
 }
 
