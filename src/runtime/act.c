@@ -215,7 +215,7 @@ enum decision act(const struct call *call, uint32_t number)
     uint64_t shortened = short_count(rule, frame->arguments[rule->short_argument]);
     // The process may not live to tell how many calls there were.
     if (call->function->rule_count <= 64)
-        bind_publish_function(call->function);
+        function_publish(call->function);
     atomic_add(&runtime.rule_states[number].fired, 1);
     journal_injection(call, number, effective(call, rule), shortened);
     ordeal_injection(call->function->name, call->occurrence, number);

@@ -97,7 +97,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
     process->crash_done = 0;
     atomic_store(&process->crash_tid, system_tid());
     if (runtime.armed)
-        bind_publish_counts();
+        functions_publish();
     struct crash crash = {.signal = number, .context = context};
     if (info->si_code <= 0) {
         crash.flags = WIRE_CRASH_SENT;

@@ -70,8 +70,8 @@ static void first_call(struct function *function)
 {
     if (!atomic_swap_if(&function->started, 0, 1))
         return;
-    bind_publish_function(function);
-    bind_refresh_gate(function->primary);
+    function_publish(function);
+    slot_refresh_gate(function->primary);
 }
 
 // once and new_stack are settled here, when everything else holds, so that exactly one call wins.

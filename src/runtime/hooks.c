@@ -52,7 +52,7 @@ static void *looked_up(const char *name, void *real, bool with_rules)
     if (owner != NULL && owner->unrelocated && dl_iterate_phdr != NULL)
         dl_iterate_phdr(bind_found, owner);
     process_lock();
-    void *replacement = bind_pointer(name, real, with_rules);
+    void *replacement = slot_pointer(name, real, with_rules);
     process_unlock();
     return replacement != NULL ? replacement : real;
 }
@@ -261,7 +261,7 @@ static char *const *exec_environment(const char *path, char *const *environment)
 {
     if (path != NULL)
         journal_exec(path);
-    bind_publish_counts();
+    functions_publish();
     return with_runtime(environment);
 }
 
@@ -422,7 +422,7 @@ static void *hook_popen(const char *command, const char *mode)
 #define EXIT_HOOK(name)                                                                            \
     static void hook_##name(int status)                                                            \
     {                                                                                              \
-        bind_publish_counts();                                                                     \
+        functions_publish();                                                                       \
         REAL(name)(status);                                                                        \
     }
 EXIT_HOOK(_exit)

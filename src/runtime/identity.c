@@ -94,7 +94,7 @@ static void process_after_fork(void)
     uint32_t pid = system_pid();
     runtime.process->number = process_number(pid, true);
     runtime.lineage = random_mix(runtime.lineage + runtime.forks);
-    for (struct function *f = bind_functions(); f != NULL; f = f->next)
+    for (struct function *f = functions_all(); f != NULL; f = f->next)
         f->published = f->primary->count;
     runtime.process->key = random_mix(pid);
 }

@@ -546,5 +546,5 @@ void module_bind_all(void)
     for (size_t i = 0; i < set->count; i++)
         if (set->modules[i]->unresolved != NULL && !set->modules[i]->unrelocated)
             bind_module(set->modules[i]);
-    bind_refresh_gates();
+    slots_refresh_gates();
 }

@@ -277,19 +277,36 @@ void *symbol_in(const struct module *module, struct symbol_query query);
 void *symbol_programs_plt(const char *name);
 const char *symbol_version(const struct module *module, uint32_t symbol);
 
+// function.c
+enum wanted {
+    WANTED_NOT,
+    WANTED_OUTSIDE, // where a call leaves its module
+    WANTED,
+};
+enum wanted function_wanted(const char *name); // by a pattern of the plan
+// The one of that name that a module defines, with its rules; NULL: no pattern takes it, no memory.
+struct function *function_of(const char *name, const struct module *library);
+// The same build at the same path, perhaps loaded again somewhere else.
+bool function_same_library(const struct module *a, const struct module *b);
+void function_bound(struct function *function, struct slot *slot); // a first or further slot
+struct function *functions_all(void);                              // that have a slot
+void function_publish(struct function *function); // its calls so far, into the region
+void functions_publish(void);
+
+// slots.c
+void slots_prepare(void); // before anything is bound
+// What to put in place of a function found under a name, or NULL if no rule or hook wants it.
+void *slot_pointer(const char *name, void *real, bool with_rules);
+struct hook;
+void *slot_replacement(const char *name, void *real, bool with_rules, const struct hook *hook);
+void slots_refresh_gates(void);
+void slot_refresh_gate(struct slot *slot);
+
 // bind.c
 void bind_module(struct module *module);
 void bind_report_unresolved(void);
-// What to put in place of a function found under a name, or NULL if no rule or hook wants it.
-void *bind_pointer(const char *name, void *real, bool with_rules);
 // Untyped references (to a library the module was not linked with) may lead to data.
 bool bind_is_code(const void *address);
-struct function *bind_functions(void);
-void bind_refresh_gates(void);
-void bind_refresh_gate(struct slot *slot);
-void bind_prepare(void);        // before anything is bound
-void bind_publish_counts(void); // calls so far, into the region
-void bind_publish_function(struct function *function);
 
 // hooks.c
 struct hook {

@@ -132,7 +132,7 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     find_clock();
     hook_prepare();
     late_hook_loader();
-    bind_prepare();
+    slots_prepare();
     module_bind_all();
     runtime.armed = true;
     if (crashes)
@@ -143,6 +143,6 @@ __attribute__((destructor)) static void runtime_stop(void)
 {
     if (!runtime.armed)
         return;
-    bind_publish_counts();
+    functions_publish();
     bind_report_unresolved();
 }

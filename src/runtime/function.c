@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the plan wants of functions: which names its patterns take, the rules that apply to a
+// function, split by how a call finds them, and how many calls there were.
+#include "runtime/runtime.h"
+
+#include "wire/names.h"
+
+static struct function *functions;             // that have a slot
+static struct function *function_buckets[256]; // by name
+
+struct function *functions_all(void)
+{
+    return functions;
+}
+
+// Patterns.
+
+static const struct wire_pattern *pattern_at(uint32_t index)
+{
+    return (const struct wire_pattern *)plan_array(runtime.plan->patterns) + index;
+}
+
+static bool pattern_takes(const struct wire_pattern *pattern, const struct module *library)
+{
+    if ((pattern->flags & WIRE_OUTSIDE) != 0 && library != NULL && library->system)
+        return false;
+    return pattern->library == 0 ||
+           (library != NULL && module_is_named(library, plan_string(pattern->library)));
+}
+
+typedef bool each_pattern(uint32_t pattern, void *context); // false: that is enough
+
+static bool patterns_exact(const char *name, uint32_t flags, each_pattern *each, void *context)
+{
+    const struct wire_plan *plan = runtime.plan;
+    const uint32_t *table = plan_array(plan->exact_hash);
+    uint32_t mask = plan->exact_hash.count - 1;
+    if (plan->exact_hash.count != 0)
+        for (uint32_t at = wire_hash(name) & mask; table[at] != 0; at = (at + 1) & mask) {
+            const struct wire_pattern *pattern = pattern_at(table[at] - 1);
+            if ((pattern->flags & flags) == flags && text_equal(plan_string(pattern->name), name) &&
+                !each(table[at] - 1, context))
+                return false;
+        }
+    return true;
+}
+
+// Calls `each` for every pattern that names this function, until it returns false.
+static void patterns_named(const char *name, each_pattern *each, void *context)
+{
+    const struct wire_plan *plan = runtime.plan;
+    char plain[WIRE_PLAIN_NAME];
+    if (name[0] == '\0' || !patterns_exact(name, 0, each, context))
+        return;
+    if ((plan->uses & WIRE_USE_VARIANTS) != 0 && wire_is_decorated(name, text_length(name)))
+        for (size_t state = 0; wire_plain_name(name, &state, plain);)
+            if (!text_equal(plain, name) && !patterns_exact(plain, WIRE_VARIANTS, each, context))
+                return;
+    const uint32_t *globs = plan_array(plan->globs);
+    for (uint32_t i = 0; i < plan->globs.count; i++) {
+        const char *glob = plan_string(pattern_at(globs[i])->name);
+        bool all = glob[0] == '*' && glob[1] == '\0';
+        if ((all || text_glob(glob, name)) && !each(globs[i], context))
+            return;
+    }
+}
+
+static bool note_wanted(uint32_t pattern, void *context)
+{
+    enum wanted *wanted = context;
+    bool outside = (pattern_at(pattern)->flags & WIRE_OUTSIDE) != 0;
+    *wanted = outside ? WANTED_OUTSIDE : WANTED;
+    return outside;
+}
+
+enum wanted function_wanted(const char *name)
+{
+    enum wanted wanted = WANTED_NOT;
+    patterns_named(name, note_wanted, &wanted);
+    return wanted;
+}
+
+// Functions: the rules of all patterns that take them, in the user's order.
+
+struct gathering {
+    const struct module *library;
+    uint32_t *rules;
+    uint32_t count;
+    uint32_t pattern;
+    uint32_t patterns[64]; // for after(); more than enough for one name
+    uint32_t pattern_count;
+};
+
+static bool count_rules(uint32_t index, void *context)
+{
+    struct gathering *all = context;
+    const struct wire_pattern *pattern = pattern_at(index);
+    if (!pattern_takes(pattern, all->library))
+        return true;
+    if (all->pattern_count < 64)
+        all->patterns[all->pattern_count++] = index;
+    const uint32_t *refs = (const uint32_t *)plan_array(runtime.plan->rule_refs);
+    for (uint32_t i = 0; i < pattern->rule_refs.count; i++) {
+        if (all->rules != NULL)
+            all->rules[all->count] = refs[pattern->rule_refs.offset + i];
+        all->count++;
+    }
+    if (pattern->rule_refs.count != 0 || all->pattern == WIRE_NONE)
+        all->pattern = index;
+    return true;
+}
+
+typedef bool earlier(uint32_t a, uint32_t b);
+
+static bool by_number(uint32_t a, uint32_t b)
+{
+    return a < b;
+}
+
+static bool by_occurrence(uint32_t a, uint32_t b)
+{
+    uint64_t x = runtime.rules[a].count_first, y = runtime.rules[b].count_first;
+    return x != y ? x < y : a < b;
+}
+
+// Heap sort: a scenario may hold ten thousand rules for one function.
+static void sort(uint32_t *items, uint32_t count, earlier *before)
+{
+    for (uint32_t end = count, start = count / 2; end > 1;) {
+        if (start > 0) {
+            start--;
+        } else {
+            end--;
+            uint32_t top = items[0];
+            items[0] = items[end];
+            items[end] = top;
+        }
+        uint32_t root = start;
+        for (uint32_t child; (child = 2 * root + 1) < end; root = child) {
+            if (child + 1 < end && before(items[child], items[child + 1]))
+                child++;
+            if (!before(items[root], items[child]))
+                break;
+            uint32_t swapped = items[root];
+            items[root] = items[child];
+            items[child] = swapped;
+        }
+    }
+}
+
+static bool is_sorted(const uint32_t *items, uint32_t count, earlier *before)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (before(items[i], items[i - 1]))
+            return false;
+    return true;
+}
+
+// Rules of one kind, out of all of a function; the list of all where that is the same.
+static const uint32_t *pick(const struct function *function, uint32_t count,
+                            bool (*is_kind)(const struct wire_rule *rule))
+{
+    if (count == function->rule_count || count == 0)
+        return function->rules;
+    uint32_t *list = arena_new(count * sizeof *list), at = 0;
+    for (uint32_t i = 0; list != NULL && i < function->rule_count; i++)
+        if (is_kind(&runtime.rules[function->rules[i]]))
+            list[at++] = function->rules[i];
+    return list;
+}
+
+static bool is_by_site(const struct wire_rule *rule)
+{
+    return rule->site != WIRE_NONE && rule->site_exact;
+}
+
+static bool is_counted(const struct wire_rule *rule)
+{
+    return !is_by_site(rule) && rule->count_first == rule->count_last;
+}
+
+static bool is_general(const struct wire_rule *rule)
+{
+    return !is_by_site(rule) && !is_counted(rule);
+}
+
+static const uint32_t *by_occurrence_first(const uint32_t *list, uint32_t count)
+{
+    if (list == NULL || is_sorted(list, count, by_occurrence))
+        return list;
+    uint32_t *sorted = arena_new(count * sizeof *sorted);
+    if (sorted == NULL)
+        return NULL;
+    memcpy(sorted, list, count * sizeof *sorted);
+    sort(sorted, count, by_occurrence);
+    return sorted;
+}
+
+// Splits the rules by how a call finds them: by its site, by its occurrence, or one after another.
+static bool classify(struct function *function)
+{
+    for (uint32_t i = 0; i < function->rule_count; i++) {
+        const struct wire_rule *rule = &runtime.rules[function->rules[i]];
+        function->site_count += is_by_site(rule);
+        function->counted_count += is_counted(rule);
+        function->general_count += is_general(rule);
+        function->every_call |=
+            rule->count_first <= 1 && rule->count_step <= 1 && rule->count_last == UINT64_MAX;
+    }
+    function->general = pick(function, function->general_count, is_general);
+    function->counted = by_occurrence_first(pick(function, function->counted_count, is_counted),
+                                            function->counted_count);
+    return function->general != NULL && function->counted != NULL;
+}
+
+static void note_windows(struct function *function, const struct gathering *all)
+{
+    const struct wire_after *afters = plan_array(runtime.plan->afters);
+    for (uint32_t i = 0; i < runtime.plan->afters.count && i < WIRE_AFTER_MAX; i++) {
+        for (uint32_t p = 0; p < all->pattern_count; p++)
+            if (afters[i].pattern == all->patterns[p])
+                function->starts_after |= 1u << i;
+        for (uint32_t r = 0; r < function->rule_count; r++)
+            if (function->rules[r] == afters[i].rule)
+                function->asks_after |= 1u << i;
+    }
+    function->every_call |= function->starts_after != 0 || function->asks_after != 0;
+}
+
+// The rules that count_rules() has counted, ascending; of one pattern they stand in the plan.
+static const uint32_t *gather(const char *name, struct gathering *all)
+{
+    const uint32_t *refs = (const uint32_t *)plan_array(runtime.plan->rule_refs);
+    if (all->pattern_count == 1)
+        return refs + pattern_at(all->patterns[0])->rule_refs.offset;
+    uint32_t *rules = arena_new(all->count * sizeof *rules + 1);
+    if (rules == NULL)
+        return NULL;
+    *all = (struct gathering){.library = all->library, .rules = rules, .pattern = WIRE_NONE};
+    patterns_named(name, count_rules, all);
+    if (!is_sorted(rules, all->count, by_number))
+        sort(rules, all->count, by_number);
+    return rules;
+}
+
+static struct function *function_new(const char *name, const struct module *library)
+{
+    struct gathering all = {.library = library, .pattern = WIRE_NONE};
+    patterns_named(name, count_rules, &all);
+    if (all.pattern_count == 0)
+        return NULL;
+    struct function *function = arena_new(sizeof *function);
+    const uint32_t *rules = gather(name, &all);
+    size_t size = text_length(name) + 1;
+    char *copy = arena_new(size);
+    if (function == NULL || rules == NULL || copy == NULL) {
+        journal_note(WIRE_NOTE_MEMORY, name);
+        return NULL;
+    }
+    memset(function, 0, sizeof *function);
+    memcpy(copy, name, size);
+    function->name = copy;
+    function->library = library;
+    function->habit = wire_habit_find(name);
+    function->rules = rules;
+    function->rule_count = all.count;
+    function->pattern = all.pattern;
+    function->pending = 1;
+    if (!classify(function)) {
+        journal_note(WIRE_NOTE_MEMORY, name);
+        return NULL;
+    }
+    note_windows(function, &all);
+    function->every_call |= runtime.calls != NULL;
+    for (uint32_t i = 0; i < all.pattern_count; i++)
+        atomic_add(&runtime.pattern_states[all.patterns[i]].bound, 1);
+    return function;
+}
+
+bool function_same_library(const struct module *a, const struct module *b)
+{
+    return a == b || (a != NULL && b != NULL && a->fingerprint == b->fingerprint &&
+                      text_equal(a->path, b->path));
+}
+
+struct function *function_of(const char *name, const struct module *library)
+{
+    struct function **bucket = &function_buckets[wire_hash(name) % 256];
+    for (struct function *f = *bucket; f != NULL; f = f->next_in_bucket)
+        if (function_same_library(f->library, library) && text_equal(f->name, name))
+            return f;
+    struct function *function = function_new(name, library);
+    if (function != NULL) {
+        function->next_in_bucket = *bucket;
+        *bucket = function;
+    }
+    return function;
+}
+void function_bound(struct function *function, struct slot *slot)
+{
+    if (function->primary != NULL)
+        return;
+    function->primary = slot;
+    function->next = functions;
+    atomic_store(&functions, function);
+}
+
+void function_publish(struct function *function)
+{
+    uint64_t calls = atomic_load(&function->primary->count);
+    uint64_t before = atomic_load(&function->published);
+    if (calls <= before || !atomic_swap_if(&function->published, before, calls))
+        return;
+    for (uint32_t i = 0; i < function->rule_count; i++)
+        atomic_add(&runtime.rule_states[function->rules[i]].reached, calls - before);
+}
+
+void functions_publish(void)
+{
+    for (struct function *f = functions; f != NULL; f = f->next)
+        function_publish(f);
+}

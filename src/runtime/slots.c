@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Slots, one per address a function was bound to, so that pointers to it stay equal; what stands in
+// a reference instead of that address; and the gates that calls pass.
+#include "runtime/runtime.h"
+
+static uint32_t slots_used;
+static uint32_t first_slot_table[512];          // most processes need no more
+static uint32_t *slot_table = first_slot_table; // slot + 1 by real address, open addressing
+static uint32_t slot_table_size = 512;          // at least twice as many as there are slots
+
+static bool is_stub(const void *address)
+{
+    return (const char *)address >= runtime_stubs && (const char *)address < runtime_stub_end;
+}
+
+static void *stub_of(const struct slot *slot)
+{
+    return (void *)(runtime_stubs + (slot - runtime_slots) * RUNTIME_STUB_SIZE);
+}
+// A page that is read first and then written costs two faults.
+void slots_prepare(void)
+{
+    *(volatile uint32_t *)first_slot_table = 0;
+}
+static uint32_t *slot_entry(const char *name, const void *real)
+{
+    const struct module *library = module_at((uintptr_t)real);
+    uint32_t mask = slot_table_size - 1;
+    uint32_t at = (uint32_t)random_mix((uintptr_t)real) & mask;
+    while (slot_table[at] != 0) {
+        const struct slot *slot = &runtime_slots[slot_table[at] - 1];
+        if (slot->real == real && text_equal(slot->function->name, name) &&
+            function_same_library(slot->function->library, library))
+            break;
+        at = (at + 1) & mask;
+    }
+    return &slot_table[at];
+}
+
+static bool slot_table_grow(void)
+{
+    uint32_t size = 4 * slot_table_size;
+    uint32_t *table = arena_new(size * sizeof *table);
+    if (table == NULL)
+        return false;
+    memset(table, 0, size * sizeof *table);
+    for (uint32_t i = 0; i < slots_used; i++) {
+        uint32_t at = (uint32_t)random_mix((uintptr_t)runtime_slots[i].real);
+        while (table[at & (size - 1)] != 0)
+            at++;
+        table[at & (size - 1)] = i + 1;
+    }
+    slot_table = table;
+    slot_table_size = size;
+    return true;
+}
+
+static struct slot *slot_of(const char *name, void *real, const struct hook *hook)
+{
+    uint32_t *entry = slot_entry(name, real);
+    if (*entry != 0)
+        return &runtime_slots[*entry - 1];
+    if (2 * slots_used >= slot_table_size && slot_table_grow())
+        entry = slot_entry(name, real);
+    if (slots_used == RUNTIME_SLOTS || slots_used + 1 == slot_table_size) {
+        journal_note(WIRE_NOTE_NO_SLOTS, name);
+        return NULL;
+    }
+    struct function *function = function_of(name, module_at((uintptr_t)real));
+    if (function == NULL)
+        return NULL;
+    struct slot *slot = &runtime_slots[slots_used];
+    slot->real = real;
+    slot->original = hook != NULL ? hook->replacement : real;
+    slot->gate = (void *)runtime_gate_full;
+    slot->length = UINT64_MAX;
+    slot->function = function;
+    function_bound(function, slot);
+    *entry = ++slots_used;
+    return slot;
+}
+
+void *slot_replacement(const char *name, void *real, bool with_rules, const struct hook *hook)
+{
+    if (is_stub(real) || symbol_programs_plt(name) == real)
+        return NULL;
+    if (hook != NULL && hook_real(hook->real, hook->name) != real)
+        hook = NULL; // another function of that name
+    struct slot *slot = with_rules ? slot_of(name, real, hook) : NULL;
+    if (slot != NULL)
+        return stub_of(slot);
+    return hook != NULL ? hook->replacement : NULL;
+}
+
+void *slot_pointer(const char *name, void *real, bool with_rules)
+{
+    return slot_replacement(name, real, with_rules && function_wanted(name) != WANTED_NOT,
+                            hook_find(name));
+}
+// Gates.
+
+// Takes no lock: a signal handler may make a function's first call while the thread holds one. A
+// thread that reads in between looks at a call too many.
+static void watch_callers(struct slot *slot, uint64_t low, uint64_t length)
+{
+    atomic_store(&slot->length, UINT64_MAX);
+    atomic_store(&slot->low, low);
+    atomic_store(&slot->length, length);
+}
+
+void slot_refresh_gate(struct slot *slot)
+{
+    struct function *function = slot->function;
+    uint64_t low, length;
+    atomic_store(&slot->gate, (void *)runtime_gate_full);
+    watch_callers(slot, 0, UINT64_MAX);
+    if (!function->started || slot != function->primary || function->starts_after != 0 ||
+        function->asks_after != 0)
+        return;
+    if (runtime.calls != NULL) {
+        if (record_is_all(function))
+            atomic_store(&slot->gate, (void *)runtime_gate_record);
+        return;
+    }
+    if (function->site_count == function->rule_count && function->rule_count != 0) {
+        atomic_store(&slot->gate, (void *)runtime_gate_sites);
+    } else if (function->rule_count == 1) {
+        const struct wire_rule *rule = &runtime.rules[function->rules[0]];
+        if (rule->site != WIRE_NONE && query_single_range(rule->site, &low, &length))
+            watch_callers(slot, low, length);
+    }
+}
+
+void slots_refresh_gates(void)
+{
+    for (uint32_t i = 0; i < slots_used; i++)
+        slot_refresh_gate(&runtime_slots[i]);
+}
