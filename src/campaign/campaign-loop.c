@@ -13,7 +13,6 @@
 #define PROGRESS_NS     100000000u
 #define WAIT_MS         100
 #define FIRST_LOOK      30   // counted trials before the interval is looked at
-#define CONFIDENCE      0.95 // of the interval that ends a campaign
 #define INVALID_MOST    100  // trials in a row that could not be run
 #define FOLLOWING_SHARE 4    // of the time that is left
 #define WORK_AHEAD_S    0.05 // trials that take longer do not wait in a slot
@@ -65,7 +64,7 @@ static bool interval_reached(struct campaign *campaign)
     if (campaign->limits->until_interval <= 0 || n < campaign->next_look)
         return false;
     campaign->next_look = n + (n / 10 > 10 ? n / 10 : 10);
-    struct stats_interval interval = stats_wilson(campaign->ledger.failures, n, CONFIDENCE);
+    struct stats_interval interval = stats_wilson(campaign->ledger.failures, n, STATS_CONFIDENCE);
     // The interval lies around the share unevenly: what counts is its longer side.
     double share = (double)campaign->ledger.failures / (double)n;
     double up = interval.high - share, down = share - interval.low;

@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEFAULT_STORE "ordeal.db"
 #define EXIT_FINDINGS 1
 #define EXIT_UNTESTED 3
 
@@ -116,7 +115,7 @@ struct error *campaign_define_checked(const struct campaign_words *words,
 
 const char *campaign_store_path(const struct campaign_job *job)
 {
-    return job->store != NULL ? job->store : DEFAULT_STORE;
+    return job->store != NULL ? job->store : STORE_DEFAULT;
 }
 
 // Whoever pipes something into the command line means it for the workload.
@@ -131,23 +130,6 @@ static void warn_of_input(const struct definition *definition,
                                      "gives it one");
 }
 
-static struct error *note_any(void *data, const struct store_campaign *row)
-{
-    *(bool *)data = true;
-    return NULL;
-}
-
-// A test that could not even begin leaves no file behind.
-static void discard_empty(const char *path, struct store *store)
-{
-    bool any = false;
-    struct error *error = store_each_campaign(store, note_any, &any);
-    store_close(store);
-    if (error == NULL && !any)
-        unlink(path);
-    error_free(error);
-}
-
 struct error *campaign_carry_out(const struct campaign_job *job, struct store **ret_store,
                                  struct campaign_end *ret_end)
 {
@@ -160,7 +142,6 @@ struct error *campaign_carry_out(const struct campaign_job *job, struct store **
     // A limit on the size of files is to be an error of the store, not our death.
     signal(SIGXFSZ, SIG_IGN);
     _cleanup_(store_closep) struct store *store = NULL;
-    bool fresh = access(path, F_OK) < 0;
     TRY(store_open(path, STORE_WRITE, &store));
     struct progress *progress = NULL;
     TRY(progress_new(job->quiet, &progress));
@@ -173,7 +154,7 @@ struct error *campaign_carry_out(const struct campaign_job *job, struct store **
     progress_free(progress);
     if (error == NULL)
         *ret_store = TAKE(store);
-    else if (fresh)
-        discard_empty(path, TAKE(store));
+    else
+        store_discard(TAKE(store)); // a test that could not even begin leaves no file behind
     return error;
 }

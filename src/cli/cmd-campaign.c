@@ -14,8 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CONFIDENCE 0.95
-
 struct settings {
     struct option_list flags;
     bool sweep, persistent, private_network, long_lived;
@@ -120,13 +118,14 @@ static struct error *print_sample_size(const char *text)
     for (int i = 0; i < VERDICTS; i++)
         counted += verdict_facts[i].counts;
     _cleanup_(buffer_deinit) struct buffer out = {0};
-    TRY(buffer_printf(&out,
-                      "%llu trials estimate one proportion to %g to either side, with 95 %% "
-                      "confidence\n"
-                      "%llu trials do so for all %zu verdicts at once (Bonferroni)\n",
-                      (unsigned long long)stats_sample_size(width, CONFIDENCE, -1), width,
-                      (unsigned long long)stats_sample_size_bonferroni(width, CONFIDENCE, counted),
-                      counted));
+    TRY(buffer_printf(
+        &out,
+        "%llu trials estimate one proportion to %g to either side, with 95 %% "
+        "confidence\n"
+        "%llu trials do so for all %zu verdicts at once (Bonferroni)\n",
+        (unsigned long long)stats_sample_size(width, STATS_CONFIDENCE, -1), width,
+        (unsigned long long)stats_sample_size_bonferroni(width, STATS_CONFIDENCE, counted),
+        counted));
     return output_print(&out);
 }
 

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONFIDENCE        0.95
 #define EXIT_NOT_THE_SAME 1
 
 struct settings {
@@ -76,7 +75,7 @@ static struct error *put_once(int64_t trial, const struct replay_end *end, struc
 
 static struct error *put_many(int64_t trial, const struct replay_end *end, struct buffer *text)
 {
-    struct stats_interval interval = stats_wilson(end->repeated, end->times, CONFIDENCE);
+    struct stats_interval interval = stats_wilson(end->repeated, end->times, STATS_CONFIDENCE);
     TRY(buffer_printf(
         text,
         "trial %lld: %s repeated %llu of %llu times: %.1f %% (95 %% interval: %.1f %% "
@@ -94,7 +93,7 @@ static struct error *put_json(int64_t trial, const struct replay_end *end, struc
 {
     _cleanup_(json_release) json_t *root = json_object();
     struct json_maker maker = {.failed = root == NULL};
-    struct stats_interval interval = stats_wilson(end->repeated, end->times, CONFIDENCE);
+    struct stats_interval interval = stats_wilson(end->repeated, end->times, STATS_CONFIDENCE);
     json_add_integer(&maker, root, "trial", (uint64_t)trial);
     json_add_string(&maker, root, "before", verdict_facts[end->before].name);
     json_add_integer(&maker, root, "times", end->times);
@@ -137,7 +136,7 @@ static struct error *debug(struct store *store, int64_t trial, int *ret_status)
 static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct settings *settings = data;
-    const char *path = settings->store != NULL ? settings->store : "ordeal.db";
+    const char *path = settings->store != NULL ? settings->store : STORE_DEFAULT;
     _cleanup_(store_closep) struct store *store = NULL;
     int64_t trial = 0;
     TRY(store_open(path, STORE_READ, &store));

@@ -31,7 +31,7 @@ static struct error *show_trial(const struct settings *settings, const char *nam
     _cleanup_(store_closep) struct store *store = NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0};
     int64_t trial = 0;
-    TRY(store_open(settings->store != NULL ? settings->store : "ordeal.db", STORE_READ, &store));
+    TRY(store_open(settings->store != NULL ? settings->store : STORE_DEFAULT, STORE_READ, &store));
     TRY(trial_find(store, name, &trial));
     TRY(settings->json ? report_trial_json(store, trial, &how, &text)
                        : report_trial_text(store, trial, &how, &text));

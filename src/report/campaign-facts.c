@@ -7,6 +7,7 @@
 #include "base/shell.h"
 #include "base/utf8.h"
 #include "report/text.h"
+#include "stats/stats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -156,7 +157,7 @@ struct error *campaign_facts_load(struct campaign_facts *facts,
     *facts = (struct campaign_facts){
         .store = subject->store,
         .options = options,
-        .confidence = options->confidence != 0 ? options->confidence : 0.95,
+        .confidence = options->confidence != 0 ? options->confidence : STATS_CONFIDENCE,
     };
     TRY(store_find_campaign(facts->store, subject->campaign, &facts->campaign));
     TRY(load_counts(facts));
@@ -215,7 +216,7 @@ static struct error *put_store(const struct campaign_facts *facts, struct buffer
     const char *database = facts->options->database;
     if (database == NULL)
         database = store_path(facts->store);
-    if (strcmp(database, "ordeal.db") == 0 || strcmp(database, "./ordeal.db") == 0)
+    if (strcmp(database, STORE_DEFAULT) == 0 || strcmp(database, "./" STORE_DEFAULT) == 0)
         return NULL;
     TRY(buffer_printf(text, " --db "));
     return shell_put_word(text, database);

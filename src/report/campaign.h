@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 struct report_options {
-    double confidence;    // of intervals; 0: 0.95
+    double confidence;    // of intervals; 0: STATS_CONFIDENCE
     const char *group_by; // one of report_groupings; NULL: what is worth showing
     const char *database; // the store as the user would name it, for commands; NULL: by its path
     const char *resumed;  // the command that goes on with it: "test"; NULL: "campaign"

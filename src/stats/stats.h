@@ -13,6 +13,8 @@ struct stats_interval {
     double low, high;
 };
 
+#define STATS_CONFIDENCE 0.95 // of intervals, where nobody says otherwise
+
 // Wilson's score interval of a proportion, e.g. confidence 0.95. All of [0, 1] when n is 0.
 struct stats_interval stats_wilson(uint64_t hits, uint64_t n, double confidence);
 // Likewise of a share that was estimated as well as n equal trials would have done.

@@ -64,6 +64,7 @@ struct store {
     enum store_mode mode;
     struct store_lock *lock;
     pid_t owner;
+    bool made;                   // the file was not there before
     bool in_transaction, doomed; // doomed: something in it failed, it will not be committed
     sqlite3_stmt *idle[QUERIES];
 };

@@ -42,10 +42,19 @@ static struct error *make_uri(const char *path, const char *options, struct buff
     return buffer_printf(ret_uri, "%s", options);
 }
 
+// A file is made before, with a mode of our choice, unless only a link to it is there.
+static int opening(const struct store *store)
+{
+    struct stat facts;
+    if (store->mode == STORE_READ)
+        return SQLITE_OPEN_READONLY;
+    bool link = lstat(store->path, &facts) == 0 && S_ISLNK(facts.st_mode);
+    return SQLITE_OPEN_READWRITE | (link ? SQLITE_OPEN_CREATE : 0);
+}
+
 static struct error *connect(struct store *store, const char *options)
 {
-    int flags = store->mode == STORE_READ ? SQLITE_OPEN_READONLY
-                                          : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    int flags = opening(store);
     _cleanup_(buffer_deinit) struct buffer uri = {0};
     TRY(make_uri(store->path, options, &uri));
     sqlite3_close(TAKE(store->database));
@@ -162,24 +171,56 @@ static struct error *use_log(struct store *store)
 
 // The file holds the environment of the workload and what it printed: nobody else's business. The
 // files beside it get its mode from SQLite. Closing it drops no lock: there is none on a new file.
-static struct error *make_private(const char *path)
+static struct error *make_private(struct store *store)
 {
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
-    if (descriptor < 0)
-        return errno == EEXIST ? NULL : error_from_errno(errno, "%s: cannot be made", path);
+    int descriptor = open(store->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+    store->made = descriptor >= 0;
+    if (!store->made)
+        return errno == EEXIST ? NULL : error_from_errno(errno, "%s: cannot be made", store->path);
     close(descriptor);
     return NULL;
+}
+
+static bool is_missing(const char *path)
+{
+    struct stat facts;
+    return lstat(path, &facts) != 0 && errno == ENOENT;
+}
+
+// Whether the name leads elsewhere by now.
+static bool has_moved(struct store *store)
+{
+    int moved = 0;
+    return sqlite3_file_control(store->database, "main", SQLITE_FCNTL_HAS_MOVED, &moved) ==
+               SQLITE_OK &&
+           moved != 0;
+}
+
+// Somebody who made the file, or found ours, may discard it until we have the lock.
+static struct error *take(struct store *store)
+{
+    for (;;) {
+        TRY(make_private(store));
+        struct error *error = connect(store, "");
+        if (error != NULL && is_missing(store->path)) {
+            error_free(error);
+            continue;
+        }
+        TRY(error);
+        if (sqlite3_db_readonly(store->database, "main") != 0)
+            return error_new("%s: cannot be written", store->path);
+        // By the name without links: the lock must not depend on how the file is called.
+        TRY(store_lock_take(sqlite3_db_filename(store->database, "main"), &store->lock));
+        if (!has_moved(store))
+            return NULL;
+        store_lock_release(TAKE(store->lock));
+    }
 }
 
 static struct error *open_to_write(struct store *store)
 {
     int64_t version;
-    TRY(make_private(store->path));
-    TRY(connect(store, ""));
-    if (sqlite3_db_readonly(store->database, "main") != 0)
-        return error_new("%s: cannot be written", store->path);
-    // By the name without links: the lock must not depend on how the file is called.
-    TRY(store_lock_take(sqlite3_db_filename(store->database, "main"), &store->lock));
+    TRY(take(store));
     TRY(check_schema(store, &version));
     // Debian's SQLite overwrites what is deleted and vacuums by itself; neither is worth its time.
     TRY(store_execute(store, "PRAGMA auto_vacuum = NONE; PRAGMA secure_delete = OFF;"
@@ -220,7 +261,7 @@ struct error *store_open(const char *path, enum store_mode mode, struct store **
     return NULL;
 }
 
-void store_close(struct store *store)
+static void close_file(struct store *store, bool discard)
 {
     if (store == NULL)
         return;
@@ -233,9 +274,31 @@ void store_close(struct store *store)
     for (unsigned i = 0; i < QUERIES; i++)
         sqlite3_finalize(store->idle[i]);
     sqlite3_close(store->database);
+    // Under the lock: the next one may be somebody else's.
+    if (discard)
+        unlink(store->path);
     store_lock_release(store->lock);
     free(store->path);
     free(store);
+}
+
+void store_close(struct store *store)
+{
+    close_file(store, false);
+}
+
+static struct error *note_any(void *data, const struct store_campaign *row)
+{
+    *(bool *)data = true;
+    return NULL;
+}
+
+void store_discard(struct store *store)
+{
+    bool any = false;
+    struct error *error = store_each_campaign(store, note_any, &any);
+    close_file(store, error == NULL && !any && store->made);
+    error_free(error);
 }
 
 const char *store_path(const struct store *store)

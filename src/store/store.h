@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define STORE_DEFAULT "ordeal.db" // in the working directory, where nobody says otherwise
+
 struct store;
 
 enum store_mode {
@@ -26,6 +28,8 @@ static inline void store_closep(struct store **store)
 {
     store_close(*store);
 }
+// Closes it; a file that store_open() made and that holds no campaign goes, too.
+void store_discard(struct store *store);
 const char *store_path(const struct store *store); // as it was given to store_open()
 
 // Everything between is stored as a whole; a reader sees the file as it was at one moment. Writing

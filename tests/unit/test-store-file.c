@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -416,6 +417,77 @@ static void odd_names(void **state)
     free(before);
 }
 
+static bool discard_leaves_it(void (*before)(struct store *))
+{
+    struct store *store = open_store(STORE_WRITE);
+    if (before != NULL)
+        before(store);
+    store_discard(store);
+    return access(help_path, F_OK) == 0;
+}
+
+static void add_campaign(struct store *store)
+{
+    struct store_campaign row = some_campaign();
+    must(store_add_campaign(store, &row));
+}
+
+static void only_what_is_new_and_empty_is_discarded(void **state)
+{
+    assert_false(discard_leaves_it(NULL));
+    assert_true(discard_leaves_it(add_campaign));
+    assert_int_equal(unlink(help_path), 0);
+    store_close(open_store(STORE_WRITE));
+    assert_true(discard_leaves_it(NULL)); // it was there before
+}
+
+// The name goes before the lock, or it could be the next controller's.
+static void discarding_is_done_under_the_lock(void **state)
+{
+    char events[4096];
+    size_t removed = 0;
+    struct store *store = open_store(STORE_WRITE);
+    int watch = inotify_init1(IN_CLOEXEC);
+    assert_true(inotify_add_watch(watch, help_directory, IN_DELETE) >= 0);
+    store_discard(store);
+    ssize_t size = read(watch, events, sizeof events);
+    const char *last = "";
+    for (ssize_t at = 0; at < size; removed++) {
+        const struct inotify_event *event = (const void *)(events + at);
+        last = event->name;
+        at += (ssize_t)(sizeof *event + event->len);
+    }
+    assert_true(removed >= 2);
+    assert_string_equal(last, "c.db-lock");
+    close(watch);
+}
+
+static unsigned openings;
+
+static int discard_once(sqlite3 *database, const char **message, const void *functions)
+{
+    if (openings++ == 0)
+        assert_int_equal(unlink(help_path), 0);
+    return SQLITE_OK;
+}
+
+// Somebody else did so just when this one had opened the file: it takes a new one.
+static void a_discarded_file_is_not_written_to(void **state)
+{
+    void (*hook)(void) = (void (*)(void))discard_once;
+    openings = 0;
+    assert_int_equal(sqlite3_auto_extension(hook), SQLITE_OK);
+    struct store *store = open_store(STORE_WRITE);
+    sqlite3_cancel_auto_extension(hook);
+    assert_int_equal(openings, 2);
+    add_campaign(store);
+    store_close(store);
+    store = open_store(STORE_READ);
+    _cleanup_(store_campaign_deinit) struct store_campaign row = {0};
+    must(store_find_campaign(store, 0, &row));
+    store_close(store);
+}
+
 int main(void)
 {
 #define STORE_TEST(function) cmocka_unit_test_setup_teardown(function, help_setup, help_teardown)
@@ -429,6 +501,9 @@ int main(void)
         STORE_TEST(read_only_places),
         STORE_TEST(for_the_owner_only),
         STORE_TEST(odd_names),
+        STORE_TEST(only_what_is_new_and_empty_is_discarded),
+        STORE_TEST(discarding_is_done_under_the_lock),
+        STORE_TEST(a_discarded_file_is_not_written_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
