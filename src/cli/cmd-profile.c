@@ -191,8 +191,8 @@ static struct error *put_tables(const struct libraries *libraries, const struct 
     for (size_t i = 0; i < libraries->imports.undefined.count; i++)
         TRY(buffer_printf(text, "%s  %s\n", i == 0 ? "defined by no library\n" : "",
                           libraries->imports.undefined.items[i]));
-    TRY(buffer_printf(text, "%zu functions, %zu with errors, %zu unknown", counts.functions,
-                      counts.failing, counts.unknown));
+    TRY(buffer_printf(text, "%zu function%s, %zu with errors, %zu unknown", counts.functions,
+                      counts.functions == 1 ? "" : "s", counts.failing, counts.unknown));
     if (counts.cut != 0)
         TRY(buffer_printf(text, ", %zu not looked at completely", counts.cut));
     TRY(buffer_printf(text, ", "));
@@ -206,12 +206,13 @@ static struct error *put_agreement(const struct libraries *libraries,
     struct profile_agreement agreement = {0};
     for (size_t i = 0; i < libraries->profiles.count; i++)
         TRY(report_profile_man(&libraries->profiles.items[i], view, &agreement, text));
-    return buffer_printf(text,
-                         "%zu functions with a manual page, %zu agree with it; of the errors, %zu "
-                         "documented and found, %zu documented but not found, %zu found but not "
-                         "documented\n",
-                         agreement.functions, agreement.agreeing, agreement.both, agreement.missing,
-                         agreement.extra);
+    return buffer_printf(
+        text,
+        "%zu function%s with a manual page, %zu agree%s with it; of the errors, %zu "
+        "documented and found, %zu documented but not found, %zu found but not "
+        "documented\n",
+        agreement.functions, agreement.functions == 1 ? "" : "s", agreement.agreeing,
+        agreement.agreeing == 1 ? "s" : "", agreement.both, agreement.missing, agreement.extra);
 }
 
 // A name that nothing is called by is rather a mistake than a question.

@@ -118,6 +118,9 @@ static unsigned made_by(const struct isa_fact *fact)
     }
 }
 
+// What happened to a result between where it is made and where the function ends.
+enum touched { UNTOUCHED, LOOKED_AT, PUT_ELSEWHERE };
+
 #define MOST_BACK 48 // blocks
 #define TINY      12 // instructions
 
@@ -131,12 +134,16 @@ struct making {
     bool own;       // an instruction of its own makes a result
     bool nothing;   // there is a way out on which nothing can be in the result's place
     bool never;     // there is one from the function's beginning on which nothing is put there
+    bool fresh;     // memory that was got is there, and was only looked at
+    bool kept;      // likewise, but it was put elsewhere, too
     uint32_t seen[MOST_BACK];
+    uint8_t seen_touched[MOST_BACK];
     unsigned seen_count;
 };
 
 // What a function returns that returns what a callee did.
-static unsigned from_callee(struct making *making, uint32_t callee, unsigned passes)
+static unsigned from_callee(struct making *making, uint32_t callee, unsigned passes,
+                            enum touched touched)
 {
     if (callee == FLOW_NONE)
         return passes;
@@ -149,15 +156,17 @@ static unsigned from_callee(struct making *making, uint32_t callee, unsigned pas
     }
     if ((hints & HINT_IGNORED) != 0)
         passes &= ~(unsigned)HINT_MADE;
+    making->fresh |= touched == LOOKED_AT && (hints & HINT_ALLOCATES) != 0;
+    making->kept |= touched == PUT_ELSEWHERE && (hints & HINT_ALLOCATES) != 0;
     return passes | (hints & (HINT_MADE_WIDE | HINT_MADE_NARROW)) |
            (hints_say_pointer(hints) ? HINT_MADE_POINTER : 0);
 }
 
-static bool reads_result(const struct isa_fact *fact)
+static enum touched touches_result(const struct isa_fact *fact)
 {
-    bool memory = (fact->flags & ISA_MEMORY) != 0;
-    if (memory && (fact->base == ISA_RETURN || fact->index == ISA_RETURN))
-        return true;
+    bool memory =
+        (fact->flags & ISA_MEMORY) != 0 && (fact->base == ISA_RETURN || fact->index == ISA_RETURN);
+    bool source = fact->src == ISA_RETURN;
     switch (fact->kind) {
     case ISA_CONSTANT:
     case ISA_NOTHING:
@@ -167,13 +176,16 @@ static bool reads_result(const struct isa_fact *fact)
     case ISA_LOAD:
     case ISA_ADDRESS:
     case ISA_SET:
-        return false;
+        return memory ? LOOKED_AT : UNTOUCHED;
+    case ISA_COMPARE:
+    case ISA_TEST:
+        return memory || source || fact->dst == ISA_RETURN ? LOOKED_AT : UNTOUCHED;
     case ISA_COPY:
     case ISA_STORE:
     case ISA_PUSH:
-        return fact->src == ISA_RETURN;
+        return source ? PUT_ELSEWHERE : memory ? LOOKED_AT : UNTOUCHED;
     default:
-        return fact->src == ISA_RETURN || fact->dst == ISA_RETURN;
+        return source || fact->dst == ISA_RETURN ? PUT_ELSEWHERE : memory ? LOOKED_AT : UNTOUCHED;
     }
 }
 
@@ -227,18 +239,20 @@ static bool returns_if_set(const struct flow_image *image, const struct flow_edg
            test->dst == ISA_RETURN && test->width == 4;
 }
 
-// Whether the result is only put elsewhere when it is seen again on the same path: `read`.
-static void look_back(struct making *making, uint32_t number, bool read)
+// `touched`: since then, on the same path.
+static void look_back(struct making *making, uint32_t number, enum touched touched)
 {
     const struct flow_image *image = making->image;
     const struct flow_block *block = &image->blocks.items[number];
     for (unsigned i = 0; i < making->seen_count; i++)
-        if (making->seen[i] == number)
+        if (making->seen[i] == number &&
+            (touched != PUT_ELSEWHERE || making->seen_touched[i] == PUT_ELSEWHERE))
             return;
     if (making->seen_count == MOST_BACK) {
         making->hints |= HINT_MADE; // who knows
         return;
     }
+    making->seen_touched[making->seen_count] = (uint8_t)touched;
     making->seen[making->seen_count++] = number;
     for (uint32_t i = block->count; i-- > 0;) {
         const struct isa_fact *fact = &image->facts.items[block->first + i];
@@ -247,28 +261,31 @@ static void look_back(struct making *making, uint32_t number, bool read)
             bool result =
                 call ? making->tiny && !wakes(image, block, i) : (fact->flags & ISA_THREAD) == 0;
             if (result)
-                making->hints |=
-                    (call ? 0 : made_by(fact)) | (read && !call ? HINT_LEFT : HINT_MADE);
-            making->own |= result && !read;
-            making->never |= read && fact->kind == ISA_LOAD && is_called(image, block);
+                making->hints |= (call ? 0 : made_by(fact)) |
+                                 (touched != UNTOUCHED && !call ? HINT_LEFT : HINT_MADE);
+            making->own |= result && touched == UNTOUCHED;
+            making->never |=
+                touched != UNTOUCHED && fact->kind == ISA_LOAD && is_called(image, block);
             return;
         }
         if (is_canary(fact)) {
             making->hints |= HINT_MADE;
             making->own = true;
         }
-        read |= reads_result(fact);
+        enum touched here = touches_result(fact);
+        touched = here > touched ? here : touched;
     }
     making->never |= number == making->entry;
     for (uint32_t i = 0; i < block->in_count; i++) {
         const struct flow_edge *edge = &image->edges.items[block->edges_in + i];
         const struct flow_block *other = &image->blocks.items[edge->block];
-        if (!read && returns_if_set(image, edge))
+        if (touched == UNTOUCHED && returns_if_set(image, edge))
             making->hints |= HINT_MADE;
         if (other->end == FLOW_CALLS)
-            making->hints |= from_callee(making, other->callee, read ? HINT_LEFT : HINT_PASSED);
+            making->hints |= from_callee(making, other->callee,
+                                         touched == UNTOUCHED ? HINT_PASSED : HINT_LEFT, touched);
         else
-            look_back(making, edge->block, read);
+            look_back(making, edge->block, touched);
     }
 }
 
@@ -307,16 +324,20 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
             if ((making.hints & HINT_ACTS) == 0)
                 making.hints |= acts(image, block);
             if (block->end == FLOW_TAIL)
-                making.hints |= from_callee(&making, block->callee, HINT_MADE | HINT_PASSED);
+                making.hints |=
+                    from_callee(&making, block->callee, HINT_MADE | HINT_PASSED, UNTOUCHED);
             else if (block->end == FLOW_UNKNOWN)
                 making.hints |= HINT_MADE;
             else if (block->end == FLOW_RETURNS) {
                 making.seen_count = 0;
-                look_back(&making, part->first_block + i, false);
+                look_back(&making, part->first_block + i, UNTOUCHED);
             }
         }
         range = part->next_part;
     }
+    // What was got and put nowhere would be lost, were it not returned.
+    if (making.fresh && !making.kept)
+        making.hints |= HINT_MADE | HINT_PASSED;
     // A function with a result has one on every way out. What others left behind is none.
     if (making.never || (making.nothing && !making.own))
         making.hints &= HINT_ACTS;

@@ -24,7 +24,8 @@ enum hint {
     HINT_EXPORTED = 1 << 15,     // nobody sets this but who lets go of what is not
     HINT_CALLED_TWICE = 1 << 16, // there are two callers
     HINT_CALLED_OFTEN = 1 << 17, // there are more
-    HINT_REPORTS = 1 << 18, // its name says that it tells of errors, and nobody wants its result
+    HINT_REPORTS = 1 << 18,   // its name says that it tells of errors, and nobody wants its result
+    HINT_ALLOCATES = 1 << 19, // of a callee: NULL and ENOMEM if it fails
 };
 
 // Adds what the calls in an image say about functions (by owner) and about imports.

@@ -8,6 +8,7 @@
 #include "profile/search.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <string.h>
 
 #define LONGEST_CIRCLE    64  // calls, to be noticed
@@ -110,6 +111,20 @@ static unsigned ignored(const struct profile_set *set, uint32_t number, uint32_t
     return (hints & (HINT_CALLED_OFTEN | HINT_USED)) == HINT_CALLED_OFTEN ? HINT_IGNORED : 0;
 }
 
+// Whether it can come back with NULL since there is no memory.
+static unsigned allocates(const struct profile_set *set, const struct summary *summary)
+{
+    for (size_t i = 0; i < summary->ways.count; i++) {
+        const struct way *way = &summary->ways.items[i];
+        if (way->sets_error && way->result.kind == VALUE_CONSTANT && way->result.number == 0 &&
+            (way->error.kind == VALUE_ERRORS
+                 ? error_set_has(&set->sets.items.items[way->error.set], ENOMEM)
+                 : way->error.kind == VALUE_CONSTANT && way->error.number == ENOMEM))
+            return HINT_ALLOCATES;
+    }
+    return 0;
+}
+
 static unsigned callee_hints(void *data, uint32_t callee)
 {
     struct asking *asking = data;
@@ -119,8 +134,10 @@ static unsigned callee_hints(void *data, uint32_t callee)
     if (error != NULL || node.function == FLOW_NONE)
         return HINT_MADE;
     const struct module *module = &asking->set->modules.items[node.module];
-    unsigned hints =
-        module->states[node.function] == STATE_DONE ? module->hints[node.function] : HINT_MADE;
+    bool done = module->states[node.function] == STATE_DONE;
+    unsigned hints = done ? module->hints[node.function] |
+                                allocates(asking->set, &module->summaries[node.function])
+                          : HINT_MADE;
     return hints | ignored(asking->set, asking->module, callee);
 }
 

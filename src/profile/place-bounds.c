@@ -86,8 +86,10 @@ bool place_bounds(const struct flow_image *image, const struct flow_block *block
         else if (!place_of_memory(image, block, i, &ret_bounds->place))
             return false;
         int64_t number = fact->kind == ISA_TEST ? 0 : fact->value;
-        if (fact->kind == ISA_TEST // of a register with itself
-                ? fact->src != fact->dst || fact->src == ISA_NONE
+        // A register with itself, or with some bits of which one is set: then it is not zero.
+        bool some = fact->dst == ISA_NONE && condition == ISA_IF_NE;
+        if (fact->kind == ISA_TEST
+                ? fact->src == ISA_NONE || (fact->src != fact->dst && !some)
                 : fact->dst != ISA_NONE && !place_number(image, block, i, fact->dst, &number))
             return false;
         bool known = bounds_of(condition, number, &ret_bounds->bounds);

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "elf/tables.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,13 +189,19 @@ static bool mentions(const struct way *way, uint8_t argument)
     return found;
 }
 
+// Whether an argument is wrong, so that what is known of one is why.
+static bool complains(const struct way *way)
+{
+    return way->sets_error && way->error.kind == VALUE_CONSTANT && way->error.number == EINVAL;
+}
+
 // What has to be true of an argument at the function's beginning.
 static void add_condition(const struct story *story, struct way *way)
 {
     for (unsigned i = 0; i < story->known_count; i++) {
         int argument = story->at_entry ? place_argument(story->known[i].place) : -1;
         if (argument < 0 || way->conditional ||
-            (!story->narrowed && !mentions(way, (uint8_t)argument)))
+            (!story->narrowed && !complains(way) && !mentions(way, (uint8_t)argument)))
             continue;
         way->conditional = true;
         way->argument = (uint8_t)argument;

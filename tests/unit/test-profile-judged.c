@@ -38,7 +38,17 @@ static const char source[] =
     "    sink = n; return 0;\n"
     "}\n"
     "void *fresh(void) { return allocate(100); }\n" // NULL is
-    "void empty(struct list *list) {\n"             // nothing is returned
+    "struct list *start(void) {\n"                  // NULL is: what is got is not put elsewhere
+    "    struct list *list = malloc(sizeof *list);\n"
+    "    if (list != NULL) { list->next = NULL; list->numbers = NULL; }\n"
+    "    return list;\n"
+    "}\n"
+    "struct list *spare;\n"
+    "void prepare(void) {\n" // nothing is returned: it is
+    "    struct list *list = malloc(sizeof *list);\n"
+    "    if (list != NULL) { list->next = spare; spare = list; }\n"
+    "}\n"
+    "void empty(struct list *list) {\n" // nothing is returned
     "    if (list == NULL) return;\n"
     "    if (list->numbers != NULL) list->numbers[0] = 0;\n"
     "    list->next = NULL;\n"
@@ -155,6 +165,8 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "keep", "0");
     expect(&item.profile, "extend", "-1 2");
     expect(&item.profile, "fresh", "0");
+    expect(&item.profile, "start", "0");
+    expect(&item.profile, "prepare", "");
     expect(&item.profile, "empty", "");
     expect(&item.profile, "finish", "");
     expect(&item.profile, "level", "");

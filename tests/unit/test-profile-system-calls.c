@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include <cmocka.h>
@@ -58,6 +59,11 @@ static void test_memory(void **state)
     assert_int_equal(memory->argument, 4);
     assert_int_equal(memory->value, -1);
     assert_int_equal(memory->error, ENOMEM);
+    const struct system_call_case *access = system_call_case(SYS_mprotect);
+    assert_non_null(access);
+    assert_int_equal(access->argument, 2);
+    assert_int_equal(access->value, PROT_READ | PROT_WRITE);
+    assert_int_equal(access->error, ENOMEM);
     assert_null(system_call_case(SYS_read));
     assert_false(error_set_has(system_call_errors(NULL, SYS_mmap), EINTR));
     assert_false(error_set_has(system_call_errors(NULL, SYS_mprotect), EINTR));
