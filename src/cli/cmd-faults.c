@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "campaign/ir-run.h"
+#include "cli/faults-counted.h"
 #include "cli/faults-show.h"
 #include "elf/object.h"
 #include "report/text.h"
@@ -16,7 +17,7 @@
 
 struct settings {
     struct option_list types, files, functions;
-    const char *output, *binary;
+    const char *output, *binary, *counts;
     struct option_number process;
     bool json, all, enabled, executed;
 };
@@ -30,6 +31,9 @@ static const struct option options[] = {
     {"enabled", 'e', OPTION_FLAG, NULL, "list only those that are enabled", FIELD(enabled)},
     {"executed", 'x', OPTION_FLAG, NULL,
      "list only those in code that the command after '--' executes; runs it", FIELD(executed)},
+    {"counts", 'c', OPTION_FILE, "DIR",
+     "list only those in code that was executed when 'ordeal fidelity --keep DIR' counted",
+     FIELD(counts)},
     {"all", 'a', OPTION_FLAG, NULL, "list also those that have no code", FIELD(all)},
     {"json", 0, OPTION_FLAG, NULL, "print as JSON, one line for each", FIELD(json)},
     {"output", 'o', OPTION_FILE, "FILE", "leave the program as it is and write a changed copy",
@@ -69,6 +73,18 @@ static char **take_command(char **operands)
     return NULL;
 }
 
+static struct error *list_counted(const struct settings *settings, char **operands)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    _cleanup_(faults_counted_deinit) struct faults_counted counted = {0};
+    if (settings->executed || operands[1] != NULL)
+        return error_new("--counts takes one program and runs nothing: 'ordeal faults list -c DIR "
+                         "PROGRAM'");
+    TRY(faults_counted_read(operands[0], settings->counts, &counted));
+    TRY(put_list(settings, counted.subject.images.items, counted.executed, &text));
+    return output_print(&text);
+}
+
 static struct error *list_executed(const struct settings *settings, char **operands)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
@@ -90,6 +106,8 @@ static struct error *list(const struct settings *settings, char **operands)
     _cleanup_(buffer_deinit) struct buffer text = {0};
     if (operands[0] == NULL)
         return error_new("which program? 'ordeal faults PROGRAM' lists the faults inside");
+    if (settings->counts != NULL)
+        return list_counted(settings, operands);
     if (settings->executed)
         return list_executed(settings, operands);
     for (size_t i = 0; operands[i] != NULL; i++) {
@@ -315,6 +333,7 @@ const struct command cmd_faults = {
     .summary = "List, enable and disable the software faults inside a program.",
     .operands = "[list|verify] PROGRAM...\n"
                 "       ordeal faults [list] -x PROGRAM -- COMMAND...\n"
+                "       ordeal faults [list] -c DIR PROGRAM\n"
                 "       ordeal faults [OPTION]... enable PROGRAM FAULT...\n"
                 "       ordeal faults [OPTION]... disable PROGRAM [FAULT...|all]\n"
                 "       ordeal faults run [-i FILE] FAULT... -- COMMAND...",

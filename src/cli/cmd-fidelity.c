@@ -73,7 +73,15 @@ static struct error *add_workload(struct work *work, const char *label, const ch
     struct fidelity_workload *workload = ARRAY_ADD(&work->workloads);
     if (workload == NULL)
         return error_no_memory();
-    return fidelity_workload_read(label, directory, workload);
+    TRY(fidelity_workload_read(label, directory, workload));
+    for (size_t i = 0; i < workload->runs.count; i++)
+        for (size_t j = 0; j < workload->runs.items[i].files.count; j++)
+            if (workload->runs.items[i].files.items[j].cut)
+                fprintf(stderr,
+                        "ordeal: %s: a process was killed as it began to count; what it had not "
+                        "come to counts as not executed\n",
+                        workload->runs.items[i].files.items[j].path);
+    return NULL;
 }
 
 static struct error *add_counted(struct work *work, const struct option_list *counts)

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FILE_LIMIT ((size_t)1 << 30)
 
@@ -18,14 +19,31 @@ static struct error *broken(const char *path, size_t offset, const char *what)
                      what, offset);
 }
 
+// Processes describe their counters one module after the other, each from front to back. One that
+// is killed meanwhile leaves zeros from there on.
+static bool is_begun(const struct counts_header *header)
+{
+    return header->magic == 0 || header->size == 0 || header->key == 0;
+}
+
+static bool is_blank(const struct cursor *rest)
+{
+    for (size_t i = rest->at; i < rest->size; i++)
+        if (rest->data[i] != 0)
+            return false;
+    return true;
+}
+
 static struct error *read_module(struct counts_file *file, struct cursor *cursor)
 {
     struct counts_header header;
     size_t at = cursor->at;
     cursor_copy(cursor, &header, sizeof header);
-    // A process that died before it had written anything leaves zeros.
-    if (!cursor->failed && at == 0 && header.magic == 0)
-        return cursor->at = cursor->size, NULL;
+    if (!cursor->failed && is_begun(&header) && is_blank(cursor)) {
+        file->cut = at != 0; // nothing at all: it has not come as far as to count
+        cursor->at = cursor->size;
+        return NULL;
+    }
     if (cursor->failed || header.magic != COUNTS_MAGIC)
         return broken(file->path, at, "there is something else than counts");
     if (header.version != COUNTS_VERSION)
@@ -44,6 +62,25 @@ static struct error *read_module(struct counts_file *file, struct cursor *cursor
     return NULL;
 }
 
+// The kernel's name for what a process has mapped: one whose file is gone, or that has a line
+// break, is not a path as it stands.
+static char *path_of(const char *name, size_t most)
+{
+    static const char gone[] = " (deleted)", line_break[] = "\\012";
+    char *path = strndup(name, most), *found;
+    if (path == NULL || access(path, F_OK) == 0)
+        return path;
+    size_t size = strlen(path), ending = sizeof gone - 1;
+    if (size > ending && strcmp(path + size - ending, gone) == 0)
+        path[size - ending] = '\0';
+    while (access(path, F_OK) != 0 && (found = strstr(path, line_break)) != NULL) {
+        *found = '\n';
+        memmove(found + 1, found + sizeof line_break - 1,
+                strlen(found + sizeof line_break - 1) + 1);
+    }
+    return path;
+}
+
 static struct error *parse(struct counts_file *file)
 {
     const char *data = file->bytes.data;
@@ -55,7 +92,7 @@ static struct error *parse(struct counts_file *file)
     while (cursor.at < cursor.size)
         TRY(read_module(file, &cursor));
     const char *name = data + cursor.size;
-    file->program = strndup(name, COUNTS_PAGE);
+    file->program = path_of(name, COUNTS_PAGE);
     return file->program != NULL ? NULL : error_no_memory();
 }
 

@@ -13,6 +13,7 @@ struct counts_module {
 struct counts_file {
     char *path;
     char *program; // the linked file that counted, or "" if that is not known
+    bool cut;      // a process was killed before it had described all its counters: the rest are 0
     struct buffer bytes;
     ARRAY(struct counts_module) modules;
 };

@@ -197,6 +197,8 @@ static struct error *add_candidates(struct reading *reading, size_t function)
         if (added == NULL || type == NULL)
             return error_no_memory();
         *added = (struct fidelity_candidate){.block = (size_t)(block - subject->blocks.items),
+                                             .image = (size_t)(image - subject->images.items),
+                                             .number = owner->first_candidate + i,
                                              .live = is_live(image, candidate)};
         *type = candidate->type;
         block->candidates++;

@@ -17,7 +17,8 @@ struct fidelity_block {
 
 struct fidelity_candidate {
     size_t type, block;
-    bool live; // there is a clone with it, so that it can be enabled
+    size_t image, number; // the candidate of one of subject.images
+    bool live;            // there is a clone with it, so that it can be enabled
 };
 
 struct fidelity_module { // one compiled source file

@@ -4,12 +4,15 @@
 
 #include "mutate/counts.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -127,6 +130,56 @@ static void nothing_is_nothing(void **state)
     free(made);
 }
 
+// A process that is killed while it describes its counters: what is whole is taken.
+static void what_is_whole_is_taken(void **state)
+{
+    const struct counts_header heads[] = {{0},
+                                          {COUNTS_MAGIC, COUNTS_VERSION, 0, 0, 0},
+                                          {COUNTS_MAGIC, COUNTS_VERSION, 2 * COUNTS_PAGE, 0, 0}};
+    struct made *made = make();
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        struct counts_file file;
+        made->two = heads[i];
+        made->twos[0] = 0;
+        assert_null(parse(made, sizeof *made, &file));
+        assert_true(file.cut);
+        assert_int_equal(file.modules.count, 1);
+        assert_string_equal(file.program, "/bin/made");
+        counts_file_close(&file);
+    }
+    made->two = heads[1];
+    made->twos[3] = 1; // not what a process leaves
+    expect_broken(made, sizeof *made, "cut off at byte 4096");
+    free(made);
+}
+
+// Names of files that are gone, or have a line break, as the kernel tells them.
+static void paths_are_as_they_are(void **state)
+{
+    char directory[] = "/tmp/ordeal-test-XXXXXX", path[64], noted[64];
+    struct made *made = make();
+    struct counts_file file;
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/a\nb", directory);
+    assert_int_equal(close(creat(path, 0600)), 0);
+    const char *const endings[] = {"a\\012b", "a\\012b (deleted)"};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(noted, sizeof noted, "%s/%s", directory, endings[i]);
+        strcpy(made->path, noted);
+        assert_null(parse(made, sizeof *made, &file));
+        assert_string_equal(file.program, path);
+        counts_file_close(&file);
+    }
+    assert_int_equal(close(creat(noted, 0600)), 0); // one that is called so
+    assert_null(parse(made, sizeof *made, &file));
+    assert_string_equal(file.program, noted);
+    counts_file_close(&file);
+    unlink(noted);
+    unlink(path);
+    rmdir(directory);
+    free(made);
+}
+
 static void other_builds_are_refused(void **state)
 {
     struct made *made = make();
@@ -149,10 +202,9 @@ static void other_builds_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_are_added),
-        cmocka_unit_test(broken_files_are_refused),
-        cmocka_unit_test(nothing_is_nothing),
-        cmocka_unit_test(other_builds_are_refused),
+        cmocka_unit_test(counts_are_added),      cmocka_unit_test(broken_files_are_refused),
+        cmocka_unit_test(nothing_is_nothing),    cmocka_unit_test(what_is_whole_is_taken),
+        cmocka_unit_test(paths_are_as_they_are), cmocka_unit_test(other_builds_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
