@@ -109,9 +109,14 @@ static struct error *check_service(const struct definition *definition)
     if (service->long_lived && service->load.count == 0)
         return error_new("a long-lived server needs a load between faults: --load CMD "
                          "(server.load)");
-    if (definition->injector != NULL && strcmp(definition->injector, "library") != 0)
-        return error_new("servers are led with the injector 'library' only");
-    return NULL;
+    if (definition->injector == NULL || strcmp(definition->injector, "library") == 0)
+        return NULL;
+    if (strcmp(definition->injector, "ir") != 0)
+        return error_new("servers are led with the injectors 'library' and 'ir' only");
+    return service->long_lived
+               ? error_new("the faults of 'ir' cannot be switched in a server that runs: leave out "
+                           "--long-lived (server.long_lived)")
+               : NULL;
 }
 
 static struct error *check_files(const struct definition *definition)
