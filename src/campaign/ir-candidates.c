@@ -187,11 +187,19 @@ struct error *ir_candidates(void *data,
     return NULL;
 }
 
+static bool is_any_loaded(const struct ir *self)
+{
+    for (size_t i = 0; i < self->programs.items.count; i++)
+        if (self->programs.items.items[i].loaded)
+            return true;
+    return self->programs.items.count == 0;
+}
+
 struct error *ir_remarks(void *data, struct error *(*say)(void *data, const char *sentence),
                          void *say_data)
 {
     const struct ir *self = data;
-    _cleanup_(buffer_deinit) struct buffer executed = {0}, loaded = {0}, several = {0};
+    _cleanup_(buffer_deinit) struct buffer executed = {0}, loaded = {0}, several = {0}, none = {0};
     if (self->together > 1) {
         TRY(buffer_printf(&several,
                           "each trial has %zu faults; groups of the report go by the first of them",
@@ -211,6 +219,14 @@ struct error *ir_remarks(void *data, struct error *(*say)(void *data, const char
                           "out",
                           self->not_loaded));
         TRY(say(say_data, loaded.data));
+    }
+    if (!is_any_loaded(self)) {
+        TRY(buffer_printf(&none,
+                          "the workload loads nothing that has faults inside, not even %s; if that "
+                          "is statically linked, link it dynamically: faults are switched on by "
+                          "what is loaded into it",
+                          self->programs.items.items[0].name));
+        TRY(say(say_data, none.data));
     }
     if (self->programs.cut)
         TRY(say(say_data, "there are too many files below the working directory to look for faults "
