@@ -70,7 +70,8 @@ struct error *gcov_environment(const struct gcov *gcov, char *const *environment
     size_t count = 0;
     bool given = false;
     for (; environment[count] != NULL; count++)
-        given |= strncmp(environment[count], VARIABLE "=", strlen(VARIABLE) + 1) == 0;
+        given |= environment[count][0] == VARIABLE[0] &&
+                 strncmp(environment[count], VARIABLE "=", strlen(VARIABLE) + 1) == 0;
     *ret_environment = environment;
     if (gcov->directory == NULL || given)
         return NULL;

@@ -152,7 +152,13 @@ static int direct_descriptor(struct sandbox *sandbox)
     return direct->keeper >= 0 ? direct->keeper : direct->handle;
 }
 
-static bool reap_one(struct direct *direct, pid_t pid, struct progress *progress)
+enum reaped {
+    REAPED_ONE,
+    REAPED_NONE, // they all live
+    NO_CHILDREN,
+};
+
+static enum reaped reap_one(struct direct *direct, pid_t pid, struct progress *progress)
 {
     int status;
     struct rusage usage;
@@ -161,9 +167,9 @@ static bool reap_one(struct direct *direct, pid_t pid, struct progress *progress
         got = wait4(pid, &status, WNOHANG, &usage);
     while (got < 0 && errno == EINTR);
     if (got <= 0)
-        return false;
+        return got == 0 ? REAPED_NONE : NO_CHILDREN;
     if (progress == NULL)
-        return true;
+        return REAPED_ONE;
     progress_count(progress, &usage);
     if (got == direct->command) {
         progress->command_gone = true;
@@ -171,17 +177,17 @@ static bool reap_one(struct direct *direct, pid_t pid, struct progress *progress
     } else {
         progress_mourn(progress, status);
     }
-    return true;
+    return REAPED_ONE;
 }
 
 // Reaps what has ended; whether the step has processes left.
 static struct error *reap(struct direct *direct, struct progress *progress, bool *ret_left)
 {
     if (direct->spared.count == 0) {
-        while (reap_one(direct, -1, progress))
+        enum reaped reaped;
+        while ((reaped = reap_one(direct, -1, progress)) == REAPED_ONE)
             ;
-        siginfo_t info;
-        *ret_left = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+        *ret_left = reaped == REAPED_NONE;
         return NULL;
     }
     pid_list children = {0};
@@ -189,7 +195,7 @@ static struct error *reap(struct direct *direct, struct progress *progress, bool
     bool left = false;
     for (size_t i = 0; i < children.count; i++)
         if (!is_spared(direct, children.items[i]))
-            left |= !reap_one(direct, children.items[i], progress);
+            left |= reap_one(direct, children.items[i], progress) != REAPED_ONE;
     ARRAY_DEINIT(&children);
     *ret_left = left;
     return error;
@@ -207,7 +213,7 @@ static struct error *direct_news(struct sandbox *sandbox, struct progress *progr
         }
         return NULL;
     }
-    if (!progress->command_gone && !reap_one(direct, direct->command, progress))
+    if (!progress->command_gone && reap_one(direct, direct->command, progress) != REAPED_ONE)
         return NULL;
     bool left;
     TRY(reap(direct, progress, &left));

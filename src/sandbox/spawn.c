@@ -185,7 +185,7 @@ static int child(void *data)
 static const char *search_path(char *const *environment)
 {
     for (; *environment != NULL; environment++)
-        if (strncmp(*environment, "PATH=", 5) == 0)
+        if (**environment == 'P' && strncmp(*environment, "PATH=", 5) == 0)
             return *environment + 5;
     return "/usr/local/bin:/usr/bin:/bin";
 }

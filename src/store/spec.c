@@ -11,7 +11,8 @@ static size_t part_size(const char *text)
     bool quoted = false;
     size_t at = 0;
     for (; text[at] != '\0'; at++) {
-        if (!quoted && strncmp(text + at, SPEC_THEN, strlen(SPEC_THEN)) == 0)
+        if (!quoted && text[at] == SPEC_THEN[0] &&
+            strncmp(text + at, SPEC_THEN, strlen(SPEC_THEN)) == 0)
             break;
         if (quoted && text[at] == '\\' && text[at + 1] != '\0')
             at++;

@@ -17,7 +17,7 @@ struct armed_options {
     const struct scenario *scenario; // lives as long as this trial; may have no rules
     uint64_t seed;
     char *const *command;     // for the journal; ends with NULL
-    char *const *environment; // of the workload without Ordeal; ends with NULL
+    char *const *environment; // of the workload without Ordeal; ends with NULL; outlives the trial
     uint32_t journal_records; // 0 = the usual number
     bool catch_crashes;       // fatal signals leave a WIRE_RECORD_CRASH with the stack
     bool record_calls;        // count calls of the scenario's functions by process and site

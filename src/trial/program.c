@@ -185,7 +185,8 @@ static const char *value_of(char *const *environment, const char *name)
 {
     size_t size = strlen(name);
     for (; *environment != NULL; environment++)
-        if (strncmp(*environment, name, size) == 0 && (*environment)[size] == '=')
+        if (**environment == *name && strncmp(*environment, name, size) == 0 &&
+            (*environment)[size] == '=')
             return *environment + size + 1;
     return NULL;
 }
@@ -222,7 +223,7 @@ static bool is_replaced(const char *variable)
     return false;
 }
 
-// One piece of memory, for this is done for every trial: the list, and behind it the texts.
+// One piece of memory, and no text copied that is there already, for this is done for every trial.
 struct error *program_environment(char *const *environment, const char *preload, const char *region,
                                   char ***ret_environment)
 {
@@ -232,8 +233,8 @@ struct error *program_environment(char *const *environment, const char *preload,
     const char *const values[REPLACED][3] = {
         {preload, "", ""}, {region, "", ""}, {more ? asan : "", more ? ":" : "", order}};
     size_t count = 0, size = 0;
-    for (; environment[count] != NULL; count++)
-        size += strlen(environment[count]) + 1;
+    while (environment[count] != NULL)
+        count++;
     for (size_t i = 0; i < REPLACED; i++)
         size += strlen(replaced[i]) + strlen(values[i][0]) + strlen(values[i][1]) +
                 strlen(values[i][2]) + 1;
@@ -243,12 +244,9 @@ struct error *program_environment(char *const *environment, const char *preload,
         return error_no_memory();
     char *at = (char *)list + room;
     size_t used = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (is_replaced(environment[i]))
-            continue;
-        list[used++] = at;
-        at = stpcpy(at, environment[i]) + 1;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (!is_replaced(environment[i]))
+            list[used++] = environment[i];
     for (size_t i = 0; i < REPLACED; i++) {
         list[used++] = at;
         at = stpcpy(stpcpy(stpcpy(stpcpy(at, replaced[i]), values[i][0]), values[i][1]),

@@ -28,7 +28,7 @@ struct error *program_runtime(char **ret_path);
 struct error *program_preload(const struct scenario *scenario, const char *runtime,
                               char *const *environment, char **ret_preload);
 
-// `environment` with what the runtime needs.
+// `environment` with what the runtime needs; its texts must outlive the list.
 struct error *program_environment(char *const *environment, const char *preload, const char *region,
                                   char ***ret_environment);
 void program_environment_free(char ***environment);
