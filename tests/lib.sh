@@ -13,12 +13,14 @@
 #   expect_lines FILE TEXT     the file holds exactly that
 #   expect_verdicts LINES      verdicts of the trials in ./ordeal.db, with counts: "2 crash"
 #   expect_reason TEXT         a part of the reason of one of them
+#   eventually COMMAND…        waits until it is true, as long as the test may take
 #   skip WHY, fail WHY
 #
 # Lines `# timeout: SECONDS`, `# slow`, `# unsanitized`, `# runtime only` at the top of a test are for
 # tests/run.
 set -Eeuo pipefail
 export LC_ALL=C TERM=dumb
+umask 022
 unset LD_PRELOAD LD_LIBRARY_PATH LD_BIND_NOW ASAN_OPTIONS DEBUGINFOD_URLS NO_COLOR
 ORDEAL=$ORDEAL_BUILD/src/cli/ordeal
 victims=$ORDEAL_TESTS/victims
@@ -130,6 +132,12 @@ library() {
 }
 trigger() {
     compile "$1.so" "${2:-$victims/$1.c}" -shared -fPIC
+}
+
+eventually() {
+    until "$@" >/dev/null 2>&1; do
+        sleep 0.05
+    done
 }
 
 ordeal() {

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/processes.h"
 #include "campaign/message.h"
 #include "campaign/slot.h"
 
@@ -12,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -113,10 +115,37 @@ static void let_go(struct pool_slot *slot, uint64_t deadline_ns)
     }
 }
 
+// Without a process tree of its own, what a killed slot ran is ours now. Whoever was our child
+// before is somebody else's business.
+static void end_orphans(const pid_list *before)
+{
+    uint64_t deadline = clock_ns() + FAREWELL_NS;
+    for (size_t count = 1; count != 0 && clock_ns() < deadline;) {
+        size_t refused;
+        pid_list now = {0};
+        count = 0;
+        error_free(processes_signal(SIGKILL, before, &count, &refused));
+        error_free(processes_children(&now));
+        for (size_t i = 0; i < now.count; i++) {
+            bool known = false;
+            for (size_t j = 0; j < before->count; j++)
+                known |= before->items[j] == now.items[i];
+            if (!known)
+                waitpid(now.items[i], NULL, WNOHANG);
+        }
+        ARRAY_DEINIT(&now);
+    }
+}
+
 void pool_free(struct pool *pool)
 {
     if (pool == NULL)
         return;
+    pid_list children = {0};
+    if (pool->busy != 0) {
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+        error_free(processes_children(&children));
+    }
     // All at once: each takes its targets with it, which takes a moment.
     for (unsigned i = 0; i < pool->count; i++) {
         if (pool->slots[i].pid != 0 && pool->slots[i].jobs.count != 0)
@@ -135,6 +164,9 @@ void pool_free(struct pool *pool)
         buffer_deinit(&pool->slots[i].ahead);
         ARRAY_DEINIT(&pool->slots[i].jobs);
     }
+    if (children.count != 0)
+        end_orphans(&children);
+    ARRAY_DEINIT(&children);
     for (size_t i = 0; i < pool->lost.count; i++)
         pool_result_deinit(&pool->lost.items[i]);
     ARRAY_DEINIT(&pool->lost);

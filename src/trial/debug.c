@@ -103,9 +103,11 @@ static struct error *put_wrapper(const struct armed *armed, const char *input, s
 
 // Backtraces leave out the runtime, and the frame that made the call is selected. gdb stops
 // whenever one of several processes ends: the others go on until one of them stops for a reason. A
-// gdb without Python complains and goes on.
+// gdb without Python complains and goes on. Paths may be any bytes, whatever the locale is.
 static const char helpers[] =
     "python exec(\""
+    "if 'ANSI' in gdb.execute('show host-charset', to_string=True):\\n"
+    "  gdb.execute('set host-charset ISO-8859-1')\\n"
     "def ours(f): return (gdb.solib_name(f.pc()) or '').endswith('/ordeal-runtime.so')\\n"
     "class Hide:\\n"
     "  name, priority, enabled = 'ordeal', 100, True\\n"
