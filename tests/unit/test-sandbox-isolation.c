@@ -284,7 +284,7 @@ static void visible_files(void **state)
         snprintf(name, sizeof name, "F=%s", shared[i]);
         snprintf(script, sizeof script,
                  "cat \"$F\"; echo new > \"$F\"; rm -f \"$F\"; "
-                 "rm -rf /dev/shm/* /tm?/*; cat \"$F\"");
+                 "rm -rf /dev/shm/ordeal-* /tm?/ordeal-*; cat \"$F\"");
         const char *visible[] = {shared[i], NULL};
         struct sandbox_step step = {SCRIPT(script)};
         step.environment = (char *[]){plain[0], name, NULL};
