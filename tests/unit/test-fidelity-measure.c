@@ -25,9 +25,9 @@ static struct fidelity_block blocks[] = {
 // The second line is in two blocks.
 static struct fidelity_line lines[] = {{"a.c", 1, 0}, {"a.c", 2, 1}, {"a.c", 2, 1}, {"a.c", 3, 2},
                                        {"a.c", 4, 3}, {"a.c", 5, 4}, {"a.c", 6, 5}};
-static struct fidelity_candidate candidates[] = {{0, 0, true}, {0, 0, true}, {0, 1, true},
-                                                 {0, 1, true}, {0, 1, true}, {1, 2, true},
-                                                 {1, 3, true}, {1, 3, true}};
+static struct fidelity_candidate candidates[] = {
+    {0, 0, 0, 0, true}, {0, 0, 0, 0, true}, {0, 1, 0, 0, true}, {0, 1, 0, 0, true},
+    {0, 1, 0, 0, true}, {1, 2, 0, 0, true}, {1, 3, 0, 0, true}, {1, 3, 0, 0, true}};
 static const char *types[] = {"load", "leak"};
 
 static struct fidelity_subject make_subject(void)
