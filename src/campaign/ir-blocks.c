@@ -98,11 +98,12 @@ struct error *ir_blocks_of_faults(struct image *image, const size_t *candidates,
     for (size_t i = 0; i < count; i++)
         enabled[candidates[i]] = true;
     struct error *error = image_enable(image, enabled, &patches);
+    // As it was, for the next ones.
+    if (error == NULL) {
+        image_undo(image, &patches);
+        return add_patches(image, &patches, blocks);
+    }
     memset(enabled, 0, image->candidates.count);
-    struct error *other = image_enable(image, enabled, &back); // for the next ones
-    if (error == NULL)
-        error = other;
-    else
-        error_free(other);
-    return error != NULL ? error : add_patches(image, &patches, blocks);
+    error_free(image_enable(image, enabled, &back));
+    return error;
 }

@@ -53,7 +53,10 @@ static struct error *lead(struct image *image, uint64_t address, const unsigned 
     unsigned char *code = image_code(image, address, MARK_NOP_SIZE);
     unsigned char wanted[MARK_NOP_SIZE];
     memcpy(wanted, idle, sizeof wanted);
-    if (memcmp(code, idle, sizeof wanted) != 0 && code[0] != JUMP)
+    bool leads = memcmp(code, idle, sizeof wanted) != 0;
+    if (!leads && target == 0)
+        return NULL;
+    if (leads && code[0] != JUMP)
         return error_new("%s: what is at 0x%" PRIx64 " is no marker: the file was changed",
                          image->path, address);
     if (target != 0) {
@@ -106,9 +109,13 @@ static struct error *find_callers(const struct image *image, const bool *enabled
     if (reached == NULL || todo == NULL)
         return error_no_memory();
     struct callers callers = {.image = image, .reached = reached, .todo = todo};
-    for (size_t i = 0; i < image->candidates.count; i++)
-        if (enabled[i])
-            reach(&callers, image->candidates.items[i].function);
+    const bool *end = enabled + image->candidates.count;
+    for (const bool *at = enabled; at < end; at++) { // few of many
+        at = memchr(at, true, (size_t)(end - at));
+        if (at == NULL)
+            break;
+        reach(&callers, image->candidates.items[at - enabled].function);
+    }
     while (callers.count != 0)
         reach_callers(&callers, todo[--callers.count]);
     *ret_reached = TAKE(reached);
@@ -226,8 +233,11 @@ static struct error *enable(struct image *image, const bool *enabled, struct ima
         return enable_variable(image, enabled, patches);
     _cleanup_free_ bool *reached = NULL;
     TRY(find_callers(image, enabled, &reached));
-    for (size_t i = 0; i < image->markers.count; i++)
-        TRY(enable_marker(image, &image->markers.items[i], enabled, patches));
+    for (size_t i = 0; i < image->markers.count; i++) {
+        const struct image_marker *marker = &image->markers.items[i];
+        TRY(reached[marker->function] ? enable_marker(image, marker, enabled, patches)
+                                      : lead(image, marker->address, mark_nop, 0, patches));
+    }
     for (size_t i = 0; i < image->entries.count; i++) {
         const struct image_entry *entry = &image->entries.items[i];
         TRY(lead(image, entry->address, entry->idle, reached[entry->function] ? entry->twin : 0,
@@ -246,6 +256,17 @@ struct error *image_enable(struct image *image, const bool *enabled,
     else
         *ret_patches = patches;
     return error;
+}
+
+void image_undo(struct image *image, const struct image_patches *patches)
+{
+    for (size_t i = 0; i < patches->items.count; i++) {
+        const struct image_patch *patch = &patches->items.items[i];
+        unsigned char *bytes = image->decide == MAP_VARIABLE
+                                   ? image_variable(image)
+                                   : image_code(image, patch->address, patch->size);
+        memcpy(bytes, patch->before, patch->size);
+    }
 }
 
 // Candidates whose clones turned out to be the same code are enabled together.

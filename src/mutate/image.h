@@ -112,6 +112,8 @@ size_t image_same_code(const struct image *image, size_t candidate);
 // to be changed.
 struct error *image_enable(struct image *image, const bool *enabled,
                            struct image_patches *ret_patches);
+// Brings the bytes back to what they were before that.
+void image_undo(struct image *image, const struct image_patches *patches);
 // A number from 1 on as listed, or TYPE@PLACE; PLACE is a function, FILE:LINE or FILE:LINE:COLUMN,
 // the file with all its directories or only the last ones.
 struct error *image_find(const struct image *image, const char *text, size_t *ret_candidate);
