@@ -68,7 +68,8 @@ class Browser:
     addresses it asked for."""
 
     def __init__(self):
-        self.directory = tempfile.mkdtemp(prefix="ordeal-browser.")
+        # There are sockets in it, and their names must be short.
+        self.directory = tempfile.mkdtemp(prefix="ordeal-browser.", dir="/tmp")
         self.process = subprocess.Popen(
             ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
              "--no-first-run", "--hide-scrollbars", "--remote-debugging-port=0",
@@ -86,7 +87,7 @@ class Browser:
 
     def find_page(self):
         path = os.path.join(self.directory, "DevToolsActivePort")
-        for _ in range(300):
+        for _ in range(1200):
             if self.process.poll() is not None:
                 raise RuntimeError("chromium does not start")
             if os.path.exists(path) and os.path.getsize(path):
