@@ -224,6 +224,17 @@ static bool is_on_stack(const char *stack, const char *program)
     return false;
 }
 
+// What runs a script: what it then fails to do is the script's failure, whose name is the
+// command's.
+static bool is_shell(const char *program)
+{
+    static const char *const shells[] = {"sh", "dash", "bash"};
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (strcmp(file_base_name(program), shells[i]) == 0)
+            return true;
+    return false;
+}
+
 // Whose failure it is. A process that crashes or hangs is the one that was injected into, most
 // likely, unless the stack is that of another: a script waits for what never comes. But what the
 // exit status and the output say, the workload says: a shell may make nothing of what its child
@@ -239,7 +250,9 @@ static const char *subject_of(const struct finding_options *options,
     bool told = (verdict != VERDICT_CRASH && verdict != VERDICT_HANG) || waits;
     const char *command =
         options->definition->command.count > 0 ? options->definition->command.items[0] : NULL;
-    if (injection != NULL && injection->program != NULL && (!told || injection->process == 1))
+    bool own = injection != NULL && injection->program != NULL && injection->process == 1 &&
+               (command == NULL || !is_shell(injection->program));
+    if (injection != NULL && injection->program != NULL && (!told || own))
         return is_short_for(injection->program, command) ? command : injection->program;
     if (command != NULL)
         return command;
