@@ -128,7 +128,9 @@ static struct error *decode_range(struct flow_image *image, const struct isa_dec
     const unsigned char *code = elf_object_code(image->object, function->start, size, &there);
     function->first_fact = (uint32_t)image->facts.count;
     for (size_t at = 0; code != NULL && at < there;) {
-        struct isa_fact *fact = ARRAY_ADD(&image->facts);
+        struct isa_fact *fact = image->facts.count < image->facts.room
+                                    ? &image->facts.items[image->facts.count++] // all of it is set
+                                    : ARRAY_ADD(&image->facts);
         if (fact == NULL)
             return error_no_memory();
         uint64_t address = function->start + at;

@@ -195,7 +195,8 @@ static struct error *go_through_pointed(struct search *search, const struct stor
     if (place_of_argument((unsigned)way->result.number, &place))
         origin = origin_of_register(image, block, at, place.reg, search->world);
     if (origin.kind == ORIGIN_ARGUMENT && origin.where == 0 && hands_on(story)) {
-        struct story next = *story;
+        struct story next;
+        story_copy(&next, story);
         next.result.operation_count = 0;
         tracked_set(search, &next.result,
                     (struct value){.kind = VALUE_POINTED, .number = origin.argument});
@@ -232,7 +233,8 @@ struct error *search_go_through(struct search *search, const struct story *story
         return go_through_pointed(search, story, way, at);
     if (!search_allows(search, story, &way->result))
         return NULL;
-    struct story next = *story;
+    struct story next;
+    story_copy(&next, story);
     next.after = came_after(story, way);
     struct error *error = NULL;
     struct value value = within(search, story, way->result, &error);
@@ -312,7 +314,8 @@ static struct error *forget_handed_over(struct search *search, struct story *sto
                 k++;
         // The result may be what the callee puts there, which nobody knows, or what was there.
         if (takes && tracked_in(&story->result, variable)) {
-            struct story other = *story;
+            struct story other;
+            story_copy(&other, story);
             tracked_set_other(&other.result);
             TRY(search_tell(search, &other));
         }
@@ -337,7 +340,8 @@ static struct error *hand_on_negative(struct search *search, struct story *story
     if (bounds == NULL || bounds->outside || bounds->low != INT64_MIN || bounds->high > 0 ||
         !hands_on(story))
         return NULL;
-    struct story negative = *story;
+    struct story negative;
+    story_copy(&negative, story);
     negative.after |= story_came_after(story) ? 0 : WAY_AFTER_FAILURE;
     tracked_set(search, &negative.result, value_constant(bounds->high < 0 ? bounds->high : -1));
     story_clobber(&negative, PLACE_CLOBBERED);

@@ -9,6 +9,9 @@
 #include "profile/place.h"
 #include "profile/search.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #define OPERATIONS 4
 #define KNOWN      3
 #define PENDING    2
@@ -35,20 +38,31 @@ struct pending { // a condition that is known to hold; its flags are set further
 
 struct story {
     uint32_t block, at; // the next instruction to look at is the one before `at`
-    struct tracked result, error;
-    struct tracked stored; // what effect number `stored_effect` stores, until that is known
     uint8_t stored_effect;
     uint8_t blocks; // since the result became known
     uint8_t after;  // enum way_after
     uint8_t known_count, pending_count, effect_count;
-    struct known known[KNOWN];
-    struct pending pending[PENDING];
-    struct effect effects[OUTCOME_EFFECTS];
-    uint64_t evidence;
-    uint32_t result_block; // where the result became known, or FLOW_NONE
     bool at_entry;         // the function begins here
     bool narrowed;         // what is known of an argument is why the errors are these
+    uint32_t result_block; // where the result became known, or FLOW_NONE
+    uint64_t evidence;
+    struct tracked result, error;
+    struct tracked stored; // what effect number `stored_effect` stores, until that is known
+    struct known known[KNOWN];
+    struct pending pending[PENDING]; // from here on: seldom there, see story_copy()
+    struct effect effects[OUTCOME_EFFECTS];
 };
+
+// Stories are large and copied wherever ways meet: what is not there is not copied. A size that the
+// compiler does not see makes it call memcpy(), which is several times as fast as the `rep movs` it
+// would put here.
+static inline void story_copy(struct story *to, const struct story *from)
+{
+    bool all = (from->pending_count | from->effect_count) != 0;
+    size_t size = all ? sizeof *to : offsetof(struct story, pending);
+    __asm__("" : "+r"(size));
+    memcpy(to, from, size);
+}
 
 struct search {
     const struct flow_image *image;

@@ -55,7 +55,8 @@ static void know_sign(struct story *story, struct place place, bool negative)
 static struct error *fork_condition(struct search *search, struct story *story,
                                     struct tracked *tracked, const struct step *step, uint32_t at)
 {
-    struct story other = *story;
+    struct story other;
+    story_copy(&other, story);
     struct tracked *others = twin(story, &other, tracked);
     bool signs = step->kind == STEP_SIGN || step->kind == STEP_NEGATIVE;
     bool constant = step->kind != STEP_SELECTED;
@@ -152,7 +153,8 @@ static struct error *fork_few(struct search *search, struct story *story, struct
         (more != 0 && !is_real(tracked)))
         return NULL;
     for (uint64_t i = 1; i <= more; i++) {
-        struct story other = *story;
+        struct story other;
+        story_copy(&other, story);
         struct tracked *others = twin(story, &other, tracked);
         tracked_set(search, others, value_constant(bounds->low + (int64_t)i));
         other.at = at;

@@ -13,13 +13,13 @@
 struct error *search_push(struct search *search, const struct story *story)
 {
     if (search->work.count < search->work.room) { // nearly always: nothing needs to be cleared
-        search->work.items[search->work.count++] = *story;
+        story_copy(&search->work.items[search->work.count++], story);
         return NULL;
     }
     struct story *added = ARRAY_ADD(&search->work);
     if (added == NULL)
         return error_no_memory();
-    *added = *story;
+    story_copy(added, story);
     return NULL;
 }
 

@@ -34,7 +34,8 @@ static struct error *ask_number(struct search *search, struct story *story, uint
     const struct way worked = {.result = {.kind = VALUE_WORKED}};
     const struct value failed = {.kind = VALUE_CALL, .negative = true};
     if (search_allows(search, story, &failed)) {
-        struct story next = *story;
+        struct story next;
+        story_copy(&next, story);
         struct tracked *all[] = {&next.result, &next.error, &next.stored};
         bool followed = false;
         for (unsigned i = 0; i < 3; i++) {
@@ -60,7 +61,8 @@ static struct error *fail_system_call(struct search *search, const struct story 
 {
     struct way failed = {.result = {.kind = VALUE_ERRORS, .negative = true}, .fails = true};
     const struct system_call_case *narrow = search->coarse ? NULL : system_call_case(number);
-    struct story next = *story;
+    struct story next;
+    story_copy(&next, story);
     if (narrow != NULL && error_set_has(errors, narrow->error)) {
         struct error_set one = {0};
         error_set_add(&one, narrow->error);

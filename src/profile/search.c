@@ -115,7 +115,12 @@ static struct error *enter_before(struct search *search, struct story *story, st
         last->condition < ISA_IF_UNKNOWN)
         search_add_pending(search, story, story->at - 1,
                            edge.way == FLOW_TAKEN ? last->condition : last->condition ^ 1u);
-    return search_is_new(search, story, ret_fresh);
+    // Who can only have come from here was never here before; loops have a way out, where it is
+    // asked. Behind calls the same state comes up several times.
+    *ret_fresh = true;
+    return before->out_count == 1 && before->end != FLOW_CALLS
+               ? NULL
+               : search_is_new(search, story, ret_fresh);
 }
 
 // *ret_goes_on: the story itself goes on along the last way, as if it had been put aside and taken
@@ -126,7 +131,8 @@ static struct error *go_before(struct search *search, struct story *story, bool 
     const struct flow_image *image = search->image;
     const struct flow_block *block = &image->blocks.items[story->block];
     if (story->block == image->functions.items[search->function].first_block) {
-        struct story over = *story;
+        struct story over;
+        story_copy(&over, story);
         over.at_entry = true;
         set_argument(search, &over.result);
         set_argument(search, &over.error);
@@ -145,7 +151,8 @@ static struct error *go_before(struct search *search, struct story *story, bool 
         bool fresh;
         if (!comes_back(image, edges[i].block))
             continue;
-        struct story next = *story;
+        struct story next;
+        story_copy(&next, story);
         TRY(enter_before(search, &next, edges[i], &fresh));
         if (fresh)
             TRY(search_push(search, &next));
@@ -260,7 +267,7 @@ struct error *search_function(const struct flow_image *image, uint32_t function,
             break;
         }
         if (!goes_on)
-            story = search.work.items[--search.work.count];
+            story_copy(&story, &search.work.items[--search.work.count]);
         TRY(follow(&search, &story, &goes_on));
     }
     return NULL;
