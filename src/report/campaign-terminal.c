@@ -42,6 +42,37 @@ enum terminal_colour terminal_verdict(enum verdict verdict)
     return verdict == VERDICT_PASS ? TERMINAL_GREEN : TERMINAL_PLAIN;
 }
 
+// A word in as many columns as there are. Of one that is too long and may be a path, its end is
+// kept, and the parenthesis or quote before it.
+static struct error *put_word(struct buffer *text, const char *word, size_t columns,
+                              size_t *ret_used)
+{
+    _cleanup_(buffer_deinit) struct buffer whole = {0}, shown = {0};
+    size_t opening = strspn(word, "('\"");
+    TRY(text_put_fit(&whole, word, columns, ret_used));
+    if (strcmp(whole.data, word) == 0 || strchr(word, '/') == NULL)
+        return buffer_append(text, whole.data, whole.size);
+    TRY(buffer_append(&shown, word, opening));
+    TRY(text_put_path(&shown, word + opening, columns - opening));
+    return text_put_fit(text, shown.data, columns, ret_used);
+}
+
+struct error *terminal_shorten(const char *words, struct buffer *text)
+{
+    const size_t longest = TERMINAL_WIDTH - TERMINAL_WIDTH / 4;
+    for (size_t used; *words != '\0';) {
+        size_t blanks = strspn(words, " "), size = strcspn(words + blanks, " ");
+        _cleanup_free_ char *one = strndup(words + blanks, size);
+        if (one == NULL)
+            return error_no_memory();
+        TRY(buffer_append(text, words, blanks));
+        if (size != 0)
+            TRY(put_word(text, one, longest, &used));
+        words += blanks + size;
+    }
+    return buffer_append(text, "", 0);
+}
+
 struct error *terminal_wrap(struct terminal *terminal, const char *words, size_t indent)
 {
     return terminal_wrap_from(terminal, words, indent, indent);
@@ -57,7 +88,7 @@ struct error *terminal_wrap_from(struct terminal *terminal, const char *words, s
         if (one == NULL)
             return error_no_memory();
         _cleanup_(buffer_deinit) struct buffer shown = {0};
-        TRY(text_put_fit(&shown, one, TERMINAL_WIDTH - indent, &used));
+        TRY(put_word(&shown, one, TERMINAL_WIDTH - indent, &used));
         if (!fresh && column + 1 + used > TERMINAL_WIDTH) {
             PUT(terminal, "\n%*s", (int)indent, "");
             column = indent;

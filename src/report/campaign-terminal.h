@@ -31,6 +31,8 @@ struct error *terminal_heading(struct terminal *terminal, const char *text);
 struct error *terminal_end_line(struct terminal *terminal);
 // The colour of a verdict.
 enum terminal_colour terminal_verdict(enum verdict verdict);
+// Appends the words; of those that are too long for a line only what tells one from another.
+struct error *terminal_shorten(const char *words, struct buffer *text);
 // Words from column `indent` on, where the cursor is, in as many lines as it takes.
 struct error *terminal_wrap(struct terminal *terminal, const char *words, size_t indent);
 // Likewise with the cursor at `column`.

@@ -163,8 +163,10 @@ static struct error *put_reason(struct page *page, int64_t trial)
     TRY(campaign_detail_load(page->facts.store, trial, &detail));
     struct error *error = NULL;
     if (detail.found && detail.trial.reason != NULL && *detail.trial.reason != '\0') {
-        _cleanup_(buffer_deinit) struct buffer reason = {0};
-        error = text_put_fit(&reason, detail.trial.reason, LONGEST_REASON, NULL);
+        _cleanup_(buffer_deinit) struct buffer reason = {0}, shorter = {0};
+        error = terminal_shorten(detail.trial.reason, &shorter);
+        if (error == NULL)
+            error = text_put_fit(&reason, shorter.data, LONGEST_REASON, NULL);
         if (error == NULL)
             error = buffer_printf(page->terminal.text, "%*s", COMMAND, "");
         if (error == NULL)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Foreign text in the formats of reports, and in few columns.
+#include "report/campaign-terminal.h"
 #include "report/escape.h"
 #include "report/text.h"
 
@@ -114,6 +115,27 @@ static void paths_keep_their_end(void **state)
     expect_path("/\33\33/\33/f.c", 12, ".../\\x1b/f.c");
 }
 
+#define LONG_WAY "/a-long-way/a-long-way/a-long-way/a-long-way/a-long-way/a-long-way/a-long-way"
+
+// Wherever a line is too short for them.
+static void long_words_keep_their_end(void **state)
+{
+    struct buffer text = {0};
+    struct terminal terminal = {.text = &text};
+    assert_null(
+        terminal_wrap(&terminal, "in main at " LONG_WAY "/file.c:12 (" LONG_WAY "/program)", 40));
+    assert_string_equal(text.data, "in main at\n"
+                                   "                                        "
+                                   ".../a-long-way/a-long-way/file.c:12\n"
+                                   "                                        "
+                                   "(.../a-long-way/a-long-way/program)\n");
+    text.size = 0;
+    assert_null(terminal_shorten(LONG_WAY "/file was deleted;  and more ", &text));
+    assert_string_equal(text.data, ".../a-long-way/a-long-way/a-long-way/a-long-way/file was "
+                                   "deleted;  and more ");
+    buffer_deinit(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +144,7 @@ int main(void)
         cmocka_unit_test(uris_have_no_strange_bytes),
         cmocka_unit_test(text_fits),
         cmocka_unit_test(paths_keep_their_end),
+        cmocka_unit_test(long_words_keep_their_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
