@@ -10,7 +10,7 @@
 
 // Fewer are not worth a run more.
 #define FORK_BATCH_LEAST 4
-#define FORK_BATCH_MOST  128
+#define FORK_BATCH_MOST  256
 
 struct fork_batch {
     struct shooting *shooting;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define SHORT_S     1.0 // a workload that takes longer than this gains little
+#define LEAST_LOT   16  // every lot costs a life of a sandbox and the workload up to its forks
 #define LOT_S       2.0 // what a lot of trials may take altogether
 #define FIRST_LOOK  16  // tries before the gain is looked at
 #define SURE_LOOK   4   // the same where it is for what the workload is, not for what a fault did
@@ -66,15 +67,21 @@ struct fork_policy fork_policy(const struct definition *definition, const struct
     return policy;
 }
 
-// Towards the end, lots get smaller, so that no slot has much when the others have nothing.
+// Towards the end, lots get smaller, so that no slot has much when the others have nothing: the
+// smaller, the longer a trial may take.
 size_t fork_policy_lot(const struct fork_policy *policy, uint64_t left, unsigned slots)
 {
     if (!policy->on)
         return 1;
-    uint64_t share = left / (2ull * slots) + 1;
+    size_t least = policy->most / 8;
+    if (least > LEAST_LOT)
+        least = LEAST_LOT;
+    if (least < FORK_BATCH_LEAST)
+        least = FORK_BATCH_LEAST;
+    uint64_t share = left > UINT64_MAX / 2 ? policy->most : 2 * left / (3ull * slots) + 1;
     if (left == 0 || share >= policy->most)
         return policy->most;
-    return share > FORK_BATCH_LEAST ? (size_t)share : FORK_BATCH_LEAST;
+    return share > least ? (size_t)share : least;
 }
 
 bool fork_policy_note(struct fork_policy *policy, const struct pool_result *result)

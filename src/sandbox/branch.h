@@ -11,6 +11,8 @@
 #include <sys/types.h>
 
 #define BRANCH_PATIENCE 2000000ull // ns between looks at what a copy writes
+// The first look after news: most copies have ended by then, and say so.
+#define BRANCH_FIRST_PATIENCE 500000ull
 
 struct branch {
     bool active, overdue;

@@ -189,7 +189,7 @@ static struct error *attend_branch(struct running *running, bool *ret_go_on)
     enum sandbox_branch news = step->branching->news(step->data, &result, &ran);
     if (news == SANDBOX_BRANCH_NONE)
         return NULL;
-    running->patience = SHORT_PATIENCE;
+    running->patience = BRANCH_FIRST_PATIENCE;
     TRY(read_captures(running->life));
     if (news == SANDBOX_BRANCH_ENDED && running->branch.active)
         return take_branch(running, &result, ret_go_on);
@@ -273,7 +273,7 @@ static struct error *run_step(struct life *life, size_t index)
         .result = &life->results[index],
         .tick = NEVER,
         .deadline = step->timeout_ns == 0 ? NEVER : step->timeout_ns,
-        .patience = SHORT_PATIENCE,
+        .patience = step->branching != NULL ? BRANCH_FIRST_PATIENCE : SHORT_PATIENCE,
     };
     TRY(start_step(&running, captures));
     if (step->started != NULL)

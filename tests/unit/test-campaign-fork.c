@@ -94,7 +94,12 @@ static void test_lots(void **state)
     struct fork_policy policy = {.on = true, .most = FORK_BATCH_MOST};
     assert_int_equal(fork_policy_lot(&policy, 0, 2), FORK_BATCH_MOST);
     assert_int_equal(fork_policy_lot(&policy, 100000, 2), FORK_BATCH_MOST);
-    assert_int_equal(fork_policy_lot(&policy, 100, 2), 26);
+    assert_int_equal(fork_policy_lot(&policy, 100, 2), 34);
+    assert_int_equal(fork_policy_lot(&policy, 1, 2), 16);
+    policy.most = 40; // trials take longer
+    assert_int_equal(fork_policy_lot(&policy, 100, 2), 34);
+    assert_int_equal(fork_policy_lot(&policy, 1, 2), 5);
+    policy.most = FORK_BATCH_LEAST;
     assert_int_equal(fork_policy_lot(&policy, 1, 2), FORK_BATCH_LEAST);
     policy.on = false;
     assert_int_equal(fork_policy_lot(&policy, 1000, 2), 1);
