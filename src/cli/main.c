@@ -40,10 +40,9 @@ static struct error *run_command(const struct command *command, char **arguments
 
 static struct error *put_version(struct buffer *text)
 {
-    static const char commit[] = CLI_COMMIT;
     TRY(buffer_printf(text, "ordeal %s", ORDEAL_VERSION));
-    if (commit[0] != '\0')
-        TRY(buffer_printf(text, " (%s)", commit));
+    if (strcmp(CLI_COMMIT, ORDEAL_VERSION) != 0)
+        TRY(buffer_printf(text, " (%s)", CLI_COMMIT));
     return buffer_append(text, "\n", 1);
 }
 
