@@ -75,7 +75,7 @@ class Browser:
              "--no-first-run", "--hide-scrollbars", "--remote-debugging-port=0",
              "--remote-allow-origins=*", "--user-data-dir=" + self.directory, "about:blank"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env=dict(os.environ, HOME=self.directory))
+            env=dict(os.environ, HOME=self.directory, TMPDIR=self.directory))
         self.complaints, self.loaded, self.events, self.number = [], [], [], 0
         try:
             self.socket = Socket(self.find_page())
