@@ -87,10 +87,11 @@ def check_tables(browser):
 
 def check_copy(browser):
     browser.open(plain)
-    browser.ask("document.querySelector('.copy').click()")
-    same(browser.ask("new Promise(done => setTimeout(() => "
-                     "done(['Copied', 'Selected'].includes("
-                     "document.querySelector('.copy').textContent)), 300))"), True, "copy button")
+    said = browser.ask("new Promise(done => { const button = document.querySelector('.copy');"
+                       " new MutationObserver(() => done(button.textContent)).observe(button,"
+                       " {childList: true, characterData: true, subtree: true});"
+                       " button.click(); })")
+    same(said in ("Copied", "Selected"), True, "copy button")
 
 
 def check_colours(browser):
