@@ -302,6 +302,8 @@ static struct error *verify(char **operands, int *ret_status)
             "removed by the optimiser or linker",
             operands[i], report.markers, report.targets, report.entries, report.problem_count,
             report.eliminated));
+        if (report.unchosen != 0)
+            TRY(buffer_printf(&text, "; %zu not chosen when it was built", report.unchosen));
         if (report.unreachable != 0)
             TRY(buffer_printf(&text, "; %zu places without unwind tables, not disassembled",
                               report.unreachable));

@@ -140,6 +140,7 @@ struct error *process_start(char *const *command, struct image *image, const boo
 struct verify_report {
     size_t markers, entries, targets;
     size_t eliminated; // chosen candidates without code: the optimiser or linker saw no need for it
+    size_t unchosen;   // candidates that the build had no room for
     size_t unreachable;     // code that no unwind table tells the beginning of: not disassembled
     struct buffer problems; // one line each
     size_t problem_count;

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Instructions of a piece of a block that is cut: those of a statement or two.
+#define LEAST_PIECE 6
+
 struct block_work {
     struct pass_function *subject;
     size_t first, count; // candidates of this block
@@ -29,12 +32,26 @@ static size_t block_size(LLVMBasicBlockRef block)
     return size;
 }
 
-// A sample without repetition; the same seed chooses the same.
+// How many candidates the block had before it was cut into pieces.
+static size_t before_cutting(const struct block_work *work)
+{
+    const struct pass_candidate *candidates = work->subject->candidates.items;
+    size_t first = work->first, last = work->first;
+    while (first > 0 && candidates[first - 1].block == candidates[work->first].block)
+        first--;
+    while (last < work->subject->candidates.count &&
+           candidates[last].block == candidates[work->first].block)
+        last++;
+    return last - first;
+}
+
+// A sample without repetition; the same seed chooses the same. Pieces of a block share its room.
 static void choose(const struct pass *pass, struct block_work *work)
 {
     struct pass_candidate *candidates = work->subject->candidates.items + work->first;
     size_t size = block_size(work->head), wanted = pass->options.clones_per_block;
-    size_t fit = pass->options.limit / (size != 0 ? size : 1);
+    size_t room = pass->options.limit * work->count / before_cutting(work);
+    size_t fit = room / (size != 0 ? size : 1);
     if (wanted == 0 || wanted > fit)
         wanted = fit > 0 ? fit : 1;
     uint64_t state = pass_random(pass->options.seed ^ work->subject->id ^ candidates[0].block);
@@ -77,6 +94,8 @@ static void add_clone(struct pass *pass, struct block_work *work, size_t number)
     LLVMSetInstDebugLocation(edit.builder, copy);
     candidate->type->apply(copy, &edit);
     LLVMDisposeBuilder(edit.builder);
+    if (shim_same_code(work->body, clone))
+        return; // no mistake can be made there after all; the optimiser drops the clone
     LLVMBasicBlockRef *slot = ARRAY_ADD(&work->clones);
     size_t *index = ARRAY_ADD(&work->numbers);
     if (slot == NULL || index == NULL) {
@@ -165,6 +184,8 @@ static void instrument_block(struct pass *pass, struct block_work *work)
     for (size_t i = work->first; i < work->first + work->count; i++)
         if (work->subject->candidates.items[i].chosen)
             add_clone(pass, work, i);
+    if (work->clones.count == 0)
+        return;
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(work->head));
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(pass->context);
     LLVMPositionBuilderAtEnd(builder, work->head);
@@ -176,6 +197,33 @@ static void instrument_block(struct pass *pass, struct block_work *work)
     LLVMDisposeBuilder(builder);
 }
 
+// How many candidates from one on are in the same block of the code.
+static size_t in_one_block(const struct pass_function *subject, size_t first)
+{
+    const struct pass_candidate *candidates = subject->candidates.items;
+    LLVMBasicBlockRef block = LLVMGetInstructionParent(candidates[first].instruction);
+    size_t i = first;
+    while (i < subject->candidates.count &&
+           LLVMGetInstructionParent(candidates[i].instruction) == block)
+        i++;
+    return i - first;
+}
+
+// Each clone is as large as its block: of a large block with many candidates only few could have
+// one. Cut at statements into pieces, it has room for many more; that takes a marker for each
+// piece, which costs nothing in a twin.
+static void cut_large_blocks(struct pass *pass, const struct pass_function *subject)
+{
+    for (size_t i = 0, count; i < subject->candidates.count; i += count) {
+        count = in_one_block(subject, i);
+        LLVMBasicBlockRef block =
+            LLVMGetInstructionParent(subject->candidates.items[i].instruction);
+        size_t piece = pass->options.limit / count / 2;
+        if (count * block_size(block) > pass->options.limit)
+            shim_cut(block, piece > LEAST_PIECE ? (unsigned)piece : LEAST_PIECE);
+    }
+}
+
 void pass_instrument(struct pass *pass, struct pass_function *subject)
 {
     if (subject->skipped || (subject->candidates.count == 0 && subject->twin == NULL))
@@ -184,17 +232,16 @@ void pass_instrument(struct pass *pass, struct pass_function *subject)
     pass_drop_forbidden(code);
     if (subject->candidates.count == 0)
         return;
+    if (subject->twin != NULL && pass->options.clones_per_block == 0)
+        cut_large_blocks(pass, subject);
     if (!shim_demote(code)) {
         subject->reason = "values that cannot be kept in memory";
         subject->skipped = true;
         return;
     }
-    for (size_t i = 0; i < subject->candidates.count;) {
-        struct block_work work = {.subject = subject, .first = i};
-        while (i < subject->candidates.count &&
-               subject->candidates.items[i].block == subject->candidates.items[work.first].block)
-            i++;
-        work.count = i - work.first;
+    for (size_t i = 0, count; i < subject->candidates.count; i += count) {
+        count = in_one_block(subject, i);
+        struct block_work work = {.subject = subject, .first = i, .count = count};
         instrument_block(pass, &work);
         ARRAY_DEINIT(&work.clones);
         ARRAY_DEINIT(&work.numbers);

@@ -212,6 +212,51 @@ LLVMBasicBlockRef shim_clone_block(LLVMBasicBlockRef block)
     return wrap(clone_block(unwrap(block), map));
 }
 
+bool shim_same_code(LLVMBasicBlockRef wrapped, LLVMBasicBlockRef wrapped_clone)
+{
+    BasicBlock *block = unwrap(wrapped), *clone = unwrap(wrapped_clone);
+    DenseMap<const Value *, const Value *> twins;
+    if (block->size() != clone->size())
+        return false;
+    for (auto [one, other] : zip(*block, *clone))
+        twins[&one] = &other;
+    for (auto [one, other] : zip(*block, *clone)) {
+        if (!one.isSameOperationAs(&other))
+            return false;
+        for (auto [value, copy] : zip(one.operands(), other.operands()))
+            if (value.get() != copy.get() && twins.lookup(value.get()) != copy.get() &&
+                !(isa<InvokeInst>(one) && isa<BasicBlock>(copy.get())))
+                return false;
+    }
+    return true;
+}
+
+// Calls that must come right before a return stay where they are, and so do variables.
+void shim_cut(LLVMBasicBlockRef wrapped, unsigned size)
+{
+    BasicBlock *block = unwrap(wrapped);
+    DenseMap<const Instruction *, unsigned> places;
+    SmallVector<Instruction *, 16> cuts;
+    unsigned count = 0, needed = 0, last = 0;
+    for (Instruction &instruction : *block) {
+        if (isa<AllocaInst>(instruction) || instruction.isEHPad() || isa<PHINode>(instruction))
+            needed = count;
+        places[&instruction] = count++;
+    }
+    for (Instruction &instruction : *block) {
+        unsigned at = places[&instruction];
+        if (at - last >= size && needed < at && count - at >= size && !instruction.isTerminator()) {
+            cuts.push_back(&instruction);
+            last = at;
+        }
+        for (const User *user : instruction.users())
+            if (cast<Instruction>(user)->getParent() == block && !isa<AllocaInst>(instruction))
+                needed = std::max(needed, places[cast<Instruction>(user)]);
+    }
+    for (Instruction *cut : reverse(cuts))
+        block->splitBasicBlock(cut);
+}
+
 bool shim_interposable(LLVMValueRef function)
 {
     return unwrap<GlobalValue>(function)->isInterposable();

@@ -26,6 +26,11 @@ bool shim_demote(LLVMValueRef function);
 // Cuts a block in two after what must stand at its beginning. Returns the second part.
 LLVMBasicBlockRef shim_split(LLVMBasicBlockRef block);
 LLVMBasicBlockRef shim_clone_block(LLVMBasicBlockRef block);
+// Whether a clone of a block still does what the block does.
+bool shim_same_code(LLVMBasicBlockRef block, LLVMBasicBlockRef clone);
+// Cuts a block into pieces of `size` instructions or more, where statements end: no value is needed
+// across a cut.
+void shim_cut(LLVMBasicBlockRef block, unsigned size);
 
 // Whether a name's definition may be replaced by another at link or run time.
 bool shim_interposable(LLVMValueRef function);

@@ -24,7 +24,7 @@ static bool can_inject(const struct fault_place *place)
 
 static void apply(LLVMValueRef instruction, struct fault_edit *edit)
 {
-    uint64_t left = 2 + edit->random % 4;
+    uint64_t left = next_statement(instruction) != NULL ? 2 + edit->random % 4 : 0;
     while (instruction != NULL && left-- != 0) {
         LLVMValueRef next = next_statement(instruction);
         LLVMInstructionEraseFromParent(instruction);

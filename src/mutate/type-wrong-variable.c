@@ -2,6 +2,17 @@
 // WPFV: another variable of the same type is passed.
 #include "mutate/types.h"
 
+#include <string.h>
+
+// Rooms that the pass itself has made for values, not variables.
+static bool is_made_up(LLVMValueRef room)
+{
+    static const char end[] = ".reg2mem";
+    size_t size, least = sizeof end - 1;
+    const char *name = LLVMGetValueName2(room, &size);
+    return size >= least && memcmp(name + size - least, end, least) == 0;
+}
+
 // Another variable of the same type that is read or written earlier in the block; or NULL.
 static LLVMValueRef neighbour(LLVMValueRef call, LLVMValueRef variable, LLVMTypeRef type)
 {
@@ -11,10 +22,25 @@ static LLVMValueRef neighbour(LLVMValueRef call, LLVMValueRef variable, LLVMType
                             : LLVMIsAStoreInst(at) != NULL ? LLVMGetOperand(at, 1)
                                                            : NULL;
         if (room != NULL && room != variable && LLVMIsAAllocaInst(room) != NULL &&
-            LLVMGetAllocatedType(room) == type)
+            LLVMGetAllocatedType(room) == type && !is_made_up(room))
             return room;
     }
     return NULL;
+}
+
+// A variable read for this block alone: what other blocks use, too, is kept elsewhere by the time
+// the fault is made, and nobody would know any more which variable it was.
+static bool is_variable(LLVMValueRef argument)
+{
+    if (LLVMIsALoadInst(argument) == NULL || !fault_is_local(LLVMGetOperand(argument, 0)) ||
+        is_made_up(LLVMGetOperand(argument, 0)))
+        return false;
+    LLVMBasicBlockRef block = LLVMGetInstructionParent(argument);
+    for (LLVMUseRef use = LLVMGetFirstUse(argument); use != NULL; use = LLVMGetNextUse(use))
+        if (LLVMGetInstructionParent(LLVMGetUser(use)) != block ||
+            LLVMIsAPHINode(LLVMGetUser(use)) != NULL)
+            return false;
+    return true;
 }
 
 // The first argument that is a variable with such a neighbour; -1 if there is none.
@@ -24,7 +50,7 @@ static int pick(LLVMValueRef call, LLVMValueRef *ret_other)
         return -1;
     for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
         LLVMValueRef argument = LLVMGetOperand(call, i);
-        if (LLVMIsALoadInst(argument) == NULL || !fault_is_local(LLVMGetOperand(argument, 0)))
+        if (!is_variable(argument))
             continue;
         LLVMValueRef other = neighbour(call, LLVMGetOperand(argument, 0), LLVMTypeOf(argument));
         if (other != NULL && ret_other != NULL)

@@ -138,9 +138,12 @@ static struct error *check_all(struct check *check)
         TRY(check_entry(check, &image->entries.items[i]));
     for (size_t i = 0; i < image->candidates.count; i++) {
         const struct image_candidate *candidate = &image->candidates.items[i];
-        check->report->eliminated += (candidate->flags & MAP_CHOSEN) != 0 &&
-                                     candidate->copies == 0 && image->decide != MAP_VARIABLE &&
-                                     !image->functions.items[candidate->function].again;
+        if (image->functions.items[candidate->function].again)
+            continue;
+        bool chosen = (candidate->flags & MAP_CHOSEN) != 0;
+        check->report->unchosen += !chosen;
+        check->report->eliminated +=
+            chosen && candidate->copies == 0 && image->decide != MAP_VARIABLE;
     }
     return NULL;
 }
