@@ -258,7 +258,8 @@ static struct error *add_beside(struct ir_program *program)
     struct error *error = NULL;
     for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
         _cleanup_free_ char *link = NULL, *path = NULL;
-        if (entry->d_type != DT_LNK || error != NULL)
+        // Some file systems do not tell what is a link.
+        if ((entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN) || error != NULL)
             continue;
         if (asprintf(&link, "%s/%s", place, entry->d_name) < 0) {
             link = NULL;
@@ -266,7 +267,7 @@ static struct error *add_beside(struct ir_program *program)
             continue;
         }
         path = realpath(link, NULL);
-        if (path != NULL && strcmp(path, program->path) == 0)
+        if (path != NULL && strcmp(path, program->path) == 0 && strcmp(link, path) != 0)
             error = add_other(program, link);
     }
     if (directory != NULL)
