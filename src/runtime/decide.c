@@ -3,7 +3,7 @@
 #include "runtime/fork.h"
 #include "runtime/sites.h"
 
-static bool count_open(const struct wire_rule *rule, uint64_t n)
+bool decide_counts(const struct wire_rule *rule, uint64_t n)
 {
     if (n < rule->count_first || n > rule->count_last)
         return false;
@@ -12,7 +12,7 @@ static bool count_open(const struct wire_rule *rule, uint64_t n)
 
 static bool gates_open(const struct wire_rule *rule, const struct call *call)
 {
-    return count_open(rule, call->occurrence) &&
+    return decide_counts(rule, call->occurrence) &&
            (rule->site == WIRE_NONE || query_matches(rule->site, call->frame->return_address));
 }
 
@@ -45,7 +45,7 @@ static uint64_t next_occurrence(const struct function *function, uint64_t n)
     if (function->every_call || function->site_count != 0)
         return n + 1;
     for (uint32_t i = 0; i < function->general_count; i++) {
-        uint64_t candidate = next_of_rule(&runtime.rules[function->general[i]], n);
+        uint64_t candidate = next_of_rule(&runtime.rules[function->general[i].rule], n);
         if (candidate < next)
             next = candidate;
     }
@@ -124,7 +124,7 @@ static bool site_fires(const struct call *call, const struct site *site)
 {
     if (site->pattern != call->function->pattern && !has_rule(call->function, site->rule))
         return false;
-    if (site->counted && !count_open(&runtime.rules[site->rule], call->occurrence))
+    if (site->counted && !decide_counts(&runtime.rules[site->rule], call->occurrence))
         return false;
     return condition_holds(call, site->rule, (struct wire_span){site->code, site->code_count});
 }
@@ -140,10 +140,10 @@ static uint32_t choose_by_site(const struct call *call)
 
 static uint32_t choose_in_turn(const struct call *call)
 {
-    const uint32_t *rule = call->function->general, *end = rule + call->function->general_count;
-    for (; rule < end; rule++)
-        if (rule_fires(call, *rule))
-            return *rule;
+    const struct turn *turn = call->function->general, *end = turn + call->function->general_count;
+    for (; (turn = evaluate_in_turn(call, turn, end)) < end; turn++)
+        if (takes_effect(call, turn->rule))
+            return turn->rule;
     return WIRE_NONE;
 }
 
@@ -166,7 +166,7 @@ static uint32_t choose(const struct call *call)
             runtime.rules[function->counted[counted_at]].count_first == call->occurrence)
             counted = function->counted[counted_at];
         if (general_at < function->general_count)
-            general = function->general[general_at];
+            general = function->general[general_at].rule;
         uint32_t other = counted < general ? counted : general;
         bool fires;
         if (site != NULL && site->rule < other) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Conditions: the stack machine of wire/plan.h. The plan was checked when it was mapped, so depth
 // and operands need no checks here.
+#include "runtime/fork.h"
 #include "runtime/path.h"
 
 #include <linux/fcntl.h>
@@ -126,6 +127,8 @@ static inline int64_t argument(const struct call *call, const struct wire_instru
     // Bits to cut off at the top, by enum wire_argument_type; the types with sign are odd.
     static const uint8_t excess[] = {0, 32, 32, 48, 48, 56, 56, 0};
     uint64_t value = 0;
+    if (instruction->b == WIRE_ARG_I64 && instruction->a < WIRE_ARGUMENTS)
+        return (int64_t)call->frame->arguments[instruction->a];
     unsigned cut = excess[instruction->b % sizeof excess];
     if (instruction->a < WIRE_ARGUMENTS)
         value = call->frame->arguments[instruction->a];
@@ -416,18 +419,23 @@ static bool less_common(const struct call *call, uint32_t rule,
     return unary(instruction, *top) || ask(call, rule, instruction, ++*top);
 }
 
-bool evaluate(const struct call *call, uint32_t rule, struct wire_span code)
+__attribute__((always_inline)) static inline bool run(const struct call *call, uint32_t rule,
+                                                      const struct wire_instruction *at,
+                                                      const struct wire_instruction *end)
 {
-    const struct wire_instruction *all = plan_array(runtime.plan->code);
-    const struct wire_instruction *at = all + code.offset, *end = at + code.count;
     int64_t values[1 + WIRE_STACK_DEPTH];
     int64_t *top = values; // values[0] is never read: where nothing is pushed yet
-    if (code.count == 0)
+    if (at == end)
         return true;
     for (; at < end; at++) {
         switch (at->op) {
         case WIRE_OP_CONSTANT:
-            *++top = (int64_t)at->c;
+            if (at + 1 < end && at[1].op == WIRE_OP_EQUAL) {
+                *top = *top == (int64_t)at->c; // as if pushed first
+                at++;
+            } else {
+                *++top = (int64_t)at->c;
+            }
             continue;
         case WIRE_OP_COUNT:
             *++top = (int64_t)call->occurrence;
@@ -450,13 +458,13 @@ bool evaluate(const struct call *call, uint32_t rule, struct wire_span code)
             continue;
         case WIRE_OP_JUMP_IF_FALSE:
             if (*top == 0)
-                at = all + at->b - 1;
+                at = runtime.code + at->b - 1;
             else
                 top--;
             continue;
         case WIRE_OP_JUMP_IF_TRUE:
             if (*top != 0)
-                at = all + at->b - 1;
+                at = runtime.code + at->b - 1;
             else
                 top--;
             continue;
@@ -490,4 +498,27 @@ bool evaluate(const struct call *call, uint32_t rule, struct wire_span code)
         }
     }
     return values[1] != 0;
+}
+
+bool evaluate(const struct call *call, uint32_t rule, struct wire_span code)
+{
+    const struct wire_instruction *first = runtime.code + code.offset;
+    return run(call, rule, first, first + code.count);
+}
+
+const struct turn *evaluate_in_turn(const struct call *call, const struct turn *turn,
+                                    const struct turn *end)
+{
+    for (; turn < end; turn++) {
+        const struct wire_instruction *first = runtime.code + turn->code;
+        if (turn->counted && !decide_counts(&runtime.rules[turn->rule], call->occurrence))
+            continue;
+        if (turn->site != WIRE_NONE && !query_matches(turn->site, call->frame->return_address))
+            continue;
+        if (__builtin_expect(fork_mode, 0) && !fork_wants(turn->rule))
+            continue;
+        if (run(call, turn->rule, first, first + turn->code_count))
+            break;
+    }
+    return turn;
 }

@@ -184,6 +184,22 @@ static bool is_general(const struct wire_rule *rule)
     return !is_by_site(rule) && !is_counted(rule);
 }
 
+static const struct turn *turns_of(const struct function *function)
+{
+    struct turn *turns = arena_new((function->general_count + 1) * sizeof *turns), *turn = turns;
+    for (uint32_t i = 0; turns != NULL && i < function->rule_count; i++) {
+        const struct wire_rule *rule = &runtime.rules[function->rules[i]];
+        if (is_general(rule))
+            *turn++ = (struct turn){.rule = function->rules[i],
+                                    .site = rule->site,
+                                    .code = rule->code.offset,
+                                    .code_count = rule->code.count & 0x7fffffff,
+                                    .counted = rule->count_first > 1 || rule->count_step > 1 ||
+                                               rule->count_last != UINT64_MAX};
+    }
+    return turns;
+}
+
 static const uint32_t *by_occurrence_first(const uint32_t *list, uint32_t count)
 {
     if (list == NULL || is_sorted(list, count, by_occurrence))
@@ -207,7 +223,7 @@ static bool classify(struct function *function)
         function->every_call |=
             rule->count_first <= 1 && rule->count_step <= 1 && rule->count_last == UINT64_MAX;
     }
-    function->general = pick(function, function->general_count, is_general);
+    function->general = turns_of(function);
     function->counted = by_occurrence_first(pick(function, function->counted_count, is_counted),
                                             function->counted_count);
     return function->general != NULL && function->counted != NULL;

@@ -4,16 +4,7 @@
 // those is all that is left to do then, and what was found out about the frames still holds.
 #include "runtime/path.h"
 
-#define PATHS 256
-
-static struct path paths[PATHS];
-
-static struct path *path_of(const struct call *call)
-{
-    uint64_t key =
-        call->frame->return_address + 31 * (uint64_t)call->frame->stack + (uint64_t)call->thread;
-    return &paths[key * 0x9e3779b97f4a7c15ull >> 56];
-}
+struct path paths[PATHS];
 
 // Whether the words up to `end` can be read: they are on the thread's own stack.
 static bool stack_reaches(const struct call *call, uint64_t end)
@@ -92,26 +83,16 @@ static bool path_make(struct path *path, const struct call *call)
     return made && stack_reaches(call, path->end);
 }
 
-struct path *path_take(const struct call *call)
+// Whether it is the call's path now, after a look at all of it.
+bool path_check(struct path *path, const struct call *call)
 {
-    struct path *path = path_of(call);
-    if (!atomic_swap_if(&path->taken, 0, 1))
-        return NULL;
     bool valid = path->generation == atomic_load(&unwind_generation);
-    if (valid && path->function == call->function && path->occurrence == call->occurrence &&
-        path->sp == (uint64_t)call->frame->stack)
-        return path; // a rule before this one has been here
-    if ((valid && path_holds(path, call)) || path_make(path, call)) {
-        path->function = call->function;
-        path->occurrence = call->occurrence;
-        return path;
+    if ((!valid || !path_holds(path, call)) && !path_make(path, call)) {
+        path->generation = 0;
+        path_leave(path);
+        return false;
     }
-    path->generation = 0;
-    path_leave(path);
-    return NULL;
-}
-
-void path_leave(struct path *path)
-{
-    atomic_store(&path->taken, 0);
+    path->function = call->function;
+    path->occurrence = call->occurrence;
+    return true;
 }

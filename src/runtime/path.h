@@ -39,8 +39,27 @@ struct path {
     struct path_word words[PATH_WORDS];
 };
 
+#define PATHS 256
+extern struct path paths[PATHS];
+bool path_check(struct path *path, const struct call *call); // false: it was left
+
+static inline void path_leave(struct path *path)
+{
+    atomic_store(&path->taken, 0);
+}
+
 // Taken is left again, soon. NULL: somebody else is at it, or the stack is not a simple one.
-struct path *path_take(const struct call *call);
-void path_leave(struct path *path);
+static inline struct path *path_take(const struct call *call)
+{
+    uint64_t sp = (uint64_t)call->frame->stack;
+    uint64_t key = call->frame->return_address + 31 * sp + (uint64_t)call->thread;
+    struct path *path = &paths[key * 0x9e3779b97f4a7c15ull >> 56];
+    if (!atomic_swap_if(&path->taken, 0, 1))
+        return NULL;
+    if (path->occurrence == call->occurrence && path->function == call->function &&
+        path->sp == sp && path->generation == atomic_load(&unwind_generation))
+        return path; // a rule before this one has been here
+    return path_check(path, call) ? path : NULL;
+}
 
 #endif

@@ -7,6 +7,7 @@
 
 uint32_t runtime_save_size;
 uint64_t runtime_save_mask;
+bool runtime_save_by_moves;
 
 enum { PLUGIN_NEW, PLUGIN_READY, PLUGIN_BROKEN };
 
@@ -31,20 +32,26 @@ bool plugin_owns(const char *path)
     return false;
 }
 
-static void cpuid(uint32_t leaf, uint32_t out[4])
+static void cpuid(uint32_t leaf, uint32_t part, uint32_t out[4])
 {
-    __asm__("cpuid" : "=a"(out[0]), "=b"(out[1]), "=c"(out[2]), "=d"(out[3]) : "a"(leaf), "c"(0));
+    __asm__("cpuid"
+            : "=a"(out[0]), "=b"(out[1]), "=c"(out[2]), "=d"(out[3])
+            : "a"(leaf), "c"(part));
 }
 
 static void measure_registers(void)
 {
     uint32_t facts[4], low, high;
-    cpuid(1, facts);
+    const uint64_t up_to_avx = 7;
+    cpuid(1, 0, facts);
     if ((facts[2] >> 27 & 1) == 0)
         return; // no XSAVE
-    cpuid(0xd, facts);
+    cpuid(0xd, 1, facts);
+    bool tells_use = (facts[0] >> 2 & 1) != 0; // XGETBV of what is in use
+    cpuid(0xd, 0, facts);
     __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     runtime_save_mask = ((uint64_t)high << 32 | low) & 0xe7; // x87, SSE, AVX, AVX-512
+    runtime_save_by_moves = tells_use && runtime_save_mask == up_to_avx;
     __atomic_store_n(&runtime_save_size, facts[1] + 64, __ATOMIC_RELEASE);
 }
 

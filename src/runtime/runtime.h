@@ -50,6 +50,15 @@ enum decision {
     DECIDE_PERFORM,     // call frame->target, then ask runtime_performed what to return
 };
 
+// A rule that is looked at on every call, with all that a look needs: rules are large.
+struct turn {
+    uint32_t rule;
+    uint32_t site; // query the caller must match, or WIRE_NONE
+    uint32_t code; // first instruction
+    uint32_t code_count : 31;
+    uint32_t counted : 1; // only some occurrences are of interest
+};
+
 // A function with rules: one per name and defining module, however many slots lead to it.
 struct function {
     struct function *next, *next_in_bucket;
@@ -58,7 +67,7 @@ struct function {
     struct slot *primary;  // counts the calls
     const uint32_t *rules; // all, ascending
     uint32_t rule_count;
-    const uint32_t *general; // rules to look at on every call, ascending
+    const struct turn *general; // rules to look at on every call, ascending
     uint32_t general_count;
     const uint32_t *counted; // rules for one exact occurrence, by occurrence then number
     uint32_t counted_count;
@@ -168,6 +177,7 @@ struct runtime {
     const struct wire_plan *plan;
     const char *strings;
     const struct wire_rule *rules;
+    const struct wire_instruction *code;
     struct wire_rule_state *rule_states;
     struct wire_pattern_state *pattern_states;
     struct process *process;
@@ -206,6 +216,7 @@ int runtime_call_plugin(int (*eval)(void *, const void *), void *state, const vo
 extern uint64_t runtime_site_filter[8192]; // by runtime_site_word()
 extern uint32_t runtime_save_size;         // of an XSAVE area, 0: use FXSAVE
 extern uint64_t runtime_save_mask;
+extern bool runtime_save_by_moves; // the registers are those of AVX, and which are in use is told
 
 // A word for each line of 64 bytes of code, in which each byte has its bit.
 static inline uint64_t *runtime_site_word(uint64_t address)
@@ -383,6 +394,9 @@ struct call {
 void evaluate_prepare(void);
 // `code` is that of the rule, as its index and count in the plan's code.
 bool evaluate(const struct call *call, uint32_t rule, struct wire_span code);
+// The first of the rules whose gates are open and whose condition holds; `end` if there is none.
+const struct turn *evaluate_in_turn(const struct call *call, const struct turn *turn,
+                                    const struct turn *end);
 bool stack_set_add(uint64_t hash);
 
 // journal.c
@@ -420,6 +434,7 @@ enum decision act(const struct call *call, uint32_t rule);
 enum decision runtime_performed(struct call_frame *frame);
 
 // decide.c
+bool decide_counts(const struct wire_rule *rule, uint64_t n); // whether it is about occurrence n
 enum decision runtime_decide(struct call_frame *frame);
 
 #endif

@@ -109,6 +109,7 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     runtime.plan = (const void *)((const char *)region + region->plan);
     runtime.strings = plan_array(runtime.plan->strings);
     runtime.rules = plan_array(runtime.plan->rules);
+    runtime.code = plan_array(runtime.plan->code);
     runtime.rule_states = region_at(region->rules);
     runtime.pattern_states = region_at(region->patterns);
     runtime.environment = environment;

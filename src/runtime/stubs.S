@@ -16,6 +16,7 @@
         .hidden runtime_slots, runtime_single_threaded, runtime_decide, runtime_performed
         .hidden runtime_site_filter
         .hidden runtime_late_initialise, runtime_save_size, runtime_save_mask
+        .hidden runtime_save_by_moves
 
         .section .stubs, "ax", @progbits
         .globl runtime_stubs, runtime_stub_end
@@ -192,6 +193,9 @@ runtime_gate_rest:
         .size runtime_gate_full, . - runtime_gate_full
 
 # int runtime_call_plugin(eval, state, call): a plug-in is ordinary code and may use every register.
+# Where the sixteen vector registers of AVX are all there is, moving them is much quicker than
+# XRSTOR; of the x87 a function finds nothing in use, so only its status may have changed. Upper
+# halves that nobody uses are left so: to load them, even with zero, would slow the target down.
         .globl runtime_call_plugin
         .hidden runtime_call_plugin
         .type runtime_call_plugin, @function
@@ -210,9 +214,50 @@ runtime_call_plugin:
         mov     %rdi, %rbx
         mov     %rsi, %rdi
         mov     %rdx, %rsi
-        mov     runtime_save_size(%rip), %ecx
+        cmpb    $0, runtime_save_by_moves(%rip)
+        je      4f
+        sub     $576, %rsp
+        and     $-64, %rsp
+        .set    SAVED_UPPER, 512        # whether upper halves are in use
+        .set    SAVED_MXCSR, 516
+        .set    SAVED_STATUS, 520       # of the x87; room for all of its environment
+        mov     $1, %ecx
+        xgetbv
+        and     $4, %eax
+        mov     %eax, SAVED_UPPER(%rsp)
+        stmxcsr SAVED_MXCSR(%rsp)
+        fnstsw  SAVED_STATUS(%rsp)
+        jz      1f                      # of the and
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        vmovdqa %ymm\n, 32 * \n(%rsp)
+        .endr
+        call    *%rbx
+        mov     %eax, %ebx
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        vmovdqa 32 * \n(%rsp), %ymm\n
+        .endr
+        jmp     2f
+1:      .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        movaps  %xmm\n, 16 * \n(%rsp)
+        .endr
+        call    *%rbx
+        mov     %eax, %ebx
+        vzeroupper
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        movaps  16 * \n(%rsp), %xmm\n
+        .endr
+2:      ldmxcsr SAVED_MXCSR(%rsp)
+        fnstsw  %ax
+        mov     SAVED_STATUS(%rsp), %cx
+        cmp     %ax, %cx
+        je      6f
+        fnstenv SAVED_STATUS(%rsp)
+        mov     %cx, 4 + SAVED_STATUS(%rsp)
+        fldenv  SAVED_STATUS(%rsp)
+        jmp     6f
+4:      mov     runtime_save_size(%rip), %ecx
         test    %ecx, %ecx
-        jz      1f
+        jz      5f
         sub     %rcx, %rsp
         and     $-64, %rsp
         movq    $0, 512(%rsp)
@@ -231,14 +276,14 @@ runtime_call_plugin:
         mov     runtime_save_mask(%rip), %eax
         mov     4 + runtime_save_mask(%rip), %edx
         xrstor64 (%rsp)
-        jmp     2f
-1:      sub     $512, %rsp
+        jmp     6f
+5:      sub     $512, %rsp
         and     $-64, %rsp
         fxsave64 (%rsp)
         call    *%rbx
         mov     %eax, %ebx
         fxrstor64 (%rsp)
-2:      mov     %ebx, %eax
+6:      mov     %ebx, %eax
         mov     -8(%rbp), %rbx
         leave
         .cfi_def_cfa %rsp, 8

@@ -35,6 +35,23 @@ static void call_structs(long by)
     printf("\n");
 }
 
+// What floating-point operations met since the flags were last cleared: inexact, in one of them.
+static void call_between_flags(int sse, int x87)
+{
+    volatile double a = 1, b = 3;
+    volatile long double c = 1, d = 3;
+    unsigned short status;
+    __asm__ volatile("fnclex");
+    _mm_setcsr(_mm_getcsr() & ~0x3fu);
+    if (sse)
+        a /= b;
+    if (x87)
+        c /= d;
+    struct pair pair = swap_pair((struct pair){1, 2});
+    __asm__ volatile("fnstsw %0" : "=m"(status));
+    printf("flags %x %x around %ld\n", _mm_getcsr() & 0x3f, status & 0x3f, pair.a);
+}
+
 int main(void)
 {
     for (int i = 1; i <= 3; i++) {
@@ -52,6 +69,7 @@ int main(void)
         printf("wide_product %llx %llx\n", (unsigned long long)(product >> 64),
                (unsigned long long)product);
         call_vectors((float)i);
+        call_between_flags(i & 1, i & 2);
     }
     return 0;
 }

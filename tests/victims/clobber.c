@@ -1,4 +1,5 @@
-// A plug-in trigger that is never true and leaves nothing in the vector and x87 registers.
+// A plug-in trigger that is never true and leaves nothing in the vector and x87 registers, nor in
+// the flags of what floating-point operations met.
 #include <ordeal.h>
 
 #include <immintrin.h>
@@ -17,7 +18,9 @@ __attribute__((target("avx"), noinline)) static void clobber_avx(void)
 static int eval(void *state, const struct ordeal_call *call)
 {
     volatile long double x = 2;
-    x = x * 3 + 1;
+    volatile double y = 1;
+    x = (x * 3 + 1) / 3;
+    y /= 3;
     if (__builtin_cpu_supports("avx"))
         clobber_avx();
     else
