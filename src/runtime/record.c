@@ -280,9 +280,17 @@ __attribute__((noinline)) static uint64_t *count_stack(const struct call *call)
     return count_call(call, &stack, stack_key(&stack, call->frame->slot));
 }
 
+// A path takes a third of a page: a process that calls little is better off without.
+#define WALKS_FIRST 256
+static uint32_t stacks_walked;
+
 static void record_stack(const struct call *call)
 {
-    struct path *path = path_take(call);
+    struct path *path = NULL;
+    if (atomic_load(&stacks_walked) < WALKS_FIRST)
+        atomic_add(&stacks_walked, 1);
+    else
+        path = path_take(call);
     if (path == NULL) {
         count_stack(call);
         return;
