@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from measure import Interval
+from measure import CONFIDENCE, RESAMPLES
 
 START_LIMIT_S = 30
 STOP_LIMIT_S = 30
@@ -110,15 +110,41 @@ def evaluations(rules):
     return sum(rule["reached"] for rule in rules)
 
 
+class Clusters:
+    """Values in groups that share their luck (a server's layout in memory): the mean of the groups'
+    medians. The bootstrap draws groups first and values within them then, so that neither many
+    values of few groups nor one odd group makes the interval narrower than it is."""
+
+    def __init__(self, groups):
+        self.groups = [list(group) for group in groups]
+        self.middle = self.of(self.groups)
+        generator = random.Random(1)
+        found = sorted(
+            self.of([generator.choices(group, k=len(group)) for group in
+                     generator.choices(self.groups, k=len(self.groups))])
+            for _ in range(RESAMPLES))
+        tail = (1 - CONFIDENCE) / 2
+        self.low = found[int(tail * RESAMPLES)]
+        self.high = found[int((1 - tail) * RESAMPLES) - 1]
+
+    @staticmethod
+    def of(groups):
+        return statistics.mean(statistics.median(group) for group in groups)
+
+    def text(self, style):
+        return (style + " [" + style + ", " + style + "]").format(self.middle, self.low, self.high)
+
+
 class Comparison:
     """Variants of one server under one workload. start(name) gives a Server, load(server, amount)
     seconds. Servers are started anew every epoch, so that no variant keeps a lucky memory layout;
-    within an epoch all run, and rounds put the load on one after the other."""
+    within an epoch all of them run, and rounds put a short slice of load on one after the other, in
+    a new order each time. What is compared was measured within one round."""
 
     def __init__(self, variants, start, load, amount, warm_up):
         self.variants, self.start, self.load = variants, start, load
         self.amount, self.warm_up = amount, warm_up
-        self.seconds = {name: [] for name in variants}
+        self.seconds = {name: [] for name in variants}  # by epoch, by round, per unit of load
         self.cpu = {name: [] for name in variants}
         self.asked = {name: 0 for name in variants}  # per unit of load
 
@@ -127,14 +153,16 @@ class Comparison:
         try:
             for name in self.variants:
                 servers[name] = self.start(name)
+                self.seconds[name].append([])
+                self.cpu[name].append([])
             for server in servers.values():
                 self.load(server, self.warm_up)
             for _ in range(rounds):
                 for name in random.sample(list(servers), len(servers)):
                     server = servers[name]
                     seconds, cpu = server.timed(lambda: self.load(server, self.amount))
-                    self.seconds[name].append(seconds)
-                    self.cpu[name].append(cpu)
+                    self.seconds[name][-1].append(seconds / self.amount)
+                    self.cpu[name][-1].append(cpu / self.amount)
         finally:
             rules = {name: server.stop() for name, server in servers.items()}
         for name in servers:
@@ -147,21 +175,30 @@ class Comparison:
                 print(f"\r  {title}: epoch {number + 1}/{epochs} ", end="\r", file=sys.stderr)
 
     def rate(self, name):
-        return self.amount / statistics.median(self.seconds[name])
+        return 1 / Clusters.of(self.seconds[name])
 
-    def overhead(self, name, base, what):
-        """Per cent more than the baseline in the same round; what: self.seconds or self.cpu."""
-        return Interval((a / b - 1) * 100 for a, b in zip(what[name], what[base]))
+    def pairs(self, name, what):
+        """By epoch, what a variant and the baseline took in the same round."""
+        base = list(self.variants)[0]
+        return [list(zip(*epochs)) for epochs in zip(what[name], what[base])]
+
+    def overhead(self, name, what):
+        """Per cent more than the baseline; what: self.seconds or self.cpu."""
+        return Clusters([(a / b - 1) * 100 for a, b in epoch] for epoch in self.pairs(name, what))
+
+    def added_us(self, name, what):
+        return Clusters([(a - b) * 1e6 for a, b in epoch] for epoch in self.pairs(name, what))
 
     def rows(self, article):
-        """Name, rate, overheads, the article's figure, triggerings per unit and second."""
+        """Name, rate, overhead, processor time and what is added to it, the article's figure,
+        triggerings per unit and second."""
         base = list(self.variants)[0]
         rows = []
         for name in self.variants:
-            row = [name, f"{self.rate(name):,.0f}"]
-            for what in (self.seconds, self.cpu):
-                row.append("" if name == base else
-                           self.overhead(name, base, what).text("{:+.2f}"))
+            row = [name, f"{self.rate(name):,.0f}",
+                   "" if name == base else self.overhead(name, self.seconds).text("{:+.2f}"),
+                   f"{Clusters.of(self.cpu[name]) * 1e6:,.1f}",
+                   "" if name == base else self.added_us(name, self.cpu).text("{:+.2f}")]
             asked = self.asked[name]
             row += [article.get(name, ""), f"{asked:.1f}" if asked else "",
                     f"{asked * self.rate(name):,.0f}" if asked else ""]
