@@ -336,7 +336,7 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
         range = part->next_part;
     }
     // What was got and put nowhere would be lost, were it not returned.
-    if (making.fresh && !making.kept)
+    if (making.fresh && !making.kept && !hints_keep_memory(image, function, callee_hints, data))
         making.hints |= HINT_MADE | HINT_PASSED;
     // A function with a result has one on every way out. What others left behind is none.
     if (making.never || (making.nothing && !making.own))

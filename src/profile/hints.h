@@ -25,7 +25,7 @@ enum hint {
     HINT_CALLED_TWICE = 1 << 16, // there are two callers
     HINT_CALLED_OFTEN = 1 << 17, // there are more
     HINT_REPORTS = 1 << 18,   // its name says that it tells of errors, and nobody wants its result
-    HINT_ALLOCATES = 1 << 19, // of a callee: NULL and ENOMEM if it fails
+    HINT_ALLOCATES = 1 << 19, // of a callee: new memory, or NULL and ENOMEM
 };
 
 // Adds what the calls in an image say about functions (by owner) and about imports.
@@ -35,6 +35,11 @@ void hints_from_calls(const struct flow_image *image, uint32_t *functions, uint3
 // of a callee.
 unsigned hints_from_body(const struct flow_image *image, uint32_t function,
                          unsigned (*callee_hints)(void *data, uint32_t callee), void *data);
+
+// Whether memory that a function gets may be found by others afterwards, or is handed to a callee:
+// then it need not be what the function returns.
+bool hints_keep_memory(const struct flow_image *image, uint32_t function,
+                       unsigned (*callee_hints)(void *data, uint32_t callee), void *data);
 
 static inline bool hints_say_pointer(unsigned hints)
 {

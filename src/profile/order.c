@@ -111,18 +111,25 @@ static unsigned ignored(const struct profile_set *set, uint32_t number, uint32_t
     return (hints & (HINT_CALLED_OFTEN | HINT_USED)) == HINT_CALLED_OFTEN ? HINT_IGNORED : 0;
 }
 
-// Whether it can come back with NULL since there is no memory.
+// Whether it gives new memory, and comes back with NULL only if there is none. The system calls
+// that it makes for memory may fail with other errors, too, but not with what it gives them.
 static unsigned allocates(const struct profile_set *set, const struct summary *summary)
 {
+    unsigned hint = 0;
     for (size_t i = 0; i < summary->ways.count; i++) {
         const struct way *way = &summary->ways.items[i];
-        if (way->sets_error && way->result.kind == VALUE_CONSTANT && way->result.number == 0 &&
-            (way->error.kind == VALUE_ERRORS
-                 ? error_set_has(&set->sets.items.items[way->error.set], ENOMEM)
-                 : way->error.kind == VALUE_CONSTANT && way->error.number == ENOMEM))
-            return HINT_ALLOCATES;
+        if (way->result.kind == VALUE_ARGUMENT) // what it was given is not new
+            return 0;
+        if (!way->sets_error || way->result.kind != VALUE_CONSTANT || way->result.number != 0)
+            continue;
+        bool one = way->error.kind == VALUE_CONSTANT;
+        if (one ? way->error.number != ENOMEM
+                : way->error.kind == VALUE_ERRORS &&
+                      !error_set_has(&set->sets.items.items[way->error.set], ENOMEM))
+            return 0;
+        hint |= one ? HINT_ALLOCATES : 0;
     }
-    return 0;
+    return hint;
 }
 
 static unsigned callee_hints(void *data, uint32_t callee)

@@ -232,7 +232,7 @@ struct error *search_tell(struct search *search, const struct story *story)
         if (story->error.state == TRACKED_VALUE)
             way.error = story->error.value;
         way.effect_count = story->effect_count;
-        memcpy(way.effects, story->effects, sizeof way.effects);
+        memcpy(way.effects, story->effects, story->effect_count * sizeof *way.effects);
         way.after = story->after;
         if (!story_came_after(story) && story->at_entry)
             way.after |= refuses_null(story);

@@ -48,6 +48,30 @@ static const char source[] =
     "    struct list *list = malloc(sizeof *list);\n"
     "    if (list != NULL) { list->next = spare; spare = list; }\n"
     "}\n"
+    "int announce(struct list *list);\n"
+    "__attribute__((noinline, visibility(\"protected\")))\n"
+    "void stock(void) {\n" // likewise, and what is in the result's place then is a callee's
+    "    struct list *list = malloc(sizeof *list);\n"
+    "    if (list == NULL) return;\n"
+    "    spare = list; announce(list); sink = 1;\n"
+    "}\n"
+    "int restock(void) { stock(); return 7; }\n"
+    "int **last;\n"
+    "void lengthen(void) {\n" // likewise; an address in it is what is stored
+    "    struct list *list = malloc(sizeof *list);\n"
+    "    if (list == NULL) return;\n"
+    "    list->next = NULL; last = &list->numbers;\n"
+    "}\n"
+    "struct list *announced(void) {\n" // NULL is: it is handed over, then returned
+    "    struct list *list = malloc(sizeof *list);\n"
+    "    if (list == NULL) return NULL;\n"
+    "    announce(list); return list;\n"
+    "}\n"
+    "void look_where(void) {\n" // nothing is returned: there are more reasons than memory
+    "    char *path = getcwd(NULL, 0);\n"
+    "    if (path == NULL) return;\n"
+    "    sink = *path;\n"
+    "}\n"
     "void empty(struct list *list) {\n" // nothing is returned
     "    if (list == NULL) return;\n"
     "    if (list->numbers != NULL) list->numbers[0] = 0;\n"
@@ -167,6 +191,10 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "fresh", "0");
     expect(&item.profile, "start", "0");
     expect(&item.profile, "prepare", "");
+    expect(&item.profile, "stock", "");
+    expect(&item.profile, "lengthen", "");
+    expect(&item.profile, "announced", "0");
+    expect(&item.profile, "look_where", "");
     expect(&item.profile, "empty", "");
     expect(&item.profile, "finish", "");
     expect(&item.profile, "level", "");

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What becomes of memory that a function gets; see hints.h.
+#include "profile/hints.h"
+
+#define MOST_SEEN 48 // blocks
+
+static bool holds(uint32_t registers, uint8_t reg)
+{
+    return reg < ISA_REGISTERS && (registers >> reg & 1) != 0;
+}
+
+struct keeping { // blocks that were looked at, and the registers the memory was in
+    const struct flow_image *image;
+    uint32_t blocks[MOST_SEEN], registers[MOST_SEEN];
+    unsigned count;
+};
+
+// Whether an instruction puts memory, of which addresses are in some registers, where it can be
+// found later; a place within itself is none. And where the addresses are then.
+static bool puts_away(const struct isa_fact *fact, uint32_t *registers)
+{
+    bool source = holds(*registers, fact->src), target = holds(*registers, fact->dst);
+    bool within = (fact->flags & ISA_MEMORY) != 0 && holds(*registers, fact->base);
+    bool copied = false;
+    switch (fact->kind) {
+    case ISA_STORE:
+        return !within && (source || fact->src == ISA_NONE);
+    case ISA_COPY:
+        copied = source;
+        break;
+    case ISA_ADDRESS:
+        copied = within || holds(*registers, fact->index);
+        break;
+    case ISA_ADD:
+    case ISA_SELECT:
+        copied = source || target;
+        break;
+    case ISA_CONSTANT:
+    case ISA_LOAD:
+    case ISA_SET:
+    case ISA_POP:
+    case ISA_LEAVE:
+    case ISA_COMPARE:
+    case ISA_COMPARE_MEMORY:
+    case ISA_TEST:
+        break;
+    default:
+        if (source || target || (fact->writes & *registers) != 0)
+            return true;
+    }
+    if (copied && fact->dst >= ISA_REGISTERS)
+        return true;
+    *registers = (*registers & ~(uint32_t)fact->writes) | (copied ? 1u << fact->dst : 0);
+    return false;
+}
+
+// Whether memory that is in some registers where a block begins is put away or handed to a callee.
+// What is too far away to see may be.
+static bool is_kept(struct keeping *keeping, uint32_t number, uint32_t registers)
+{
+    const struct flow_image *image = keeping->image;
+    const struct flow_block *block = &image->blocks.items[number];
+    for (unsigned i = 0; i < keeping->count; i++)
+        if (keeping->blocks[i] == number && (registers & ~keeping->registers[i]) == 0)
+            return false;
+    if (keeping->count == MOST_SEEN)
+        return true;
+    keeping->blocks[keeping->count] = number;
+    keeping->registers[keeping->count++] = registers;
+    for (uint32_t i = 0; i < block->count && registers != 0; i++)
+        if (puts_away(&image->facts.items[block->first + i], &registers))
+            return true;
+    if (registers == 0 || block->end == FLOW_RETURNS || block->end == FLOW_STOPS)
+        return false;
+    if (block->end != FLOW_GOES_ON)
+        return block->end != FLOW_CALLS || flow_callee_returns(image, block->callee);
+    for (uint32_t i = 0; i < block->out_count; i++)
+        if (is_kept(keeping, image->edges.items[block->edges_out + i].block, registers))
+            return true;
+    return false;
+}
+
+bool hints_keep_memory(const struct flow_image *image, uint32_t function,
+                       unsigned (*callee_hints)(void *data, uint32_t callee), void *data)
+{
+    for (uint32_t range = function; range != FLOW_NONE;) {
+        const struct flow_function *part = &image->functions.items[range];
+        for (uint32_t i = 0; i < part->block_count; i++) {
+            const struct flow_block *block = &image->blocks.items[part->first_block + i];
+            struct keeping keeping = {.image = image};
+            if (block->end == FLOW_CALLS && block->callee != FLOW_NONE && block->out_count != 0 &&
+                (callee_hints(data, block->callee) & HINT_ALLOCATES) != 0 &&
+                is_kept(&keeping, image->edges.items[block->edges_out].block, 1u << ISA_RETURN))
+                return true;
+        }
+        range = part->next_part;
+    }
+    return false;
+}
