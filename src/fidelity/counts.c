@@ -23,7 +23,12 @@ static struct error *broken(const char *path, size_t offset, const char *what)
 // is killed meanwhile leaves zeros from there on.
 static bool is_begun(const struct counts_header *header)
 {
-    return header->magic == 0 || header->size == 0 || header->key == 0;
+    static const struct counts_header nothing;
+    if (header->magic == 0)
+        return memcmp(header, &nothing, sizeof nothing) == 0;
+    return header->magic == COUNTS_MAGIC &&
+           (header->version == 0 || header->version == COUNTS_VERSION) &&
+           (header->size == 0 || header->key == 0);
 }
 
 static bool is_blank(const struct cursor *rest)

@@ -134,6 +134,7 @@ static void nothing_is_nothing(void **state)
 static void what_is_whole_is_taken(void **state)
 {
     const struct counts_header heads[] = {{0},
+                                          {COUNTS_MAGIC, 0, 0, 0, 0},
                                           {COUNTS_MAGIC, COUNTS_VERSION, 0, 0, 0},
                                           {COUNTS_MAGIC, COUNTS_VERSION, 2 * COUNTS_PAGE, 0, 0}};
     struct made *made = make();
@@ -147,8 +148,17 @@ static void what_is_whole_is_taken(void **state)
         assert_string_equal(file.program, "/bin/made");
         counts_file_close(&file);
     }
-    made->two = heads[1];
-    made->twos[3] = 1; // not what a process leaves
+    // not what a process leaves
+    const struct counts_header others[] = {
+        {0, COUNTS_VERSION, 0, 0, 0}, {0, 0, 0, 9, 0}, {COUNTS_MAGIC ^ 1, COUNTS_VERSION, 0, 0, 0}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        made->two = others[i];
+        expect_broken(made, sizeof *made, "something else than counts at byte 4096");
+    }
+    made->two = (struct counts_header){COUNTS_MAGIC, COUNTS_VERSION + 1, 0, 0, 0};
+    expect_broken(made, sizeof *made, "another version of Ordeal");
+    made->two = heads[2];
+    made->twos[3] = 1;
     expect_broken(made, sizeof *made, "cut off at byte 4096");
     free(made);
 }
