@@ -194,8 +194,9 @@ runtime_gate_rest:
 
 # int runtime_call_plugin(eval, state, call): a plug-in is ordinary code and may use every register.
 # Where the sixteen vector registers of AVX are all there is, moving them is much quicker than
-# XRSTOR; of the x87 a function finds nothing in use, so only its status may have changed. Upper
-# halves that nobody uses are left so: to load them, even with zero, would slow the target down.
+# XRSTOR; of the x87 a function finds no register in use, so that its control and status words are
+# all there is to restore, and what a plug-in left in its registers is forgotten. Upper halves that
+# nobody uses are left so: to load them, even with zero, would slow the target down.
         .globl runtime_call_plugin
         .hidden runtime_call_plugin
         .type runtime_call_plugin, @function
@@ -218,16 +219,17 @@ runtime_call_plugin:
         je      4f
         sub     $576, %rsp
         and     $-64, %rsp
-        .set    SAVED_UPPER, 512        # whether upper halves are in use
+        .set    SAVED_CONTROL, 512      # of the x87
+        .set    SAVED_STATUS, 514       # likewise
         .set    SAVED_MXCSR, 516
-        .set    SAVED_STATUS, 520       # of the x87; room for all of its environment
+        .set    ENVIRONMENT, 520        # of the x87, as it is after the call
         mov     $1, %ecx
         xgetbv
-        and     $4, %eax
-        mov     %eax, SAVED_UPPER(%rsp)
         stmxcsr SAVED_MXCSR(%rsp)
+        fnstcw  SAVED_CONTROL(%rsp)
         fnstsw  SAVED_STATUS(%rsp)
-        jz      1f                      # of the and
+        test    $4, %al                 # upper halves in use?
+        jz      1f
         .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
         vmovdqa %ymm\n, 32 * \n(%rsp)
         .endr
@@ -247,13 +249,19 @@ runtime_call_plugin:
         movaps  16 * \n(%rsp), %xmm\n
         .endr
 2:      ldmxcsr SAVED_MXCSR(%rsp)
+        fnstcw  ENVIRONMENT(%rsp)
         fnstsw  %ax
-        mov     SAVED_STATUS(%rsp), %cx
-        cmp     %ax, %cx
+        movzwl  SAVED_CONTROL(%rsp), %ecx
+        movzwl  SAVED_STATUS(%rsp), %edx
+        cmp     %ax, %dx
+        jne     3f
+        cmp     ENVIRONMENT(%rsp), %cx
         je      6f
-        fnstenv SAVED_STATUS(%rsp)
-        mov     %cx, 4 + SAVED_STATUS(%rsp)
-        fldenv  SAVED_STATUS(%rsp)
+3:      fnstenv ENVIRONMENT(%rsp)       # masks what is pending, which fldenv would raise
+        mov     %cx, ENVIRONMENT(%rsp)
+        mov     %dx, 4 + ENVIRONMENT(%rsp)
+        movl    $0xffff, 8 + ENVIRONMENT(%rsp) # every register is empty
+        fldenv  ENVIRONMENT(%rsp)
         jmp     6f
 4:      mov     runtime_save_size(%rip), %ecx
         test    %ecx, %ecx

@@ -35,12 +35,13 @@ static void call_structs(long by)
     printf("\n");
 }
 
-// What floating-point operations met since the flags were last cleared: inexact, in one of them.
+// What floating-point operations met since the flags were last cleared: inexact, in one of them;
+// how they round and what traps; how full the x87 stack is.
 static void call_between_flags(int sse, int x87)
 {
     volatile double a = 1, b = 3;
     volatile long double c = 1, d = 3;
-    unsigned short status;
+    unsigned short status, control;
     __asm__ volatile("fnclex");
     _mm_setcsr(_mm_getcsr() & ~0x3fu);
     if (sse)
@@ -48,8 +49,12 @@ static void call_between_flags(int sse, int x87)
     if (x87)
         c /= d;
     struct pair pair = swap_pair((struct pair){1, 2});
-    __asm__ volatile("fnstsw %0" : "=m"(status));
-    printf("flags %x %x around %ld\n", _mm_getcsr() & 0x3f, status & 0x3f, pair.a);
+    __asm__ volatile("fnstsw %0\n fnstcw %1" : "=m"(status), "=m"(control));
+    unsigned sse_state = _mm_getcsr();
+    printf("flags %x %x control %x top %d around %ld\n", sse_state, status & 0x3f, control,
+           status >> 11 & 7, pair.a);
+    c = 1 / d;
+    printf("a third %La\n", c);
 }
 
 int main(void)

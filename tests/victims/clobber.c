@@ -1,5 +1,5 @@
-// A plug-in trigger that is never true and leaves nothing in the vector and x87 registers, nor in
-// the flags of what floating-point operations met.
+// A plug-in trigger that is never true and leaves nothing as it was: the vector and x87 registers,
+// the flags of what floating-point operations met, how they round and which of them trap.
 #include <ordeal.h>
 
 #include <immintrin.h>
@@ -15,6 +15,18 @@ __attribute__((target("avx"), noinline)) static void clobber_avx(void)
                      : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm15");
 }
 
+// As fesetround() and feenableexcept(); and an inexact result stays where it is, about to trap.
+static void clobber_modes(void)
+{
+    const unsigned short upward = 0x800, inexact = 0x20;
+    static const double three = 3;
+    unsigned short control;
+    __asm__ volatile("fnclex\n fnstcw %0" : "=m"(control));
+    control = (unsigned short)((control | upward) & ~inexact);
+    __asm__ volatile("fldcw %0\n fld1\n fdivl %1" : : "m"(control), "m"(three));
+    _mm_setcsr(_mm_getcsr() | _MM_ROUND_UP);
+}
+
 static int eval(void *state, const struct ordeal_call *call)
 {
     volatile long double x = 2;
@@ -25,6 +37,7 @@ static int eval(void *state, const struct ordeal_call *call)
         clobber_avx();
     else
         __asm__ volatile("pcmpeqd %%xmm0, %%xmm0\n movaps %%xmm0, %%xmm1" ::: "xmm0", "xmm1");
+    clobber_modes();
     (void)state, (void)call;
     return 0;
 }
