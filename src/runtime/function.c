@@ -156,19 +156,6 @@ static bool is_sorted(const uint32_t *items, uint32_t count, earlier *before)
     return true;
 }
 
-// Rules of one kind, out of all of a function; the list of all where that is the same.
-static const uint32_t *pick(const struct function *function, uint32_t count,
-                            bool (*is_kind)(const struct wire_rule *rule))
-{
-    if (count == function->rule_count || count == 0)
-        return function->rules;
-    uint32_t *list = arena_new(count * sizeof *list), at = 0;
-    for (uint32_t i = 0; list != NULL && i < function->rule_count; i++)
-        if (is_kind(&runtime.rules[function->rules[i]]))
-            list[at++] = function->rules[i];
-    return list;
-}
-
 static bool is_by_site(const struct wire_rule *rule)
 {
     return rule->site != WIRE_NONE && rule->site_exact;
@@ -182,6 +169,19 @@ static bool is_counted(const struct wire_rule *rule)
 static bool is_general(const struct wire_rule *rule)
 {
     return !is_by_site(rule) && !is_counted(rule);
+}
+
+// The rules for one occurrence, out of all of a function; the list of all where that is the same.
+static const uint32_t *pick_counted(const struct function *function)
+{
+    uint32_t count = function->counted_count;
+    if (count == function->rule_count || count == 0)
+        return function->rules;
+    uint32_t *list = arena_new(count * sizeof *list), at = 0;
+    for (uint32_t i = 0; list != NULL && i < function->rule_count; i++)
+        if (is_counted(&runtime.rules[function->rules[i]]))
+            list[at++] = function->rules[i];
+    return list;
 }
 
 static const struct turn *turns_of(const struct function *function)
@@ -212,9 +212,32 @@ static const uint32_t *by_occurrence_first(const uint32_t *list, uint32_t count)
     return sorted;
 }
 
+// Another function that has the same list of rules, which is one pattern's, in the plan: what
+// follows from it they can share. A glob may take thousands of functions, with as many rules; they
+// mostly come one after another.
+static const struct function *find_alike(const struct function *function)
+{
+    const struct function *other = functions;
+    for (uint32_t i = 0; i < 16 && other != NULL; i++, other = other->next)
+        if (other->rules == function->rules && other->rule_count == function->rule_count &&
+            other->pattern == function->pattern)
+            return other;
+    return NULL;
+}
+
 // Splits the rules by how a call finds them: by its site, by its occurrence, or one after another.
 static bool classify(struct function *function)
 {
+    const struct function *alike = find_alike(function);
+    if (alike != NULL) {
+        function->site_count = alike->site_count;
+        function->counted_count = alike->counted_count;
+        function->general_count = alike->general_count;
+        function->every_call = alike->every_call;
+        function->general = alike->general;
+        function->counted = alike->counted;
+        return true;
+    }
     for (uint32_t i = 0; i < function->rule_count; i++) {
         const struct wire_rule *rule = &runtime.rules[function->rules[i]];
         function->site_count += is_by_site(rule);
@@ -224,8 +247,7 @@ static bool classify(struct function *function)
             rule->count_first <= 1 && rule->count_step <= 1 && rule->count_last == UINT64_MAX;
     }
     function->general = turns_of(function);
-    function->counted = by_occurrence_first(pick(function, function->counted_count, is_counted),
-                                            function->counted_count);
+    function->counted = by_occurrence_first(pick_counted(function), function->counted_count);
     return function->general != NULL && function->counted != NULL;
 }
 
@@ -312,6 +334,7 @@ struct function *function_of(const char *name, const struct module *library)
     }
     return function;
 }
+
 void function_bound(struct function *function, struct slot *slot)
 {
     if (function->primary != NULL)

@@ -17,11 +17,13 @@ static void *stub_of(const struct slot *slot)
 {
     return (void *)(runtime_stubs + (slot - runtime_slots) * RUNTIME_STUB_SIZE);
 }
+
 // A page that is read first and then written costs two faults.
 void slots_prepare(void)
 {
     *(volatile uint32_t *)first_slot_table = 0;
 }
+
 static uint32_t *slot_entry(const char *name, const void *real)
 {
     const struct module *library = module_at((uintptr_t)real);
@@ -97,6 +99,7 @@ void *slot_pointer(const char *name, void *real, bool with_rules)
     return slot_replacement(name, real, with_rules && function_wanted(name) != WANTED_NOT,
                             hook_find(name));
 }
+
 // Gates.
 
 // Takes no lock: a signal handler may make a function's first call while the thread holds one. A
