@@ -155,8 +155,7 @@ static int change_action(sigaction_function *real, int number, const struct siga
                          struct sigaction *ret_old)
 {
     struct sigaction changed;
-    if (action != NULL)
-        guarded_note_mask(&action->sa_mask); // in force while its handler runs
+    guarded_note_action(action);
     if (number == SIGTRAP && cover_is_on()) {
         cover_keep_action(action, ret_old);
         return 0;

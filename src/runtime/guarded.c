@@ -57,6 +57,15 @@ void guarded_note_mask(const void *set)
         system_peek_by_copy |= system_copies();
 }
 
+void guarded_note_action(const struct sigaction *action)
+{
+    struct sigaction known;
+    if (runtime.plan->variable_count != 0 && action != NULL &&
+        system_peek(action, &known, sizeof known) && known.sa_handler != SIG_DFL &&
+        known.sa_handler != SIG_IGN)
+        guarded_note_mask(&known.sa_mask);
+}
+
 // The target's own handlers.
 
 static struct kernel_action of_segv, of_bus;
@@ -73,6 +82,9 @@ static void on_fault(int number, siginfo_t *info, void *context)
     const struct kernel_action *own = own_action(number);
     void (*handler)(int, siginfo_t *, void *) =
         (void (*)(int, siginfo_t *, void *))atomic_load(&own->handler);
+    // The signal is held off while the handler runs, or has lost its handler for good.
+    if (!system_peek_by_copy && (own->flags & (SA_NODEFER | SA_RESETHAND)) != SA_NODEFER)
+        system_peek_by_copy |= system_copies();
     if ((own->flags & SA_RESETHAND) != 0) {
         const struct kernel_action none = {0};
         SYSTEM_4(__NR_rt_sigaction, number, &none, 0, 8);

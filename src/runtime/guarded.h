@@ -30,6 +30,7 @@ bool guarded_recover(int number, const siginfo_t *info, void *context);
 // Whoever holds these signals off, or ignores them, dies of a fault whatever handler there is: with
 // such a target nothing is read but by the kernel.
 void guarded_note_mask(const void *set);
+void guarded_note_action(const struct sigaction *action); // its mask counts while its handler runs
 // Likewise; and puts ours before the target's own handler of a signal, if it has one now.
 void guarded_wrap(int number);
 // What the target has set where ours stands before it; else NULL.

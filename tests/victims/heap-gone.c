@@ -91,7 +91,7 @@ static void take_away(const char *how)
 
 static const char *way;
 
-// Perhaps as a handler, with every signal held off meanwhile.
+// Perhaps as a handler, with every signal held off meanwhile or the default back in its place.
 static void lose(int number)
 {
     char text[64];
@@ -117,6 +117,14 @@ int main(int count, char **arguments)
         sigprocmask(SIG_BLOCK, &all, NULL);
     else if (strcmp(signals, "masked") == 0)
         sigaction(SIGUSR1, &(struct sigaction){.sa_handler = lose, .sa_mask = all}, NULL);
+    else if (strcmp(signals, "handling") == 0)
+        sigaction(SIGSEGV, &(struct sigaction){.sa_handler = lose}, NULL);
+    else if (strcmp(signals, "reset") == 0)
+        sigaction(SIGSEGV,
+                  &(struct sigaction){.sa_handler = lose, .sa_flags = SA_NODEFER | SA_RESETHAND},
+                  NULL);
+    else if (strcmp(signals, "unmasked") == 0) // where nothing is handled a mask is none
+        sigaction(SIGUSR1, &(struct sigaction){.sa_handler = SIG_IGN, .sa_mask = all}, NULL);
     thing = (struct thing *)strtoul(arguments[1], NULL, 0);
     if (arguments[1][0] >= 'a') {
         char *start = memory(arguments[1]);
@@ -130,6 +138,8 @@ int main(int count, char **arguments)
     way = arguments[1];
     if (strcmp(signals, "masked") == 0)
         raise(SIGUSR1);
+    else if (strcmp(signals, "handling") == 0 || strcmp(signals, "reset") == 0)
+        raise(SIGSEGV);
     else
         lose(SIGUSR1);
     return 3;
