@@ -258,9 +258,10 @@ struct error *image_enable(struct image *image, const bool *enabled,
     return error;
 }
 
+// Backwards: where one place was written twice, the first patch knows what was there.
 void image_undo(struct image *image, const struct image_patches *patches)
 {
-    for (size_t i = 0; i < patches->items.count; i++) {
+    for (size_t i = patches->items.count; i-- > 0;) {
         const struct image_patch *patch = &patches->items.items[i];
         unsigned char *bytes = image->decide == MAP_VARIABLE
                                    ? image_variable(image)

@@ -274,6 +274,10 @@ void pass_find(struct pass *pass)
             pass_mark(pass, function, ELSEWHERE_ATTRIBUTE);
         else if (!LLVMIsDeclaration(function))
             add_function(pass, function);
+    for (LLVMValueRef variable = LLVMGetFirstGlobal(pass->module); variable != NULL;
+         variable = LLVMGetNextGlobal(variable))
+        if (LLVMGetLinkage(variable) == LLVMAvailableExternallyLinkage)
+            shim_mark_variable(variable, ELSEWHERE_ATTRIBUTE);
     pass_find_constants(pass);
     for (size_t i = 0; i < pass->functions.count; i++)
         find_candidates(pass, &pass->functions.items[i]);

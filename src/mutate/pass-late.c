@@ -65,24 +65,80 @@ static bool is_needed(LLVMValueRef value, const struct way *before)
     return false;
 }
 
-// Pristine code can also do without a function that is there to be linked, and must be: one that is
-// inlined but also defined elsewhere, one whose result is not used, or one of the C library that
-// another takes the place of, such as puts for printf.
+// Pristine code can also do without something that is there to be linked, and must be: what is
+// inlined or known but also defined elsewhere, a function whose result is not used, or one of the C
+// library that another takes the place of, such as puts for printf.
 static bool exists(LLVMModuleRef module, LLVMValueRef global)
 {
     unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6);
     if (LLVMIsAFunction(global) == NULL)
-        return false;
+        return shim_variable_has_mark(global, ELSEWHERE_ATTRIBUTE);
     return shim_is_library_function(module, global) ||
            LLVMGetStringAttributeAtIndex(global, LLVMAttributeFunctionIndex, ELSEWHERE_ATTRIBUTE,
                                          sizeof ELSEWHERE_ATTRIBUTE - 1) != NULL ||
            LLVMGetEnumAttributeAtIndex(global, LLVMAttributeFunctionIndex, memory) != NULL;
 }
 
+static bool is_in_name(char letter)
+{
+    return letter == '_' || (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
+           (letter >= 'A' && letter <= 'Z');
+}
+
+static bool mentions(const char *text, size_t size, const char *name, size_t length)
+{
+    const char *end = text + size, *at = text;
+    while (length != 0 && (at = memmem(at, (size_t)(end - at), name, length)) != NULL) {
+        const char *after = at + length;
+        if ((at == text || !is_in_name(at[-1])) && (after == end || !is_in_name(*after)))
+            return true;
+        at++;
+    }
+    return false;
+}
+
+static bool assembly_mentions(LLVMValueRef function, const char *name, size_t length)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block != NULL;
+         block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction != NULL;
+             instruction = LLVMGetNextInstruction(instruction)) {
+            if ((LLVMIsACallInst(instruction) == NULL && LLVMIsACallBrInst(instruction) == NULL &&
+                 LLVMIsAInvokeInst(instruction) == NULL) ||
+                LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)) == NULL)
+                continue;
+            size_t size;
+            const char *text = LLVMGetInlineAsmAsmString(LLVMGetCalledValue(instruction), &size);
+            if (mentions(text, size, name, length))
+                return true;
+        }
+    return false;
+}
+
+// Whether assembly outside of twins has its name: LLVM does not see that as a use.
+static bool is_named(LLVMModuleRef module, LLVMValueRef global)
+{
+    size_t length, size;
+    const char *name = LLVMGetValueName2(global, &length);
+    if (length != 0 && *name == '\1') { // not a part of it: what follows is not to be changed
+        name++;
+        length--;
+    }
+    const char *text = LLVMGetModuleInlineAsm(module, &size);
+    if (mentions(text, size, name, length))
+        return true;
+    for (LLVMValueRef function = LLVMGetFirstFunction(module); function != NULL;
+         function = LLVMGetNextFunction(function))
+        if (!is_twin(function) && assembly_mentions(function, name, length))
+            return true;
+    return false;
+}
+
 static void relax(LLVMModuleRef module, LLVMValueRef global)
 {
     if (LLVMIsDeclaration(global) && LLVMGetLinkage(global) == LLVMExternalLinkage &&
-        LLVMGetFirstUse(global) != NULL && !exists(module, global) && !is_needed(global, NULL))
+        LLVMGetFirstUse(global) != NULL && !exists(module, global) && !is_needed(global, NULL) &&
+        !is_named(module, global))
         shim_make_optional(global);
 }
 

@@ -10,7 +10,7 @@
 
 // What code is marked with that only runs when a fault is enabled.
 #define TWIN_ATTRIBUTE "ordeal-twin"
-// What is marked that has its code here only to be inlined.
+// What is marked that has its code or value here only for the optimiser.
 #define ELSEWHERE_ATTRIBUTE "ordeal-elsewhere"
 
 struct pass_options {

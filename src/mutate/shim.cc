@@ -303,6 +303,16 @@ bool shim_is_library_function(LLVMModuleRef module, LLVMValueRef global)
         .getLibFunc(unwrap<GlobalValue>(global)->getName(), known);
 }
 
+void shim_mark_variable(LLVMValueRef variable, const char *attribute)
+{
+    unwrap<GlobalVariable>(variable)->addAttribute(StringRef(attribute));
+}
+
+bool shim_variable_has_mark(LLVMValueRef variable, const char *attribute)
+{
+    return unwrap<GlobalVariable>(variable)->hasAttribute(StringRef(attribute));
+}
+
 // Code that can be loaded anywhere may not reckon with it at a distance that is known when linking.
 void shim_make_optional(LLVMValueRef wrapped)
 {

@@ -45,6 +45,9 @@ bool shim_is_macro(const char *file, unsigned line, unsigned column);
 void shim_keep(LLVMModuleRef module, LLVMValueRef global, bool always);
 // Whether the optimiser knows it by name as part of the C library.
 bool shim_is_library_function(LLVMModuleRef module, LLVMValueRef global);
+// What a variable is marked with; LLVM's C interface has that for functions only.
+void shim_mark_variable(LLVMValueRef variable, const char *attribute);
+bool shim_variable_has_mark(LLVMValueRef variable, const char *attribute);
 // A declaration whose definition may be missing: its address is 0 then.
 void shim_make_optional(LLVMValueRef global);
 // Whether its debug information is nothing but line tables.
