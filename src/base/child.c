@@ -10,24 +10,27 @@
 #include <unistd.h>
 
 struct handlers {
-    void (*interrupt)(int), (*quit)(int);
+    void (*interrupt)(int), (*quit)(int), (*child)(int);
 };
 
+// Who ignores that children end never learns how.
 static struct handlers ignore(void)
 {
-    return (struct handlers){signal(SIGINT, SIG_IGN), signal(SIGQUIT, SIG_IGN)};
+    return (struct handlers){signal(SIGINT, SIG_IGN), signal(SIGQUIT, SIG_IGN),
+                             signal(SIGCHLD, SIG_DFL)};
 }
 
 static void restore(const struct handlers *before)
 {
     signal(SIGINT, before->interrupt);
     signal(SIGQUIT, before->quit);
+    signal(SIGCHLD, before->child);
 }
 
 // Only what can be done between fork and exec.
 _Noreturn static void become(const struct child *child, const struct handlers *before, int report)
 {
-    int nothing = child->silent ? open("/dev/null", O_WRONLY) : -1;
+    int nothing = child->silent ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
     if (nothing >= 0)
         dup2(nothing, STDOUT_FILENO);
     restore(before);

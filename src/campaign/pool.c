@@ -21,8 +21,9 @@
 // Setup, pretest, posttest and oracle have their own times, of which only the user knows.
 #define PATIENCE_NS   (600 * 1000000000ull)
 #define FAREWELL_NS   3000000000ull
-#define LOT           16 // jobs at once that take another patience
-#define DEATHS_IN_ROW 20 // slots that die without a result in between before the pool gives up
+#define ORPHANS_NS    200000 // between two looks
+#define LOT           16     // jobs at once that take another patience
+#define DEATHS_IN_ROW 20     // slots that die without a result in between before the pool gives up
 
 struct pool_slot {
     pid_t pid; // 0: none
@@ -120,10 +121,9 @@ static void let_go(struct pool_slot *slot, uint64_t deadline_ns)
 static void end_orphans(const pid_list *before)
 {
     uint64_t deadline = clock_ns() + FAREWELL_NS;
-    for (size_t count = 1; count != 0 && clock_ns() < deadline;) {
-        size_t refused;
+    while (clock_ns() < deadline) {
+        size_t count = 0, refused = 0;
         pid_list now = {0};
-        count = 0;
         error_free(processes_signal(SIGKILL, before, &count, &refused));
         error_free(processes_children(&now));
         for (size_t i = 0; i < now.count; i++) {
@@ -134,7 +134,18 @@ static void end_orphans(const pid_list *before)
                 waitpid(now.items[i], NULL, WNOHANG);
         }
         ARRAY_DEINIT(&now);
+        if (count == refused)
+            return; // nobody is left, or nobody who lets us
+        nanosleep(&(struct timespec){.tv_nsec = ORPHANS_NS}, NULL);
     }
+}
+
+// Who is our child now, and all orphans below us from now on. Not knowing all, we end nobody.
+static struct error *adopt(int *ret_adopted, pid_list *ret_children)
+{
+    if (prctl(PR_GET_CHILD_SUBREAPER, ret_adopted) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+        return error_from_errno(errno, "cannot adopt processes");
+    return processes_children(ret_children);
 }
 
 void pool_free(struct pool *pool)
@@ -142,10 +153,8 @@ void pool_free(struct pool *pool)
     if (pool == NULL)
         return;
     pid_list children = {0};
-    if (pool->busy != 0) {
-        prctl(PR_SET_CHILD_SUBREAPER, 1);
-        error_free(processes_children(&children));
-    }
+    int adopted = 1;
+    struct error *error = pool->busy != 0 ? adopt(&adopted, &children) : NULL;
     // All at once: each takes its targets with it, which takes a moment.
     for (unsigned i = 0; i < pool->count; i++) {
         if (pool->slots[i].pid != 0 && pool->slots[i].jobs.count != 0)
@@ -164,8 +173,11 @@ void pool_free(struct pool *pool)
         buffer_deinit(&pool->slots[i].ahead);
         ARRAY_DEINIT(&pool->slots[i].jobs);
     }
-    if (children.count != 0)
+    if (error == NULL && children.count != 0)
         end_orphans(&children);
+    if (adopted == 0)
+        prctl(PR_SET_CHILD_SUBREAPER, 0);
+    error_free(error);
     ARRAY_DEINIT(&children);
     for (size_t i = 0; i < pool->lost.count; i++)
         pool_result_deinit(&pool->lost.items[i]);

@@ -293,16 +293,35 @@ static bool is_excused(const struct comparison *comparison, const char *path)
     return is_excused(comparison, directory);
 }
 
+// The first artifact that is called like `path` with a dot behind it, or comes later.
+static size_t first_beside(const struct comparison *comparison, const char *path, size_t size)
+{
+    size_t low = 0, high = comparison->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const char *other = comparison->artifacts[middle]->path;
+        int order = strncmp(other, path, size);
+        if (order < 0 || (order == 0 && (unsigned char)other[size] < '.'))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 // Whether what is gone goes on under a longer name, as text.gz for text: of a workload that was
-// stopped halfway by a failure, that is no loss.
+// stopped halfway by a failure, that is no loss. One that claims success has not been stopped.
 static bool is_kept_beside(const struct comparison *comparison, const char *path)
 {
     size_t size = strlen(path);
     uint64_t before;
-    for (size_t i = 0; i < comparison->count; i++) {
+    if (!comparison->difference->status)
+        return false;
+    for (size_t i = first_beside(comparison, path, size); i < comparison->count; i++) {
         const struct artifact *artifact = comparison->artifacts[i];
-        if (strncmp(artifact->path, path, size) == 0 && artifact->path[size] == '.' &&
-            strchr(artifact->path + size, '/') == NULL && strcmp(artifact->kind, "file") == 0 &&
+        if (strncmp(artifact->path, path, size) != 0 || artifact->path[size] != '.')
+            break;
+        if (strchr(artifact->path + size, '/') == NULL && strcmp(artifact->kind, "file") == 0 &&
             artifact->size > 0 && !was_there(artifact->path, &before) &&
             reference_find(comparison->reference, artifact->path) == NULL)
             return true;

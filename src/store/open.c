@@ -12,7 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define WAIT_MS 10000 // for somebody at the sqlite3 shell to finish
+#define MOST_TRIES 100
+#define WAIT_MS    10000 // for somebody at the sqlite3 shell to finish
 
 static struct error *check_path(const char *path, enum store_mode mode)
 {
@@ -199,7 +200,7 @@ static bool has_moved(struct store *store)
 // Somebody who made the file, or found ours, may discard it until we have the lock.
 static struct error *take(struct store *store)
 {
-    for (;;) {
+    for (unsigned tries = 0; tries < MOST_TRIES; tries++) {
         TRY(make_private(store));
         struct error *error = connect(store, "");
         if (error != NULL && is_missing(store->path)) {
@@ -215,6 +216,8 @@ static struct error *take(struct store *store)
             return NULL;
         store_lock_release(TAKE(store->lock));
     }
+    return error_new("%s: is another file each time it is looked at; keep it on a local disk",
+                     store->path);
 }
 
 static struct error *open_to_write(struct store *store)
@@ -233,15 +236,21 @@ static struct error *open_to_write(struct store *store)
 }
 
 // The files of a database by their endings; its locks are on all but the log.
-static void each_file(const struct store *store, void (*file)(const char *path))
+enum { OF_DATA = 3, ALL_FILES };
+static void each_file(const struct store *store, unsigned count, void (*file)(const char *path))
 {
-    static const char *const endings[] = {"", "-wal", "-shm", "-lock"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+    static const char *const endings[ALL_FILES] = {"", "-wal", "-shm", "-lock"};
+    for (unsigned i = 0; i < count; i++) {
         char name[PATH_MAX];
         int size = snprintf(name, sizeof name, "%s%s", store->path, endings[i]);
         if (size > 0 && (size_t)size < sizeof name)
             file(name);
     }
+}
+
+static void remove_file(const char *path)
+{
+    unlink(path);
 }
 
 struct error *store_open(const char *path, enum store_mode mode, struct store **ret_store)
@@ -256,7 +265,7 @@ struct error *store_open(const char *path, enum store_mode mode, struct store **
     if (store->path == NULL)
         return error_no_memory();
     TRY(mode == STORE_READ ? open_to_read(store) : open_to_write(store));
-    each_file(store, guard_add);
+    each_file(store, ALL_FILES, guard_add);
     *ret_store = TAKE(store);
     return NULL;
 }
@@ -269,14 +278,14 @@ static void close_file(struct store *store, bool discard)
     if (store->owner != getpid())
         return;
     if (store->path != NULL)
-        each_file(store, guard_remove);
+        each_file(store, ALL_FILES, guard_remove);
     store_rollback(store);
     for (unsigned i = 0; i < QUERIES; i++)
         sqlite3_finalize(store->idle[i]);
     sqlite3_close(store->database);
-    // Under the lock: the next one may be somebody else's.
+    // Under the lock: the next one may be somebody else's. A reader may still keep files beside it.
     if (discard)
-        unlink(store->path);
+        each_file(store, OF_DATA, remove_file);
     store_lock_release(store->lock);
     free(store->path);
     free(store);
@@ -295,9 +304,11 @@ static struct error *note_any(void *data, const struct store_campaign *row)
 
 void store_discard(struct store *store)
 {
+    if (store == NULL)
+        return;
     bool any = false;
     struct error *error = store_each_campaign(store, note_any, &any);
-    close_file(store, error == NULL && !any && store->made);
+    close_file(store, error == NULL && !any && store->made && !has_moved(store));
     error_free(error);
 }
 
