@@ -122,12 +122,17 @@ static unsigned allocates(const struct profile_set *set, const struct summary *s
             return 0;
         if (!way->sets_error || way->result.kind != VALUE_CONSTANT || way->result.number != 0)
             continue;
-        bool one = way->error.kind == VALUE_CONSTANT;
-        if (one ? way->error.number != ENOMEM
-                : way->error.kind == VALUE_ERRORS &&
-                      !error_set_has(&set->sets.items.items[way->error.set], ENOMEM))
+        struct error_set errors = {0};
+        if (way->error.kind == VALUE_CONSTANT)
+            error_set_add(&errors, (unsigned)way->error.number);
+        else if (way->error.kind == VALUE_ERRORS)
+            errors = set->sets.items.items[way->error.set];
+        else
+            continue;
+        if (!error_set_has(&errors, ENOMEM))
             return 0;
-        hint |= one ? HINT_ALLOCATES : 0;
+        error_set_remove(&errors, ENOMEM);
+        hint |= error_set_is_empty(&errors) ? HINT_ALLOCATES : 0;
     }
     return hint;
 }
