@@ -13,15 +13,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+enum place { PLACE_UNKNOWN, PLACE_ON_THE_WAY, PLACE_BELOW, PLACE_ELSEWHERE };
 
 struct process {
     long pid, parent;
     unsigned long long born; // start time: with the pid, an identity
     bool gone;               // a zombie
-    bool below;
+    enum place place;
 };
 typedef ARRAY(struct process) process_list;
 
@@ -85,21 +88,50 @@ static bool spares(const pid_list *spared, long pid)
     return false;
 }
 
-// Children of marked processes are marked until nothing changes. The children of a zombie have been
-// handed to us already.
-static void mark_descendants(process_list *list, long root, const pid_list *spared)
+static int compare_pids(const void *left, const void *right)
 {
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (size_t i = 0; i < list->count; i++) {
-            struct process *process = &list->items[i];
-            bool below = process->parent == root && !spares(spared, process->pid);
-            for (size_t j = 0; !below && j < list->count; j++)
-                below = list->items[j].below && list->items[j].pid == process->parent;
-            changed |= below && !process->below;
-            process->below |= below;
+    long a = ((const struct process *)left)->pid, b = ((const struct process *)right)->pid;
+    return (a > b) - (a < b);
+}
+
+static struct process *parent_of(const process_list *list, const struct process *process)
+{
+    struct process wanted = {.pid = process->parent};
+    return bsearch(&wanted, list->items, list->count, sizeof wanted, compare_pids);
+}
+
+// The way up from a process ends below the root, at somebody whose place is known, or at a
+// stranger, and all on it have the same place: each is looked at once, however long chains are.
+// Numbers that were reused while they were read may form a circle. The children of a zombie have
+// been handed to us already.
+static void mark_way(const process_list *list, struct process *start, long root,
+                     const pid_list *spared)
+{
+    enum place place = PLACE_ELSEWHERE;
+    for (struct process *at = start; at != NULL; at = parent_of(list, at)) {
+        if (at->place != PLACE_UNKNOWN) {
+            place = at->place == PLACE_ON_THE_WAY ? PLACE_ELSEWHERE : at->place;
+            break;
+        }
+        at->place = PLACE_ON_THE_WAY;
+        if (at->parent == root) {
+            place = spares(spared, at->pid) ? PLACE_ELSEWHERE : PLACE_BELOW;
+            break;
         }
     }
+    for (struct process *at = start; at != NULL && at->place == PLACE_ON_THE_WAY;
+         at = parent_of(list, at))
+        at->place = place;
+}
+
+static struct error *find_descendants(const pid_list *spared, process_list *ret_list)
+{
+    TRY(process_list_read(ret_list));
+    if (ret_list->count != 0)
+        qsort(ret_list->items, ret_list->count, sizeof *ret_list->items, compare_pids);
+    for (size_t i = 0; i < ret_list->count; i++)
+        mark_way(ret_list, &ret_list->items[i], (long)getpid(), spared);
+    return NULL;
 }
 
 // Whether the process refused.
@@ -118,17 +150,26 @@ struct error *processes_signal(int signal, const pid_list *spared, size_t *ret_c
                                size_t *ret_refused)
 {
     _cleanup_(process_list_deinit) process_list list = {0};
-    TRY(process_list_read(&list));
-    mark_descendants(&list, (long)getpid(), spared);
+    TRY(find_descendants(spared, &list));
     size_t count = 0, refused = 0;
     for (size_t i = 0; i < list.count; i++) {
-        if (!list.items[i].below || list.items[i].gone)
+        if (list.items[i].place != PLACE_BELOW || list.items[i].gone)
             continue;
         count++;
         refused += process_signal(&list.items[i], signal);
     }
     *ret_count = count;
     *ret_refused = refused;
+    return NULL;
+}
+
+struct error *processes_count(const pid_list *spared, size_t *ret_count)
+{
+    _cleanup_(process_list_deinit) process_list list = {0};
+    TRY(find_descendants(spared, &list));
+    *ret_count = 0;
+    for (size_t i = 0; i < list.count; i++)
+        *ret_count += list.items[i].place == PLACE_BELOW && !list.items[i].gone;
     return NULL;
 }
 

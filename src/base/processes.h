@@ -17,6 +17,9 @@ typedef ARRAY(pid_t) pid_list;
 struct error *processes_signal(int signal, const pid_list *spared, size_t *ret_count,
                                size_t *ret_refused);
 
+// How many of them there are.
+struct error *processes_count(const pid_list *spared, size_t *ret_count);
+
 // The children of this process, zombies as well.
 struct error *processes_children(pid_list *ret_children);
 // Likewise of another.

@@ -281,6 +281,9 @@ struct error *hearing_ask_hang(struct hearing *hearing)
     hearing->verdict = VERDICT_HANG;
     if (limit)
         TRY(buffer_printf(&hearing->reason, "used up its processor time (SIGXCPU)"));
+    else if (run->workload.crowd != 0)
+        TRY(buffer_printf(&hearing->reason, "ended for having %zu processes at a time",
+                          run->workload.crowd));
     else if (run->service != NULL)
         TRY(buffer_printf(&hearing->reason, "%s", run->service));
     else

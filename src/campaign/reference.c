@@ -132,6 +132,11 @@ static struct error *put_failure(struct buffer *why, const struct outcome_run *r
         return put_step_failure(why, "setup", &run->setup);
     if (outcome_failed(&run->pretest))
         return put_step_failure(why, "pretest", &run->pretest);
+    if (run->workload.crowd != 0)
+        return buffer_printf(why,
+                             "the workload had %zu processes at a time and was ended; if that is "
+                             "as it should be, say how many there may be: sandbox.limits.processes",
+                             run->workload.crowd);
     if (run->service != NULL)
         return put_service(why, run);
     if (run->workload.end == SANDBOX_TIMEOUT)

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/processes.h"
+#include "sandbox/crowd.h"
 #include "sandbox/listing.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/spawn.h"
@@ -65,6 +66,7 @@ struct sandbox {
     char *directory; // absolute, without links
     bool network;
     struct sandbox_limits limits; // what is left to be limited process by process
+    struct crowd crowd;
     size_t capture_limit;
     uint64_t ignored; // signals that the owner ignored when it was made
     ARRAY(char *) warnings;

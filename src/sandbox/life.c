@@ -124,6 +124,8 @@ static struct error *wait_news(struct running *running)
     }
     if (running->step->stop != NULL && left > STOP_PATIENCE)
         left = STOP_PATIENCE;
+    if (life->sandbox->crowd.limit != 0 && left > CROWD_PATIENCE)
+        left = CROWD_PATIENCE;
     struct timespec time = {.tv_sec = (time_t)(left / 1000000000u),
                             .tv_nsec = (long)(left % 1000000000u)};
     if (ppoll(life->polled, count, left == NEVER ? NULL : &time, NULL) < 0 && errno != EINTR)
@@ -144,7 +146,8 @@ static bool is_stopped(const struct running *running)
 static struct error *end_overdue(struct running *running)
 {
     struct sandbox *sandbox = running->life->sandbox;
-    if (running->step->overdue != NULL && !is_stopped(running))
+    bool looked_at = !is_stopped(running) && running->result->crowd == 0;
+    if (running->step->overdue != NULL && looked_at)
         running->step->overdue(running->step->data, running->pid);
     running->result->end = SANDBOX_TIMEOUT;
     if (running->progress.command_gone && WIFSIGNALED(running->progress.status))
@@ -234,7 +237,10 @@ static struct error *watch_step(struct running *running)
         if (!go_on)
             return life->sandbox->backend->kill_step(life->sandbox, &running->progress);
         uint64_t now = clock_ns() - running->start;
-        if (is_stopped(running) || (now >= limit_of(running) && !running->branch.active))
+        TRY(crowd_look(&life->sandbox->crowd, now, &life->sandbox->direct.spared,
+                       &running->result->crowd));
+        if (is_stopped(running) || running->result->crowd != 0 ||
+            (now >= limit_of(running) && !running->branch.active))
             return end_overdue(running);
         if (now >= limit_of(running))
             TRY(end_branch(running));
@@ -275,6 +281,7 @@ static struct error *run_step(struct life *life, size_t index)
         .deadline = step->timeout_ns == 0 ? NEVER : step->timeout_ns,
         .patience = step->branching != NULL ? BRANCH_FIRST_PATIENCE : SHORT_PATIENCE,
     };
+    life->sandbox->crowd.next = CROWD_PATIENCE;
     TRY(start_step(&running, captures));
     if (step->started != NULL)
         running.tick = step->started(step->data, running.pid);

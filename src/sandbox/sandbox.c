@@ -174,7 +174,8 @@ static struct error *open_kind(struct sandbox *sandbox, enum sandbox_kind kind)
 }
 
 // What no control group limits.
-static struct error *limit_otherwise(struct sandbox *sandbox, bool processes, bool memory)
+static struct error *limit_otherwise(struct sandbox *sandbox, bool asked, bool processes,
+                                     bool memory)
 {
     bool own_users = sandbox->kind == SANDBOX_OVERLAY && overlay_owns_users(sandbox->overlay);
     if (processes)
@@ -183,8 +184,9 @@ static struct error *limit_otherwise(struct sandbox *sandbox, bool processes, bo
         sandbox->limits.processes += OVERHEAD; // counted in that namespace alone
     else if (sandbox->limits.processes != 0) {
         sandbox->limits.processes = 0;
-        TRY(sandbox_warn(sandbox, "the number of processes cannot be limited here: there is no "
-                                  "control group for it"));
+        if (asked)
+            TRY(sandbox_warn(sandbox, "the number of processes cannot be limited here: there is "
+                                      "no control group for it"));
     }
     if (memory)
         sandbox->limits.memory_bytes = 0;
@@ -194,14 +196,32 @@ static struct error *limit_otherwise(struct sandbox *sandbox, bool processes, bo
     return NULL;
 }
 
+static struct error *enter_groups(struct sandbox *sandbox, enum sandbox_kind kind,
+                                  bool *ret_processes, bool *ret_memory)
+{
+    *ret_processes = *ret_memory = false;
+    if (sandbox->limits.processes == 0 && sandbox->limits.memory_bytes == 0)
+        return NULL;
+    return groups_new(&sandbox->limits, kind <= SANDBOX_OVERLAY ? OVERHEAD : 0, ret_processes,
+                      ret_memory, &sandbox->groups);
+}
+
+// A limit on processes that nobody asked for is to cost nothing: an overlay's lives are born in the
+// group, elsewhere every command would have to enter it.
 static struct error *open_sandbox(struct sandbox *sandbox, enum sandbox_kind kind)
 {
-    bool processes = false, memory = false;
-    if (sandbox->limits.processes != 0 || sandbox->limits.memory_bytes != 0)
-        TRY(groups_new(&sandbox->limits, kind <= SANDBOX_OVERLAY ? OVERHEAD : 0, &processes,
-                       &memory, &sandbox->groups));
+    bool processes, memory, asked = sandbox->limits.processes != 0;
+    if (!asked && kind <= SANDBOX_OVERLAY)
+        sandbox->limits.processes = CROWD_BOUND;
+    TRY(enter_groups(sandbox, kind, &processes, &memory));
     TRY(open_kind(sandbox, kind));
-    return limit_otherwise(sandbox, processes, memory);
+    if (!asked && sandbox->kind != SANDBOX_OVERLAY) {
+        groups_free(sandbox->groups, true);
+        sandbox->groups = NULL;
+        sandbox->limits.processes = 0;
+        TRY(enter_groups(sandbox, sandbox->kind, &processes, &memory));
+    }
+    return limit_otherwise(sandbox, asked, processes, memory);
 }
 
 struct error *sandbox_new(const struct sandbox_options *options, struct sandbox **ret_sandbox)
@@ -212,6 +232,7 @@ struct error *sandbox_new(const struct sandbox_options *options, struct sandbox 
     sandbox->owner = getpid();
     sandbox->network = options->network;
     sandbox->limits = options->limits;
+    sandbox->crowd.limit = options->limits.processes == 0 ? CROWD_LIMIT : 0;
     sandbox->capture_limit = options->capture_limit;
     sandbox->ignored = spawn_ignored_signals();
     struct error *error = find_directory(sandbox, options->directory);

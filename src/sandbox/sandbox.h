@@ -24,8 +24,8 @@ struct sandbox_limits { // 0: no limit of ours
     uint64_t cpu_s;
     uint64_t memory_bytes; // of all processes together where that can be enforced
     uint64_t file_bytes;   // of one file
-    uint64_t processes;
-    bool core; // leave core files possible
+    uint64_t processes;    // 0: a step that has thousands at a time is ended
+    bool core;             // leave core files possible
 };
 
 struct sandbox_options {
@@ -55,9 +55,10 @@ struct sandbox_stream {
 enum sandbox_end { SANDBOX_SKIPPED, SANDBOX_EXIT, SANDBOX_SIGNAL, SANDBOX_TIMEOUT };
 struct sandbox_result {
     enum sandbox_end end;
-    int status; // exit status or signal number
-    int died;   // TIMEOUT: the signal that had killed the command itself by then, or 0
-    int orphan; // signal that killed a process whose parent was gone, if it means a defect; or 0
+    int status;   // exit status or signal number
+    int died;     // TIMEOUT: the signal that had killed the command itself by then, or 0
+    size_t crowd; // TIMEOUT: it was ended for having so many processes at a time, or 0
+    int orphan;   // signal that killed a process whose parent was gone, if it means a defect; or 0
     uint64_t ns, cpu_ns;
     uint64_t peak_memory; // bytes, of the largest process
     struct sandbox_stream out, err;

@@ -3,6 +3,7 @@
 #include "sandbox-help.h"
 
 #include "base/processes.h"
+#include "sandbox/crowd.h"
 
 #include <sys/prctl.h>
 
@@ -200,6 +201,73 @@ static void limits(void **state)
     }
 }
 
+// Whoever starts processes without end is ended early. Only those of the step count.
+static void crowds(void **state)
+{
+    pid_t children[12];
+    for (size_t i = 0; i < 12; i++) {
+        children[i] = fork();
+        if (children[i] == 0)
+            for (;;)
+                pause();
+    }
+    pid_list spared = {0};
+    *ARRAY_ADD(&spared) = children[0];
+    *ARRAY_ADD(&spared) = children[7];
+    struct crowd crowd = {.limit = 9, .next = 5};
+    size_t count;
+    must(crowd_look(&crowd, 4, &spared, &count));
+    assert_int_equal(count, 0);
+    must(crowd_look(&crowd, 5, &spared, &count));
+    assert_int_equal(count, 10);
+    assert_int_equal(crowd.next, 5 + CROWD_PATIENCE);
+    crowd = (struct crowd){.limit = 10};
+    must(crowd_look(&crowd, 0, &spared, &count));
+    assert_int_equal(count, 0);
+    must(crowd_look(&(struct crowd){.limit = 0}, 0, &spared, &count));
+    assert_int_equal(count, 0);
+    ARRAY_DEINIT(&spared);
+    for (size_t i = 0; i < 12; i++) {
+        kill(children[i], SIGKILL);
+        assert_int_equal(waitpid(children[i], NULL, 0), children[i]);
+    }
+}
+
+// A chain of processes, each the parent of the next; the first is spared, and what is below it.
+static void chains(void **state)
+{
+    int link[2];
+    assert_int_equal(pipe(link), 0);
+    pid_t first = fork();
+    if (first == 0) {
+        for (int i = 0; i < 40; i++)
+            if (fork() != 0)
+                for (;;)
+                    pause();
+        assert_int_equal(write(link[1], "x", 1), 1);
+        for (;;)
+            pause();
+    }
+    char byte;
+    assert_int_equal(read(link[0], &byte, 1), 1);
+    close(link[0]);
+    close(link[1]);
+    pid_list spared = {0};
+    size_t count, refused;
+    must(processes_count(&spared, &count));
+    assert_int_equal(count, 41);
+    *ARRAY_ADD(&spared) = first;
+    must(processes_count(&spared, &count));
+    assert_int_equal(count, 0);
+    ARRAY_DEINIT(&spared);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    must(processes_signal(SIGKILL, NULL, &count, &refused));
+    assert_int_equal(count, 41);
+    while (waitpid(-1, NULL, 0) > 0)
+        ;
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
 static void memory_limit(void **state)
 {
     struct sandbox_limits some = {.memory_bytes = 60000000};
@@ -222,10 +290,18 @@ static void memory_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(daemons),       TEST(restless),          TEST(what_ends_by_itself_is_awaited),
-        TEST(assassins),     TEST(others_are_spared), TEST(killed_slot),
-        TEST(forked_copies), TEST(killed_zygote),     TEST(limits),
+        TEST(daemons),
+        TEST(restless),
+        TEST(what_ends_by_itself_is_awaited),
+        TEST(assassins),
+        TEST(others_are_spared),
+        TEST(killed_slot),
+        TEST(forked_copies),
+        TEST(killed_zygote),
+        TEST(limits),
         TEST(memory_limit),
+        TEST(crowds),
+        TEST(chains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
