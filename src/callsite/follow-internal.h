@@ -85,6 +85,14 @@ uint8_t follow_argument(const struct follower *follower, const struct way *way);
 struct error *follow_into(struct follower *follower, struct way *way, uint32_t at,
                           uint32_t function, bool *ret_returned);
 
+// A way that goes on in a block, with some of its lanes.
+struct error *follow_go_to(struct follower *follower, const struct way *way, uint32_t block,
+                           uint64_t lanes);
+
+// follow-leave.c: from the last instruction of a block on; and wherever that may lead.
+struct error *follow_leave_block(struct follower *follower, struct way *way, uint32_t at);
+struct error *follow_go_on(struct follower *follower, struct way *way);
+
 // follow-seen.c: whether nobody was here in this state, or often enough in a similar one.
 bool follow_is_new(struct follower *follower, const struct way *way);
 bool follow_is_enough(struct follower *follower, const struct way *way);
