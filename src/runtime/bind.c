@@ -105,21 +105,56 @@ static bool is_inside(const struct module *module, const void *address)
     return (uintptr_t)address - module->low < module->high - module->low;
 }
 
-static void bind_slot(struct module *module, const Elf64_Rela *relocation, bool plt)
+// Imports that something is to be done about: the number of the relocation, those of the PLT behind
+// the others, and what for. They follow from the module's file and the plan.
+#define IMPORT_NUMBER 0x0fffffffu
+#define IMPORT_WANTED 28 // enum wanted, two bits
+#define IMPORT_HOOKED 0x40000000u
+
+static const Elf64_Rela *import_at(const struct module *module, size_t number)
 {
+    if (number < module->relocation_count)
+        return &module->relocations[number];
+    number -= module->relocation_count;
+    return number < module->plt_relocation_count ? &module->plt_relocations[number] : NULL;
+}
+
+static uint32_t import_of(const struct module *module, const Elf64_Rela *relocation,
+                          uint32_t number)
+{
+    uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
+    if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT &&
+        !(type == R_X86_64_64 && relocation->r_addend == 0))
+        return 0;
+    uint32_t index = (uint32_t)ELF64_R_SYM(relocation->r_info);
+    const Elf64_Sym *symbol = &module->symbols[index];
+    const char *name = module->strings + symbol->st_name;
+    if (!is_function(symbol))
+        return 0;
+    bool hooked = hook_find(name) != NULL;
+    enum wanted wanted = function_wanted(name);
+    if (wanted == WANTED_OUTSIDE && is_of_system(module, index))
+        wanted = WANTED_NOT;
+    if (!hooked && wanted == WANTED_NOT)
+        return 0;
+    return number | (uint32_t)wanted << IMPORT_WANTED | (hooked ? IMPORT_HOOKED : 0);
+}
+
+static void bind_import(struct module *module, uint32_t import)
+{
+    const Elf64_Rela *relocation = import_at(module, import & IMPORT_NUMBER);
+    if (relocation == NULL)
+        return;
+    bool plt = ELF64_R_TYPE(relocation->r_info) == R_X86_64_JUMP_SLOT;
     uint32_t index = (uint32_t)ELF64_R_SYM(relocation->r_info);
     const Elf64_Sym *symbol = &module->symbols[index];
     const char *name = module->strings + symbol->st_name;
     void **place = (void **)(module->bias + relocation->r_offset);
-    if (!is_function(symbol))
-        return;
-    const struct hook *hook = hook_find(name);
-    enum wanted wanted = function_wanted(name);
-    if (wanted == WANTED_OUTSIDE && is_of_system(module, index))
-        wanted = WANTED_NOT;
+    enum wanted wanted = (enum wanted)(import >> IMPORT_WANTED & 3);
+    const struct hook *hook = (import & IMPORT_HOOKED) != 0 ? hook_find(name) : NULL;
     void *real = *place;
-    if ((hook == NULL && wanted == WANTED_NOT) || real == NULL)
-        return; // without an address: an undefined weak reference, which the program tests for
+    if (real == NULL)
+        return; // an undefined weak reference, which the program tests for
     if (plt && is_unbound(module, symbol, real)) {
         struct symbol_query query = {.name = name, .version = symbol_version(module, index)};
         real = symbol_find(module, query);
@@ -139,32 +174,43 @@ static void bind_slot(struct module *module, const Elf64_Rela *relocation, bool 
         write_place(module, place, replacement);
 }
 
-static void bind_list(struct module *module, const Elf64_Rela *list, size_t count)
+// Looks at all imports; those of interest are kept for processes to come.
+static void bind_anew(struct module *module)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint32_t type = (uint32_t)ELF64_R_TYPE(list[i].r_info);
-        if (type == R_X86_64_JUMP_SLOT)
-            bind_slot(module, &list[i], true);
-        else if (type == R_X86_64_GLOB_DAT)
-            bind_slot(module, &list[i], false);
-        else if (type == R_X86_64_64 && list[i].r_addend == 0)
-            bind_slot(module, &list[i], false);
+    static uint32_t interesting[1024];
+    size_t total = module->relocation_count + module->plt_relocation_count;
+    uint32_t count = 0, room = runtime.calls != NULL ? 1024 : 0;
+    note_system_versions(module);
+    for (size_t i = 0; i < total && i < IMPORT_NUMBER; i++) {
+        uint32_t import = import_of(module, import_at(module, i), (uint32_t)i);
+        if (import == 0)
+            continue;
+        if (count < room)
+            interesting[count] = import;
+        count++;
+        bind_import(module, import);
     }
+    if (count <= room)
+        known_imports_put(module, interesting, count);
 }
 
 void bind_module(struct module *module)
 {
+    uint32_t count;
     module->unresolved = NULL;
     if (module->symbols == NULL || module->strings == NULL)
         return;
     opened = false;
-    note_system_versions(module);
-    bind_list(module, module->relocations, module->relocation_count);
-    bind_list(module, module->plt_relocations, module->plt_relocation_count);
+    const uint32_t *imports = known_imports(module, &count);
+    for (uint32_t i = 0; imports != NULL && i < count; i++)
+        bind_import(module, imports[i]);
+    if (imports == NULL)
+        bind_anew(module);
     if (opened)
         SYSTEM_3(__NR_mprotect, module->relro_low, module->relro_high - module->relro_low,
                  PROT_READ);
 }
+
 void bind_report_unresolved(void)
 {
     for (size_t i = 0; i < runtime.modules->count; i++)

@@ -490,13 +490,12 @@ static bool run(struct table table, const struct description *d, uint64_t pc, st
     return !table.failed;
 }
 
-static struct row compute_row(uint64_t pc)
+static struct row compute_row(const struct module *module, uint64_t pc)
 {
     struct row row = {.flags = 0};
     struct description d;
     struct state state = {.cfa_register = 7}, initial;
-    const struct module *module = module_at(pc);
-    if (module == NULL || !read_description(module, pc, &d))
+    if (!read_description(module, pc, &d))
         return row;
     if (d.signal) {
         row.flags = ROW_VALID | ROW_SIGNAL;
@@ -524,15 +523,28 @@ static struct row compute_row(uint64_t pc)
     return row;
 }
 
-// Rows that are in each other's way ask for more entries; those that have moved are computed again.
+// Rows that are in each other's way ask for more entries; those that have moved are computed again,
+// or found again among those that all processes share, which is nearly as good.
 static void note_collision(void)
 {
     static uint32_t collisions;
     uint32_t reach = atomic_load(&unwind_reach);
-    if (reach < UNWIND_ROWS - 1 && atomic_add(&collisions, 1) >= reach / 8) {
+    uint32_t bearable = runtime.known_rows != NULL ? 8 * reach : reach / 8;
+    if (reach < UNWIND_ROWS - 1 && atomic_add(&collisions, 1) >= bearable) {
         atomic_store(&collisions, 0);
         atomic_store(&unwind_reach, 2 * reach + 1);
     }
+}
+
+static struct row look_up_row(uint64_t pc)
+{
+    struct row row = {.flags = 0};
+    struct module *module = module_at(pc);
+    if (module == NULL || known_row(module, pc, &row))
+        return row;
+    row = compute_row(module, pc);
+    known_row_put(module, pc, &row);
+    return row;
 }
 
 struct row unwind_row(uint64_t pc)
@@ -547,7 +559,7 @@ struct row unwind_row(uint64_t pc)
     }
     if (seen > UNWIND_BUSY)
         note_collision();
-    struct row row = compute_row(pc);
+    struct row row = look_up_row(pc);
     if (seen != UNWIND_BUSY && atomic_swap_if(&cached->pc, seen, UNWIND_BUSY)) {
         cached->row = row;
         atomic_store(&cached->pc, pc);

@@ -72,7 +72,9 @@ void process_start(void)
     static struct process fallback;
     bool records = (runtime.region->options & WIRE_RECORD_CALLS) != 0;
     size_t room = records ? RECORD_FIRST_SIZE : 0, size = sizeof(struct process) + room;
-    long memory = SYSTEM_6(__NR_mmap, 0, size, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    // The table of calls is used at once, all over.
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (records ? MAP_POPULATE : 0);
+    long memory = SYSTEM_6(__NR_mmap, 0, size, 3, flags, -1, 0);
     runtime.process = system_failed(memory) ? &fallback : (struct process *)memory;
     if (!system_failed(memory) &&
         !system_failed(SYSTEM_3(__NR_madvise, memory, (size + 4095) & ~4095ul, MADV_WIPEONFORK)))

@@ -43,6 +43,7 @@ void record_prepare(void)
     tables[0] = (struct table *)(runtime.process + 1);
     runtime_record_table = tables[0];
     runtime.calls = region_at(runtime.region->calls);
+    known_prepare();
 }
 
 // The table in use, and how many entries it has.
@@ -281,7 +282,7 @@ __attribute__((noinline)) static uint64_t *count_stack(const struct call *call)
 }
 
 // A path takes a third of a page: a process that calls little is better off without.
-#define WALKS_FIRST 256
+#define WALKS_FIRST 2048
 static uint32_t stacks_walked;
 
 static void record_stack(const struct call *call)

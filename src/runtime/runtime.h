@@ -105,6 +105,7 @@ struct module {
     size_t relocation_count, plt_relocation_count;
     const char *soname;
     uint64_t fingerprint;
+    uint64_t build;           // tells builds apart by all their bytes; 0: not asked, 1: not known
     uint32_t region_index;    // in the region's module table, or WIRE_FRAME_UNKNOWN
     bool startup;             // loaded before the program started
     bool exempt;              // the runtime, the loader, a plug-in, the vDSO: never rewritten
@@ -192,6 +193,7 @@ struct runtime {
     long (*clock)(int, void *); // the vDSO's clock_gettime
     bool armed;
     struct wire_calls *calls;            // NULL: calls are not recorded
+    struct wire_known_row *known_rows;   // NULL: frames are not shared between processes
     char invoked[64];                    // file name it was started under
     char program_path[WIRE_MODULE_PATH]; // read through program_path()
 };
@@ -318,6 +320,11 @@ void bind_module(struct module *module);
 void bind_report_unresolved(void);
 // Untyped references (to a library the module was not linked with) may lead to data.
 bool bind_is_code(const void *address);
+
+// known.c: what processes that came before have found out about a module
+void known_prepare(void);
+const uint32_t *known_imports(struct module *module, uint32_t *ret_count); // NULL: none is known
+void known_imports_put(struct module *module, const uint32_t *imports, uint32_t count);
 
 // hooks.c
 struct hook {

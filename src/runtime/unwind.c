@@ -238,17 +238,20 @@ uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t ro
 }
 
 // The same for the same path through the same builds, wherever they are loaded.
-static uint64_t hash_frame(uint64_t hash, uint64_t pc)
+static uint64_t hash_frame(uint64_t hash, uint64_t pc, const struct module *module)
 {
-    const struct module *module = module_at(pc);
     return random_mix(hash ^ (module != NULL ? module->fingerprint ^ (pc - module->bias) : 1));
 }
 
 uint64_t frames_hash(const uint64_t *pcs, uint32_t count)
 {
+    const struct module *module = NULL; // mostly that of the frame before
     uint64_t hash = 0;
-    for (uint32_t i = 0; i < count; i++)
-        hash = hash_frame(hash, pcs[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        if (module == NULL || pcs[i] - module->low >= module->high - module->low)
+            module = module_at(pcs[i]);
+        hash = hash_frame(hash, pcs[i], module);
+    }
     return hash != 0 ? hash : 1;
 }
 
@@ -266,7 +269,7 @@ uint64_t stack_hash(const struct call *call)
         return walk_hash(call->frame);
     uint64_t hash = 0;
     for (uint32_t i = 0; i < trail->count; i++)
-        hash = hash_frame(hash, trail->frames[i].pc);
+        hash = hash_frame(hash, trail->frames[i].pc, module_at(trail->frames[i].pc));
     trail_leave(trail);
     return hash != 0 ? hash : 1;
 }

@@ -41,6 +41,10 @@ static inline struct cached_row *unwind_entry(uint64_t pc)
 // The row that covers an address; flags 0 when it is not known.
 struct row unwind_row(uint64_t pc);
 
+// Rows that another process of the workload has computed, where that is kept. See known.c.
+bool known_row(struct module *module, uint64_t pc, struct row *ret_row);
+void known_row_put(struct module *module, uint64_t pc, const struct row *row);
+
 // A walk that is kept, see trail.c.
 struct trail_step {
     uint64_t pc, sp, rbp; // at the frame

@@ -37,6 +37,9 @@ static inline int wire_is_decorated(const char *name, size_t size)
 {
     if (name[0] == '_')
         return 1;
+    char last = size != 0 ? name[size - 1] : '\0';
+    if (last != 'k' && last != '2' && last != '4' && last != 'd')
+        return 0; // no suffix ends so
     for (size_t i = 0; i + 1 < WIRE_NAME_SUFFIXES; i++) {
         size_t after = wire_length(wire_name_suffixes[i]);
         if (size > after && name[size - 1] == wire_name_suffixes[i][after - 1] &&

@@ -28,6 +28,9 @@
 #define WIRE_CALL_FUNCTIONS   1024
 #define WIRE_CALL_NAMES       2048 // a power of two
 #define WIRE_CALL_PROCESSES   4096
+#define WIRE_KNOWN_MODULES    256 // a power of two, like the next but one
+#define WIRE_KNOWN_IMPORTS    32768
+#define WIRE_KNOWN_ROWS       4096
 
 // A workload that forks where a fault is to be injected: the child takes the fault, the workload
 // waits until it is gone and goes on without. One child at a time.
@@ -292,24 +295,42 @@ struct wire_record {
     };
 };
 
-// The calls of the plan's functions, by process, function, site and maybe stack.
+// What one process of the workload has found out about the code of a module, for those that come
+// later: see runtime/known.c. Keys are those of builds; 0: free, 1: being written.
+struct wire_known {
+    struct wire_known_module {
+        uint64_t key;
+        uint32_t first, count; // of its imports
+    } modules[WIRE_KNOWN_MODULES];
+    struct wire_known_row {
+        uint64_t key;
+        uint64_t row[3]; // a struct row of runtime/unwind.h
+    } rows[WIRE_KNOWN_ROWS];
+    uint32_t taken; // imports asked for; above the size: not kept
+    uint32_t imports[WIRE_KNOWN_IMPORTS];
+    uint32_t reserved;
+};
+
+// The calls of the plan's functions, by process, function, site and maybe stack. What all
+// processes look at stands together: a page that is read brings its neighbours with it.
 struct wire_calls {
     uint64_t lost;                        // calls that found no room
     uint32_t processes, functions, taken; // rows asked for, of each kind; above the size: lost
     uint32_t reserved;
-    struct wire_call_process {
-        uint32_t state;  // enum wire_record_state
-        uint32_t number; // as in process(n)
-        uint32_t pid;
-        uint32_t reserved;
-        char program[64];            // file name, as in process("name")
-    } process[WIRE_CALL_PROCESSES];  // one per process and program that it runs
     uint32_t names[WIRE_CALL_NAMES]; // 1 + row of a function, open addressing by wire_hash(name)
     struct wire_call_function {
         uint32_t state;   // enum wire_record_state
         uint32_t library; // module table index, or WIRE_FRAME_UNKNOWN
         char name[WIRE_FUNCTION_NAME];
     } function[WIRE_CALL_FUNCTIONS];
+    struct wire_known known;
+    struct wire_call_process {
+        uint32_t state;  // enum wire_record_state
+        uint32_t number; // as in process(n)
+        uint32_t pid;
+        uint32_t reserved;
+        char program[64];           // file name, as in process("name")
+    } process[WIRE_CALL_PROCESSES]; // one per process and program that it runs
     struct wire_call {
         uint32_t state;    // enum wire_record_state
         uint32_t process;  // index above

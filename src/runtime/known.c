@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the processes of a recorded workload need not find out twice: which imports of a module are
+// of interest, and how its frames are unwound. Kept in the region by the build's own number, so
+// that a file that is replaced on the way is another one; a module without a number is looked at
+// anew. Entries are written once. What a target may have scribbled there is checked or bounded when
+// used.
+#include "runtime/unwind.h"
+
+#define UNKNOWN 1
+#define BUSY    1
+#define TRIES   8
+
+// The note that linkers leave, see the gABI: three words, a name, and the number.
+static uint64_t read_build(const struct module *module, const Elf64_Phdr *header)
+{
+    uintptr_t at = module->bias + header->p_vaddr, end = at + header->p_memsz;
+    if (at < module->low || end > module->high || at % 4 != 0)
+        return UNKNOWN;
+    while (end - at >= sizeof(Elf64_Nhdr)) {
+        const Elf64_Nhdr *note = (const Elf64_Nhdr *)at;
+        uint64_t name = (note->n_namesz + 3ull) & ~3ull, size = (note->n_descsz + 3ull) & ~3ull;
+        at += sizeof *note;
+        if (name + size > end - at)
+            break;
+        if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && size >= 8 &&
+            memcmp((const void *)at, "GNU", 4) == 0)
+            return wire_fingerprint((const void *)(at + name), note->n_descsz);
+        at += name + size;
+    }
+    return UNKNOWN;
+}
+
+static uint64_t build_of(struct module *module)
+{
+    if (module->build != 0)
+        return module->build;
+    uint64_t build = UNKNOWN;
+    for (uint32_t i = 0; i < module->header_count && build == UNKNOWN; i++)
+        if (module->headers[i].p_type == PT_NOTE)
+            build = read_build(module, &module->headers[i]);
+    if (build != UNKNOWN)
+        build = random_mix(build ^ module->fingerprint) | 2;
+    module->build = build;
+    return build;
+}
+
+void known_prepare(void)
+{
+    if (runtime.calls != NULL && (runtime.region->options & WIRE_RECORD_STACKS) != 0)
+        runtime.known_rows = runtime.calls->known.rows;
+    if (runtime.known_rows != NULL)
+        unwind_reach = 127; // a page
+}
+
+// Imports.
+
+static struct wire_known_module *module_entry(uint64_t build)
+{
+    return &runtime.calls->known.modules[build >> 32 & (WIRE_KNOWN_MODULES - 1)];
+}
+
+static struct wire_known_module *next_entry(struct wire_known_module *entry)
+{
+    struct wire_known_module *first = runtime.calls->known.modules;
+    return ++entry == first + WIRE_KNOWN_MODULES ? first : entry;
+}
+
+const uint32_t *known_imports(struct module *module, uint32_t *ret_count)
+{
+    uint64_t build = runtime.calls != NULL ? build_of(module) : UNKNOWN;
+    if (build == UNKNOWN)
+        return NULL;
+    struct wire_known_module *entry = module_entry(build);
+    for (int i = 0; i < TRIES; i++, entry = next_entry(entry)) {
+        uint64_t key = atomic_load(&entry->key);
+        if (key == 0)
+            return NULL;
+        uint32_t first = entry->first, count = entry->count;
+        if (key != build || first > WIRE_KNOWN_IMPORTS || count > WIRE_KNOWN_IMPORTS - first)
+            continue;
+        *ret_count = count;
+        return &runtime.calls->known.imports[first];
+    }
+    return NULL;
+}
+
+void known_imports_put(struct module *module, const uint32_t *imports, uint32_t count)
+{
+    struct wire_known *known = runtime.calls != NULL ? &runtime.calls->known : NULL;
+    uint64_t build = known != NULL ? build_of(module) : UNKNOWN;
+    if (build == UNKNOWN || atomic_load(&known->taken) > WIRE_KNOWN_IMPORTS)
+        return;
+    uint32_t first = atomic_add(&known->taken, count);
+    if (first > WIRE_KNOWN_IMPORTS || count > WIRE_KNOWN_IMPORTS - first)
+        return;
+    memcpy(&known->imports[first], imports, count * sizeof *imports);
+    struct wire_known_module *entry = module_entry(build);
+    for (int i = 0; i < TRIES; i++, entry = next_entry(entry))
+        if (atomic_load(&entry->key) == 0 && atomic_swap_if(&entry->key, 0, BUSY)) {
+            entry->first = first;
+            entry->count = count;
+            atomic_store(&entry->key, build);
+            return;
+        }
+}
+
+// Rows.
+
+union kept_row {
+    struct row row;
+    uint64_t words[3];
+};
+_Static_assert(sizeof(struct row) <= sizeof((struct wire_known_row *)0)->row, "a row has its room");
+
+static uint64_t row_key(struct module *module, uint64_t pc)
+{
+    uint64_t build = build_of(module);
+    return build != UNKNOWN ? random_mix(build ^ (pc - module->bias)) | 2 : UNKNOWN;
+}
+
+static struct wire_known_row *row_at(uint64_t key, uint64_t number)
+{
+    return &runtime.known_rows[((key >> 40) + number) & (WIRE_KNOWN_ROWS - 1)];
+}
+
+bool known_row(struct module *module, uint64_t pc, struct row *ret_row)
+{
+    uint64_t key = runtime.known_rows != NULL ? row_key(module, pc) : UNKNOWN;
+    for (uint64_t i = 0; key != UNKNOWN && i < TRIES; i++) {
+        const struct wire_known_row *entry = row_at(key, i);
+        uint64_t found = atomic_load(&entry->key);
+        if (found == 0)
+            return false;
+        if (found != key)
+            continue;
+        union kept_row kept = {.words = {entry->row[0], entry->row[1], entry->row[2]}};
+        if (kept.row.flags == ROW_VALID && kept.row.cfa_base > ROW_ON_STACK)
+            return false;
+        *ret_row = kept.row;
+        return true;
+    }
+    return false;
+}
+
+void known_row_put(struct module *module, uint64_t pc, const struct row *row)
+{
+    uint64_t key = runtime.known_rows != NULL ? row_key(module, pc) : UNKNOWN;
+    union kept_row kept = {.words = {0}};
+    kept.row = *row;
+    for (uint64_t i = 0; key != UNKNOWN && i < TRIES; i++) {
+        struct wire_known_row *entry = row_at(key, i);
+        if (atomic_load(&entry->key) != 0 || !atomic_swap_if(&entry->key, 0, BUSY))
+            continue;
+        for (int word = 0; word < 3; word++)
+            entry->row[word] = kept.words[word];
+        atomic_store(&entry->key, key);
+        return;
+    }
+}
