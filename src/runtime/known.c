@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the processes of a recorded workload need not find out twice: which imports of a module are
-// of interest, and how its frames are unwound. Kept in the region by the build's own number, so
-// that a file that is replaced on the way is another one; a module without a number is looked at
-// anew. Entries are written once. What a target may have scribbled there is checked or bounded when
-// used.
+// of interest, how its frames are unwound, and what a program's file is. Kept in the region by the
+// build's own number, so that a file that is replaced on the way is another one; a module without a
+// number is looked at anew. Entries are written once. What a target may have scribbled there is
+// checked or bounded when used.
 #include "runtime/unwind.h"
 
 #define UNKNOWN 1
@@ -46,10 +46,59 @@ static uint64_t build_of(struct module *module)
 
 void known_prepare(void)
 {
-    if (runtime.calls != NULL && (runtime.region->options & WIRE_RECORD_STACKS) != 0)
-        runtime.known_rows = runtime.calls->known.rows;
-    if (runtime.known_rows != NULL)
-        unwind_reach = 127; // a page
+    if ((runtime.region->options & WIRE_RECORD_STACKS) == 0)
+        return;
+    runtime.known_rows = runtime.calls->known.rows;
+    unwind_reach = 127;                                     // a page
+    *(volatile uint64_t *)&unwind_rows[0].pc = UNWIND_FREE; // written before it is read: one fault
+}
+
+// Programs. To look below /proc costs a new process more than all else that it does to start.
+
+static uint64_t program_key(struct module *program, const char *asked)
+{
+    uint64_t build =
+        runtime.calls != NULL && asked != NULL && asked[0] == '/' ? build_of(program) : UNKNOWN;
+    return build != UNKNOWN ? random_mix(build ^ wire_fingerprint(asked, text_length(asked))) | 2
+                            : UNKNOWN;
+}
+
+static struct wire_known_program *program_at(uint64_t key, uint32_t number)
+{
+    return &runtime.calls->known.programs[((key >> 40) + number) & (WIRE_KNOWN_PROGRAMS - 1)];
+}
+
+bool known_program(struct module *program, const char *asked, char *path, size_t room)
+{
+    uint64_t key = program_key(program, asked);
+    for (uint32_t i = 0; key != UNKNOWN && i < TRIES; i++) {
+        const struct wire_known_program *entry = program_at(key, i);
+        uint64_t found = atomic_load(&entry->key);
+        if (found == 0)
+            return false;
+        if (found == key && entry->path[0] == '/') {
+            text_copy(path, room < WIRE_KNOWN_PATH ? room : WIRE_KNOWN_PATH, entry->path);
+            return true;
+        }
+    }
+    return false;
+}
+
+// A path that the kernel put a remark behind is not kept.
+void known_program_put(struct module *program, const char *asked, const char *path)
+{
+    uint64_t key = program_key(program, asked);
+    size_t size = text_length(path) + 1;
+    if (size > WIRE_KNOWN_PATH || path[0] != '/' || path[size - 2] == ')')
+        return;
+    for (uint32_t i = 0; key != UNKNOWN && i < TRIES; i++) {
+        struct wire_known_program *entry = program_at(key, i);
+        if (atomic_load(&entry->key) != 0 || !atomic_swap_if(&entry->key, 0, BUSY))
+            continue;
+        memcpy(entry->path, path, size);
+        atomic_store(&entry->key, key);
+        return;
+    }
 }
 
 // Imports.

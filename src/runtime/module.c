@@ -208,18 +208,30 @@ static const char *foreseen_program(void)
 // The first look below /proc costs a new process more than all else it does to start, so the
 // program's file is asked for when it is needed and not known. Where the loader was started by
 // name, it is what the loader was given. Several threads may do this at once: all write the same.
+static struct module *started; // the program, once it was read
+
+static void find_program_path(char *path, size_t room)
+{
+    const char *foreseen = foreseen_program(), *asked = (const char *)kernel_fact(AT_EXECFN);
+    if (foreseen != NULL) {
+        text_copy(path, room, foreseen);
+        return;
+    }
+    if (started != NULL && known_program(started, asked, path, room))
+        return;
+    long size = SYSTEM_3(__NR_readlink, "/proc/self/exe", path, room - 1);
+    path[system_failed(size) ? 0 : size] = '\0';
+    if (started != NULL)
+        known_program_put(started, asked, path);
+}
+
 const char *program_path(void)
 {
     static uint32_t known;
     char path[WIRE_MODULE_PATH];
     if (atomic_load(&known) != 0)
         return runtime.program_path;
-    const char *foreseen = foreseen_program();
-    long size =
-        foreseen == NULL ? SYSTEM_3(__NR_readlink, "/proc/self/exe", path, sizeof path - 1) : 0;
-    path[system_failed(size) ? 0 : size] = '\0';
-    if (foreseen != NULL)
-        text_copy(path, sizeof path, foreseen);
+    find_program_path(path, sizeof path);
     if (path[0] == '\0')
         text_copy(path, sizeof path,
                   kernel_fact(AT_EXECFN) != 0 ? (char *)kernel_fact(AT_EXECFN) : "");
@@ -252,6 +264,8 @@ static struct module *module_read(struct link_map *map, bool program)
         return NULL;
     module->fingerprint =
         wire_fingerprint(module->headers, module->header_count * sizeof(Elf64_Phdr));
+    if (program)
+        started = module;
     read_dynamic(module);
     return module;
 }
@@ -450,7 +464,9 @@ static uint32_t module_register(const char *path, uint64_t fingerprint)
     struct wire_module *table = region_at(runtime.region->modules);
     for (uint32_t i = 0; i < WIRE_MODULES; i++) {
         struct wire_module *entry = &table[i]; // in order: few pages are touched
-        if (atomic_swap_if(&entry->state, WIRE_MODULE_FREE, WIRE_MODULE_CLAIMED)) {
+        // Read before it is written: the kernel then brings its neighbours along.
+        if (atomic_load(&entry->state) == WIRE_MODULE_FREE &&
+            atomic_swap_if(&entry->state, WIRE_MODULE_FREE, WIRE_MODULE_CLAIMED)) {
             entry->fingerprint = fingerprint;
             text_copy(entry->path, sizeof entry->path, path);
             atomic_store(&entry->state, WIRE_MODULE_REGISTERED);

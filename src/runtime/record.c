@@ -32,6 +32,13 @@ _Static_assert(sizeof(struct table) + (RECORD_FIRST_ENTRIES + SPARE) * sizeof(st
                    RECORD_FIRST_SIZE,
                "the first table has its place");
 
+// Of shared memory, a page that is read first brings its neighbours along; one that is written
+// first does not.
+static void touch(const void *place)
+{
+    (void)*(const volatile char *)place;
+}
+
 void record_prepare(void)
 {
     if ((runtime.region->options & WIRE_RECORD_CALLS) == 0 || runtime.region->calls == 0)
@@ -43,6 +50,7 @@ void record_prepare(void)
     tables[0] = (struct table *)(runtime.process + 1);
     runtime_record_table = tables[0];
     runtime.calls = region_at(runtime.region->calls);
+    touch(runtime.calls);
     known_prepare();
 }
 
@@ -95,6 +103,7 @@ static uint32_t process_row(void)
         return NO_ROOM;
     }
     struct wire_call_process *row = &runtime.calls->process[index];
+    touch(row);
     row->state = WIRE_RECORD_OPEN;
     row->number = process->number;
     row->pid = system_pid();
@@ -242,6 +251,7 @@ static uint64_t *new_count(const struct call *call, const struct stack *stack)
     struct wire_call *row = row_new();
     if (row == NULL)
         return NULL;
+    touch(row);
     row->state = WIRE_RECORD_OPEN;
     row->process = process - 1;
     row->function = function - 1;

@@ -323,6 +323,9 @@ bool bind_is_code(const void *address);
 
 // known.c: what processes that came before have found out about a module
 void known_prepare(void);
+// The file that is executed under a path that was asked for.
+bool known_program(struct module *program, const char *asked, char *path, size_t room);
+void known_program_put(struct module *program, const char *asked, const char *path);
 const uint32_t *known_imports(struct module *module, uint32_t *ret_count); // NULL: none is known
 void known_imports_put(struct module *module, const uint32_t *imports, uint32_t count);
 

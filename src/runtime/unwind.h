@@ -23,6 +23,7 @@ struct row {
 };
 
 #define UNWIND_ROWS 4096
+#define UNWIND_FREE 0
 #define UNWIND_BUSY 1
 
 struct cached_row {

@@ -12,6 +12,7 @@ static const char wire_name_prefixes[][12] = {"__isoc99_", "__isoc23_", "__libc_
                                               "_IO_",      "__",        ""};
 static const char wire_name_suffixes[][16] = {"_unlocked_chk", "64_chk", "_chk", "64_2", "_2", "64",
                                               "_unlocked",     ""};
+static const unsigned char wire_suffix_sizes[] = {13, 6, 4, 4, 2, 2, 9, 0};
 #define WIRE_NAME_PREFIXES (sizeof wire_name_prefixes / sizeof *wire_name_prefixes)
 #define WIRE_NAME_SUFFIXES (sizeof wire_name_suffixes / sizeof *wire_name_suffixes)
 
@@ -41,7 +42,7 @@ static inline int wire_is_decorated(const char *name, size_t size)
     if (last != 'k' && last != '2' && last != '4' && last != 'd')
         return 0; // no suffix ends so
     for (size_t i = 0; i + 1 < WIRE_NAME_SUFFIXES; i++) {
-        size_t after = wire_length(wire_name_suffixes[i]);
+        size_t after = wire_suffix_sizes[i];
         if (size > after && name[size - 1] == wire_name_suffixes[i][after - 1] &&
             wire_begins(name + size - after, wire_name_suffixes[i]))
             return 1;
@@ -61,8 +62,11 @@ static inline int wire_plain_name(const char *name, size_t *state, char plain[WI
             *state += WIRE_NAME_SUFFIXES - *state % WIRE_NAME_SUFFIXES;
             continue;
         }
+        size_t after = wire_suffix_sizes[*state % WIRE_NAME_SUFFIXES];
         ++*state;
-        size_t before = wire_length(prefix), after = wire_length(suffix);
+        if (after != 0 && (size <= after || name[size - 1] != suffix[after - 1]))
+            continue;
+        size_t before = wire_length(prefix);
         if (size <= before + after || size - before - after >= WIRE_PLAIN_NAME ||
             !wire_begins(name + size - after, suffix))
             continue;

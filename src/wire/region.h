@@ -28,7 +28,9 @@
 #define WIRE_CALL_FUNCTIONS   1024
 #define WIRE_CALL_NAMES       2048 // a power of two
 #define WIRE_CALL_PROCESSES   4096
-#define WIRE_KNOWN_MODULES    256 // a power of two, like the next but one
+#define WIRE_KNOWN_MODULES    256 // a power of two, like the number of programs and of rows
+#define WIRE_KNOWN_PROGRAMS   32
+#define WIRE_KNOWN_PATH       248
 #define WIRE_KNOWN_IMPORTS    32768
 #define WIRE_KNOWN_ROWS       4096
 
@@ -302,13 +304,17 @@ struct wire_known {
         uint64_t key;
         uint32_t first, count; // of its imports
     } modules[WIRE_KNOWN_MODULES];
+    struct wire_known_program {
+        uint64_t key;
+        char path[WIRE_KNOWN_PATH]; // the file that is executed under the path that was asked for
+    } programs[WIRE_KNOWN_PROGRAMS];
+    uint32_t taken; // imports asked for; above the size: not kept
+    uint32_t imports[WIRE_KNOWN_IMPORTS];
+    uint32_t reserved;
     struct wire_known_row {
         uint64_t key;
         uint64_t row[3]; // a struct row of runtime/unwind.h
     } rows[WIRE_KNOWN_ROWS];
-    uint32_t taken; // imports asked for; above the size: not kept
-    uint32_t imports[WIRE_KNOWN_IMPORTS];
-    uint32_t reserved;
 };
 
 // The calls of the plan's functions, by process, function, site and maybe stack. What all
@@ -318,12 +324,12 @@ struct wire_calls {
     uint32_t processes, functions, taken; // rows asked for, of each kind; above the size: lost
     uint32_t reserved;
     uint32_t names[WIRE_CALL_NAMES]; // 1 + row of a function, open addressing by wire_hash(name)
+    struct wire_known known;
     struct wire_call_function {
         uint32_t state;   // enum wire_record_state
         uint32_t library; // module table index, or WIRE_FRAME_UNKNOWN
         char name[WIRE_FUNCTION_NAME];
     } function[WIRE_CALL_FUNCTIONS];
-    struct wire_known known;
     struct wire_call_process {
         uint32_t state;  // enum wire_record_state
         uint32_t number; // as in process(n)

@@ -50,6 +50,13 @@ static void test_decorated_names(void **state)
         if (others)
             assert_true(wire_is_decorated(names[i], strlen(names[i])));
     }
+    for (size_t i = 0; i < WIRE_NAME_SUFFIXES; i++) {
+        size_t size = strlen(wire_name_suffixes[i]);
+        assert_int_equal(wire_suffix_sizes[i], size);
+        char name[32] = "x";
+        strcat(name, wire_name_suffixes[i]);
+        assert_int_equal(wire_is_decorated(name, size + 1), size != 0);
+    }
     assert_false(wire_is_decorated("open", 4));
     assert_false(wire_is_decorated("read", 4));
     assert_false(wire_is_decorated("unlink", 6));
