@@ -318,7 +318,7 @@ void shim_make_optional(LLVMValueRef wrapped)
 {
     auto *global = unwrap<GlobalValue>(wrapped);
     global->setLinkage(GlobalValue::ExternalWeakLinkage);
-    if (global->getParent()->getPICLevel() != PICLevel::NotPIC && global->hasDefaultVisibility())
+    if (global->getParent()->getPICLevel() != PICLevel::NotPIC)
         global->setDSOLocal(false);
 }
 
