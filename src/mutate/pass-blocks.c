@@ -230,6 +230,10 @@ void pass_instrument(struct pass *pass, struct pass_function *subject)
         return;
     LLVMValueRef code = subject->twin != NULL ? subject->twin : subject->function;
     pass_drop_forbidden(code);
+    // Markers in pristine code shall cost what they cost. Hardly any code is at risk that is not to
+    // be small: its blocks are less often made one with others.
+    if (pass->options.decide != MAP_VARIABLE)
+        shim_keep_layout(code, pass->options.decide == MAP_MARKERS);
     if (subject->candidates.count == 0)
         return;
     if (subject->twin != NULL && pass->options.clones_per_block == 0)

@@ -32,6 +32,10 @@ bool shim_same_code(LLVMBasicBlockRef block, LLVMBasicBlockRef clone);
 // across a cut.
 void shim_cut(LLVMBasicBlockRef block, unsigned size);
 
+// The code generator leaves the order of a function's blocks as it is; with `only_small`, if it is
+// to be made small.
+void shim_keep_layout(LLVMValueRef function, bool only_small);
+
 // Whether a name's definition may be replaced by another at link or run time.
 bool shim_interposable(LLVMValueRef function);
 // Whether something but direct calls refers to it.
