@@ -58,7 +58,9 @@ enum step { STEP_ON, STEP_END, STEP_UNUSUAL };
 static enum step step_out(struct trail_step *step, struct trail_step *ret_next, uint64_t high,
                           uint64_t *ret_end)
 {
-    const struct row row = unwind_row(step->pc - 1);
+    struct row row;
+    if (!unwind_known(step->pc - 1, &row))
+        row = unwind_row(step->pc - 1);
     *ret_end = 0;
     if (row.flags != ROW_VALID)
         return row.flags == (ROW_VALID | ROW_END) ? STEP_END : STEP_UNUSUAL;

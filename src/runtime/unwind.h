@@ -42,6 +42,21 @@ static inline struct cached_row *unwind_entry(uint64_t pc)
 // The row that covers an address; flags 0 when it is not known.
 struct row unwind_row(uint64_t pc);
 
+// What a step by the frame pointer needs of a row that is kept; false: it is not.
+static inline bool unwind_known(uint64_t pc, struct row *ret_row)
+{
+    const struct cached_row *cached = unwind_entry(pc);
+    if (atomic_load(&cached->pc) != pc)
+        return false;
+    ret_row->cfa_offset = cached->row.cfa_offset;
+    ret_row->saved[RBP] = cached->row.saved[RBP];
+    ret_row->saved_mask = cached->row.saved_mask;
+    ret_row->cfa_base = cached->row.cfa_base;
+    ret_row->flags = cached->row.flags;
+    __asm__ volatile("" ::: "memory");
+    return atomic_load(&cached->pc) == pc;
+}
+
 // Rows that another process of the workload has computed, where that is kept. See known.c.
 bool known_row(struct module *module, uint64_t pc, struct row *ret_row);
 void known_row_put(struct module *module, uint64_t pc, const struct row *row);
