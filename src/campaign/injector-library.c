@@ -51,6 +51,7 @@ static void close_library(void *self)
     scenario_free(library->current);
     scenario_free(library->watching);
     scenario_free(library->watching_stacks);
+    scenario_free(library->watching_kinds);
     recording_deinit(&library->stacks);
     kinds_deinit(&library->kinds);
     choice_followed_deinit(&library->followed);

@@ -25,6 +25,7 @@ struct library {
     // Of automatic faults, after the first reference run: functions whose stacks are of interest,
     // and what the other runs recorded of them.
     struct scenario *watching_stacks;
+    struct scenario *watching_kinds; // of the second run: kinds of descriptors besides
     struct recording stacks;
     struct kinds kinds;
     struct choice_followed followed; // what shots called in consequence of their faults

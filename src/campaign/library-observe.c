@@ -53,7 +53,8 @@ static struct error *note_lost(const struct recording *recording, uint64_t lost_
     return observation->note != NULL ? NULL : error_no_memory();
 }
 
-// From the first run on, stacks; unless nothing is left to watch.
+// From the first run on, stacks; unless nothing is left to watch. Kinds of descriptors are asked
+// for in one run: rules cost each of its processes as much as all the rest of the recording.
 static struct error *watch_stacks(struct library *library)
 {
     _cleanup_(freep_scenario) struct scenario *scenario = NULL;
@@ -61,8 +62,11 @@ static struct error *watch_stacks(struct library *library)
     bool any;
     TRY(scenario_new(&scenario));
     TRY(choice_watch(&library->plan.recording, &options, &library->kinds, scenario, &any));
-    if (any)
+    if (any) {
+        library->watching_kinds =
+            library->watching_stacks; // of a run that is over; kept for `armed`
         library->watching_stacks = TAKE(scenario);
+    }
     return NULL;
 }
 
@@ -74,9 +78,10 @@ static struct error *record(struct library *library, const struct wire_view *vie
     uint64_t lost = recording->lost;
     observation->activations = 0; // watching is not injecting
     TRY(recording_add(recording, view, library->witness));
-    if (others)
+    bool asked = others && !library->kinds.known;
+    if (asked)
         TRY(kinds_look(&library->kinds, view));
-    if (library->automatic && !others)
+    if (library->automatic && (!others || (asked && library->kinds.asked.count != 0)))
         TRY(watch_stacks(library));
     else if (!library->automatic && recording->runs == 1)
         TRY(gaps_look(&library->gaps, &library->plan, view));

@@ -138,9 +138,10 @@ struct error *choice_watch(const struct recording *sites, const struct choice_op
     if (counts == NULL)
         return error_no_memory();
     TRY(count_calls(sites, &indexes, counts));
-    if (!options->paranoid)
+    bool asks = !options->paranoid && !kinds->known;
+    if (asks)
         TRY(ask_all(kinds, sites, options, scenario));
-    *ret_any = kinds->asked.count != 0;
+    *ret_any = asks && kinds->asked.count != 0;
     for (size_t i = 0; i < sites->calls.count; i++) {
         const struct recorded_call *call = &sites->calls.items[i];
         if (counts[i] == 0 || counts[i] > STACKS_MOST || !may_fail(call, options))

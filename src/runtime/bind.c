@@ -140,9 +140,24 @@ static uint32_t import_of(const struct module *module, const Elf64_Rela *relocat
     return number | (uint32_t)wanted << IMPORT_WANTED | (hooked ? IMPORT_HOOKED : 0);
 }
 
-static void bind_import(struct module *module, uint32_t import)
+// What the loader would bind it to. Remembers which symbol that is.
+static void *resolve(struct module *module, uint32_t index, const char *name, uint32_t *number)
 {
-    const Elf64_Rela *relocation = import_at(module, import & IMPORT_NUMBER);
+    void *real = *number != 0 ? symbol_numbered(*number, name) : NULL;
+    if (real != NULL)
+        return real;
+    struct symbol_found found = {NULL, 0};
+    struct symbol_query query = {
+        .name = name, .version = symbol_version(module, index), .found = &found};
+    real = symbol_find(module, query);
+    *number = real != NULL ? symbol_number(&found) : 0;
+    return real;
+}
+
+// Leaves in the import which symbol it leads to, if it had to be looked for.
+static void bind_import(struct module *module, struct import *import)
+{
+    const Elf64_Rela *relocation = import_at(module, import->what & IMPORT_NUMBER);
     if (relocation == NULL)
         return;
     bool plt = ELF64_R_TYPE(relocation->r_info) == R_X86_64_JUMP_SLOT;
@@ -150,14 +165,13 @@ static void bind_import(struct module *module, uint32_t import)
     const Elf64_Sym *symbol = &module->symbols[index];
     const char *name = module->strings + symbol->st_name;
     void **place = (void **)(module->bias + relocation->r_offset);
-    enum wanted wanted = (enum wanted)(import >> IMPORT_WANTED & 3);
-    const struct hook *hook = (import & IMPORT_HOOKED) != 0 ? hook_find(name) : NULL;
+    enum wanted wanted = (enum wanted)(import->what >> IMPORT_WANTED & 3);
+    const struct hook *hook = (import->what & IMPORT_HOOKED) != 0 ? hook_find(name) : NULL;
     void *real = *place;
     if (real == NULL)
         return; // an undefined weak reference, which the program tests for
     if (plt && is_unbound(module, symbol, real)) {
-        struct symbol_query query = {.name = name, .version = symbol_version(module, index)};
-        real = symbol_find(module, query);
+        real = resolve(module, index, name, &import->symbol);
         if (real == NULL) {
             if (ELF64_ST_BIND(symbol->st_info) != STB_WEAK)
                 module->unresolved = name; // its library may come later
@@ -177,18 +191,18 @@ static void bind_import(struct module *module, uint32_t import)
 // Looks at all imports; those of interest are kept for processes to come.
 static void bind_anew(struct module *module)
 {
-    static uint32_t interesting[1024];
+    static struct import interesting[1024];
     size_t total = module->relocation_count + module->plt_relocation_count;
     uint32_t count = 0, room = runtime.calls != NULL ? 1024 : 0;
     note_system_versions(module);
     for (size_t i = 0; i < total && i < IMPORT_NUMBER; i++) {
-        uint32_t import = import_of(module, import_at(module, i), (uint32_t)i);
-        if (import == 0)
+        struct import import = {import_of(module, import_at(module, i), (uint32_t)i), 0};
+        if (import.what == 0)
             continue;
+        bind_import(module, &import);
         if (count < room)
             interesting[count] = import;
         count++;
-        bind_import(module, import);
     }
     if (count <= room)
         known_imports_put(module, interesting, count);
@@ -201,9 +215,11 @@ void bind_module(struct module *module)
     if (module->symbols == NULL || module->strings == NULL)
         return;
     opened = false;
-    const uint32_t *imports = known_imports(module, &count);
-    for (uint32_t i = 0; imports != NULL && i < count; i++)
-        bind_import(module, imports[i]);
+    const struct import *imports = known_imports(module, &count);
+    for (uint32_t i = 0; imports != NULL && i < count; i++) {
+        struct import import = imports[i];
+        bind_import(module, &import);
+    }
     if (imports == NULL)
         bind_anew(module);
     if (opened)

@@ -10,6 +10,8 @@
 #define BUSY    1
 #define TRIES   8
 
+_Static_assert(sizeof(struct import) == sizeof(uint64_t), "an import is a word of the region");
+
 // The note that linkers leave, see the gABI: three words, a name, and the number.
 static uint64_t read_build(const struct module *module, const Elf64_Phdr *header)
 {
@@ -114,9 +116,38 @@ static struct wire_known_module *next_entry(struct wire_known_module *entry)
     return ++entry == first + WIRE_KNOWN_MODULES ? first : entry;
 }
 
-const uint32_t *known_imports(struct module *module, uint32_t *ret_count)
+// Of all that the program was started with, in the loader's order: what imports lead to follows
+// from that. UNKNOWN where a module has no number.
+static uint64_t constellation(void)
+{
+    static uint64_t known;
+    uint64_t key = 0;
+    struct module *module = known == 0 ? runtime.program : NULL;
+    for (; module != NULL && module->startup && key != UNKNOWN; module = module->later)
+        if (module != runtime.self) // which offers nothing
+            key = build_of(module) != UNKNOWN ? random_mix(key ^ build_of(module)) | 2 : UNKNOWN;
+    if (known == 0)
+        known = key != 0 ? key : UNKNOWN;
+    return known;
+}
+
+// Whether it is known what the module's imports lead to, and not only which there are.
+static bool leads_are_known(const struct module *module)
+{
+    return module->startup && constellation() != UNKNOWN;
+}
+
+static uint64_t imports_key(struct module *module)
 {
     uint64_t build = runtime.calls != NULL ? build_of(module) : UNKNOWN;
+    if (build == UNKNOWN || !leads_are_known(module))
+        return build;
+    return random_mix(build ^ constellation()) | 2;
+}
+
+const struct import *known_imports(struct module *module, uint32_t *ret_count)
+{
+    uint64_t build = imports_key(module);
     if (build == UNKNOWN)
         return NULL;
     struct wire_known_module *entry = module_entry(build);
@@ -128,21 +159,23 @@ const uint32_t *known_imports(struct module *module, uint32_t *ret_count)
         if (key != build || first > WIRE_KNOWN_IMPORTS || count > WIRE_KNOWN_IMPORTS - first)
             continue;
         *ret_count = count;
-        return &runtime.calls->known.imports[first];
+        return (const struct import *)runtime.calls->known.imports + first;
     }
     return NULL;
 }
 
-void known_imports_put(struct module *module, const uint32_t *imports, uint32_t count)
+void known_imports_put(struct module *module, const struct import *imports, uint32_t count)
 {
     struct wire_known *known = runtime.calls != NULL ? &runtime.calls->known : NULL;
-    uint64_t build = known != NULL ? build_of(module) : UNKNOWN;
+    uint64_t build = imports_key(module);
     if (build == UNKNOWN || atomic_load(&known->taken) > WIRE_KNOWN_IMPORTS)
         return;
     uint32_t first = atomic_add(&known->taken, count);
     if (first > WIRE_KNOWN_IMPORTS || count > WIRE_KNOWN_IMPORTS - first)
         return;
-    memcpy(&known->imports[first], imports, count * sizeof *imports);
+    struct import *kept = (struct import *)known->imports + first;
+    for (uint32_t i = 0; i < count; i++)
+        kept[i] = (struct import){imports[i].what, leads_are_known(module) ? imports[i].symbol : 0};
     struct wire_known_module *entry = module_entry(build);
     for (int i = 0; i < TRIES; i++, entry = next_entry(entry))
         if (atomic_load(&entry->key) == 0 && atomic_swap_if(&entry->key, 0, BUSY)) {

@@ -275,16 +275,25 @@ void runtime_late_initialise(uint32_t number, int argc, char **argv, char **envp
 void runtime_loader_event(void);
 
 // symbol.c
+struct symbol_found {
+    const struct module *module;
+    uint32_t index;
+};
 struct symbol_query {
     const char *name;
-    const char *version; // or NULL
-    uint32_t hash;       // of the name, as tables of symbols have it; 0: not known yet
+    const char *version;        // or NULL
+    uint32_t hash;              // of the name, as tables of symbols have it; 0: not known yet
+    struct symbol_found *found; // where it was found; NULL: nobody asks
 };
 // The address the loader would bind a reference from `from` to, or NULL.
 void *symbol_find(const struct module *from, struct symbol_query query);
 void *symbol_find_after(const struct module *from, struct symbol_query query); // RTLD_NEXT
 void *symbol_find_at_start(struct symbol_query query); // in what the program was started with
 void *symbol_in(const struct module *module, struct symbol_query query);
+// A symbol of a module that was there at the start, as a number for processes that start with the
+// same modules; 0: it is none.
+uint32_t symbol_number(const struct symbol_found *found);
+void *symbol_numbered(uint32_t number, const char *name); // NULL: it is not the one of that name
 // A non-PIE program gives a function it takes the address of a PLT entry of its own as the address
 // for everybody. That entry goes through the program's slot, which is rewritten.
 void *symbol_programs_plt(const char *name);
@@ -326,8 +335,12 @@ void known_prepare(void);
 // The file that is executed under a path that was asked for.
 bool known_program(struct module *program, const char *asked, char *path, size_t room);
 void known_program_put(struct module *program, const char *asked, const char *path);
-const uint32_t *known_imports(struct module *module, uint32_t *ret_count); // NULL: none is known
-void known_imports_put(struct module *module, const uint32_t *imports, uint32_t count);
+// An import, and the number of the symbol that it leads to, or 0.
+struct import {
+    uint32_t what, symbol;
+};
+const struct import *known_imports(struct module *module, uint32_t *ret_count); // NULL: not known
+void known_imports_put(struct module *module, const struct import *imports, uint32_t count);
 
 // hooks.c
 struct hook {

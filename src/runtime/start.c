@@ -101,9 +101,10 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
         SYSTEM_2(__NR_munmap, region, size);
         return;
     }
-    // The plan is nobody's to write here; it fills whole pages of its own.
+    // The plan is nobody's to write here; it fills whole pages of its own. A workload that is
+    // recorded is healthy, and has many processes: two mappings less for each.
     const struct wire_plan *plan = (const void *)((const char *)region + region->plan);
-    if (region->plan % 4096 == 0)
+    if (region->plan % 4096 == 0 && (region->options & WIRE_RECORD_CALLS) == 0)
         SYSTEM_3(__NR_mprotect, plan, (plan->size + 4095) & ~4095ul, PROT_READ);
     runtime.region = region;
     runtime.plan = (const void *)((const char *)region + region->plan);

@@ -119,6 +119,15 @@ static uint32_t find_sysv(const struct module *module, struct symbol_query query
     return 0;
 }
 
+static void *address_of(const struct module *module, uint32_t index)
+{
+    const Elf64_Sym *symbol = &module->symbols[index];
+    void *address = (void *)(module->bias + symbol->st_value);
+    if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
+        address = ((void *(*)(void))address)();
+    return address;
+}
+
 void *symbol_in(const struct module *module, struct symbol_query query)
 {
     uint32_t index = 0;
@@ -130,11 +139,42 @@ void *symbol_in(const struct module *module, struct symbol_query query)
         index = find_sysv(module, query);
     if (index == 0)
         return NULL;
+    if (query.found != NULL)
+        *query.found = (struct symbol_found){module, index};
+    return address_of(module, index);
+}
+
+#define NUMBER_BITS 24 // of the symbol; the module's place in the loader's list stands above
+
+uint32_t symbol_number(const struct symbol_found *found)
+{
+    uint32_t place = 1;
+    const struct module *module = runtime.program;
+    for (; module != NULL && module != found->module; module = module->later)
+        place++;
+    if (module == NULL || !module->startup || place >= 1u << (32 - NUMBER_BITS) ||
+        found->index >= 1u << NUMBER_BITS)
+        return 0;
+    return place << NUMBER_BITS | found->index;
+}
+
+// The number comes from shared memory: it is not believed.
+void *symbol_numbered(uint32_t number, const char *name)
+{
+    const struct module *module = runtime.program;
+    uint32_t index = number & ((1u << NUMBER_BITS) - 1);
+    for (uint32_t place = number >> NUMBER_BITS; place > 1 && module != NULL; place--)
+        module = module->later;
+    if (number >> NUMBER_BITS == 0 || module == NULL || !module->startup ||
+        module->symbols == NULL || module->strings == NULL ||
+        (uintptr_t)(module->symbols + index + 1) > module->high)
+        return NULL;
     const Elf64_Sym *symbol = &module->symbols[index];
-    void *address = (void *)(module->bias + symbol->st_value);
-    if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
-        address = ((void *(*)(void))address)();
-    return address;
+    if (symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0 ||
+        (uintptr_t)(module->strings + symbol->st_name) >= module->high ||
+        !text_equal(module->strings + symbol->st_name, name))
+        return NULL;
+    return address_of(module, index);
 }
 
 // Scopes. The global one is the loader's list, in load order, of everything loaded at start or

@@ -31,7 +31,7 @@
 #define WIRE_KNOWN_MODULES    256 // a power of two, like the number of programs and of rows
 #define WIRE_KNOWN_PROGRAMS   32
 #define WIRE_KNOWN_PATH       248
-#define WIRE_KNOWN_IMPORTS    32768
+#define WIRE_KNOWN_IMPORTS    16384
 #define WIRE_KNOWN_ROWS       4096
 
 // A workload that forks where a fault is to be injected: the child takes the fault, the workload
@@ -308,9 +308,8 @@ struct wire_known {
         uint64_t key;
         char path[WIRE_KNOWN_PATH]; // the file that is executed under the path that was asked for
     } programs[WIRE_KNOWN_PROGRAMS];
-    uint32_t taken; // imports asked for; above the size: not kept
-    uint32_t imports[WIRE_KNOWN_IMPORTS];
-    uint32_t reserved;
+    uint32_t taken, reserved;             // imports asked for; above the size: not kept
+    uint64_t imports[WIRE_KNOWN_IMPORTS]; // a struct import of runtime/runtime.h
     struct wire_known_row {
         uint64_t key;
         uint64_t row[3]; // a struct row of runtime/unwind.h
