@@ -6,7 +6,6 @@
 #include "base/file.h"
 #include "campaign/definition-parameter.h"
 #include "campaign/realism.h"
-#include "store/severity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -147,26 +146,72 @@ static struct error *put_crash(struct buffer *text, const struct pool_result *re
     return buffer_append(text, ")", 1);
 }
 
-static struct error *put_failure(struct buffer *text, const struct pool_result *result)
+// The path as a user in the working directory calls it.
+static const char *short_path(const struct finding_options *options, const char *path)
 {
-    bool lost = finding_severity(result->judgement.verdict, finding_cause(result)) == SEVERITY_LOSS;
-    switch (result->judgement.verdict) {
+    const char *directory = options->definition->directory;
+    size_t size = directory != NULL ? strlen(directory) : 0;
+    bool below = size > 1 && strncmp(path, directory, size) == 0 && path[size] == '/';
+    return below && path[size + 1] != '\0' ? path + size + 1 : path;
+}
+
+// "loses notes.txt"; of a long path the end.
+static struct error *put_symptom(const struct finding_options *options, struct buffer *text,
+                                 const struct judgement *judgement)
+{
+    static const struct {
+        const char *before, *after;
+    } words[SYMPTOMS] = {
+        [SYMPTOM_NONE] = {"gives a wrong result", ""},
+        [SYMPTOM_LOST] = {"loses ", ""},
+        [SYMPTOM_EMPTIED] = {"leaves ", " empty"},
+        [SYMPTOM_REMOVED] = {"leaves no ", " behind"},
+        [SYMPTOM_WRONG] = {"gets ", " wrong"},
+        [SYMPTOM_MODE] = {"gets the mode of ", " wrong"},
+        [SYMPTOM_KIND] = {"makes something else of ", ""},
+        [SYMPTOM_NOT_WRITTEN] = {"does not write ", ""},
+        [SYMPTOM_NOT_CHANGED] = {"does not change ", ""},
+        [SYMPTOM_NOT_DELETED] = {"does not delete ", ""},
+        [SYMPTOM_CHANGED] = {"changes ", ""},
+        [SYMPTOM_OUTPUT] = {"gets its output wrong", ""},
+        [SYMPTOM_LEFT] = {"leaves ", " behind"},
+        [SYMPTOM_LESS] = {"does not say what it should", ""},
+        [SYMPTOM_DOWN] = {"does not come up", ""},
+    };
+    const char *path = judgement->about != NULL ? short_path(options, judgement->about) : "";
+    size_t size = strlen(path), cut = size > NAME_MOST ? size - NAME_MOST : 0;
+    while (cut > 0 && ((unsigned char)path[cut] & 0xc0) == 0x80) // within a character
+        cut++;
+    return buffer_printf(text, "%s%s%s%s", words[judgement->symptom].before, cut > 0 ? "..." : "",
+                         path + cut, words[judgement->symptom].after);
+}
+
+static struct error *put_failure(const struct finding_options *options, struct buffer *text,
+                                 const struct pool_result *result)
+{
+    const struct judgement *judgement = &result->judgement;
+    bool told = judgement->symptom != SYMPTOM_NONE;
+    switch (judgement->verdict) {
     case VERDICT_CRASH:
         return put_crash(text, result);
     case VERDICT_HANG:
         TRY(buffer_printf(text, "hangs"));
         return result->stack != NULL ? put_where(text, " ", result->stack) : NULL;
     case VERDICT_SILENT:
-        return buffer_printf(text, lost ? "loses data without a word"
-                                        : "gives a wrong result without a word");
+        TRY(put_symptom(options, text, judgement));
+        return buffer_printf(text, " without a word");
     case VERDICT_WRONG_OUTPUT:
-        return buffer_printf(text, lost ? "claims success, but data is lost,"
-                                        : "claims success with wrong output");
+        TRY(buffer_printf(text, told ? "claims success but " : "claims success with wrong output"));
+        return told ? put_symptom(options, text, judgement) : NULL;
     case VERDICT_UNSTABLE:
-        return buffer_printf(text, lost ? "reports the failure, but data is lost,"
-                                        : "leaves something broken behind");
+        // Of a posttest that failed, only that is known.
+        told &= judgement->symptom == SYMPTOM_LOST || judgement->symptom == SYMPTOM_EMPTIED ||
+                judgement->symptom == SYMPTOM_REMOVED;
+        TRY(buffer_printf(text,
+                          told ? "reports the failure but " : "leaves something broken behind"));
+        return told ? put_symptom(options, text, judgement) : NULL;
     default:
-        return buffer_printf(text, "ends as '%s'", verdict_facts[result->judgement.verdict].name);
+        return buffer_printf(text, "ends as '%s'", verdict_facts[judgement->verdict].name);
     }
 }
 
@@ -286,7 +331,7 @@ static struct error *make_title(const struct finding_options *options,
     const struct observation *observation = &result->observation;
     const char *subject = subject_of(options, result);
     TRY(buffer_printf(text, "%s ", file_base_name(subject)));
-    TRY(put_failure(text, result));
+    TRY(put_failure(options, text, result));
     TRY(buffer_printf(text, " when "));
     if (observation->injections.count == 0)
         return put_fault(text, spec);

@@ -12,6 +12,7 @@ void judgement_deinit(struct judgement *judgement)
 {
     free(judgement->reason);
     free(judgement->cause);
+    free(judgement->about);
     *judgement = (struct judgement){0};
 }
 
@@ -26,7 +27,10 @@ struct error *hearing_put_stderr(struct hearing *hearing)
 {
     const struct buffer *err = &hearing->run->workload.err.kept;
     if (hearing->difference.more != NULL)
-        return buffer_printf(&hearing->reason, "; stderr: %s", hearing->difference.more);
+        return buffer_printf(&hearing->reason, "; %s: %s",
+                             hearing->difference.more_in != NULL ? hearing->difference.more_in
+                                                                 : "stderr",
+                             hearing->difference.more);
     return quote_put_last_line(&hearing->reason, "; stderr: ", err->data, err->size);
 }
 
@@ -112,6 +116,10 @@ static struct error *ask_service(struct hearing *hearing)
     bool told = hearing->difference.err_more ||
                 (run->workload.end == SANDBOX_EXIT && run->workload.status != 0);
     hearing->verdict = run->deserted ? VERDICT_CRASH : told ? VERDICT_GRACEFUL : VERDICT_SILENT;
+    if (run->down) {
+        free(TAKE(hearing->difference.about));
+        hearing->difference.symptom = SYMPTOM_DOWN;
+    }
     TRY(buffer_printf(&hearing->reason, "%s", run->service));
     TRY(hearing_put_stderr(hearing));
     return hearing_put_cause_site(hearing, run->deserted ? "server ended" : "server not up");
@@ -185,12 +193,12 @@ static struct error *ask_status(struct hearing *hearing)
     if (!hearing->difference.status)
         return NULL;
     bool claims = result->end == SANDBOX_EXIT && result->status == 0;
-    if (!claims && hearing->difference.lost) {
+    if (!claims && (hearing->difference.lost || hearing->difference.spoilt)) {
         // To say that it failed does not bring back what it has destroyed.
         hearing->verdict = VERDICT_UNSTABLE;
         TRY(buffer_printf(&hearing->reason, "%s; ", hearing->difference.sentence));
         TRY(say_status(hearing));
-        return hearing_put_cause_site(hearing, "data loss");
+        return hearing_put_cause_site(hearing, hearing->difference.lost ? "data loss" : "files");
     }
     hearing->verdict = !claims                        ? VERDICT_GRACEFUL
                        : hearing->difference.err_more ? VERDICT_WRONG_OUTPUT
@@ -210,13 +218,14 @@ static struct error *ask_output(struct hearing *hearing)
     TRY(buffer_printf(&hearing->reason, "; exit status %d as ever",
                       reference_status(hearing->reference)));
     if (difference->err_more && difference->more != NULL)
-        TRY(buffer_printf(&hearing->reason, "; stderr: %s", difference->more));
+        TRY(hearing_put_stderr(hearing));
     if (!difference->err_more)
         TRY(buffer_printf(&hearing->reason, ", nothing reported"));
-    return hearing_put_cause_site(hearing, difference->lost    ? "data loss"
-                                           : difference->files ? "files"
-                                           : difference->out   ? "stdout"
-                                                               : "stderr");
+    return hearing_put_cause_site(hearing, difference->lost                      ? "data loss"
+                                           : difference->symptom == SYMPTOM_LEFT ? "leftovers"
+                                           : difference->files                   ? "files"
+                                           : difference->out                     ? "stdout"
+                                                                                 : "stderr");
 }
 
 static struct error *ask_stderr(struct hearing *hearing)
@@ -253,7 +262,10 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
         TRY(buffer_append(&cause, " ", 1));
         TRY(quote_put(&cause, hearing.cause.data, hearing.cause.size, 1000));
     }
-    *ret_judgement = (struct judgement){
-        .verdict = hearing.verdict, .reason = TAKE(hearing.reason.data), .cause = TAKE(cause.data)};
+    *ret_judgement = (struct judgement){.verdict = hearing.verdict,
+                                        .reason = TAKE(hearing.reason.data),
+                                        .cause = TAKE(cause.data),
+                                        .symptom = hearing.difference.symptom,
+                                        .about = TAKE(hearing.difference.about)};
     return NULL;
 }

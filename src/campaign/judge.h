@@ -11,6 +11,8 @@ struct judgement {
     char *reason; // one sentence
     char *cause;  // key for grouping: verdict, what broke and where, without addresses or numbers
                   // that vary from run to run
+    enum symptom symptom;
+    char *about; // the file that this is about, or NULL
 };
 struct error *judge(const struct reference *reference, const struct outcome_run *run,
                     struct judgement *ret_judgement);

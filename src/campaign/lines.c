@@ -323,6 +323,20 @@ struct error *lines_compare(const struct lines_model *model, const struct lines_
     return compare_in_order(model, &split, ret_differs, sentence);
 }
 
+struct error *lines_all_there(const struct lines_model *model, const struct lines_filters *filters,
+                              const struct lines_text *text, bool *ret_there)
+{
+    _cleanup_(lines_split_deinit) struct lines_split split = {0};
+    TRY(lines_split(filters, text, &split));
+    *ret_there = !split.cut && !model->first.cut && split.lines.count >= model->first.lines.count;
+    if (!*ret_there || model->mode == LINES_MASKED || model->mode == LINES_VARYING)
+        return NULL;
+    size_t at;
+    TRY(first_extra(&model->first, &split, &at));
+    *ret_there = at == SIZE_MAX;
+    return NULL;
+}
+
 static bool is_known(const struct lines_model *model, uint64_t hash)
 {
     return model->known.count != 0 &&

@@ -48,6 +48,11 @@ struct error *lines_compare(const struct lines_model *model, const struct lines_
                             const struct lines_text *text, bool *ret_differs,
                             struct buffer *sentence);
 
+// Whether every line that is the same in all versions is in `text`, as often as they have it,
+// whatever else is between them. Where lines vary, there must at least be as many.
+struct error *lines_all_there(const struct lines_model *model, const struct lines_filters *filters,
+                              const struct lines_text *text, bool *ret_there);
+
 // Whether `text` says something that no version says: a line more often than they have it or, when
 // lines vary, a line that does not even look like one of theirs with other numbers. The line itself
 // is appended to `line`, as it is.

@@ -109,6 +109,8 @@ struct error *message_put_result(struct buffer *out, const struct pool_result *r
     TRY(put_u32(out, result->judgement.verdict));
     TRY(put_text(out, result->judgement.reason));
     TRY(put_text(out, result->judgement.cause));
+    TRY(put_u32(out, result->judgement.symptom));
+    TRY(put_text(out, result->judgement.about));
     TRY(put_u32(out, result->end));
     TRY(put_u32(out, (uint32_t)result->status));
     TRY(put_u32(out, result->changed));
@@ -257,6 +259,8 @@ struct error *message_get_result(const void *bytes, size_t size, struct pool_res
     uint32_t verdict = cursor_u32(&cursor);
     result.judgement.reason = get_text(&cursor);
     result.judgement.cause = get_text(&cursor);
+    uint32_t symptom = cursor_u32(&cursor);
+    result.judgement.about = get_text(&cursor);
     uint32_t ending = cursor_u32(&cursor);
     result.status = (int)cursor_u32(&cursor);
     result.changed = cursor_u32(&cursor) != 0;
@@ -266,12 +270,13 @@ struct error *message_get_result(const void *bytes, size_t size, struct pool_res
     uint32_t way = cursor_u32(&cursor), refusal = cursor_u32(&cursor);
     get_observation(&cursor, &result.observation);
     if (cursor.failed || cursor.at != cursor.size || kind != MESSAGE_RESULT ||
-        verdict >= VERDICTS || ending > SANDBOX_TIMEOUT || way >= WAYS ||
+        verdict >= VERDICTS || symptom >= SYMPTOMS || ending > SANDBOX_TIMEOUT || way >= WAYS ||
         refusal >= WIRE_FORK_REFUSALS) {
         pool_result_deinit(&result);
         return damaged();
     }
     result.judgement.verdict = verdict;
+    result.judgement.symptom = symptom;
     result.end = ending;
     result.way = way;
     result.refusal = refusal;

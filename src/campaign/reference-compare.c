@@ -13,6 +13,8 @@ void difference_deinit(struct difference *difference)
 {
     free(difference->sentence);
     free(difference->more);
+    free(difference->more_in);
+    free(difference->about);
     *difference = (struct difference){0};
 }
 
@@ -22,11 +24,14 @@ enum rank { RANK_LOST, RANK_FILE, RANK_OUT, RANK_NEW, RANK_ERR, RANKS };
 
 struct told {
     enum rank rank;
+    enum symptom symptom;
+    const char *path; // the run's or the reference's
     char *sentence;
 };
 
 struct comparison {
     const struct reference *reference;
+    const struct observation *observation;
     const struct artifact **artifacts; // of the run, by path
     size_t count;
     struct difference *difference;
@@ -57,14 +62,31 @@ static const struct artifact *find(const struct comparison *comparison, const ch
     return found != NULL ? *found : NULL;
 }
 
-static struct error *tell(struct comparison *comparison, enum rank rank, struct buffer *sentence)
+static struct error *tell(struct comparison *comparison, enum rank rank, enum symptom symptom,
+                          const char *path, struct buffer *sentence)
 {
     struct told *told = ARRAY_ADD(&comparison->told);
     if (told == NULL)
         return error_no_memory();
-    *told = (struct told){rank, TAKE(sentence->data)};
+    *told = (struct told){rank, symptom, path, TAKE(sentence->data)};
     *sentence = (struct buffer){0};
     return NULL;
+}
+
+// The worst is what the difference is about.
+static struct error *take_symptom(const struct comparison *comparison)
+{
+    const struct told *worst = NULL;
+    for (size_t i = 0; i < comparison->told.count; i++)
+        if (worst == NULL || comparison->told.items[i].rank < worst->rank)
+            worst = &comparison->told.items[i];
+    if (worst == NULL)
+        return NULL;
+    comparison->difference->symptom = worst->symptom;
+    if (worst->path[0] == '<')
+        return NULL;
+    comparison->difference->about = strdup(worst->path);
+    return comparison->difference->about != NULL ? NULL : error_no_memory();
 }
 
 static struct error *put_told(const struct comparison *comparison, struct buffer *text)
@@ -133,7 +155,7 @@ static struct error *compare_content(const struct comparison *comparison,
 }
 
 static struct error *compare_stream(struct comparison *comparison, const char *path, enum rank rank,
-                                    bool *ret_differs)
+                                    enum symptom symptom, bool *ret_differs)
 {
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
     const struct reference_item *item = reference_find(comparison->reference, path);
@@ -141,58 +163,9 @@ static struct error *compare_stream(struct comparison *comparison, const char *p
     if (item == NULL || artifact == NULL || !item->stable)
         return NULL;
     TRY(compare_content(comparison, item, artifact, ret_differs, &sentence));
-    return *ret_differs ? tell(comparison, rank, &sentence) : NULL;
-}
-
-// What the reference does not say on stderr. A stream that is no text says something new if it
-// is not the same.
-static struct error *find_more(struct comparison *comparison)
-{
-    struct difference *difference = comparison->difference;
-    const struct reference_item *item = reference_find(comparison->reference, "<stderr>");
-    const struct artifact *artifact = find(comparison, "<stderr>");
-    _cleanup_(buffer_deinit) struct buffer line = {0}, quoted = {0};
-    struct lines_text text;
-    if (item == NULL || artifact == NULL || !item->stable)
-        return NULL;
-    if (artifact->size == item->artifact->size && artifact->hash == item->artifact->hash)
-        return NULL;
-    if (item->lines == NULL || !reference_text(artifact, &text)) {
-        difference->err_more = item->same && artifact->size > item->artifact->size;
-        return NULL;
-    }
-    TRY(lines_new(item->lines, comparison->reference->filters, &text, &difference->err_more,
-                  &line));
-    // A blank line tells nobody anything.
-    if (!difference->err_more || strspn(line.data != NULL ? line.data : "", " \t\r") == line.size)
-        return NULL;
-    TRY(quote_put_word(&quoted, line.data, line.size));
-    difference->more = TAKE(quoted.data);
-    return NULL;
-}
-
-// A file with something in it, before the run: it is still there outside. What a setup makes inside
-// is not known.
-static bool was_there(const char *path, uint64_t *ret_size)
-{
-    struct stat status;
-    bool there = lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
-    *ret_size = there ? (uint64_t)status.st_size : 0;
-    return there;
-}
-
-// Whether the reference changes what was there before. What is made again with the same content is
-// no loss: whoever made it can do so again.
-static bool is_changed(const struct artifact *artifact)
-{
-    uint64_t size, hash;
-    if (!was_there(artifact->path, &size))
-        return false;
-    if (size != artifact->size)
-        return true;
-    _cleanup_close_ int file =
-        open(artifact->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
-    return file >= 0 && digest_file(file, size, &hash) && hash != artifact->hash;
+    if (*ret_differs && rank == RANK_OUT)
+        TRY(reference_find_report(item, artifact, comparison->observation, comparison->difference));
+    return *ret_differs ? tell(comparison, rank, symptom, path, &sentence) : NULL;
 }
 
 // Neither the old content nor the new.
@@ -203,18 +176,27 @@ static bool is_lost(const struct reference_item *item, const struct artifact *in
         return false;
     bool gone = strcmp(instead->kind, "deleted") == 0 ||
                 (strcmp(instead->kind, "file") == 0 && instead->size == 0);
-    return gone && is_changed(item->artifact);
+    return gone && reference_changes(item->artifact);
 }
 
-static struct error *say_lost(struct comparison *comparison, const struct artifact *artifact)
+// What the workload replaces in any case can be made again by whoever is told that it failed.
+static struct error *say_lost(struct comparison *comparison, const struct reference_item *item,
+                              const struct artifact *artifact)
 {
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
     bool deleted = strcmp(artifact->kind, "deleted") == 0;
-    comparison->difference->files = comparison->difference->lost = true;
+    bool given_up = comparison->difference->status && reference_gives_up(item);
+    comparison->difference->files = true;
+    comparison->difference->lost |= !given_up;
+    comparison->difference->spoilt |= given_up;
     TRY(reference_put_name(&sentence, artifact->path));
-    TRY(buffer_printf(&sentence, " is lost: it is %s, with neither its old content nor the new",
-                      deleted ? "gone" : "empty"));
-    return tell(comparison, RANK_LOST, &sentence);
+    TRY(buffer_printf(&sentence, " is %s%s, with neither its old content nor the new",
+                      given_up ? "" : "lost: it is ", deleted ? "gone" : "empty"));
+    return tell(comparison, given_up ? RANK_FILE : RANK_LOST,
+                !given_up ? SYMPTOM_LOST
+                : deleted ? SYMPTOM_REMOVED
+                          : SYMPTOM_EMPTIED,
+                artifact->path, &sentence);
 }
 
 static struct error *say_missing(struct comparison *comparison, const struct reference_item *item,
@@ -222,21 +204,26 @@ static struct error *say_missing(struct comparison *comparison, const struct ref
 {
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
     const char *kind = item->artifact->kind;
+    enum symptom symptom = SYMPTOM_NOT_WRITTEN;
     uint64_t before;
     TRY(reference_put_name(&sentence, item->artifact->path));
-    if (instead != NULL && strcmp(instead->kind, "deleted") == 0)
+    if (instead != NULL && strcmp(instead->kind, "deleted") == 0) {
         TRY(buffer_printf(&sentence, " is missing"));
-    else if (instead != NULL)
+    } else if (instead != NULL) {
+        symptom = SYMPTOM_KIND;
         TRY(buffer_printf(&sentence, " is a %s instead of %s%s",
                           strcmp(instead->kind, "other") == 0 ? "special file" : instead->kind,
                           strcmp(kind, "deleted") == 0 ? "" : "a ", kind));
-    else if (strcmp(kind, "deleted") == 0)
+    } else if (strcmp(kind, "deleted") == 0) {
+        symptom = SYMPTOM_NOT_DELETED;
         TRY(buffer_printf(&sentence, " was not deleted"));
-    else if (was_there(item->artifact->path, &before))
+    } else if (reference_was_there(item->artifact->path, &before)) {
+        symptom = SYMPTOM_NOT_CHANGED;
         TRY(buffer_printf(&sentence, " keeps its old content"));
-    else
+    } else {
         TRY(buffer_printf(&sentence, " was not written"));
-    return tell(comparison, RANK_FILE, &sentence);
+    }
+    return tell(comparison, RANK_FILE, symptom, item->artifact->path, &sentence);
 }
 
 static bool has_other_mode(const struct reference_item *item, const struct artifact *artifact)
@@ -251,7 +238,7 @@ static struct error *compare_item(struct comparison *comparison, const struct re
     if (!item->stable)
         return NULL;
     if (is_lost(item, artifact))
-        return say_lost(comparison, artifact);
+        return say_lost(comparison, item, artifact);
     if (artifact == NULL && reference_is_like_before(comparison->reference, item))
         return NULL;
     if (artifact == NULL || strcmp(artifact->kind, item->artifact->kind) != 0) {
@@ -260,16 +247,23 @@ static struct error *compare_item(struct comparison *comparison, const struct re
     }
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
     bool differs;
+    enum symptom symptom = SYMPTOM_WRONG;
     TRY(compare_content(comparison, item, artifact, &differs, &sentence));
+    bool log = false;
+    if (differs)
+        TRY(reference_is_log(comparison->reference, item, artifact, comparison->observation,
+                             comparison->difference, &log));
+    differs &= !log;
     if (!differs && has_other_mode(item, artifact)) {
         sentence.size = 0;
         differs = true;
+        symptom = SYMPTOM_MODE;
         TRY(reference_put_name(&sentence, artifact->path));
         TRY(buffer_printf(&sentence, " has mode %03o instead of %03o", artifact->mode,
                           item->artifact->mode));
     }
     comparison->difference->files |= differs;
-    return differs ? tell(comparison, RANK_FILE, &sentence) : NULL;
+    return differs ? tell(comparison, RANK_FILE, symptom, artifact->path, &sentence) : NULL;
 }
 
 // New files are to be expected where the reference runs themselves left different ones, and in
@@ -322,7 +316,7 @@ static bool is_kept_beside(const struct comparison *comparison, const char *path
         if (strncmp(artifact->path, path, size) != 0 || artifact->path[size] != '.')
             break;
         if (strchr(artifact->path + size, '/') == NULL && strcmp(artifact->kind, "file") == 0 &&
-            artifact->size > 0 && !was_there(artifact->path, &before) &&
+            artifact->size > 0 && !reference_was_there(artifact->path, &before) &&
             reference_find(comparison->reference, artifact->path) == NULL)
             return true;
     }
@@ -337,8 +331,14 @@ static struct error *compare_new(struct comparison *comparison, const struct art
         return NULL;
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
     uint64_t before;
-    bool deleted = strcmp(artifact->kind, "deleted") == 0;
-    bool there = was_there(artifact->path, &before) && strcmp(artifact->kind, "file") == 0;
+    bool deleted = strcmp(artifact->kind, "deleted") == 0, log = false;
+    bool there =
+        reference_was_there(artifact->path, &before) && strcmp(artifact->kind, "file") == 0;
+    if (!there)
+        TRY(reference_is_log(comparison->reference, NULL, artifact, comparison->observation,
+                             comparison->difference, &log));
+    if (log)
+        return NULL;
     bool lost =
         deleted ? !is_kept_beside(comparison, artifact->path) : there && artifact->size == 0;
     comparison->difference->files = true;
@@ -351,7 +351,14 @@ static struct error *compare_new(struct comparison *comparison, const struct art
         TRY(buffer_printf(&sentence, deleted ? " was deleted"
                                      : there ? " was changed, which the reference does not do"
                                              : " was written, which the reference does not do"));
-    return tell(comparison, lost ? RANK_LOST : RANK_NEW, &sentence);
+    return tell(comparison,
+                lost               ? RANK_LOST
+                : there || deleted ? RANK_FILE
+                                   : RANK_NEW,
+                lost               ? SYMPTOM_LOST
+                : there || deleted ? SYMPTOM_CHANGED
+                                   : SYMPTOM_LEFT,
+                artifact->path, &sentence);
 }
 
 static struct error *compare_all(struct comparison *comparison, const struct outcome_run *run)
@@ -360,16 +367,16 @@ static struct error *compare_all(struct comparison *comparison, const struct out
     struct difference *difference = comparison->difference;
     difference->status =
         run->workload.end != SANDBOX_EXIT || run->workload.status != reference_status(reference);
+    TRY(reference_find_more(reference, find(comparison, "<stderr>"), difference));
     if (reference->oracle->compare_stdout)
-        TRY(compare_stream(comparison, "<stdout>", RANK_OUT, &difference->out));
+        TRY(compare_stream(comparison, "<stdout>", RANK_OUT, SYMPTOM_OUTPUT, &difference->out));
     for (size_t i = 0; reference->oracle->compare_files && i < reference->items.count; i++)
         if (reference->items.items[i].artifact->path[0] != '<')
             TRY(compare_item(comparison, &reference->items.items[i]));
     for (size_t i = 0; reference->oracle->compare_files && i < comparison->count; i++)
         TRY(compare_new(comparison, comparison->artifacts[i]));
-    TRY(find_more(comparison));
     if (reference->oracle->compare_stderr)
-        TRY(compare_stream(comparison, "<stderr>", RANK_ERR, &difference->err));
+        TRY(compare_stream(comparison, "<stderr>", RANK_ERR, SYMPTOM_LESS, &difference->err));
     return NULL;
 }
 
@@ -386,10 +393,12 @@ struct error *reference_compare(const struct reference *reference, const struct 
     qsort(artifacts, run->artifacts.count, sizeof *artifacts, by_path);
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
     _cleanup_(comparison_deinit) struct comparison comparison = {.reference = reference,
+                                                                 .observation = &run->observation,
                                                                  .artifacts = artifacts,
                                                                  .count = run->artifacts.count,
                                                                  .difference = &difference};
     TRY(compare_all(&comparison, run));
+    TRY(take_symptom(&comparison));
     TRY(put_told(&comparison, &sentence));
     difference.sentence = TAKE(sentence.data);
     *ret_difference = difference;

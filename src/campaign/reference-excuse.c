@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See reference-model.h: differences that are none.
+// See reference-model.h: differences that are none, or less than they seem.
 #include "base/cleanup.h"
 #include "campaign/reference-model.h"
+#include "sandbox/digest.h"
 
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // How much of a path two of one kind have in common: names that are made up are those of files, and
@@ -67,6 +69,52 @@ static bool agrees(const struct reference *reference, const char *old, size_t si
     return first != NULL;
 }
 
+// Whether `text` has that line; a line ends with a newline or with the text.
+static bool has_line(const char *text, size_t size, const char *line, size_t length)
+{
+    for (const char *end = text + size; text < end;) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        size_t have = (size_t)((newline != NULL ? newline : end) - text);
+        if (have == length && memcmp(text, line, length) == 0)
+            return true;
+        text += have + 1;
+    }
+    return false;
+}
+
+static bool is_blank(const char *line, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (!isspace((unsigned char)line[i]))
+            return false;
+    return true;
+}
+
+#define ERRNO_MOST  256         // numbers below it
+#define EDITED_MOST (16u << 10) // bytes of a file in which lines are looked for
+
+bool reference_gives_up(const struct reference_item *item)
+{
+    const struct artifact *artifact = item->artifact;
+    if (artifact->content.size != artifact->size || artifact->size > EDITED_MOST)
+        return false;
+    _cleanup_free_ char *old = malloc(EDITED_MOST + 1);
+    _cleanup_close_ int file =
+        open(artifact->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+    ssize_t got = old != NULL && file >= 0 ? pread(file, old, EDITED_MOST + 1, 0) : -1;
+    if (got < 0 || (size_t)got > EDITED_MOST || memchr(old, '\0', (size_t)got) != NULL)
+        return false;
+    for (const char *line = old, *end = old + got; line < end;) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        size_t length = (size_t)((newline != NULL ? newline : end) - line);
+        if (!is_blank(line, length) &&
+            has_line(artifact->content.data, artifact->content.size, line, length))
+            return false;
+        line += length + 1;
+    }
+    return true;
+}
+
 bool reference_is_like_before(const struct reference *reference, const struct reference_item *item)
 {
     const struct artifact *artifact = item->artifact;
@@ -79,4 +127,26 @@ bool reference_is_like_before(const struct reference *reference, const struct re
         open(artifact->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
     return old != NULL && file >= 0 && pread(file, old, size + 1, 0) == (ssize_t)size &&
            agrees(reference, old, size, artifact->path);
+}
+
+// A file with something in it, before the run: it is still there outside. What a setup makes inside
+// is not known.
+bool reference_was_there(const char *path, uint64_t *ret_size)
+{
+    struct stat status;
+    bool there = lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+    *ret_size = there ? (uint64_t)status.st_size : 0;
+    return there;
+}
+
+bool reference_changes(const struct artifact *artifact)
+{
+    uint64_t size, hash;
+    if (!reference_was_there(artifact->path, &size))
+        return false;
+    if (size != artifact->size)
+        return true;
+    _cleanup_close_ int file =
+        open(artifact->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+    return file >= 0 && digest_file(file, size, &hash) && hash != artifact->hash;
 }

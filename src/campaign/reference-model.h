@@ -46,6 +46,28 @@ bool reference_is_like_unsteady(const struct reference *reference, const char *p
 // varies from run to run, such as the times that it keeps of other files: then to leave it is as
 // good as to write it.
 bool reference_is_like_before(const struct reference *reference, const struct reference_item *item);
+// Whether not one line of a text as it was before the runs is in what they make of it: it is
+// replaced and not edited. Of what is no text, or long, that is not known.
+bool reference_gives_up(const struct reference_item *item);
+// Whether there was a file with something in it at this path before the runs.
+bool reference_was_there(const char *path, uint64_t *ret_size);
+// Whether the reference changes what was there before. What is made again with the same content is
+// no loss: whoever made it can do so again.
+bool reference_changes(const struct artifact *artifact);
+// What the reference does not say on stderr: err_more and more of the difference.
+struct error *reference_find_more(const struct reference *reference,
+                                  const struct artifact *artifact, struct difference *difference);
+// The same elsewhere: an output that speaks of the error that was injected, in the words of
+// strerror(3), while the reference (NULL: it does not have it) does not, reports it.
+struct error *reference_find_report(const struct reference_item *item,
+                                    const struct artifact *artifact,
+                                    const struct observation *observation,
+                                    struct difference *difference);
+// Likewise; and whether a file does nothing else: all that the reference has is there.
+struct error *reference_is_log(const struct reference *reference, const struct reference_item *item,
+                               const struct artifact *artifact,
+                               const struct observation *observation, struct difference *difference,
+                               bool *ret_log);
 struct error *reference_warn(struct reference *reference,
                              struct buffer *sentence); // takes its text
 // Finds items and unsteady directories, with warnings.

@@ -49,14 +49,38 @@ const char *reference_new_complaint(const struct reference *reference, const cha
 // Whether processes die like this (observation.crash_key) without any fault, too.
 bool reference_has_crash(const struct reference *reference, const char *key);
 
+// The worst of a run's differences.
+enum symptom {
+    SYMPTOM_NONE,
+    SYMPTOM_LOST,    // a file that was there before, or its content
+    SYMPTOM_EMPTIED, // likewise, but the reference gives up all of its old content, too
+    SYMPTOM_REMOVED, // likewise
+    SYMPTOM_WRONG,   // content
+    SYMPTOM_MODE,
+    SYMPTOM_KIND,
+    SYMPTOM_NOT_WRITTEN,
+    SYMPTOM_NOT_CHANGED,
+    SYMPTOM_NOT_DELETED,
+    SYMPTOM_CHANGED, // which the reference leaves alone
+    SYMPTOM_OUTPUT,
+    SYMPTOM_LEFT, // a new file, which the reference does not leave behind
+    SYMPTOM_LESS, // on stderr
+    SYMPTOM_DOWN, // a server that did not come up
+    SYMPTOMS
+};
+
 // How a run differs from the reference in its stable parts.
 struct difference {
     bool status, out, err, files;
-    bool lost;     // a file that was there before is gone or empty, and nothing took its place
-    bool err_more; // something was reported that the reference does not report
+    bool lost;   // a file that was there before is gone or empty, and nothing took its place
+    bool spoilt; // the same of one of which the reference keeps nothing, either
+    enum symptom symptom;
+    char *about;   // which file, or NULL
+    bool err_more; // something was reported, anywhere, that the reference does not report
     char
         *sentence; // the differences, the worst first: "x was deleted; stdout differs at line 3: …"
     char *more;    // the first line on stderr that the reference does not have, quoted; or NULL
+    char *more_in; // where else that line is: "stdout" or a file; NULL: on stderr
 };
 struct error *reference_compare(const struct reference *reference, const struct outcome_run *run,
                                 struct difference *ret_difference);

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "report/text.h"
 #include "stats/stats.h"
+#include "store/severity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,25 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     return copy(command.data, NULL, &finding->command);
 }
 
+// The store gives them by verdict; a wrong file is worse than a wrong line of output.
+static struct error *order_findings(struct campaign_facts *facts)
+{
+    size_t count = facts->findings.count, put = 0;
+    struct campaign_finding *sorted = calloc(count + 1, sizeof *sorted);
+    if (sorted == NULL)
+        return error_no_memory();
+    for (enum severity severity = 0; severity <= SEVERITY_NONE; severity++)
+        for (size_t i = 0; i < count; i++) {
+            const struct campaign_finding *finding = &facts->findings.items[i];
+            if (finding_severity(finding->verdict, finding->cause) == severity)
+                sorted[put++] = *finding;
+        }
+    if (count != 0)
+        memcpy(facts->findings.items, sorted, count * sizeof *sorted);
+    free(sorted);
+    return NULL;
+}
+
 static struct error *add_way(void *data, const struct store_count *row)
 {
     struct campaign_facts *facts = data;
@@ -166,6 +186,7 @@ struct error *campaign_facts_load(struct campaign_facts *facts,
     TRY(campaign_design_find(facts));
     TRY(campaign_references_load(facts->store, &facts->campaign, &facts->references));
     TRY(store_each_finding(facts->store, facts->campaign.id, add_finding, facts));
+    TRY(order_findings(facts));
     TRY(campaign_titles_tell_apart(facts));
     TRY(store_each_count(facts->store, facts->campaign.id, "way", add_way, facts));
     return campaign_limits_find(facts);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What findings are called, and which trial stands for them; what has become of a program.
+#include "base/cleanup.h"
 #include "campaign/finding.h"
 #include "campaign/subject.h"
 
@@ -103,6 +104,43 @@ static void test_titles(void **state)
     title_is(&example, "cp gives a wrong result without a word when spec is injected");
 }
 
+// What is wrong is told: which file, as it is called in the working directory, and how.
+static void test_symptoms(void **state)
+{
+    struct example example;
+    example_start(&example, VERDICT_SILENT);
+    struct judgement *judgement = &example.result.judgement;
+    example.definition.directory = (char *)"/home/me/work";
+    judgement->symptom = SYMPTOM_LOST;
+    judgement->about = (char *)"/home/me/work/sub/notes";
+    title_is(&example, "cp loses sub/notes without a word when read fails with EIO");
+    judgement->about = (char *)"/home/me/works/notes";
+    title_is(&example, "cp loses /home/me/works/notes without a word when read fails with EIO");
+    judgement->symptom = SYMPTOM_OUTPUT;
+    judgement->about = NULL;
+    title_is(&example, "cp gets its output wrong without a word when read fails with EIO");
+    judgement->verdict = VERDICT_WRONG_OUTPUT;
+    title_is(&example, "cp claims success but gets its output wrong when read fails with EIO");
+    judgement->symptom = SYMPTOM_NONE;
+    title_is(&example, "cp claims success with wrong output when read fails with EIO");
+    judgement->verdict = VERDICT_UNSTABLE;
+    title_is(&example, "cp leaves something broken behind when read fails with EIO");
+    judgement->symptom = SYMPTOM_EMPTIED;
+    judgement->about = (char *)"/home/me/work/notes";
+    title_is(&example, "cp reports the failure but leaves notes empty when read fails with EIO");
+    judgement->symptom = SYMPTOM_WRONG; // of a posttest that failed
+    title_is(&example, "cp leaves something broken behind when read fails with EIO");
+    char path[300];
+    memset(path, 'x', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    judgement->verdict = VERDICT_SILENT;
+    judgement->about = path;
+    _cleanup_(buffer_deinit) struct buffer expected = {0};
+    ok(buffer_printf(&expected, "cp gets ...%.80s wrong without a word when read fails with EIO",
+                     path));
+    title_is(&example, expected.data);
+}
+
 static void test_site_and_command(void **state)
 {
     struct example example;
@@ -195,9 +233,9 @@ static void test_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_titles),  cmocka_unit_test(test_site_and_command),
-        cmocka_unit_test(test_simpler), cmocka_unit_test(test_program),
-        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_titles),           cmocka_unit_test(test_symptoms),
+        cmocka_unit_test(test_site_and_command), cmocka_unit_test(test_simpler),
+        cmocka_unit_test(test_program),          cmocka_unit_test(test_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

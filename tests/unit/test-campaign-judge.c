@@ -287,6 +287,55 @@ static void test_silent(void **state)
     oracle.compare_stderr = false;
 }
 
+// A log that says what went wrong, and has all that it should have, is a report and no wrong file.
+static void test_reported_in_a_file(void **state)
+{
+    struct outcome_run run = run_new(0, "done\n", "hello\n");
+    run_file(&run, "/w/out", "[1] Input/output error\ncontent\n");
+    judged(run, VERDICT_GRACEFUL,
+           "everything as the reference, but it is reported; /w/out: '[1] Input/output error'",
+           "graceful stderr after read in fill at in.c:7");
+    run = usual(0, "done\n", "hello\n");
+    run_file(&run, "/w/log", "read: Input/output error\n");
+    judged(run, VERDICT_GRACEFUL,
+           "everything as the reference, but it is reported; /w/log: 'read: Input/output error'",
+           "graceful stderr after read in fill at in.c:7");
+    // Another error is not the one that was injected.
+    run = run_new(0, "done\n", "hello\n");
+    run_file(&run, "/w/out", "No such file or directory\ncontent\n");
+    judged(run, VERDICT_SILENT,
+           "/w/out differs at line 1: 'No such file or directory' instead of 'content'; exit "
+           "status 0 as ever, nothing reported",
+           "silent files after read in fill at in.c:7");
+    // Where something is missing, there is more to it than that.
+    run = run_new(0, "done\n", "hello\n");
+    run_file(&run, "/w/out", "Input/output error\n");
+    judged(run, VERDICT_WRONG_OUTPUT,
+           "/w/out differs at line 1: 'Input/output error' instead of 'content'; exit status 0 as "
+           "ever; /w/out: 'Input/output error'",
+           "wrong-output files after read in fill at in.c:7");
+    judged(usual(0, "done\nInput/output error\n", "hello\n"), VERDICT_WRONG_OUTPUT,
+           "stdout has 2 lines instead of 1, the first more: 'Input/output error'; exit status 0 "
+           "as ever; stdout: 'Input/output error'",
+           "wrong-output stdout after read in fill at in.c:7");
+}
+
+static void test_leftovers(void **state)
+{
+    struct outcome_run run = usual(0, "done\n", "hello\n");
+    run_file(&run, "/w/tmp1", "x\n");
+    judged(run, VERDICT_SILENT,
+           "/w/tmp1 was written, which the reference does not do; exit status 0 as ever, nothing "
+           "reported",
+           "silent leftovers after read in fill at in.c:7");
+    run = usual(0, "dome\n", "hello\n");
+    run_file(&run, "/w/tmp1", "x\n");
+    judged(run, VERDICT_SILENT,
+           "stdout differs at line 1: 'dome' instead of 'done'; /w/tmp1 was written, which the "
+           "reference does not do; exit status 0 as ever, nothing reported",
+           "silent files after read in fill at in.c:7");
+}
+
 static void test_wrong_output(void **state)
 {
     judged(usual(0, "", "hello\nwarning: short read\n"), VERDICT_WRONG_OUTPUT,
@@ -362,14 +411,24 @@ static void test_long_and_odd(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pass),          cmocka_unit_test(test_invalid),
-        cmocka_unit_test(test_not_activated), cmocka_unit_test(test_hang),
-        cmocka_unit_test(test_repeated),      cmocka_unit_test(test_late_crash),
-        cmocka_unit_test(test_crash),         cmocka_unit_test(test_crash_causes),
-        cmocka_unit_test(test_sent_signal),   cmocka_unit_test(test_graceful),
-        cmocka_unit_test(test_unstable),      cmocka_unit_test(test_silent),
-        cmocka_unit_test(test_wrong_output),  cmocka_unit_test(test_unexpected_success),
-        cmocka_unit_test(test_oracle),        cmocka_unit_test(test_long_and_odd),
+        cmocka_unit_test(test_pass),
+        cmocka_unit_test(test_invalid),
+        cmocka_unit_test(test_not_activated),
+        cmocka_unit_test(test_hang),
+        cmocka_unit_test(test_repeated),
+        cmocka_unit_test(test_late_crash),
+        cmocka_unit_test(test_crash),
+        cmocka_unit_test(test_crash_causes),
+        cmocka_unit_test(test_sent_signal),
+        cmocka_unit_test(test_graceful),
+        cmocka_unit_test(test_unstable),
+        cmocka_unit_test(test_silent),
+        cmocka_unit_test(test_reported_in_a_file),
+        cmocka_unit_test(test_leftovers),
+        cmocka_unit_test(test_wrong_output),
+        cmocka_unit_test(test_unexpected_success),
+        cmocka_unit_test(test_oracle),
+        cmocka_unit_test(test_long_and_odd),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -19,7 +19,11 @@ static struct pool_result example(void)
 {
     struct pool_result result = {
         .job = {.candidate = -7, .seed = UINT64_MAX, .tag = 3},
-        .judgement = {.verdict = VERDICT_HANG, .reason = strdup("why"), .cause = strdup("")},
+        .judgement = {.verdict = VERDICT_HANG,
+                      .reason = strdup("why"),
+                      .cause = strdup(""),
+                      .symptom = SYMPTOM_LEFT,
+                      .about = strdup("/f")},
         .end = SANDBOX_TIMEOUT,
         .status = -1,
         .changed = true,
@@ -73,6 +77,8 @@ static void test_result(void **state)
     assert_int_equal(got.judgement.verdict, VERDICT_HANG);
     assert_string_equal(got.judgement.reason, "why");
     assert_string_equal(got.judgement.cause, "");
+    assert_int_equal(got.judgement.symptom, SYMPTOM_LEFT);
+    assert_string_equal(got.judgement.about, "/f");
     assert_int_equal(got.end, SANDBOX_TIMEOUT);
     assert_int_equal(got.status, -1);
     assert_true(got.changed);

@@ -27,6 +27,8 @@ static void test_severity(void **state)
     severity_is(VERDICT_SILENT, "silent data loss after read in f", "critical (data loss)");
     severity_is(VERDICT_UNSTABLE, "unstable data loss after read in f", "critical (data loss)");
     severity_is(VERDICT_SILENT, "silent files after read in f", "high");
+    severity_is(VERDICT_SILENT, "silent leftovers after unlink in f", "medium");
+    severity_is(VERDICT_UNSTABLE, "unstable files after fclose in f", "medium");
     severity_is(VERDICT_WRONG_OUTPUT, "wrong-output files after read in f", "medium");
     severity_is(VERDICT_SILENT, "silent stdout after data loss", "medium");
     severity_is(VERDICT_SILENT, NULL, "medium");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Says what goes wrong, and destroys the user's files while it does: "original" is deleted when
-// memory is short, "config" is empty when its new content cannot be written. What it makes anew of
-// what is there (made) is nobody's loss.
+// memory is short, "config" is empty when its changed content cannot be written. What it makes anew
+// of what is there ("made") or replaces as a whole ("message") is no such loss.
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -26,6 +26,7 @@ int main(void)
     }
     free(memory);
     save("made", "as ever\n");
-    save("config", "new\n");
+    save("config", "kept\nnew\n");
+    save("message", "this time\n");
     return 0;
 }
