@@ -29,6 +29,25 @@ void *array_add(void **items, size_t *count, size_t *room, size_t item_size)
     return item;
 }
 
+void *array_add_many(void **items, size_t *count, size_t *room, size_t item_size, size_t more)
+{
+    if (*items == NULL || more > *room - *count) {
+        size_t wanted = *room < 8 ? 8 : *room;
+        while (wanted - *count < more && wanted <= SIZE_MAX / 2)
+            wanted *= 2;
+        if (wanted - *count < more || wanted > SIZE_MAX / item_size)
+            return NULL;
+        void *grown = realloc(*items, wanted * item_size);
+        if (grown == NULL)
+            return NULL;
+        *items = grown;
+        *room = wanted;
+    }
+    void *first = (char *)*items + *count * item_size;
+    *count += more;
+    return first;
+}
+
 void array_deinit(void **items, size_t *count, size_t *room)
 {
     free(*items);

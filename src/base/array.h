@@ -19,9 +19,14 @@
 #define ARRAY_ADD(array)                                                                           \
     ((__typeof__((array)->items))array_add((void **)&(array)->items, &(array)->count,              \
                                            &(array)->room, sizeof *(array)->items))
+// The same of several at once, which are not zeroed; never NULL for none of them.
+#define ARRAY_ADD_MANY(array, more)                                                                \
+    ((__typeof__((array)->items))array_add_many((void **)&(array)->items, &(array)->count,         \
+                                                &(array)->room, sizeof *(array)->items, more))
 #define ARRAY_DEINIT(array) array_deinit((void **)&(array)->items, &(array)->count, &(array)->room)
 
 void *array_add(void **items, size_t *count, size_t *room, size_t item_size);
+void *array_add_many(void **items, size_t *count, size_t *room, size_t item_size, size_t more);
 void array_deinit(void **items, size_t *count, size_t *room);
 
 // Bytes, always followed by a NUL that is not counted.

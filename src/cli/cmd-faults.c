@@ -151,9 +151,11 @@ static struct error *choose(const struct image *image, char **faults, bool value
 static struct error *say_enabled(const struct image *image, const bool *enabled, size_t patches,
                                  struct buffer *text)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < image->candidates.count; i++) {
-        if (!enabled[i] || image->functions.items[image->candidates.items[i].function].again)
+    size_t count = 0, all = image->candidates.count;
+    const bool *next; // few of many
+    for (size_t i = 0; (next = memchr(enabled + i, true, all - i)) != NULL; i++) {
+        i = (size_t)(next - enabled);
+        if (image->functions.items[image->candidates.items[i].function].again)
             continue;
         TRY(buffer_printf(text, "enabled: "));
         TRY(faults_put_one(image, i, text));
@@ -304,6 +306,8 @@ static struct error *verify(char **operands, int *ret_status)
             report.eliminated));
         if (report.unchosen != 0)
             TRY(buffer_printf(&text, "; %zu not chosen when it was built", report.unchosen));
+        if (report.idle != 0)
+            TRY(buffer_printf(&text, "; %zu that would make no difference", report.idle));
         if (report.unreachable != 0)
             TRY(buffer_printf(&text, "; %zu places without unwind tables, not disassembled",
                               report.unreachable));

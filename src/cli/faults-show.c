@@ -37,6 +37,8 @@ static const char *state(const struct image *image, size_t number, const bool *e
     const struct image_candidate *candidate = &image->candidates.items[number];
     if (enabled[number])
         return "enabled";
+    if ((candidate->flags & MAP_IDLE) != 0)
+        return "no difference";
     if ((candidate->flags & MAP_CHOSEN) == 0)
         return "not chosen";
     return candidate->copies == 0 && image->decide != MAP_VARIABLE ? "removed" : "";
@@ -92,14 +94,16 @@ static struct error *put_number(struct buffer *text, size_t number, const char *
 static struct error *put_summary(const struct image *image, const bool *enabled, size_t shown,
                                  size_t executed, struct buffer *text)
 {
-    size_t all = 0, live = 0, on = 0, unchosen = 0, functions = 0, places = 0, skipped = 0;
+    size_t all = 0, live = 0, on = 0, unchosen = 0, idle = 0;
+    size_t functions = 0, places = 0, skipped = 0;
     for (size_t i = 0; i < image->candidates.count; i++) {
         const struct image_candidate *candidate = &image->candidates.items[i];
         if (image->functions.items[candidate->function].again)
             continue;
         bool chosen = (candidate->flags & MAP_CHOSEN) != 0;
         all++;
-        unchosen += !chosen;
+        idle += !chosen && (candidate->flags & MAP_IDLE) != 0;
+        unchosen += !chosen && (candidate->flags & MAP_IDLE) == 0;
         live += candidate->copies != 0 || (image->decide == MAP_VARIABLE && chosen);
         on += enabled[i];
     }
@@ -122,7 +126,9 @@ static struct error *put_summary(const struct image *image, const bool *enabled,
     TRY(buffer_printf(text,
                       ": %zu can be enabled, %zu enabled now, %zu removed by the optimiser or "
                       "linker, %zu not chosen",
-                      live, on, all - live - unchosen, unchosen));
+                      live, on, all - live - unchosen - idle, unchosen));
+    if (idle != 0)
+        TRY(buffer_printf(text, ", %zu that would make no difference", idle));
     if (places != 0) {
         TRY(buffer_printf(text, "; "));
         TRY(put_number(text, places, "function"));

@@ -162,7 +162,8 @@ void image_forget(const struct image *image, size_t candidate, bool *enabled)
 {
     enabled[candidate] = false;
     for (size_t i = 0; i < image->markers.count; i++)
-        forget_at(image, &image->markers.items[i], candidate, enabled);
+        if (image->markers.items[i].function == image->candidates.items[candidate].function)
+            forget_at(image, &image->markers.items[i], candidate, enabled);
 }
 
 // The first candidate that a marker leads to the same address for; SIZE_MAX if it is not about
@@ -188,6 +189,8 @@ size_t image_same_code(const struct image *image, size_t candidate)
 {
     size_t same = SIZE_MAX;
     for (size_t i = 0; i < image->markers.count; i++) {
+        if (image->markers.items[i].function != image->candidates.items[candidate].function)
+            continue;
         size_t here = same_at(image, &image->markers.items[i], candidate);
         if (here != SIZE_MAX && same != SIZE_MAX && here != same)
             return candidate; // only in some of its copies

@@ -94,6 +94,9 @@ struct error *image_find(const struct image *image, const char *text, size_t *re
     else
         TRY(by_number(image, text, &found));
     const struct image_candidate *candidate = &image->candidates.items[found];
+    if ((candidate->flags & MAP_IDLE) != 0)
+        return error_new("fault %zu has no code: the mistake would make no difference there",
+                         found + 1);
     if ((candidate->flags & MAP_CHOSEN) == 0)
         return error_new("fault %zu has no code: its block had more candidates than the build "
                          "allowed clones (see --clones-per-block of ordeal cc)",

@@ -59,44 +59,47 @@ static const char *text(const struct blob *blob, uint32_t offset)
     return offset < blob->strings.size ? (const char *)blob->strings.data + offset : NULL;
 }
 
+// There are tens of thousands of these, and all are read to enable a single one.
 static struct error *read_candidates(struct blob *blob, size_t function, uint32_t count)
 {
+    struct cursor rows = part(&blob->candidates, count * sizeof(struct map_candidate));
+    struct image_candidate *slot =
+        rows.failed ? NULL : ARRAY_ADD_MANY(&blob->image->candidates, count);
+    if (rows.failed)
+        return blob_broken(blob, "a candidate that makes no sense");
+    if (slot == NULL)
+        return error_no_memory();
+    const char *strings = (const char *)blob->strings.data;
+    size_t size = blob->strings.size;
     for (uint32_t i = 0; i < count; i++) {
         struct map_candidate row;
-        cursor_copy(&blob->candidates, &row, sizeof row);
-        const struct image_candidate candidate = {
+        memcpy(&row, rows.data + i * sizeof row, sizeof row);
+        if (row.type >= size || row.file >= size || row.detail >= size)
+            return blob_broken(blob, "a candidate that makes no sense");
+        slot[i] = (struct image_candidate){
             .function = function,
             .number = i,
-            .type = text(blob, row.type),
-            .file = text(blob, row.file),
-            .detail = text(blob, row.detail),
+            .type = strings + row.type,
+            .file = strings + row.file,
+            .detail = strings + row.detail,
             .line = row.line,
             .column = row.column,
             .block = row.block,
             .flags = row.flags,
         };
-        if (blob->candidates.failed || candidate.type == NULL || candidate.file == NULL ||
-            candidate.detail == NULL)
-            return blob_broken(blob, "a candidate that makes no sense");
-        struct image_candidate *slot = ARRAY_ADD(&blob->image->candidates);
-        if (slot == NULL)
-            return error_no_memory();
-        *slot = candidate;
     }
     return NULL;
 }
 
 static struct error *read_edges(struct blob *blob, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t edge = cursor_u64(&blob->edges);
-        if (blob->edges.failed)
-            return blob_broken(blob, "a function with too many calls");
-        uint64_t *slot = ARRAY_ADD(&blob->image->edges);
-        if (slot == NULL)
-            return error_no_memory();
-        *slot = edge;
-    }
+    struct cursor rows = part(&blob->edges, count * sizeof(uint64_t));
+    if (rows.failed)
+        return blob_broken(blob, "a function with too many calls");
+    uint64_t *slot = ARRAY_ADD_MANY(&blob->image->edges, count);
+    if (slot == NULL)
+        return error_no_memory();
+    memcpy(slot, rows.data, count * sizeof *slot);
     return NULL;
 }
 
@@ -193,42 +196,87 @@ static int by_address(const void *a, const void *b)
     return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static struct error *read_mark(struct image *image, struct cursor *cursor)
+// Where an address of code is in the file; what was found last is likely to be right again.
+static bool is_code(const struct image *image, uint64_t address, size_t size,
+                    const struct image_segment **last)
 {
+    const struct image_segment *segment = *last;
+    if (segment != NULL && address - segment->address <= segment->file_size &&
+        size <= segment->file_size - (address - segment->address))
+        return true;
+    for (size_t i = 0; i < image->segments.count; i++) {
+        segment = &image->segments.items[i];
+        if (segment->code && address - segment->address <= segment->file_size &&
+            size <= segment->file_size - (address - segment->address)) {
+            *last = segment;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct marks {
+    struct image *image;
+    struct cursor *cursor;
+    const struct image_segment *last; // that an address was in
+    uint64_t id;                      // of the function of the mark before
+    size_t function;
+    bool sorted; // so far
+};
+
+static struct error *read_targets(struct marks *marks, size_t at, struct image_function *owner,
+                                  const struct cursor *rows, bool live)
+{
+    struct image *image = marks->image;
+    struct image_candidate *candidates = image->candidates.items + owner->first_candidate;
+    size_t count = rows->size / sizeof(struct mark_target);
+    struct mark_target *slot = ARRAY_ADD_MANY(&image->targets, live ? count : 0);
+    if (slot == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < count; i++) {
+        struct mark_target target;
+        memcpy(&target, rows->data + i * sizeof target, sizeof target);
+        if (target.candidate >= owner->candidates ||
+            (live && !is_code(image, target.address, 1, &marks->last)))
+            return image_broken(image, MARK_SECTION, at, "a marker that leads nowhere");
+        if (!live)
+            continue;
+        slot[i] = target;
+        candidates[target.candidate].copies++;
+    }
+    return NULL;
+}
+
+static struct error *read_mark(struct marks *marks)
+{
+    struct image *image = marks->image;
+    struct cursor *cursor = marks->cursor;
     size_t at = cursor->at;
     struct mark_header header;
     cursor_copy(cursor, &header, sizeof header);
-    size_t function = image_function_by_id(image, header.function);
     if (cursor->failed || header.targets > (cursor->size - cursor->at) / sizeof(struct mark_target))
         return image_broken(image, MARK_SECTION, at, "a marker is cut off");
-    if (function == SIZE_MAX)
+    if (marks->function == SIZE_MAX || header.function != marks->id)
+        marks->function = image_function_by_id(image, header.function);
+    marks->id = header.function;
+    if (marks->function == SIZE_MAX)
         return image_broken(image, MARK_SECTION, at, "a marker of an unknown function");
     // A linker that drops code but keeps its records leaves zeros.
     bool live = header.address != 0;
-    if (live && image_code(image, header.address, MARK_NOP_SIZE) == NULL)
+    if (live && !is_code(image, header.address, MARK_NOP_SIZE, &marks->last))
         return image_broken(image, MARK_SECTION, at, "a marker outside of the code");
-    const struct image_marker marker = {header.address, function, header.block,
+    const struct image_marker marker = {header.address, marks->function, header.block,
                                         image->targets.count, header.targets};
-    struct image_function *owner = &image->functions.items[function];
-    for (uint32_t i = 0; i < header.targets; i++) {
-        struct mark_target target;
-        cursor_copy(cursor, &target, sizeof target);
-        if (target.candidate >= owner->candidates ||
-            (live && image_code(image, target.address, 1) == NULL))
-            return image_broken(image, MARK_SECTION, at, "a marker that leads nowhere");
-        struct mark_target *slot = live ? ARRAY_ADD(&image->targets) : NULL;
-        if (live && slot == NULL)
-            return error_no_memory();
-        if (!live)
-            continue;
-        *slot = target;
-        image->candidates.items[owner->first_candidate + target.candidate].copies++;
-    }
-    struct image_marker *slot = live ? ARRAY_ADD(&image->markers) : NULL;
-    if (live && slot == NULL)
-        return error_no_memory();
+    struct image_function *owner = &image->functions.items[marks->function];
+    struct cursor rows = part(cursor, header.targets * sizeof(struct mark_target));
+    TRY(read_targets(marks, at, owner, &rows, live));
     if (!live)
         return NULL;
+    size_t before = image->markers.count;
+    marks->sorted &= before == 0 || image->markers.items[before - 1].address <= header.address;
+    struct image_marker *slot = ARRAY_ADD(&image->markers);
+    if (slot == NULL)
+        return error_no_memory();
     *slot = marker;
     owner->markers++;
     return NULL;
@@ -236,9 +284,10 @@ static struct error *read_mark(struct image *image, struct cursor *cursor)
 
 struct error *image_read_marks(struct image *image, struct cursor *cursor)
 {
+    struct marks marks = {.image = image, .cursor = cursor, .function = SIZE_MAX, .sorted = true};
     while (cursor->at < cursor->size)
-        TRY(read_mark(image, cursor));
-    if (image->markers.count != 0)
+        TRY(read_mark(&marks));
+    if (!marks.sorted)
         qsort(image->markers.items, image->markers.count, sizeof *image->markers.items, by_address);
     return NULL;
 }

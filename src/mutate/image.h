@@ -141,6 +141,7 @@ struct verify_report {
     size_t markers, entries, targets;
     size_t eliminated; // chosen candidates without code: the optimiser or linker saw no need for it
     size_t unchosen;   // candidates that the build had no room for
+    size_t idle;       // candidates whose mistakes would make no difference
     size_t unreachable;     // code that no unwind table tells the beginning of: not disassembled
     struct buffer problems; // one line each
     size_t problem_count;

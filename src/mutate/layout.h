@@ -31,6 +31,7 @@ enum map_flag {
     MAP_CHOSEN = 1 << 3,   // of a candidate: there is a clone for it
     MAP_INLINE = 1 << 4,   // of a function: declared inline
     MAP_MACRO = 1 << 5,    // of a candidate: it comes out of a macro
+    MAP_IDLE = 1 << 6,     // of a candidate: its mistake makes no difference, so there is no clone
     MAP_LOOP = 8,          // of a candidate: loop depth in the bits from here on
 };
 

@@ -94,8 +94,11 @@ static void add_clone(struct pass *pass, struct block_work *work, size_t number)
     LLVMSetInstDebugLocation(edit.builder, copy);
     candidate->type->apply(copy, &edit);
     LLVMDisposeBuilder(edit.builder);
-    if (shim_same_code(work->body, clone))
-        return; // no mistake can be made there after all; the optimiser drops the clone
+    // No mistake can be made there after all; the optimiser drops the clone.
+    candidate->idle = shim_same_code(work->body, clone);
+    candidate->chosen = !candidate->idle;
+    if (candidate->idle)
+        return;
     LLVMBasicBlockRef *slot = ARRAY_ADD(&work->clones);
     size_t *index = ARRAY_ADD(&work->numbers);
     if (slot == NULL || index == NULL) {

@@ -99,7 +99,7 @@ static void write_candidates(struct pass *pass, const struct pass_function *subj
             .column = candidate->column,
             .block = candidate->block,
             .flags = (candidate->chosen ? MAP_CHOSEN : 0u) | (candidate->macro ? MAP_MACRO : 0u) |
-                     (candidate->loop_depth << MAP_LOOP),
+                     (candidate->idle ? MAP_IDLE : 0u) | (candidate->loop_depth << MAP_LOOP),
         };
         pass_must(buffer_append(blob, &row, sizeof row));
     }

@@ -37,6 +37,7 @@ struct pass_candidate {
     bool macro; // what it is in comes out of a macro
     unsigned loop_depth;
     bool chosen;
+    bool idle;                // its mistake makes no difference
     LLVMValueRef instruction; // in the code that is instrumented
 };
 

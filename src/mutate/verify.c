@@ -141,7 +141,9 @@ static struct error *check_all(struct check *check)
         if (image->functions.items[candidate->function].again)
             continue;
         bool chosen = (candidate->flags & MAP_CHOSEN) != 0;
-        check->report->unchosen += !chosen;
+        bool idle = !chosen && (candidate->flags & MAP_IDLE) != 0;
+        check->report->idle += idle;
+        check->report->unchosen += !chosen && !idle;
         check->report->eliminated +=
             chosen && candidate->copies == 0 && image->decide != MAP_VARIABLE;
     }

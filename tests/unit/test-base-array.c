@@ -45,6 +45,26 @@ static void elements_start_zeroed_and_stay(void **state)
     assert_int_equal(array.count, 0);
 }
 
+static void many_are_added_at_once(void **state)
+{
+    ARRAY(int) numbers = {0};
+    assert_non_null(ARRAY_ADD_MANY(&numbers, 0));
+    assert_int_equal(numbers.count, 0);
+    for (int i = 0; i < 100; i++) {
+        int *first = ARRAY_ADD_MANY(&numbers, (size_t)i);
+        assert_non_null(first);
+        for (int j = 0; j < i; j++)
+            first[j] = i;
+    }
+    assert_int_equal(numbers.count, 99 * 100 / 2);
+    assert_int_equal(numbers.items[0], 1);
+    assert_int_equal(numbers.items[99 * 100 / 2 - 1], 99);
+    assert_null(ARRAY_ADD_MANY(&numbers, SIZE_MAX / sizeof(int)));
+    assert_null(ARRAY_ADD_MANY(&numbers, SIZE_MAX));
+    assert_int_equal(numbers.count, 99 * 100 / 2);
+    ARRAY_DEINIT(&numbers);
+}
+
 static void impossible_size_is_refused(void **state)
 {
     void *items = NULL;
@@ -130,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_start_zeroed_and_stay),
+        cmocka_unit_test(many_are_added_at_once),
         cmocka_unit_test(impossible_size_is_refused),
         cmocka_unit_test(buffer_always_ends_in_nul),
         cmocka_unit_test(buffer_refuses_to_wrap_around),

@@ -148,6 +148,24 @@ static void finds_by_the_end_of_a_path(void **state)
     image_close(&image);
 }
 
+static void tells_why_a_fault_has_no_code(void **state)
+{
+    static const char *const why[] = {"more candidates than the build", "would make no difference"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct made made;
+        struct image image = {0};
+        size_t found;
+        fill(&made);
+        made.candidates[1].flags = i == 0 ? 0 : MAP_IDLE;
+        assert_null(open_made(&made, sizeof made, &image));
+        struct error *error = image_find(&image, "2", &found);
+        assert_non_null(error);
+        assert_non_null(strstr(error_message(error), why[i]));
+        error_free(error);
+        image_close(&image);
+    }
+}
+
 static void knows_clones_that_became_one(void **state)
 {
     struct made made;
@@ -207,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enables_one_at_a_time),
         cmocka_unit_test(finds_by_the_end_of_a_path),
+        cmocka_unit_test(tells_why_a_fault_has_no_code),
         cmocka_unit_test(knows_clones_that_became_one),
         cmocka_unit_test(survives_broken_bytes),
         cmocka_unit_test(refuses_what_is_cut_off),
