@@ -216,7 +216,6 @@ enum decision act(const struct call *call, uint32_t number)
     // The process may not live to tell how many calls there were.
     if (call->function->rule_count <= 64)
         function_publish(call->function);
-    atomic_add(&runtime.rule_states[number].fired, 1);
     journal_injection(call, number, effective(call, rule), shortened);
     ordeal_injection(call->function->name, call->occurrence, number);
     if ((rule->actions & WIRE_DELAY) != 0)

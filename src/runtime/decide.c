@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What to do with one intercepted call: which rules to look at, and whether one fires.
 #include "runtime/fork.h"
+#include "runtime/path.h"
 #include "runtime/sites.h"
 
 bool decide_counts(const struct wire_rule *rule, uint64_t n)
@@ -72,6 +73,10 @@ static void first_call(struct function *function)
         return;
     function_publish(function);
     slot_refresh_gate(function->primary);
+    // Once it has started; then none of this changes any more.
+    atomic_store(&function->in_turn, function->every_call && runtime.calls == NULL &&
+                                         function->general_count == function->rule_count &&
+                                         (function->asks_after | function->starts_after) == 0);
 }
 
 // once and new_stack are settled here, when everything else holds, so that exactly one call wins.
@@ -88,6 +93,7 @@ static bool commit(const struct call *call, uint32_t rule)
 // Everything that comes after a condition that held.
 __attribute__((noinline)) static bool takes_effect(const struct call *call, uint32_t rule)
 {
+    path_leave(call);
     return runtime.rules[rule].actions != 0 && commit(call, rule) &&
            (__builtin_expect(!fork_mode, 1) || fork_here(rule));
 }
@@ -138,10 +144,10 @@ static uint32_t choose_by_site(const struct call *call)
     return WIRE_NONE;
 }
 
-static uint32_t choose_in_turn(const struct call *call)
+static inline uint32_t choose_in_turn(const struct call *call)
 {
     const struct turn *turn = call->function->general, *end = turn + call->function->general_count;
-    for (; (turn = evaluate_in_turn(call, turn, end)) < end; turn++)
+    for (; (turn = clauses_choose(call, turn, end)) < end; turn++)
         if (takes_effect(call, turn->rule))
             return turn->rule;
     return WIRE_NONE;
@@ -219,7 +225,24 @@ static void open_windows(const struct call *call)
             call->thread->since[i] = 1;
 }
 
-enum decision runtime_decide(struct call_frame *frame)
+// Whatever there may be to do.
+__attribute__((noinline)) static uint32_t choose_by_all(const struct call *call)
+{
+    struct function *function = call->function;
+    if (!atomic_load(&function->started))
+        first_call(function);
+    if (runtime.calls != NULL)
+        record_call(call);
+    if (function->asks_after != 0)
+        count_windows(call);
+    uint32_t rule = runtime.calls != NULL && is_answered(call) ? WIRE_NONE : choose(call);
+    if (function->starts_after != 0)
+        open_windows(call);
+    settle(function, call->occurrence);
+    return rule;
+}
+
+__attribute__((hot)) enum decision runtime_decide(struct call_frame *frame)
 {
     struct slot *slot = &runtime_slots[frame->slot];
     uint64_t earlier = frame->target;
@@ -230,16 +253,9 @@ enum decision runtime_decide(struct call_frame *frame)
     struct function *function = slot->function;
     if (slot != function->primary) // another version of the function: count where the first does
         earlier = atomic_add(&function->primary->count, 1);
-    struct call call = {frame, function, thread, earlier + 1};
-    if (!atomic_load(&function->started))
-        first_call(function);
-    if (runtime.calls != NULL)
-        record_call(&call);
-    if (function->asks_after != 0)
-        count_windows(&call);
-    uint32_t rule = runtime.calls != NULL && is_answered(&call) ? WIRE_NONE : choose(&call);
-    if (function->starts_after != 0)
-        open_windows(&call);
-    settle(function, call.occurrence);
+    struct findings findings = {0};
+    struct call call = {frame, function, thread, earlier + 1, &findings};
+    uint32_t rule = atomic_load(&function->in_turn) ? choose_in_turn(&call) : choose_by_all(&call);
+    path_leave(&call);
     return rule != WIRE_NONE ? act(&call, rule) : DECIDE_PASS;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Conditions: the stack machine of wire/plan.h. The plan was checked when it was mapped, so depth
 // and operands need no checks here.
-#include "runtime/fork.h"
 #include "runtime/path.h"
 
 #include <linux/fcntl.h>
@@ -14,107 +13,6 @@ static bool text_matches(uint16_t mode, uint32_t string, const char *text)
 {
     const char *wanted = plan_string(string);
     return mode == WIRE_MATCH_GLOB ? text_glob(wanted, text) : text_equal(wanted, text);
-}
-
-// Return addresses from the call outwards, `stride` words apart.
-struct frames {
-    const uint64_t *pcs;
-    uint32_t stride, count;
-};
-
-// Whether items match frames from `at` on. A gap is tried lazily, the last one wins, so this is
-// glob matching and needs no recursion.
-static bool items_match(const uint32_t *items, uint32_t count, struct frames frames, uint32_t at)
-{
-    uint32_t item = 0, gap_item = WIRE_NONE, gap_at = 0;
-    while (item < count) {
-        if (items[item] == WIRE_STACK_GAP) {
-            gap_item = ++item;
-            gap_at = at;
-        } else if (at == frames.count) {
-            return false;
-        } else if (query_matches(items[item], frames.pcs[(size_t)at * frames.stride])) {
-            item++;
-            at++;
-        } else if (gap_item == WIRE_NONE) {
-            return false;
-        } else {
-            item = gap_item;
-            at = ++gap_at;
-        }
-    }
-    return true;
-}
-
-static bool has_gap(const uint32_t *items, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (items[i] == WIRE_STACK_GAP)
-            return true;
-    return false;
-}
-
-static bool frames_match(const struct wire_stack *stack, const uint32_t *items,
-                         struct frames frames)
-{
-    if (stack->anchored)
-        return items_match(items, stack->items.count, frames, 0);
-    uint32_t at = 0;
-    for (; (at = query_find(items[0], frames.pcs, frames.stride, at, frames.count)) < frames.count;
-         at++)
-        if (stack->items.count == 1 || items_match(items, stack->items.count, frames, at))
-            return true;
-    return false;
-}
-
-// Kept apart, as everything with buffers is: signal handlers may run on small stacks.
-__attribute__((noinline)) static bool walk_matches(const struct call *call,
-                                                   const struct wire_stack *stack,
-                                                   const uint32_t *items, uint32_t room)
-{
-    uint64_t pcs[WIRE_FRAMES];
-    uint32_t count = walk_collect(call->frame, pcs, room);
-    return frames_match(stack, items, (struct frames){pcs, 1, count});
-}
-
-static bool trail_matches(const struct call *call, const struct wire_stack *stack,
-                          const uint32_t *items)
-{
-    uint32_t count = stack->items.count;
-    struct trail *trail = trail_take(call);
-    if (trail == NULL) {
-        bool all = !stack->anchored || count > WIRE_FRAMES || has_gap(items, count);
-        return walk_matches(call, stack, items, all ? WIRE_FRAMES : count);
-    }
-    bool matches =
-        frames_match(stack, items,
-                     (struct frames){&trail->frames->pc,
-                                     sizeof(struct trail_step) / sizeof(uint64_t), trail->count});
-    trail_leave(trail);
-    return matches;
-}
-
-__attribute__((noinline)) static bool stack_matches(const struct call *call, uint32_t index)
-{
-    const struct wire_stack *stack =
-        (const struct wire_stack *)plan_array(runtime.plan->stacks) + index;
-    const uint32_t *items =
-        (const uint32_t *)plan_array(runtime.plan->stack_items) + stack->items.offset;
-    if (stack->anchored && !query_matches(items[0], call->frame->return_address))
-        return false;
-    if (stack->anchored && stack->items.count == 1)
-        return true;
-    struct path *path = index < PATH_STACKS ? path_take(call) : NULL;
-    if (path == NULL)
-        return trail_matches(call, stack, items);
-    uint64_t bit = 1ull << index;
-    if ((path->stacks_known & bit) == 0) {
-        path->stacks_hold |= trail_matches(call, stack, items) ? bit : 0;
-        path->stacks_known |= bit;
-    }
-    bool holds = (path->stacks_hold & bit) != 0;
-    path_leave(path);
-    return holds;
 }
 
 static bool argument_on_stack(const struct call *call, uint32_t number, uint64_t *ret_value)
@@ -323,9 +221,11 @@ __attribute__((noinline)) static bool ask(const struct call *call, uint32_t rule
         *ret_value = (int64_t)(clock_now() - runtime.region->start_ns);
         return true;
     case WIRE_OP_REMOTE:
+        path_leave(call);
         *ret_value = remote_ask(call, rule, instruction->b);
         return true;
     case WIRE_OP_PLUGIN:
+        path_leave(call);
         *ret_value = plugin_evaluate(call, instruction->b);
         return true;
     case WIRE_OP_MATCH:
@@ -419,9 +319,8 @@ static bool less_common(const struct call *call, uint32_t rule,
     return unary(instruction, *top) || ask(call, rule, instruction, ++*top);
 }
 
-__attribute__((always_inline)) static inline bool run(const struct call *call, uint32_t rule,
-                                                      const struct wire_instruction *at,
-                                                      const struct wire_instruction *end)
+static bool run(const struct call *call, uint32_t rule, const struct wire_instruction *at,
+                const struct wire_instruction *end)
 {
     int64_t values[1 + WIRE_STACK_DEPTH];
     int64_t *top = values; // values[0] is never read: where nothing is pushed yet
@@ -504,21 +403,4 @@ bool evaluate(const struct call *call, uint32_t rule, struct wire_span code)
 {
     const struct wire_instruction *first = runtime.code + code.offset;
     return run(call, rule, first, first + code.count);
-}
-
-const struct turn *evaluate_in_turn(const struct call *call, const struct turn *turn,
-                                    const struct turn *end)
-{
-    for (; turn < end; turn++) {
-        const struct wire_instruction *first = runtime.code + turn->code;
-        if (turn->counted && !decide_counts(&runtime.rules[turn->rule], call->occurrence))
-            continue;
-        if (turn->site != WIRE_NONE && !query_matches(turn->site, call->frame->return_address))
-            continue;
-        if (__builtin_expect(fork_mode, 0) && !fork_wants(turn->rule))
-            continue;
-        if (run(call, turn->rule, first, first + turn->code_count))
-            break;
-    }
-    return turn;
 }

@@ -184,18 +184,31 @@ static const uint32_t *pick_counted(const struct function *function)
     return list;
 }
 
+// The rules to look at in turn, and behind them their clauses, close together.
 static const struct turn *turns_of(const struct function *function)
 {
-    struct turn *turns = arena_new((function->general_count + 1) * sizeof *turns), *turn = turns;
-    for (uint32_t i = 0; turns != NULL && i < function->rule_count; i++) {
+    size_t room = 0;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < function->rule_count; i++) {
         const struct wire_rule *rule = &runtime.rules[function->rules[i]];
         if (is_general(rule))
-            *turn++ = (struct turn){.rule = function->rules[i],
-                                    .site = rule->site,
-                                    .code = rule->code.offset,
-                                    .code_count = rule->code.count & 0x7fffffff,
-                                    .counted = rule->count_first > 1 || rule->count_step > 1 ||
-                                               rule->count_last != UINT64_MAX};
+            room += sizeof(struct turn) +
+                    (rule->code.count != 0 ? rule->code.count : 1) * sizeof(struct clause);
+    }
+    struct turn *turns = arena_new(room + 1), *turn = turns;
+    struct clause *clauses = (struct clause *)(turns + function->general_count);
+    for (uint32_t i = 0; turns != NULL && i < function->rule_count; i++) {
+        const struct wire_rule *rule = &runtime.rules[function->rules[i]];
+        if (!is_general(rule))
+            continue;
+        bool counted =
+            rule->count_first > 1 || rule->count_step > 1 || rule->count_last != UINT64_MAX;
+        *turn++ = (struct turn){.rule = function->rules[i],
+                                .site = rule->site,
+                                .clauses = at,
+                                .counted = counted,
+                                .gated = counted || rule->site != WIRE_NONE};
+        at += clauses_of(rule, clauses + at);
     }
     return turns;
 }

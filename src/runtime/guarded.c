@@ -9,7 +9,7 @@
 #include <ucontext.h>
 
 // Each is one instruction that reads, at its label, with what becomes of it if that fails.
-__asm__(".pushsection .text, \"ax\"\n"
+__asm__(".pushsection .text.hot, \"ax\"\n"
         ".globl guarded_load_8, guarded_load_4, guarded_copy\n"
         ".type guarded_load_8, @function\n"
         "guarded_load_8: mov (%rdi), %rax\n"

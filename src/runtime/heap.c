@@ -155,7 +155,7 @@ static bool on_known_page(uint64_t address, uint32_t width)
            atomic_load(page_entry(page)) == page_mark(page, atomic_load(&changes));
 }
 
-bool heap_read(uint64_t address, uint32_t width, uint64_t *ret_value)
+__attribute__((hot)) bool heap_read(uint64_t address, uint32_t width, uint64_t *ret_value)
 {
     const uint64_t lowest = 65536, end = 1ull << 47; // as system_can_read() has it
     if ((width != 8 && width != 4) || system_peek_by_copy || address < lowest || address >= end)

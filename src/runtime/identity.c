@@ -7,7 +7,7 @@
 #include <linux/mman.h>
 #include <time.h>
 
-static __thread struct thread this_thread;
+__thread struct thread runtime_thread;
 
 #define THREAD_BLOCKS 1024
 static struct thread_block {
@@ -101,22 +101,21 @@ static void process_after_fork(void)
     runtime.process->key = random_mix(pid);
 }
 
-struct thread *thread_self(void)
+struct thread *thread_renew(void)
 {
-    struct thread *self = &this_thread;
-    if (__builtin_expect(runtime.process->key == 0, 0))
-        process_after_fork();
-    if (__builtin_expect(self->process_key != runtime.process->key, 0)) {
-        bool first = self->process_key == 0;
-        self->process_key = runtime.process->key;
-        if (self->number == 0)
-            self->number = atomic_add(&runtime.threads, 1) + 1;
-        if (first && self->lineage == 0)
-            self->lineage = random_mix(runtime.lineage ^ self->number);
-        else
-            self->lineage = random_mix(runtime.lineage ^ self->lineage);
-        self->random = self->lineage;
-    }
+    struct thread *self = &runtime_thread;
+    process_after_fork();
+    if (self->process_key == runtime.process->key)
+        return self;
+    bool first = self->process_key == 0;
+    self->process_key = runtime.process->key;
+    if (self->number == 0)
+        self->number = atomic_add(&runtime.threads, 1) + 1;
+    if (first && self->lineage == 0)
+        self->lineage = random_mix(runtime.lineage ^ self->number);
+    else
+        self->lineage = random_mix(runtime.lineage ^ self->lineage);
+    self->random = self->lineage;
     return self;
 }
 
@@ -167,11 +166,11 @@ void *thread_begin(void *argument)
     struct thread_block *block = argument;
     void *(*start)(void *) = block->start;
     void *start_argument = block->argument;
-    this_thread.number = block->number;
-    this_thread.lineage = block->lineage;
-    this_thread.random = block->lineage;
-    this_thread.process_key = runtime.process->key;
-    this_thread.start_sp = (uint64_t)__builtin_frame_address(0);
+    runtime_thread.number = block->number;
+    runtime_thread.lineage = block->lineage;
+    runtime_thread.random = block->lineage;
+    runtime_thread.process_key = runtime.process->key;
+    runtime_thread.start_sp = (uint64_t)__builtin_frame_address(0);
     atomic_store(&block->busy, 0);
     return start(start_argument);
 }

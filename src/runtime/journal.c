@@ -4,9 +4,13 @@
 // injection, so nothing is lost however the target dies.
 #include "runtime/runtime.h"
 
-static struct wire_record *journal_open(enum wire_record_kind kind)
+// What an injection is counted by goes up together with the head: wherever the target dies, it has
+// a record, a whole one or a torn one, if it is counted. Others have none.
+static struct wire_record *journal_open(enum wire_record_kind kind, uint64_t *fired)
 {
     struct wire_region *region = runtime.region;
+    if (fired != NULL)
+        atomic_add(fired, 1);
     uint64_t index = atomic_add(&region->journal_head, 1);
     if (index >= region->journal_capacity)
         return NULL;
@@ -75,7 +79,8 @@ void journal_injection(const struct call *call, uint32_t rule, uint32_t actions,
                        uint64_t short_value)
 {
     const struct wire_rule *r = &runtime.rules[rule];
-    struct wire_record *record = journal_open(WIRE_RECORD_INJECTION);
+    struct wire_record *record =
+        journal_open(WIRE_RECORD_INJECTION, &runtime.rule_states[rule].fired);
     if (record == NULL)
         return;
     record->rule = rule;
@@ -111,7 +116,7 @@ static bool step_over_bad_jump(struct walk *walk)
 void journal_crash(const struct crash *crash)
 {
     struct thread *self = thread_self();
-    struct wire_record *record = journal_open(WIRE_RECORD_CRASH);
+    struct wire_record *record = journal_open(WIRE_RECORD_CRASH, NULL);
     if (record == NULL)
         return;
     record->thread_number = self->number;
@@ -137,7 +142,7 @@ void journal_note(enum wire_note note, const char *text)
     static uint32_t written[WIRE_NOTES];
     if (atomic_add(&written[note], 1) >= 16)
         return;
-    struct wire_record *record = journal_open(WIRE_RECORD_NOTE);
+    struct wire_record *record = journal_open(WIRE_RECORD_NOTE, NULL);
     if (record == NULL)
         return;
     record->note = note;
@@ -171,7 +176,7 @@ void journal_exec(const char *path)
     path_absolute(given, copy, sizeof copy);
     if (!exec_is_new(copy))
         return;
-    struct wire_record *record = journal_open(WIRE_RECORD_EXEC);
+    struct wire_record *record = journal_open(WIRE_RECORD_EXEC, NULL);
     if (record == NULL)
         return;
     text_copy(record->text, sizeof record->text, copy);

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Paths: ways that calls have come before. A call from the same place with the stack pointer at the
 // same address has the same frames if the words that they were read from are the same; comparing
-// those is all that is left to do then, and what was found out about the frames still holds.
+// those is all that is left to do then, and what was found out about the frames still holds. Only
+// the words are compared that this depends on: to know of a frame takes none of those further out.
 #include "runtime/path.h"
 
+// Given out one after the other, so that the few that most programs have are close together.
+#define PATHS 255
 struct path paths[PATHS];
+static uint32_t paths_given;
+static uint8_t path_numbers[256]; // by hash, from 1; 0: none yet
+
+_Static_assert(offsetof(struct path, locals) == 64, "what comes first is one line");
 
 // Whether the words up to `end` can be read: they are on the thread's own stack.
-static bool stack_reaches(const struct call *call, uint64_t end)
+static inline bool stack_reaches(const struct call *call, uint64_t end)
 {
     uint64_t sp = (uint64_t)call->frame->stack;
     if (sp < runtime.stack_top && sp > runtime.stack_top - WALK_REACH)
@@ -15,24 +22,39 @@ static bool stack_reaches(const struct call *call, uint64_t end)
     return call->thread->stack_low <= sp && end <= call->thread->stack_high;
 }
 
-static bool path_holds(const struct path *path, const struct call *call)
+static inline bool words_hold(const struct path *path, uint32_t from, uint32_t to)
 {
-    uint64_t sp = (uint64_t)call->frame->stack;
-    if (path->sp != sp || path->pc != call->frame->return_address ||
-        (path->needs_rbp && path->rbp != call->frame->rbp) || !stack_reaches(call, path->end))
-        return false;
-    const struct path_word *word = path->words, *end = word + path->count;
-    for (; word < end; word++)
-        if (*(const uint64_t *)word->address != word->value)
+    const uint64_t *stack = (const uint64_t *)path->sp;
+    const struct path_words *words = path->words + from, *end = path->words + to;
+    for (; words < end; words++) {
+        uint64_t wrong = stack[words->at[0]] ^ words->values[0];
+        wrong |= stack[words->at[1]] ^ words->values[1];
+        wrong |= stack[words->at[2]] ^ words->values[2];
+        wrong |= stack[words->at[3]] ^ words->values[3];
+        if (wrong != 0)
             return false;
+    }
     return true;
 }
 
+static inline bool path_holds(const struct path *path, const struct call *call)
+{
+    return path->sp == (uint64_t)call->frame->stack && path->pc == call->frame->return_address &&
+           (!path->needs_rbp || path->rbp == call->frame->rbp) && stack_reaches(call, path->end) &&
+           words_hold(path, 0, path->needed);
+}
+
+// While a path is made, `needed` counts its words.
 static bool put_word(struct path *path, uint64_t address, uint64_t value)
 {
-    if (path->count == PATH_WORDS)
+    uint64_t at = (address - path->sp) / sizeof value;
+    if (path->needed == PATH_WORDS || at > UINT16_MAX)
         return false;
-    path->words[path->count++] = (struct path_word){address, value};
+    struct path_words *words = &path->words[path->needed / PATH_GROUP];
+    for (uint32_t i = path->needed++ % PATH_GROUP; i < PATH_GROUP; i++) {
+        words->at[i] = (uint16_t)at;
+        words->values[i] = value;
+    }
     return true;
 }
 
@@ -65,34 +87,81 @@ static bool put_frames(struct path *path, const struct trail *trail)
     return true;
 }
 
-static bool path_make(struct path *path, const struct call *call)
+__attribute__((noinline)) static bool path_make(struct path *path, const struct call *call)
 {
     struct trail *trail = trail_take(call);
+    path->generation = 0;
     if (trail == NULL)
         return false;
     path->pc = call->frame->return_address;
     path->sp = (uint64_t)call->frame->stack;
     path->rbp = call->frame->rbp;
     path->needs_rbp = false;
-    path->count = path->local_count = 0;
+    path->needed = path->local_count = 0;
     path->stacks_known = path->stacks_hold = 0;
     path->recorded = NULL;
-    path->generation = trail->generation;
-    bool made = trail_is_plain(trail) && put_frames(path, trail);
+    bool made = trail_is_plain(trail) && put_frames(path, trail) && stack_reaches(call, path->end);
+    path->groups = (uint8_t)((path->needed + PATH_GROUP - 1) / PATH_GROUP);
+    path->needed = 0;
+    path->generation = made ? trail->generation : 0;
     trail_leave(trail);
-    return made && stack_reaches(call, path->end);
+    call->findings->whole = made;
+    return made;
 }
 
-// Whether it is the call's path now, after a look at all of it.
-bool path_check(struct path *path, const struct call *call)
+// By its hash. NULL: there are no more.
+static inline struct path *path_at(uint64_t key)
 {
-    bool valid = path->generation == atomic_load(&unwind_generation);
-    if ((!valid || !path_holds(path, call)) && !path_make(path, call)) {
-        path->generation = 0;
-        path_leave(path);
-        return false;
+    uint8_t *number = &path_numbers[key * 0x9e3779b97f4a7c15ull >> 56], found = atomic_load(number);
+    if (__builtin_expect(found == 0, 0)) {
+        uint32_t next = paths_given < PATHS ? atomic_add(&paths_given, 1) : PATHS;
+        if (next >= PATHS)
+            return NULL;
+        atomic_swap_if(number, 0, (uint8_t)(next + 1));
+        found = atomic_load(number);
     }
-    path->function = call->function;
-    path->occurrence = call->occurrence;
-    return true;
+    return &paths[found - 1];
+}
+
+__attribute__((hot)) struct path *path_find(const struct call *call)
+{
+    uint64_t key = call->frame->return_address + 31 * (uint64_t)call->frame->stack;
+    struct path *path = path_at(key + (uint64_t)call->thread);
+    if (path == NULL || !atomic_swap_if(&path->taken, 0, 1))
+        return NULL;
+    if (path->generation == atomic_load(&unwind_generation) && path_holds(path, call))
+        return path;
+    if (path_make(path, call))
+        return path;
+    atomic_store(&path->taken, 0);
+    return NULL;
+}
+
+bool path_is_whole(struct path *path, const struct call *call)
+{
+    struct findings *findings = call->findings;
+    if (!findings->whole)
+        findings->whole = words_hold(path, path->needed, path->groups) || path_make(path, call);
+    if (!findings->whole) {
+        atomic_store(&path->taken, 0);
+        findings->path = NULL;
+    }
+    return findings->whole;
+}
+
+void path_depends(struct path *path, const struct trail *trail, uint32_t depth)
+{
+    uint32_t last = path->groups * PATH_GROUP, needed = 0;
+    uint64_t at = (trail->frames[depth].sp - 8 - path->sp) / sizeof(uint64_t);
+    if (depth == 0)
+        return;
+    while (needed < last && path->words[needed / PATH_GROUP].at[needed % PATH_GROUP] != at)
+        needed++;
+    needed = needed < last ? needed / PATH_GROUP + 1 : path->groups;
+    path->needed = needed > path->needed ? (uint8_t)needed : path->needed;
+}
+
+void path_depends_on_all(struct path *path)
+{
+    path->needed = path->groups;
 }

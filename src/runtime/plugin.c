@@ -124,13 +124,13 @@ void plugin_prepare(void)
     plugins = count != 0 ? arena_new(count * sizeof *plugins) : NULL;
 }
 
-static int call_eval(void *state, const void *call)
+__attribute__((hot)) static int call_eval(void *state, const void *call)
 {
     const struct plugin *plugin = state;
     return plugin->trigger->eval(plugin->instance, call);
 }
 
-bool plugin_evaluate(const struct call *call, uint32_t index)
+__attribute__((hot)) bool plugin_evaluate(const struct call *call, uint32_t index)
 {
     if (plugins == NULL)
         return false;

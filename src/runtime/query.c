@@ -54,7 +54,7 @@ void query_take(const struct module *module, const struct wire_resolution *answe
     unwind_renew();
 }
 
-bool query_matches(uint32_t query, uint64_t return_address)
+__attribute__((hot)) bool query_matches(uint32_t query, uint64_t return_address)
 {
     if (ranges == NULL)
         return false;

@@ -291,7 +291,7 @@ __attribute__((noinline)) static uint64_t *count_stack(const struct call *call)
     return count_call(call, &stack, stack_key(&stack, call->frame->slot));
 }
 
-// A path takes a third of a page: a process that calls little is better off without.
+// A path takes a fifth of a page: a process that calls little is better off without.
 #define WALKS_FIRST 2048
 static uint32_t stacks_walked;
 
@@ -301,8 +301,8 @@ static void record_stack(const struct call *call)
     if (atomic_load(&stacks_walked) < WALKS_FIRST)
         atomic_add(&stacks_walked, 1);
     else
-        path = path_take(call);
-    if (path == NULL) {
+        path = path_of(call);
+    if (path == NULL || !path_is_whole(path, call)) {
         count_stack(call);
         return;
     }
@@ -314,8 +314,8 @@ static void record_stack(const struct call *call)
         path->recorded = count_stack(call);
         path->recorded_slot = call->frame->slot;
         path->recorded_by = runtime.process->key;
+        path_depends_on_all(path);
     }
-    path_leave(path);
 }
 
 void record_call(const struct call *call)

@@ -53,29 +53,50 @@ enum decision {
 // A rule that is looked at on every call, with all that a look needs: rules are large.
 struct turn {
     uint32_t rule;
-    uint32_t site; // query the caller must match, or WIRE_NONE
-    uint32_t code; // first instruction
-    uint32_t code_count : 31;
-    uint32_t counted : 1; // only some occurrences are of interest
+    uint32_t site;    // query the caller must match, or WIRE_NONE
+    uint32_t clauses; // the first of those that must hold, which stand behind the turns
+    bool counted;     // only some occurrences are of interest
+    bool gated;       // likewise, or only some callers
 };
+
+// A part of a condition: a value that stands in a relation to another one. See clauses.c.
+struct clause {
+    uint8_t op;        // enum wire_op that gives the value, or CLAUSE_CODE
+    uint8_t relations; // that hold between the two
+    union {
+        uint8_t cut;          // bits of an argument to do without
+        bool looks_at_caller; // the caller alone may tell that a stack does not match
+    };
+    bool is_signed : 1; // an argument
+    bool is_last : 1;   // of its condition
+    uint32_t number;    // of the argument, stack, variable or plug-in; the first instruction
+    union {
+        int64_t value;  // the other one
+        uint64_t count; // of instructions; what they compute is compared with nothing
+    };
+};
+#define CLAUSE_CODE WIRE_OP_COUNT_OF_OPS // the stack machine is needed
 
 // A function with rules: one per name and defining module, however many slots lead to it.
 struct function {
-    struct function *next, *next_in_bucket;
-    const char *name;
-    const struct module *library;
-    struct slot *primary;  // counts the calls
-    const uint32_t *rules; // all, ascending
-    uint32_t rule_count;
+    // What every call needs.
+    struct slot *primary;       // counts the calls
     const struct turn *general; // rules to look at on every call, ascending
     uint32_t general_count;
+    bool every_call; // no occurrence may be skipped
+    bool in_turn;    // likewise, and all there is to do is to look at `general`
+    const char *name;
+
+    struct function *next, *next_in_bucket;
+    const struct module *library;
+    const uint32_t *rules; // all, ascending
+    uint32_t rule_count;
     const uint32_t *counted; // rules for one exact occurrence, by occurrence then number
     uint32_t counted_count;
     uint32_t site_count;   // rules for exact call sites, found through the site table
     uint32_t pattern;      // one that matches, for the journal's view of the arguments
     uint32_t starts_after; // bit i: a call opens window i of plan.afters
     uint32_t asks_after;   // bit i: a call counts in window i
-    bool every_call;       // no occurrence may be skipped
     uint32_t started;      // a first call was seen
     uint64_t pending;      // lowest occurrence that must be looked at and has not been
     uint64_t published;    // calls already added to the region's `reached`
@@ -174,29 +195,31 @@ struct process {
 #define RECORD_MULTIPLIER    0x9e3779b97f4a7c15ull // record.S knows it, too
 
 struct runtime {
-    struct wire_region *region;
-    const struct wire_plan *plan;
-    const char *strings;
+    // What calls need, in a line of memory.
+    struct process *process;
+    uint64_t stack_top; // of the main thread
+    bool armed;
     const struct wire_rule *rules;
     const struct wire_instruction *code;
+    const struct wire_plan *plan;
+    struct wire_region *region;
+    struct wire_calls *calls; // NULL: calls are not recorded
+
+    const char *strings;
     struct wire_rule_state *rule_states;
     struct wire_pattern_state *pattern_states;
-    struct process *process;
     size_t process_room; // bytes behind it that are emptied with it
     uint64_t lineage;    // of the process
     uint32_t forks, threads;
-    uint64_t stack_top;              // of the main thread
     char **arguments, **environment; // of the process at start
     const struct module_set *modules;
     const struct module *self;
-    struct module *program;     // the first of the loader's list
-    long (*clock)(int, void *); // the vDSO's clock_gettime
-    bool armed;
-    struct wire_calls *calls;            // NULL: calls are not recorded
+    struct module *program;              // the first of the loader's list
+    long (*clock)(int, void *);          // the vDSO's clock_gettime
     struct wire_known_row *known_rows;   // NULL: frames are not shared between processes
     char invoked[64];                    // file name it was started under
     char program_path[WIRE_MODULE_PATH]; // read through program_path()
-};
+} __attribute__((aligned(64)));
 extern struct runtime runtime;
 extern struct slot runtime_slots[RUNTIME_SLOTS];
 extern const char runtime_zero_byte;
@@ -248,7 +271,16 @@ static inline void *region_at(uint64_t offset)
 }
 
 // identity.c
-struct thread *thread_self(void);
+extern __thread struct thread runtime_thread; // through thread_self()
+struct thread *thread_renew(void);            // in a new process or thread
+static inline struct thread *thread_self(void)
+{
+    struct thread *self = &runtime_thread;
+    // A key of 0 is that of a new process, which no thread has.
+    if (__builtin_expect(self->process_key != runtime.process->key || self->process_key == 0, 0))
+        return thread_renew();
+    return self;
+}
 void process_lock(void);
 void process_unlock(void);
 void process_start(void); // the constructor's part
@@ -408,22 +440,35 @@ uint64_t frames_hash(const uint64_t *pcs, uint32_t count);
 uint64_t stack_hash(const struct call *call);
 
 // evaluate.c
+// What one rule has found out about a call and the next one need not.
+struct findings {
+    struct path *path; // taken, see path.h
+    bool looked;       // for a path
+    bool whole;        // all its words were compared
+};
 struct call {
     struct call_frame *frame;
     struct function *function;
     struct thread *thread;
     uint64_t occurrence;
+    struct findings *findings;
 };
 void evaluate_prepare(void);
 // `code` is that of the rule, as its index and count in the plan's code.
 bool evaluate(const struct call *call, uint32_t rule, struct wire_span code);
-// The first of the rules whose gates are open and whose condition holds; `end` if there is none.
-const struct turn *evaluate_in_turn(const struct call *call, const struct turn *turn,
-                                    const struct turn *end);
 bool stack_set_add(uint64_t hash);
 
+// clauses.c
+// What must hold for the rule's condition to hold: at least one, at most as many as it has
+// instructions.
+uint32_t clauses_of(const struct wire_rule *rule, struct clause *ret_clauses);
+// The first of the rules whose gates are open and whose condition holds; `end` if there is none.
+// Behind `end` are the clauses.
+const struct turn *clauses_choose(const struct call *call, const struct turn *turn,
+                                  const struct turn *end);
+
 // journal.c
-// `actions`: those that are really done.
+// Counts it as well. `actions`: those that are really done.
 void journal_injection(const struct call *call, uint32_t rule, uint32_t actions,
                        uint64_t short_value);
 void journal_note(enum wire_note note, const char *text);

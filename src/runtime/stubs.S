@@ -62,7 +62,7 @@ runtime_stub_end:
         .cfi_endproc
         .size runtime_stubs, . - runtime_stubs
 
-        .text
+        .section .text.hot, "ax", @progbits # beside the functions that they lead to
 
 # Gates. On the stack: slot number, return address, the call's own stack arguments; in r11 the
 # slot's earlier count.

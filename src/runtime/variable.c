@@ -19,24 +19,28 @@ struct holding {
     struct place *locals; // in all of that or parts of it
     struct place *global; // or NULL
 };
-static struct holding **holdings; // by variable
+static struct variable {
+    struct holding *holdings;
+    bool has_locals; // in some module, now or before
+} * variables;
 
 bool variables_prepare(void)
 {
-    holdings = arena_new((runtime.plan->variable_count + 1) * sizeof *holdings);
-    return holdings != NULL;
+    variables = arena_new((runtime.plan->variable_count + 1) * sizeof *variables);
+    return variables != NULL;
 }
 
 static struct holding *holding_of(uint32_t variable, const struct module *module)
 {
-    struct holding *holding = holdings[variable];
+    struct holding *holding = variables[variable].holdings;
     if (holding != NULL && holding->module == module)
         return holding; // a module's locations come one after the other
     holding = arena_new(sizeof *holding);
     if (holding == NULL)
         return NULL;
-    *holding = (struct holding){.next = holdings[variable], .module = module, .low = UINT64_MAX};
-    atomic_store(&holdings[variable], holding);
+    *holding =
+        (struct holding){.next = variables[variable].holdings, .module = module, .low = UINT64_MAX};
+    atomic_store(&variables[variable].holdings, holding);
     return holding;
 }
 
@@ -57,6 +61,7 @@ bool variable_add(const struct module *module, const struct wire_location *locat
     atomic_store(&holding->locals, place);
     holding->low = low < holding->low ? low : holding->low;
     holding->high = high > holding->high ? high : holding->high;
+    atomic_store(&variables[location->variable].has_locals, true);
     return true;
 }
 
@@ -132,8 +137,8 @@ static bool load(const struct module *module, struct stack stack, uint64_t addre
     return read_value(address, width, value);
 }
 
-static bool place_read(const struct place *place, const struct module *module, uint64_t base,
-                       struct stack stack, int64_t *ret_value)
+__attribute__((hot)) static bool place_read(const struct place *place, const struct module *module,
+                                            uint64_t base, struct stack stack, int64_t *ret_value)
 {
     const struct wire_location *location = place->location;
     uint64_t address = base + (uint64_t)location->offset, value = 0;
@@ -167,7 +172,7 @@ static const struct place *local_at(const struct holding *holding, uint64_t pc)
 static const struct place *local_place(uint32_t variable, uint64_t pc,
                                        const struct module **ret_module)
 {
-    for (const struct holding *holding = holdings[variable]; holding != NULL;
+    for (const struct holding *holding = variables[variable].holdings; holding != NULL;
          holding = holding->next) {
         if (pc < holding->low || pc >= holding->high || !holding->module->alive)
             continue;
@@ -179,20 +184,13 @@ static const struct place *local_place(uint32_t variable, uint64_t pc,
     return NULL;
 }
 
-enum found { FOUND_NONE, FOUND_READ, FOUND_UNREADABLE, FOUND_UNKNOWN };
-
-static enum found found(bool read)
-{
-    return read ? FOUND_READ : FOUND_UNREADABLE;
-}
-
-// The innermost frame's that has it. Most frames have none: two comparisons each.
+// The innermost frame's that has it; its number, or that of all. Most frames have none: two
+// comparisons each.
 static uint32_t find_local(uint32_t variable, const struct trail *trail, struct bearing *bearing)
 {
     const struct trail_step *frames = trail->frames;
     uint32_t innermost = trail->count;
-    bearing->place = NULL;
-    for (const struct holding *holding = holdings[variable]; holding != NULL;
+    for (const struct holding *holding = variables[variable].holdings; holding != NULL;
          holding = holding->next) {
         uint64_t low = holding->low, size = holding->high - low;
         if (holding->locals == NULL || !holding->module->alive)
@@ -210,18 +208,37 @@ static uint32_t find_local(uint32_t variable, const struct trail *trail, struct 
     return innermost;
 }
 
+// The program's own copy of a library's variable is the one in use.
+static bool find_global(uint32_t variable, struct bearing *bearing)
+{
+    bearing->kind = BEARING_NOWHERE;
+    for (const struct holding *holding = variables[variable].holdings; holding != NULL;
+         holding = holding->next)
+        if (holding->module->alive && holding->global != NULL &&
+            (bearing->kind == BEARING_NOWHERE || holding->module->map->l_prev == NULL)) {
+            bearing->kind = BEARING_ADDRESS;
+            bearing->place = holding->global;
+            bearing->module = holding->module;
+            bearing->base = holding->module->bias;
+        }
+    return bearing->kind != BEARING_NOWHERE;
+}
+
 // From the frames of a plain trail; a register is looked for when it is needed. False: it cannot be
 // told.
-static bool take_bearing(uint32_t variable, const struct trail *trail, struct bearing *bearing)
+static bool take_bearing(const struct trail *trail, struct bearing *bearing, struct path *path)
 {
-    uint32_t at = find_local(variable, trail, bearing);
-    bearing->kind = BEARING_ADDRESS;
-    bearing->base = 0;
-    if (bearing->place == NULL)
+    uint32_t at = find_local(bearing->variable, trail, bearing);
+    if (at == trail->count) {
+        path_depends_on_all(path);
+        find_global(bearing->variable, bearing);
         return true;
+    }
     if (at + 1 >= trail->count)
         return false;
     const struct wire_location *location = bearing->place->location;
+    bearing->kind = BEARING_ADDRESS;
+    path_depends(path, trail, at + 1);
     if (location->base == WIRE_BASE_CFA || location->reg == 7) {
         bearing->base = trail->frames[location->base == WIRE_BASE_CFA ? at + 1 : at].sp;
         return true;
@@ -235,28 +252,33 @@ static bool take_bearing(uint32_t variable, const struct trail *trail, struct be
     return true;
 }
 
-// What is known of the path already, or is now. NULL: nothing can be.
-static const struct bearing *path_bearing(struct path *path, uint32_t variable,
-                                          const struct call *call)
+// What is not known of the path yet. NULL: nothing can be.
+__attribute__((noinline)) static const struct bearing *
+find_bearing(struct path *path, uint32_t variable, const struct call *call)
 {
-    for (uint32_t i = 0; i < path->local_count; i++)
-        if (path->variables[i] == variable)
-            return &path->locals[i];
-    if (path->local_count == PATH_LOCALS)
+    if (!path_is_whole(path, call) || path->local_count == PATH_LOCALS)
         return NULL;
     struct trail *trail = trail_take(call);
     if (trail == NULL)
         return NULL;
     struct bearing *bearing = &path->locals[path->local_count];
-    bool known = trail_is_plain(trail) && take_bearing(variable, trail, bearing);
+    *bearing = (struct bearing){.variable = variable};
+    bool known = trail_is_plain(trail) && take_bearing(trail, bearing, path);
     trail_leave(trail);
-    if (!known)
-        return NULL;
-    path->variables[path->local_count++] = variable;
-    return bearing;
+    path->local_count += known;
+    return known ? bearing : NULL;
 }
 
-static uint64_t bearing_base(const struct bearing *bearing, const struct call_frame *frame)
+static inline const struct bearing *path_bearing(struct path *path, uint32_t variable,
+                                                 const struct call *call)
+{
+    for (uint32_t i = 0; i < path->local_count; i++)
+        if (path->locals[i].variable == variable)
+            return &path->locals[i];
+    return find_bearing(path, variable, call);
+}
+
+static inline uint64_t bearing_base(const struct bearing *bearing, const struct call_frame *frame)
 {
     // As struct walk has them.
     const uint64_t *const own[SAVED] = {&frame->rbx, &frame->rbp, &frame->r12,
@@ -266,25 +288,16 @@ static uint64_t bearing_base(const struct bearing *bearing, const struct call_fr
     return bearing->kind == BEARING_OWN ? *own[bearing->base] : bearing->base;
 }
 
-static enum found local_by_path(uint32_t variable, const struct call *call, int64_t *ret_value)
+static bool read_global(uint32_t variable, int64_t *ret_value)
 {
-    struct path *path = path_take(call);
-    if (path == NULL)
-        return FOUND_UNKNOWN;
-    enum found result = FOUND_UNKNOWN;
-    const struct bearing *bearing = path_bearing(path, variable, call);
-    if (bearing != NULL && bearing->place == NULL) {
-        result = FOUND_NONE;
-    } else if (bearing != NULL) {
-        struct stack stack = {path->sp, path->end};
-        result = found(place_read(bearing->place, bearing->module,
-                                  bearing_base(bearing, call->frame), stack, ret_value));
-    }
-    path_leave(path);
-    return result;
+    struct bearing bearing;
+    return find_global(variable, &bearing) &&
+           place_read(bearing.place, bearing.module, bearing.base, (struct stack){0, 0}, ret_value);
 }
 
-static enum found local_by_walk(uint32_t variable, const struct call *call, int64_t *ret_value)
+// Where the stack is not a simple one.
+__attribute__((noinline)) static bool read_by_walk(uint32_t variable, const struct call *call,
+                                                   int64_t *ret_value)
 {
     struct walk walk;
     const struct module *module;
@@ -294,37 +307,27 @@ static enum found local_by_walk(uint32_t variable, const struct call *call, int6
             local_place(variable, walk.exact ? walk.pc : walk.pc - 1, &module);
         uint64_t base;
         if (place != NULL)
-            return found(frame_base(place->location, &walk, &base) &&
-                         place_read(place, module, base,
-                                    (struct stack){walk.stack_low, walk.stack_high}, ret_value));
+            return frame_base(place->location, &walk, &base) &&
+                   place_read(place, module, base, (struct stack){walk.stack_low, walk.stack_high},
+                              ret_value);
         if (!walk_next(&walk))
             break;
     }
-    return FOUND_NONE;
+    return read_global(variable, ret_value);
 }
 
-bool variable_read(uint32_t variable, const struct call *call, int64_t *ret_value)
+__attribute__((hot)) bool variable_read(uint32_t variable, const struct call *call,
+                                        int64_t *ret_value)
 {
-    bool has_locals = false;
-    const struct holding *global = NULL;
-    if (holdings == NULL)
+    if (variables == NULL)
         return false;
-    for (const struct holding *holding = holdings[variable]; holding != NULL;
-         holding = holding->next) {
-        if (!holding->module->alive)
-            continue;
-        has_locals |= holding->locals != NULL;
-        // The program's own copy of a library's variable is the one in use.
-        if (holding->global != NULL && (global == NULL || holding->module->map->l_prev == NULL))
-            global = holding;
-    }
-    if (has_locals) {
-        enum found result = local_by_path(variable, call, ret_value);
-        if (result == FOUND_UNKNOWN)
-            result = local_by_walk(variable, call, ret_value);
-        if (result != FOUND_NONE)
-            return result == FOUND_READ;
-    }
-    return global != NULL && place_read(global->global, global->module, global->module->bias,
-                                        (struct stack){0, 0}, ret_value);
+    if (!variables[variable].has_locals)
+        return read_global(variable, ret_value);
+    struct path *path = path_of(call);
+    const struct bearing *bearing = path != NULL ? path_bearing(path, variable, call) : NULL;
+    if (bearing == NULL)
+        return read_by_walk(variable, call, ret_value);
+    return bearing->kind != BEARING_NOWHERE &&
+           place_read(bearing->place, bearing->module, bearing_base(bearing, call->frame),
+                      (struct stack){path->sp, path->end}, ret_value);
 }

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Conditions that are nothing but clauses joined by `and`, which most are: no stack machine is
+// needed for them. What else there is in a condition makes all of it one clause, which the machine
+// computes.
+#include "runtime/fork.h"
+#include "runtime/path.h"
+
+enum { LESS = 1, EQUAL = 2, GREATER = 4 };
+
+static uint8_t relations_of(uint16_t op)
+{
+    switch (op) {
+    case WIRE_OP_EQUAL:
+        return EQUAL;
+    case WIRE_OP_NOT_EQUAL:
+        return LESS | GREATER;
+    case WIRE_OP_LESS:
+        return LESS;
+    case WIRE_OP_LESS_EQUAL:
+        return LESS | EQUAL;
+    case WIRE_OP_GREATER:
+        return GREATER;
+    case WIRE_OP_GREATER_EQUAL:
+        return GREATER | EQUAL;
+    default:
+        return 0;
+    }
+}
+
+static bool is_simple(const struct wire_instruction *instruction)
+{
+    switch (instruction->op) {
+    case WIRE_OP_ARGUMENT:
+        return instruction->a < WIRE_ARGUMENTS;
+    case WIRE_OP_STACK:
+    case WIRE_OP_VARIABLE:
+    case WIRE_OP_HOLDING_MUTEX:
+    case WIRE_OP_COUNT:
+    case WIRE_OP_PLUGIN:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// A value, compared with 0 until it is known with what.
+static struct clause clause_of(const struct wire_instruction *instruction)
+{
+    // Bits to cut off at the top, by enum wire_argument_type; the types with sign are odd.
+    static const uint8_t excess[] = {0, 32, 32, 48, 48, 56, 56, 0};
+    struct clause clause = {
+        .op = (uint8_t)instruction->op, .relations = LESS | GREATER, .number = instruction->b};
+    if (instruction->op == WIRE_OP_STACK)
+        clause.looks_at_caller = plan_stack(instruction->b)->anchored != 0;
+    if (instruction->op == WIRE_OP_ARGUMENT) {
+        clause.number = instruction->a;
+        clause.cut = excess[instruction->b % sizeof excess];
+        clause.is_signed = (instruction->b & 1) != 0;
+    }
+    return clause;
+}
+
+// Whether a condition is false if it comes to that instruction with a value of 0.
+static bool ends_false(const struct wire_instruction *code, struct wire_span span, uint32_t at)
+{
+    while (at < span.count)
+        if (code[at].op == WIRE_OP_BOOLEAN)
+            at++;
+        else if (code[at].op == WIRE_OP_JUMP_IF_FALSE)
+            at = code[at].b - span.offset;
+        else
+            return false;
+    return true;
+}
+
+// 0: there is more in it than clauses.
+static uint32_t split(const struct wire_instruction *code, struct wire_span span,
+                      struct clause *ret_clauses)
+{
+    uint32_t count = 0, at = 0;
+    for (;;) {
+        if (at == span.count || !is_simple(&code[at]))
+            return 0;
+        struct clause *clause = &ret_clauses[count++];
+        *clause = clause_of(&code[at++]);
+        if (at + 1 < span.count && code[at].op == WIRE_OP_CONSTANT) {
+            clause->relations = relations_of(code[at + 1].op);
+            clause->value = (int64_t)code[at].c;
+            at += 2;
+            if (clause->relations == 0)
+                return 0;
+        }
+        while (at < span.count && code[at].op == WIRE_OP_BOOLEAN)
+            at++;
+        if (at == span.count)
+            return count;
+        if (code[at].op != WIRE_OP_JUMP_IF_FALSE || !ends_false(code, span, at))
+            return 0;
+        at++;
+    }
+}
+
+uint32_t clauses_of(const struct wire_rule *rule, struct clause *ret_clauses)
+{
+    struct wire_span span = rule->code;
+    uint32_t count = split(runtime.code + span.offset, span, ret_clauses);
+    if (count == 0) {
+        ret_clauses[0] =
+            (struct clause){.op = CLAUSE_CODE, .number = span.offset, .count = span.count};
+        count = 1;
+    }
+    ret_clauses[count - 1].is_last = true;
+    return count;
+}
+
+static inline bool compares(const struct clause *clause, int64_t value)
+{
+    unsigned relation = value == clause->value ? EQUAL : value < clause->value ? LESS : GREATER;
+    return (clause->relations & relation) != 0;
+}
+
+static inline int64_t argument(const struct call *call, const struct clause *clause)
+{
+    uint64_t value = call->frame->arguments[clause->number] << clause->cut;
+    return clause->is_signed ? (int64_t)value >> clause->cut : (int64_t)(value >> clause->cut);
+}
+
+// Foreign code, or much: nothing is kept of the call meanwhile.
+__attribute__((noinline, hot)) static bool clause_asks(const struct call *call, uint32_t rule,
+                                                       const struct clause *clause)
+{
+    if (clause->op == CLAUSE_CODE)
+        return evaluate(call, rule, (struct wire_span){clause->number, clause->count});
+    path_leave(call);
+    return compares(clause, plugin_evaluate(call, clause->number));
+}
+
+static inline bool clause_holds(const struct call *call, uint32_t rule, const struct clause *clause)
+{
+    int64_t value;
+    if (clause->op == WIRE_OP_ARGUMENT)
+        return compares(clause, argument(call, clause));
+    if (clause->op == WIRE_OP_STACK)
+        return compares(clause, clause->looks_at_caller ? stack_matches(call, clause->number)
+                                                        : stack_known(call, clause->number));
+    if (clause->op == WIRE_OP_VARIABLE)
+        return variable_read(clause->number, call, &value) && compares(clause, value);
+    if (clause->op == WIRE_OP_HOLDING_MUTEX)
+        return compares(clause, call->thread->mutexes);
+    if (clause->op == WIRE_OP_COUNT)
+        return compares(clause, (int64_t)call->occurrence);
+    return clause_asks(call, rule, clause);
+}
+
+// Whether there is no other reason to pass the rule over.
+__attribute__((hot)) static bool is_due(const struct call *call, const struct turn *turn)
+{
+    return (!turn->counted || decide_counts(&runtime.rules[turn->rule], call->occurrence)) &&
+           (turn->site == WIRE_NONE || query_matches(turn->site, call->frame->return_address)) &&
+           (__builtin_expect(!fork_mode, 1) || fork_wants(turn->rule));
+}
+
+__attribute__((hot)) const struct turn *
+clauses_choose(const struct call *call, const struct turn *turn, const struct turn *end)
+{
+    const struct clause *clauses = (const struct clause *)end;
+    bool forks = fork_mode;
+    for (; turn < end; turn++) {
+        if ((turn->gated || forks) && !is_due(call, turn))
+            continue;
+        const struct clause *clause = clauses + turn->clauses;
+        while (clause_holds(call, turn->rule, clause))
+            if (clause++->is_last)
+                return turn;
+    }
+    return end;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whether the frames of a call are those that a condition names.
+#include "runtime/path.h"
+
+// Return addresses from the call outwards, `stride` words apart.
+struct frames {
+    const uint64_t *pcs;
+    uint32_t stride, count;
+};
+
+// Whether items match frames from `at` on. A gap is tried lazily, the last one wins, so this is
+// glob matching and needs no recursion.
+static bool items_match(const uint32_t *items, uint32_t count, struct frames frames, uint32_t at)
+{
+    uint32_t item = 0, gap_item = WIRE_NONE, gap_at = 0;
+    while (item < count) {
+        if (items[item] == WIRE_STACK_GAP) {
+            gap_item = ++item;
+            gap_at = at;
+        } else if (at == frames.count) {
+            return false;
+        } else if (query_matches(items[item], frames.pcs[(size_t)at * frames.stride])) {
+            item++;
+            at++;
+        } else if (gap_item == WIRE_NONE) {
+            return false;
+        } else {
+            item = gap_item;
+            at = ++gap_at;
+        }
+    }
+    return true;
+}
+
+static bool has_gap(const uint32_t *items, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (items[i] == WIRE_STACK_GAP)
+            return true;
+    return false;
+}
+
+// Tells also which frame the answer was found at, where none further out has been looked at.
+static bool frames_match(const struct wire_stack *stack, const uint32_t *items,
+                         struct frames frames, uint32_t *ret_depth)
+{
+    if (stack->anchored)
+        return items_match(items, stack->items.count, frames, 0);
+    uint32_t at = 0;
+    for (; (at = query_find(items[0], frames.pcs, frames.stride, at, frames.count)) < frames.count;
+         at++) {
+        if (stack->items.count == 1)
+            *ret_depth = at;
+        if (stack->items.count == 1 || items_match(items, stack->items.count, frames, at))
+            return true;
+    }
+    return false;
+}
+
+// Kept apart, as everything with buffers is: signal handlers may run on small stacks.
+__attribute__((noinline)) static bool walk_matches(const struct call *call,
+                                                   const struct wire_stack *stack,
+                                                   const uint32_t *items, uint32_t room)
+{
+    uint64_t pcs[WIRE_FRAMES];
+    uint32_t count = walk_collect(call->frame, pcs, room), depth;
+    return frames_match(stack, items, (struct frames){pcs, 1, count}, &depth);
+}
+
+static const uint32_t *stack_items(const struct wire_stack *stack)
+{
+    return (const uint32_t *)plan_array(runtime.plan->stack_items) + stack->items.offset;
+}
+
+static bool trail_matches(const struct call *call, const struct wire_stack *stack,
+                          struct path *path)
+{
+    const uint32_t *items = stack_items(stack);
+    uint32_t count = stack->items.count, depth = WIRE_NONE;
+    struct trail *trail = trail_take(call);
+    if (trail == NULL) {
+        bool all = !stack->anchored || count > WIRE_FRAMES || has_gap(items, count);
+        if (path != NULL)
+            path_depends_on_all(path);
+        return walk_matches(call, stack, items, all ? WIRE_FRAMES : count);
+    }
+    struct frames frames = {&trail->frames->pc, sizeof(struct trail_step) / sizeof(uint64_t),
+                            trail->count};
+    bool matches = frames_match(stack, items, frames, &depth);
+    if (path != NULL && depth != WIRE_NONE && trail_is_plain(trail))
+        path_depends(path, trail, depth);
+    else if (path != NULL)
+        path_depends_on_all(path);
+    trail_leave(trail);
+    return matches;
+}
+
+// What is not known of the call's path yet.
+bool stack_look(const struct call *call, uint32_t index, struct path *path)
+{
+    const struct wire_stack *stack = plan_stack(index);
+    if (path == NULL || !path_is_whole(path, call))
+        return trail_matches(call, stack, NULL);
+    uint64_t bit = 1ull << index;
+    path->stacks_hold |= trail_matches(call, stack, path) ? bit : 0;
+    path->stacks_known |= bit;
+    return (path->stacks_hold & bit) != 0;
+}
+
+bool stack_matches(const struct call *call, uint32_t index)
+{
+    const struct wire_stack *stack = plan_stack(index);
+    if (stack->anchored && !query_matches(stack_items(stack)[0], call->frame->return_address))
+        return false;
+    if (stack->anchored && stack->items.count == 1)
+        return true;
+    return stack_known(call, index);
+}
