@@ -265,6 +265,9 @@ struct error *hearing_ask_late_crash(struct hearing *hearing)
         return NULL;
     if (run->service != NULL)
         return buffer_printf(&hearing->reason, "; and %s", run->service);
+    if (run->workload.crowd != 0)
+        return buffer_printf(&hearing->reason, "; and ended for having %zu processes at a time",
+                             run->workload.crowd);
     TRY(buffer_printf(&hearing->reason, "; and not done after %.3g s", allowed_seconds(hearing)));
     if (run->remaining != NULL)
         TRY(buffer_printf(&hearing->reason, ": there still ran %s", run->remaining));

@@ -215,6 +215,8 @@ struct error *outcome_put_end(struct buffer *buffer, const struct sandbox_result
     case SANDBOX_SIGNAL:
         return buffer_printf(buffer, "killed by %s", outcome_signal_name(result->status));
     case SANDBOX_TIMEOUT:
+        if (result->crowd != 0)
+            return buffer_printf(buffer, "ended for having %zu processes at a time", result->crowd);
         return buffer_printf(buffer, "not done after %.3g s", (double)result->ns / 1e9);
     default:
         return buffer_printf(buffer, "not run");

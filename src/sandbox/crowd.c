@@ -22,7 +22,7 @@ static uint64_t count_tasks(void)
 }
 
 // To count our own takes a look at every process there is, so it is done only when the system has
-// gained enough of them since.
+// gained enough of them since; or seldom, where nobody knows.
 struct error *crowd_look(struct crowd *crowd, uint64_t now, const pid_list *spared,
                          size_t *ret_count)
 {
@@ -33,7 +33,9 @@ struct error *crowd_look(struct crowd *crowd, uint64_t now, const pid_list *spar
     uint64_t tasks = count_tasks();
     if (tasks < crowd->tasks)
         crowd->tasks = tasks;
-    if (tasks < crowd->limit || tasks - crowd->tasks < crowd->limit / 2)
+    if (tasks == 0)
+        crowd->next = now + CROWD_BLIND;
+    else if (tasks < crowd->limit || tasks - crowd->tasks < crowd->limit / 2)
         return NULL;
     size_t count;
     TRY(processes_count(spared, &count));

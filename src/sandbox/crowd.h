@@ -9,9 +9,10 @@
 
 #include <stdint.h>
 
-#define CROWD_LIMIT    2048        // processes of a step, unless a limit was asked for
-#define CROWD_BOUND    4096        // threads and processes that the kernel allows
-#define CROWD_PATIENCE 50000000ull // ns from one look to the next
+#define CROWD_LIMIT    2048          // processes of a step, unless a limit was asked for
+#define CROWD_BOUND    4096          // threads and processes that the kernel allows
+#define CROWD_PATIENCE 50000000ull   // ns from one look to the next
+#define CROWD_BLIND    1000000000ull // where the kernel does not say how many there are in all
 
 struct crowd {
     uint64_t limit; // 0: nobody looks

@@ -28,6 +28,7 @@ struct controller {
     const char *name;    // "pids"
     const char *file[2]; // that takes the limit: version 1, version 2
     uint64_t limit;
+    bool asked; // for: a group further up will do, though it is out of what bounds ours
 };
 
 // One hierarchy that may know a controller.
@@ -66,6 +67,9 @@ static struct error *find_hierarchy(const char *controller, struct hierarchy *re
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     _cleanup_(mounts_deinit) struct mounts mounts = {0};
+    *ret_found = false;
+    if (access("/proc/self/cgroup", R_OK) < 0)
+        return NULL; // a kernel without them
     TRY(buffer_read_file("/proc/self/cgroup", 1 << 20, &text));
     TRY(mounts_read("/proc/self/mountinfo", "", &mounts));
     const struct mount_entry *found = NULL;
@@ -76,7 +80,6 @@ static struct error *find_hierarchy(const char *controller, struct hierarchy *re
         if (strcmp(entry->type, "cgroup2") == 0 && found == NULL)
             found = entry;
     }
-    *ret_found = false;
     if (found == NULL)
         return NULL;
     bool unified = strcmp(found->type, "cgroup2") == 0;
@@ -181,19 +184,20 @@ static struct error *make_group(struct groups *groups, const struct controller *
             return NULL;
         }
         char *slash = strrchr(hierarchy.own, '/');
-        if (slash == NULL)
+        if (slash == NULL || !controller->asked)
             return NULL;
         *slash = '\0';
     }
     return NULL;
 }
 
-struct error *groups_new(const struct sandbox_limits *limits, uint64_t extra, bool *ret_processes,
-                         bool *ret_memory, struct groups **ret_groups)
+struct error *groups_new(const struct sandbox_limits *limits, uint64_t extra, bool asked,
+                         bool *ret_processes, bool *ret_memory, struct groups **ret_groups)
 {
-    struct controller processes = {"pids", {"pids.max", "pids.max"}, limits->processes + extra};
+    struct controller processes = {
+        "pids", {"pids.max", "pids.max"}, limits->processes + extra, asked};
     struct controller memory = {
-        "memory", {"memory.limit_in_bytes", "memory.max"}, limits->memory_bytes};
+        "memory", {"memory.limit_in_bytes", "memory.max"}, limits->memory_bytes, true};
     struct groups *groups = calloc(1, sizeof *groups);
     if (groups == NULL)
         return error_no_memory();

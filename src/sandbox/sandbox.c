@@ -196,14 +196,14 @@ static struct error *limit_otherwise(struct sandbox *sandbox, bool asked, bool p
     return NULL;
 }
 
-static struct error *enter_groups(struct sandbox *sandbox, enum sandbox_kind kind,
+static struct error *enter_groups(struct sandbox *sandbox, enum sandbox_kind kind, bool asked,
                                   bool *ret_processes, bool *ret_memory)
 {
     *ret_processes = *ret_memory = false;
     if (sandbox->limits.processes == 0 && sandbox->limits.memory_bytes == 0)
         return NULL;
-    return groups_new(&sandbox->limits, kind <= SANDBOX_OVERLAY ? OVERHEAD : 0, ret_processes,
-                      ret_memory, &sandbox->groups);
+    return groups_new(&sandbox->limits, kind <= SANDBOX_OVERLAY ? OVERHEAD : 0, asked,
+                      ret_processes, ret_memory, &sandbox->groups);
 }
 
 // A limit on processes that nobody asked for is to cost nothing: an overlay's lives are born in the
@@ -213,13 +213,13 @@ static struct error *open_sandbox(struct sandbox *sandbox, enum sandbox_kind kin
     bool processes, memory, asked = sandbox->limits.processes != 0;
     if (!asked && kind <= SANDBOX_OVERLAY)
         sandbox->limits.processes = CROWD_BOUND;
-    TRY(enter_groups(sandbox, kind, &processes, &memory));
+    TRY(enter_groups(sandbox, kind, asked, &processes, &memory));
     TRY(open_kind(sandbox, kind));
     if (!asked && sandbox->kind != SANDBOX_OVERLAY) {
         groups_free(sandbox->groups, true);
         sandbox->groups = NULL;
         sandbox->limits.processes = 0;
-        TRY(enter_groups(sandbox, sandbox->kind, &processes, &memory));
+        TRY(enter_groups(sandbox, sandbox->kind, asked, &processes, &memory));
     }
     return limit_otherwise(sandbox, asked, processes, memory);
 }
