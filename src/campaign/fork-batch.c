@@ -82,8 +82,8 @@ static struct error *is_sound(const struct batch_run *run, const struct outcome_
         return NULL;
     struct difference difference = {0};
     TRY(reference_compare(run->batch->reference, outcome, &difference));
-    *ret_sound =
-        workload->end == SANDBOX_EXIT && !difference.status && !difference.out && !difference.files;
+    *ret_sound = workload->end == SANDBOX_EXIT && !difference.status && !difference.out &&
+                 !difference.files && !difference.left;
     difference_deinit(&difference);
     return NULL;
 }

@@ -106,6 +106,13 @@ static struct error *ask_activated(struct hearing *hearing)
     return quote_put(&hearing->reason, note, strlen(note), 400);
 }
 
+// Of what is known by other means, how files and outputs differ is not what is to be told.
+static void forget_symptom(struct hearing *hearing)
+{
+    free(TAKE(hearing->difference.about));
+    hearing->difference.symptom = SYMPTOM_NONE;
+}
+
 // A server that ends while it is to serve is one that died, whatever its exit status; one that does
 // not even come up may say so.
 static struct error *ask_service(struct hearing *hearing)
@@ -117,7 +124,7 @@ static struct error *ask_service(struct hearing *hearing)
                 (run->workload.end == SANDBOX_EXIT && run->workload.status != 0);
     hearing->verdict = run->deserted ? VERDICT_CRASH : told ? VERDICT_GRACEFUL : VERDICT_SILENT;
     if (run->down) {
-        free(TAKE(hearing->difference.about));
+        forget_symptom(hearing);
         hearing->difference.symptom = SYMPTOM_DOWN;
     }
     TRY(buffer_printf(&hearing->reason, "%s", run->service));
@@ -153,6 +160,8 @@ static struct error *ask_oracle(struct hearing *hearing)
     if (outcome_failed(oracle) || said == VERDICTS)
         return refuse_oracle(hearing);
     hearing->verdict = said;
+    if (said == VERDICT_UNSTABLE)
+        forget_symptom(hearing);
     text += size;
     text += strspn(text, " \t:");
     size_t length = strcspn(text, "\n");
@@ -180,6 +189,7 @@ static struct error *ask_posttest(struct hearing *hearing)
     if (!outcome_failed(&hearing->run->posttest))
         return NULL;
     hearing->verdict = VERDICT_UNSTABLE;
+    forget_symptom(hearing);
     TRY(put_step_failure(hearing, "posttest", &hearing->run->posttest));
     TRY(buffer_printf(&hearing->reason, "; the workload: "));
     TRY(outcome_put_end(&hearing->reason, &hearing->run->workload));
@@ -193,16 +203,17 @@ static struct error *ask_status(struct hearing *hearing)
     if (!hearing->difference.status)
         return NULL;
     bool claims = result->end == SANDBOX_EXIT && result->status == 0;
-    if (!claims && (hearing->difference.lost || hearing->difference.spoilt)) {
+    bool destroyed = hearing->difference.lost || hearing->difference.spoilt;
+    hearing->verdict = claims && hearing->difference.err_more ? VERDICT_WRONG_OUTPUT
+                       : claims                               ? VERDICT_SILENT
+                       : destroyed                            ? VERDICT_UNSTABLE
+                                                              : VERDICT_GRACEFUL;
+    if (destroyed) {
         // To say that it failed does not bring back what it has destroyed.
-        hearing->verdict = VERDICT_UNSTABLE;
         TRY(buffer_printf(&hearing->reason, "%s; ", hearing->difference.sentence));
         TRY(say_status(hearing));
         return hearing_put_cause_site(hearing, hearing->difference.lost ? "data loss" : "files");
     }
-    hearing->verdict = !claims                        ? VERDICT_GRACEFUL
-                       : hearing->difference.err_more ? VERDICT_WRONG_OUTPUT
-                                                      : VERDICT_SILENT;
     TRY(say_status(hearing));
     return hearing_put_cause_site(hearing, "exit status");
 }
@@ -211,7 +222,7 @@ static struct error *ask_output(struct hearing *hearing)
 {
     const struct difference *difference = &hearing->difference;
     bool less = difference->err && !difference->err_more; // stderr lacks something
-    if (!difference->out && !difference->files && !less)
+    if (!difference->out && !difference->files && !difference->left && !less)
         return NULL;
     hearing->verdict = difference->err_more ? VERDICT_WRONG_OUTPUT : VERDICT_SILENT;
     TRY(buffer_printf(&hearing->reason, "%s", difference->sentence));
@@ -221,11 +232,11 @@ static struct error *ask_output(struct hearing *hearing)
         TRY(hearing_put_stderr(hearing));
     if (!difference->err_more)
         TRY(buffer_printf(&hearing->reason, ", nothing reported"));
-    return hearing_put_cause_site(hearing, difference->lost                      ? "data loss"
-                                           : difference->symptom == SYMPTOM_LEFT ? "leftovers"
-                                           : difference->files                   ? "files"
-                                           : difference->out                     ? "stdout"
-                                                                                 : "stderr");
+    return hearing_put_cause_site(hearing, difference->lost    ? "data loss"
+                                           : difference->files ? "files"
+                                           : difference->out   ? "stdout"
+                                           : difference->left  ? "leftovers"
+                                                               : "stderr");
 }
 
 static struct error *ask_stderr(struct hearing *hearing)

@@ -262,15 +262,17 @@ static struct error *compare_in_order(const struct lines_model *model,
     return compare_ends(model, split, ret_differs, sentence);
 }
 
-// The first line of `a` that `b` does not have, or has less often.
-static struct error *first_extra(const struct lines_split *a, const struct lines_split *b,
-                                 size_t *ret_at)
+// The first line of `a` that `b` does not have, or has less often; but for those to be left out.
+static struct error *first_extra(const struct lines_split *a, const bool *left_out,
+                                 const struct lines_split *b, size_t *ret_at)
 {
     _cleanup_free_ uint64_t *hashes = sorted_hashes(b);
     _cleanup_free_ bool *used = calloc(b->lines.count + 1, sizeof *used);
     if (hashes == NULL || used == NULL)
         return error_no_memory();
     for (size_t i = 0; i < a->lines.count; i++) {
+        if (left_out != NULL && left_out[i])
+            continue;
         uint64_t hash = lines_hash(a, i);
         uint64_t *found = bsearch(&hash, hashes, b->lines.count, sizeof hash, by_value);
         size_t at = found != NULL ? (size_t)(found - hashes) : b->lines.count;
@@ -293,7 +295,7 @@ static struct error *compare_unordered(const struct lines_model *model,
                                        struct buffer *sentence)
 {
     size_t at;
-    TRY(first_extra(split, &model->first, &at));
+    TRY(first_extra(split, NULL, &model->first, &at));
     *ret_differs = at != SIZE_MAX;
     if (*ret_differs) {
         TRY(buffer_printf(sentence, "has a line that it should not have: "));
@@ -301,7 +303,7 @@ static struct error *compare_unordered(const struct lines_model *model,
     }
     if (split->cut)
         return NULL;
-    TRY(first_extra(&model->first, split, &at));
+    TRY(first_extra(&model->first, NULL, split, &at));
     *ret_differs = at != SIZE_MAX;
     if (!*ret_differs)
         return NULL;
@@ -329,10 +331,11 @@ struct error *lines_all_there(const struct lines_model *model, const struct line
     _cleanup_(lines_split_deinit) struct lines_split split = {0};
     TRY(lines_split(filters, text, &split));
     *ret_there = !split.cut && !model->first.cut && split.lines.count >= model->first.lines.count;
-    if (!*ret_there || model->mode == LINES_MASKED || model->mode == LINES_VARYING)
+    if (!*ret_there || model->mode == LINES_VARYING)
         return NULL;
     size_t at;
-    TRY(first_extra(&model->first, &split, &at));
+    TRY(first_extra(&model->first, model->mode == LINES_MASKED ? model->varies : NULL, &split,
+                    &at));
     *ret_there = at == SIZE_MAX;
     return NULL;
 }
@@ -350,7 +353,7 @@ struct error *lines_new(const struct lines_model *model, const struct lines_filt
     TRY(lines_split(filters, text, &split));
     size_t at = SIZE_MAX;
     if (model->mode == LINES_EXACT) {
-        TRY(first_extra(&split, &model->first, &at));
+        TRY(first_extra(&split, NULL, &model->first, &at));
     } else {
         for (size_t i = split.lines.count; i-- > 0;)
             if (!is_known(model, lines_shape(&split, i)))

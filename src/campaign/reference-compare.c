@@ -3,11 +3,9 @@
 #include "base/cleanup.h"
 #include "campaign/quote.h"
 #include "campaign/reference-model.h"
-#include "sandbox/digest.h"
 
-#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 void difference_deinit(struct difference *difference)
 {
@@ -164,7 +162,8 @@ static struct error *compare_stream(struct comparison *comparison, const char *p
         return NULL;
     TRY(compare_content(comparison, item, artifact, ret_differs, &sentence));
     if (*ret_differs && rank == RANK_OUT)
-        TRY(reference_find_report(item, artifact, comparison->observation, comparison->difference));
+        TRY(reference_find_report(comparison->reference, artifact, comparison->observation,
+                                  comparison->difference));
     return *ret_differs ? tell(comparison, rank, symptom, path, &sentence) : NULL;
 }
 
@@ -341,7 +340,8 @@ static struct error *compare_new(struct comparison *comparison, const struct art
         return NULL;
     bool lost =
         deleted ? !is_kept_beside(comparison, artifact->path) : there && artifact->size == 0;
-    comparison->difference->files = true;
+    comparison->difference->files |= there || deleted;
+    comparison->difference->left |= !there && !deleted;
     comparison->difference->lost |= lost;
     TRY(reference_put_name(&sentence, artifact->path));
     if (lost && !deleted)

@@ -41,14 +41,6 @@ bool reference_is_like_unsteady(const struct reference *reference, const char *p
     return false;
 }
 
-static const struct artifact *find_in(const struct reference_run *run, const char *path)
-{
-    struct artifact key = {.path = (char *)path};
-    if (run->artifacts.count == 0)
-        return NULL;
-    return bsearch(&key, run->artifacts.items, run->artifacts.count, sizeof key, reference_by_path);
-}
-
 // The bytes that all runs agree in are those of the old content.
 static bool agrees(const struct reference *reference, const char *old, size_t size,
                    const char *path)
@@ -56,7 +48,7 @@ static bool agrees(const struct reference *reference, const char *old, size_t si
     _cleanup_free_ bool *varies = calloc(size, sizeof *varies);
     const char *first = NULL;
     for (size_t i = 0; varies != NULL && i < reference->runs.count; i++) {
-        const struct artifact *artifact = find_in(&reference->runs.items[i], path);
+        const struct artifact *artifact = reference_run_find(&reference->runs.items[i], path);
         if (artifact == NULL || artifact->size != size || artifact->content.size != size)
             return false;
         first = first != NULL ? first : artifact->content.data;
@@ -90,7 +82,18 @@ static bool is_blank(const char *line, size_t length)
     return true;
 }
 
-#define ERRNO_MOST  256         // numbers below it
+// Whether at least half of the old content is where it was, counted from the beginning and from the
+// end: what is all on one line is edited there.
+static bool is_mostly_kept(const char *old, size_t old_size, const char *made, size_t made_size)
+{
+    size_t most = old_size < made_size ? old_size : made_size, before = 0, after = 0;
+    while (before < most && old[before] == made[before])
+        before++;
+    while (before + after < most && old[old_size - 1 - after] == made[made_size - 1 - after])
+        after++;
+    return before + after >= old_size - (before + after);
+}
+
 #define EDITED_MOST (16u << 10) // bytes of a file in which lines are looked for
 
 bool reference_gives_up(const struct reference_item *item)
@@ -102,7 +105,8 @@ bool reference_gives_up(const struct reference_item *item)
     _cleanup_close_ int file =
         open(artifact->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
     ssize_t got = old != NULL && file >= 0 ? pread(file, old, EDITED_MOST + 1, 0) : -1;
-    if (got < 0 || (size_t)got > EDITED_MOST || memchr(old, '\0', (size_t)got) != NULL)
+    if (got < 0 || (size_t)got > EDITED_MOST || memchr(old, '\0', (size_t)got) != NULL ||
+        is_mostly_kept(old, (size_t)got, artifact->content.data, artifact->content.size))
         return false;
     for (const char *line = old, *end = old + got; line < end;) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));

@@ -37,6 +37,7 @@ struct reference {
 struct reference_run *reference_run_add(struct reference *reference); // NULL: no memory
 void reference_run_deinit(struct reference_run *run);
 int reference_by_path(const void *a, const void *b); // of struct artifact, for qsort
+const struct artifact *reference_run_find(const struct reference_run *run, const char *path);
 const struct reference_item *reference_find(const struct reference *reference, const char *path);
 bool reference_is_unsteady(const struct reference *reference, const char *directory, size_t size);
 // Whether a path is named like one that comes and goes: letters and digits may be others, as in
@@ -46,8 +47,8 @@ bool reference_is_like_unsteady(const struct reference *reference, const char *p
 // varies from run to run, such as the times that it keeps of other files: then to leave it is as
 // good as to write it.
 bool reference_is_like_before(const struct reference *reference, const struct reference_item *item);
-// Whether not one line of a text as it was before the runs is in what they make of it: it is
-// replaced and not edited. Of what is no text, or long, that is not known.
+// Whether not one line of a text as it was before the runs is in what they make of it, nor half of
+// it otherwise: it is replaced and not edited. Of what is no text, or long, that is not known.
 bool reference_gives_up(const struct reference_item *item);
 // Whether there was a file with something in it at this path before the runs.
 bool reference_was_there(const char *path, uint64_t *ret_size);
@@ -57,13 +58,15 @@ bool reference_changes(const struct artifact *artifact);
 // What the reference does not say on stderr: err_more and more of the difference.
 struct error *reference_find_more(const struct reference *reference,
                                   const struct artifact *artifact, struct difference *difference);
-// The same elsewhere: an output that speaks of the error that was injected, in the words of
-// strerror(3), while the reference (NULL: it does not have it) does not, reports it.
-struct error *reference_find_report(const struct reference_item *item,
+// The same elsewhere: an output that speaks of the error that was injected, in the English words of
+// strerror(3), reports it; unless these words may just be copied: no output of any reference run
+// has them, nor a file as it was before, and all that the runs made of this one is known.
+struct error *reference_find_report(const struct reference *reference,
                                     const struct artifact *artifact,
                                     const struct observation *observation,
                                     struct difference *difference);
-// Likewise; and whether a file does nothing else: all that the reference has is there.
+// Likewise; and whether a file does nothing else: all that the reference (item NULL: it does not
+// have it) has is there.
 struct error *reference_is_log(const struct reference *reference, const struct reference_item *item,
                                const struct artifact *artifact,
                                const struct observation *observation, struct difference *difference,

@@ -4,9 +4,13 @@
 #include "campaign/quote.h"
 #include "campaign/reference-model.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
-#define ERRNO_MOST 256 // numbers below it
+#define ERRNO_MOST    256         // numbers below it
+#define WORDS_MOST    100         // bytes of the words for one
+#define SEARCHED_MOST (64u << 20) // bytes of a file
 
 // A stream that is no text says something new if it is not the same.
 struct error *reference_find_more(const struct reference *reference,
@@ -55,14 +59,61 @@ static const char *find_words(const struct artifact *artifact, const char *words
                : NULL;
 }
 
-// The line of `artifact` that speaks of an error that was injected, if the reference does not.
-static const char *find_line(const struct reference_item *item, const struct artifact *artifact,
+// Whether a file had these words before the runs. One that is very long or cannot be read may have.
+static bool had_words(const char *path, const char *words)
+{
+    char chunk[WORDS_MOST + (16u << 10)];
+    uint64_t size, at = 0;
+    size_t kept = 0;
+    if (!reference_was_there(path, &size))
+        return false;
+    _cleanup_close_ int file =
+        open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+    if (file < 0 || size > SEARCHED_MOST || strlen(words) > WORDS_MOST)
+        return true;
+    for (ssize_t got; at < size; at += (uint64_t)got) {
+        got = pread(file, chunk + kept, sizeof chunk - kept, (off_t)at);
+        if (got < 0)
+            return true;
+        if (got == 0)
+            break;
+        size_t have = kept + (size_t)got;
+        if (memmem(chunk, have, words, strlen(words)) != NULL)
+            return true;
+        kept = have < WORDS_MOST ? have : WORDS_MOST; // they may go on in the next
+        memmove(chunk, chunk + have - kept, kept);
+    }
+    return false;
+}
+
+// Whether the words may come from what is there without any fault, too.
+static bool may_be_copied(const struct reference *reference, const char *path, const char *words)
+{
+    for (size_t i = 0; i < reference->runs.count; i++) {
+        const struct reference_run *run = &reference->runs.items[i];
+        for (size_t j = 0; j < run->artifacts.count; j++) {
+            const struct artifact *artifact = &run->artifacts.items[j];
+            bool unseen = artifact->content.size != artifact->size;
+            bool again = i > 0 && reference_run_find(run - 1, artifact->path) != NULL;
+            if ((unseen && strcmp(artifact->path, path) == 0) ||
+                find_words(artifact, words) != NULL ||
+                (artifact->path[0] != '<' && !again && had_words(artifact->path, words)))
+                return true;
+        }
+    }
+    return false;
+}
+
+// The line of `artifact` that speaks of an error that was injected, if nothing else does.
+static const char *find_line(const struct reference *reference, const struct artifact *artifact,
                              const struct observation *observation, size_t *ret_size)
 {
+    const char *last = NULL; // most often all are the same
     for (size_t i = 0; i < observation->injections.count; i++) {
         const char *words = words_for(observation->injections.items[i].fault);
-        const char *found = words != NULL ? find_words(artifact, words) : NULL;
-        if (found == NULL || (item != NULL && find_words(item->artifact, words) != NULL))
+        const char *found = words != NULL && words != last ? find_words(artifact, words) : NULL;
+        last = words;
+        if (found == NULL || may_be_copied(reference, artifact->path, words))
             continue;
         const char *start = artifact->content.data, *end = start + artifact->content.size;
         const char *before = memrchr(start, '\n', (size_t)(found - start));
@@ -74,14 +125,16 @@ static const char *find_line(const struct reference_item *item, const struct art
     return NULL;
 }
 
-struct error *reference_find_report(const struct reference_item *item,
+struct error *reference_find_report(const struct reference *reference,
                                     const struct artifact *artifact,
                                     const struct observation *observation,
                                     struct difference *difference)
 {
     size_t size;
-    const char *line = find_line(item, artifact, observation, &size);
-    if (line == NULL || difference->err_more)
+    if (difference->err_more)
+        return NULL;
+    const char *line = find_line(reference, artifact, observation, &size);
+    if (line == NULL)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer quoted = {0}, name = {0};
     TRY(quote_put_word(&quoted, line, size));
@@ -101,9 +154,9 @@ struct error *reference_is_log(const struct reference *reference, const struct r
     struct lines_text text;
     *ret_log = false;
     if (strcmp(artifact->kind, "file") != 0 || !reference_text(artifact, &text) ||
-        find_line(item, artifact, observation, &size) == NULL)
+        find_line(reference, artifact, observation, &size) == NULL)
         return NULL;
-    TRY(reference_find_report(item, artifact, observation, difference));
+    TRY(reference_find_report(reference, artifact, observation, difference));
     *ret_log = item == NULL;
     if (item == NULL || item->lines == NULL)
         return NULL;

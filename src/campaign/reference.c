@@ -236,7 +236,7 @@ static struct error *check_ends(const struct reference *reference)
                      list.data);
 }
 
-static const struct artifact *find_artifact(const struct reference_run *run, const char *path)
+const struct artifact *reference_run_find(const struct reference_run *run, const char *path)
 {
     struct artifact key = {.path = (char *)path};
     if (run->artifacts.count == 0)
@@ -275,7 +275,7 @@ struct error *reference_expected(const struct reference *reference)
                       status != 0 ? "fails" : "succeeds", status));
     if (reference->oracle->status != 0)
         TRY(buffer_printf(&text, " instead of %u", reference->oracle->status));
-    const struct artifact *err = find_artifact(&reference->runs.items[0], "<stderr>");
+    const struct artifact *err = reference_run_find(&reference->runs.items[0], "<stderr>");
     if (err != NULL)
         TRY(quote_put_last_line(&text, "; stderr: ", err->content.data, err->content.size));
     if (is_about_owners(err))

@@ -72,6 +72,7 @@ enum symptom {
 // How a run differs from the reference in its stable parts.
 struct difference {
     bool status, out, err, files;
+    bool left;   // only a new file, which the reference does not leave behind
     bool lost;   // a file that was there before is gone or empty, and nothing took its place
     bool spoilt; // the same of one of which the reference keeps nothing, either
     enum symptom symptom;

@@ -16,6 +16,8 @@ static struct reference *reference;
 
 static int setup(void **state)
 {
+    if (victim_setup(state) != 0)
+        return -1;
     good(reference_new(&oracle, &reference));
     for (int i = 0; i < 2; i++) {
         struct outcome_run run = run_new(0, "done\n", "hello\n");
@@ -29,7 +31,24 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     reference_free(reference);
-    return 0;
+    return victim_teardown(state);
+}
+
+// Another reference for a while; both are taken. The one before is returned.
+static struct reference *instead(struct outcome_run first, struct outcome_run second)
+{
+    struct reference *before = reference;
+    good(reference_new(&oracle, &reference));
+    refer(reference, first);
+    refer(reference, second);
+    good(reference_settle(reference));
+    return before;
+}
+
+static void back_to(struct reference *before)
+{
+    reference_free(reference);
+    reference = before;
 }
 
 // As the reference, so far.
@@ -205,6 +224,20 @@ static void cause_is(struct outcome_run run, const char *cause)
     outcome_run_deinit(&run);
 }
 
+// Takes the run.
+static void symptom_is(struct outcome_run run, enum symptom symptom, const char *about)
+{
+    struct judgement judgement = {0};
+    good(judge(reference, &run, &judgement));
+    assert_int_equal(judgement.symptom, symptom);
+    if (about == NULL)
+        assert_null(judgement.about);
+    else
+        assert_string_equal(judgement.about, about);
+    judgement_deinit(&judgement);
+    outcome_run_deinit(&run);
+}
+
 // One cause is one line, whoever called; two calls that fail in a function on the stack are two.
 static void test_crash_causes(void **state)
 {
@@ -270,6 +303,28 @@ static void test_unstable(void **state)
            "unstable posttest after read in fill at in.c:7");
 }
 
+static struct outcome_run loses(int status)
+{
+    struct outcome_run run = usual(status, "done\n", "hello\n");
+    run_file_bytes(&run, "/w/notes", "deleted", "", 0);
+    return run;
+}
+
+// Where others find that something is wrong, nobody knows that a failure was reported.
+static void test_symptom_is_of_the_verdict(void **state)
+{
+    symptom_is(loses(1), SYMPTOM_LOST, "/w/notes");
+    struct outcome_run run = loses(0);
+    run_step(&run.posttest, 3, "", "");
+    symptom_is(run, SYMPTOM_NONE, NULL);
+    run = loses(0);
+    run_step(&run.oracle, 0, "unstable\n", "");
+    symptom_is(run, SYMPTOM_NONE, NULL);
+    run = loses(0);
+    run_step(&run.oracle, 0, "silent\n", "");
+    symptom_is(run, SYMPTOM_LOST, "/w/notes");
+}
+
 static void test_silent(void **state)
 {
     judged(usual(0, "dome\n", "hello\n"), VERDICT_SILENT,
@@ -320,6 +375,81 @@ static void test_reported_in_a_file(void **state)
            "wrong-output stdout after read in fill at in.c:7");
 }
 
+// Where lines vary, too, those that do not must be there.
+static void test_reported_in_a_file_that_varies(void **state)
+{
+    struct outcome_run first = run_new(0, "", ""), second = run_new(0, "", "");
+    run_file(&first, "/w/log", "start\nat 1\nend\n");
+    run_file(&second, "/w/log", "start\nat 2\nend\n");
+    struct reference *before = instead(first, second);
+    struct outcome_run run = run_new(0, "", "");
+    run_file(&run, "/w/log", "start\nInput/output error\nat 3\nend\n");
+    judged(run, VERDICT_GRACEFUL,
+           "everything as the reference, but it is reported; /w/log: 'Input/output error'",
+           "graceful stderr after read in fill at in.c:7");
+    run = run_new(0, "", "");
+    run_file(&run, "/w/log", "start\nat 3\nInput/output error\n");
+    judged(run, VERDICT_WRONG_OUTPUT,
+           "/w/log differs at line 3: 'Input/output error' instead of 'end'; exit status 0 as "
+           "ever; /w/log: 'Input/output error'",
+           "wrong-output files after read in fill at in.c:7");
+    back_to(before);
+}
+
+static void copied(struct outcome_run first, struct outcome_run second)
+{
+    struct reference *before = instead(first, second);
+    struct outcome_run run = usual(0, "done\n", "hello\n");
+    run_file(&run, "/v/tmp1", "1 Input/output error\n");
+    cause_is(run, "silent leftovers after read in fill at in.c:7");
+    back_to(before);
+}
+
+// What was there without any fault, in any place, in any run or before it, reports nothing.
+static void test_copied_words(void **state)
+{
+    copied(usual(0, "done\n", "hello\n"), usual(0, "done\n", "hello: Input/output error\n"));
+    struct outcome_run second = usual(0, "done\n", "hello\n");
+    run_file(&second, "/w/sometimes", "Input/output error\n");
+    copied(usual(0, "done\n", "hello\n"), second);
+    // Across the pieces in which it is read.
+    static char old[40000];
+    const char *path = victim_path("old");
+    for (size_t at = 16 << 10; at < (16 << 10) + 120; at += 17) {
+        memset(old, 'x', sizeof old);
+        memcpy(old + at, "Input/output error", 18);
+        victim_write("old", old, sizeof old, 0600);
+        struct outcome_run changes[2];
+        for (int i = 0; i < 2; i++) {
+            changes[i] = run_new(0, "done\n", "hello\n");
+            run_file(&changes[i], path, "new\n");
+        }
+        struct reference *before = instead(changes[0], changes[1]);
+        struct outcome_run run = run_new(0, "done\n", "hello\n");
+        run_file(&run, path, "new\n");
+        run_file(&run, "/v/tmp1", "1 Input/output error\n");
+        cause_is(run, "silent leftovers after read in fill at in.c:7");
+        back_to(before);
+    }
+}
+
+// What the runs made of it may go on with just that.
+static void test_words_beyond_what_is_kept(void **state)
+{
+    static char text[ARTIFACT_CONTENT + 100];
+    memset(text, 'x', sizeof text - 1);
+    struct outcome_run runs[2];
+    for (int i = 0; i < 2; i++) {
+        runs[i] = run_new(0, "", "");
+        run_file(&runs[i], "/w/big", text);
+    }
+    struct reference *before = instead(runs[0], runs[1]);
+    struct outcome_run run = run_new(0, "", "");
+    run_file(&run, "/w/big", "Input/output error\n");
+    cause_is(run, "silent files after read in fill at in.c:7");
+    back_to(before);
+}
+
 static void test_leftovers(void **state)
 {
     struct outcome_run run = usual(0, "done\n", "hello\n");
@@ -333,7 +463,11 @@ static void test_leftovers(void **state)
     judged(run, VERDICT_SILENT,
            "stdout differs at line 1: 'dome' instead of 'done'; /w/tmp1 was written, which the "
            "reference does not do; exit status 0 as ever, nothing reported",
-           "silent files after read in fill at in.c:7");
+           "silent stdout after read in fill at in.c:7");
+    run = run_new(0, "done\n", "hello\n");
+    run_file(&run, "/w/out", "other\n");
+    run_file(&run, "/w/tmp1", "x\n");
+    cause_is(run, "silent files after read in fill at in.c:7");
 }
 
 static void test_wrong_output(void **state)
@@ -347,15 +481,15 @@ static void test_wrong_output(void **state)
 // 0 where the reference fails: nobody reports an error like that.
 static void test_unexpected_success(void **state)
 {
-    struct reference *before = reference;
-    good(reference_new(&oracle, &reference));
-    refer(reference, run_new(2, "", ""));
-    refer(reference, run_new(2, "", ""));
-    good(reference_settle(reference));
+    struct reference *before = instead(run_new(2, "", ""), run_new(2, "", ""));
     judged(run_new(0, "", ""), VERDICT_SILENT, "exit status 0 instead of 2",
            "silent exit status after read in fill at in.c:7");
-    reference_free(reference);
-    reference = before;
+    // What is lost is worse than that.
+    struct outcome_run run = run_new(0, "", "");
+    run_file_bytes(&run, "/w/notes", "deleted", "", 0);
+    judged(run, VERDICT_SILENT, "/w/notes was deleted; exit status 0 instead of 2",
+           "silent data loss after read in fill at in.c:7");
+    back_to(before);
 }
 
 static void oracle_says(int status, const char *out, const char *err, enum verdict verdict,
@@ -422,8 +556,12 @@ int main(void)
         cmocka_unit_test(test_sent_signal),
         cmocka_unit_test(test_graceful),
         cmocka_unit_test(test_unstable),
+        cmocka_unit_test(test_symptom_is_of_the_verdict),
         cmocka_unit_test(test_silent),
         cmocka_unit_test(test_reported_in_a_file),
+        cmocka_unit_test(test_reported_in_a_file_that_varies),
+        cmocka_unit_test(test_copied_words),
+        cmocka_unit_test(test_words_beyond_what_is_kept),
         cmocka_unit_test(test_leftovers),
         cmocka_unit_test(test_wrong_output),
         cmocka_unit_test(test_unexpected_success),

@@ -106,6 +106,32 @@ static void test_unordered(void **state)
     lines_model_free(model);
 }
 
+static void all_there(const struct lines_model *model, const char *text, bool expected)
+{
+    bool there;
+    good(lines_all_there(model, NULL, &(struct lines_text){.data = text, .size = strlen(text)},
+                         &there));
+    assert_int_equal(there, expected);
+}
+
+// Whatever else is between them.
+static void test_all_there(void **state)
+{
+    struct lines_model *model = LEARN("a\na\nb\n", "a\na\nb\n");
+    all_there(model, "a\nx\na\nb\n", true);
+    all_there(model, "a\nx\nb\n", false);
+    lines_model_free(model);
+    model = LEARN("a\npid 1\nc\n", "a\npid 2\nc\n");
+    all_there(model, "a\nx\npid 3\nc\n", true);
+    all_there(model, "a\npid 3\nx\n", false); // the stable ones
+    all_there(model, "a\nc\n", false);        // as many
+    lines_model_free(model);
+    model = LEARN("a\nb\n", "b\na\n");
+    all_there(model, "b\nx\na\n", true);
+    all_there(model, "b\nx\n", false);
+    lines_model_free(model);
+}
+
 static void test_varying(void **state)
 {
     struct lines_model *model = LEARN("a\nb\n", "a\nb\nc\n", "a\n");
@@ -309,10 +335,11 @@ static void test_properties(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact),     cmocka_unit_test(test_masked),
-        cmocka_unit_test(test_unordered), cmocka_unit_test(test_varying),
-        cmocka_unit_test(test_filters),   cmocka_unit_test(test_new_lines),
-        cmocka_unit_test(test_cut),       cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_exact),      cmocka_unit_test(test_masked),
+        cmocka_unit_test(test_unordered),  cmocka_unit_test(test_varying),
+        cmocka_unit_test(test_all_there),  cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_new_lines),  cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_properties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,8 +61,8 @@ static struct reference *store_and_load(const struct reference *reference)
     return loaded;
 }
 
-// What differs: letters of "status", "out", "err", "files", "more". Takes the run. The reference
-// must say the same after a way through the store.
+// What differs: letters of "status", "out", "err", "files", "left", "more". Takes the run. The
+// reference must say the same after a way through the store.
 static void differs(const struct reference *reference, struct outcome_run run, const char *letters,
                     const char *sentence)
 {
@@ -72,9 +72,9 @@ static void differs(const struct reference *reference, struct outcome_run run, c
         struct difference difference = {0};
         good(reference_compare(both[i], &run, &difference));
         char found[8] = "";
-        snprintf(found, sizeof found, "%s%s%s%s%s", difference.status ? "s" : "",
+        snprintf(found, sizeof found, "%s%s%s%s%s%s", difference.status ? "s" : "",
                  difference.out ? "o" : "", difference.err ? "e" : "", difference.files ? "f" : "",
-                 difference.err_more ? "m" : "");
+                 difference.left ? "l" : "", difference.err_more ? "m" : "");
         assert_string_equal(found, letters);
         if (sentence == NULL)
             assert_null(difference.sentence);
@@ -164,7 +164,7 @@ static void test_file_sets(void **state)
     struct outcome_run run = run_new(0, "", "");
     run_file(&run, "/w/out", "content\n");
     run_file(&run, "/w/core\n", "x");
-    differs(reference, run, "f", "/w/core\\n was written, which the reference does not do");
+    differs(reference, run, "l", "/w/core\\n was written, which the reference does not do");
     run = run_new(0, "", "");
     run_file_bytes(&run, "/w/out", "deleted", "", 0);
     differs(reference, run, "f", "/w/out is missing");
@@ -212,7 +212,7 @@ static void test_unsteady_files(void **state)
     run_file(&run, "/w/out", "content\n");
     run_file_bytes(&run, "/w/sub", "directory", "", 0);
     run_file(&run, "/w/sub/new", "");
-    differs(reference, run, "f", "/w/sub/new was written, which the reference does not do");
+    differs(reference, run, "l", "/w/sub/new was written, which the reference does not do");
     reference_free(reference);
 }
 
@@ -232,7 +232,7 @@ static void test_drawn_names(void **state)
     differs(reference, run, "", NULL);
     run = run_new(0, "", "");
     run_file(&run, "/w/o/00/77-0", "y");
-    differs(reference, run, "f", "/w/o/00/77-0 was written, which the reference does not do");
+    differs(reference, run, "l", "/w/o/00/77-0 was written, which the reference does not do");
     reference_free(reference);
 }
 
@@ -258,6 +258,41 @@ static void test_left_as_it_was(void **state)
     snprintf(sentence, sizeof sentence, "%s keeps its old content", other);
     differs(reference, run_new(0, "", ""), "f", sentence);
     reference_free(reference);
+}
+
+static void empties(const char *old, const char *made, bool lost)
+{
+    const char *path = victim_path("emptied");
+    victim_write("emptied", old, strlen(old), 0600);
+    struct reference *reference = begin();
+    for (int i = 0; i < 2; i++) {
+        struct outcome_run run = run_new(0, "", "");
+        run_file(&run, path, made);
+        refer(reference, run);
+    }
+    good(reference_settle(reference));
+    struct outcome_run run = run_new(1, "", "no space\n");
+    run_file(&run, path, "");
+    struct difference difference = {0};
+    good(reference_compare(reference, &run, &difference));
+    assert_int_equal(difference.lost, lost);
+    assert_int_equal(difference.spoilt, !lost);
+    difference_deinit(&difference);
+    outcome_run_deinit(&run);
+    reference_free(reference);
+}
+
+// What is replaced as a whole is not lost; what is edited is, also within a line.
+static void test_emptied(void **state)
+{
+    empties("yesterday\n", "this time\n", false);
+    empties("kept\nold\n", "and\nthis\nis\nnew\nkept\n", true);
+    empties("{\"a\":1}", "{\"a\":1,\"b\":2}", true);
+    empties("{\"a\":1}\n", "{\"c\":22222222}\n", true); // four of eight
+    empties("{\"a\":1,}\n", "{\"c\":22222222}\n", false);
+    empties("aaaa", "aaa", true);
+    empties("abcabc", "abc\n", true);
+    empties("abcabcx", "abc\n", false);
 }
 
 // Names of files are bytes; the store knows text only.
@@ -551,23 +586,15 @@ static void test_durations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stable),
-        cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_file_sets),
-        cmocka_unit_test(test_unsteady_files),
-        cmocka_unit_test(test_drawn_names),
-        cmocka_unit_test(test_left_as_it_was),
-        cmocka_unit_test(test_flaky_text),
-        cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_huge),
-        cmocka_unit_test(test_binary),
-        cmocka_unit_test(test_switches),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_failing_workload),
-        cmocka_unit_test(test_timeout),
-        cmocka_unit_test(test_complaints),
-        cmocka_unit_test(test_odd_names),
-        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_stable),      cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_file_sets),   cmocka_unit_test(test_unsteady_files),
+        cmocka_unit_test(test_drawn_names), cmocka_unit_test(test_left_as_it_was),
+        cmocka_unit_test(test_emptied),     cmocka_unit_test(test_flaky_text),
+        cmocka_unit_test(test_filters),     cmocka_unit_test(test_huge),
+        cmocka_unit_test(test_binary),      cmocka_unit_test(test_switches),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_failing_workload),
+        cmocka_unit_test(test_timeout),     cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_odd_names),   cmocka_unit_test(test_notes),
         cmocka_unit_test(test_durations),
     };
     return cmocka_run_group_tests(tests, victim_setup, victim_teardown);
