@@ -220,11 +220,13 @@ static struct error *take(struct store *store)
                      store->path);
 }
 
-static struct error *open_to_write(struct store *store)
+// *ret_empty: there is nothing in it yet, which is ours to say from then on.
+static struct error *open_to_write(struct store *store, bool *ret_empty)
 {
     int64_t version;
     TRY(take(store));
     TRY(check_schema(store, &version));
+    *ret_empty = version == 0;
     // Debian's SQLite overwrites what is deleted and vacuums by itself; neither is worth its time.
     TRY(store_execute(store, "PRAGMA auto_vacuum = NONE; PRAGMA secure_delete = OFF;"
                              "PRAGMA foreign_keys = ON; PRAGMA cache_size = -16384"));
@@ -253,23 +255,6 @@ static void remove_file(const char *path)
     unlink(path);
 }
 
-struct error *store_open(const char *path, enum store_mode mode, struct store **ret_store)
-{
-    TRY(check_path(path, mode));
-    _cleanup_(store_closep) struct store *store = calloc(1, sizeof *store);
-    if (store == NULL)
-        return error_no_memory();
-    store->mode = mode;
-    store->owner = getpid();
-    store->path = strdup(path);
-    if (store->path == NULL)
-        return error_no_memory();
-    TRY(mode == STORE_READ ? open_to_read(store) : open_to_write(store));
-    each_file(store, ALL_FILES, guard_add);
-    *ret_store = TAKE(store);
-    return NULL;
-}
-
 static void close_file(struct store *store, bool discard)
 {
     if (store == NULL)
@@ -289,6 +274,29 @@ static void close_file(struct store *store, bool discard)
     store_lock_release(store->lock);
     free(store->path);
     free(store);
+}
+
+struct error *store_open(const char *path, enum store_mode mode, struct store **ret_store)
+{
+    TRY(check_path(path, mode));
+    _cleanup_(store_closep) struct store *store = calloc(1, sizeof *store);
+    if (store == NULL)
+        return error_no_memory();
+    store->mode = mode;
+    store->owner = getpid();
+    store->path = strdup(path);
+    if (store->path == NULL)
+        return error_no_memory();
+    bool empty = false;
+    struct error *error = mode == STORE_READ ? open_to_read(store) : open_to_write(store, &empty);
+    if (error != NULL) { // on a full disk, for instance
+        bool discard = empty && store->made && !has_moved(store);
+        close_file(TAKE(store), discard);
+        return error;
+    }
+    each_file(store, ALL_FILES, guard_add);
+    *ret_store = TAKE(store);
+    return NULL;
 }
 
 void store_close(struct store *store)

@@ -267,6 +267,28 @@ static void file_size_limits(void **state)
     in_child(reach_the_limit);
 }
 
+static void open_without_room(void)
+{
+    struct store *store;
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = 0;
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    REQUIRE(store_open(help_path, STORE_WRITE, &store) != NULL);
+    REQUIRE(access(help_path, F_OK) != 0);
+    // What was there before stays, empty as it is.
+    int file = open(help_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    REQUIRE(file >= 0 && close(file) == 0);
+    REQUIRE(store_open(help_path, STORE_WRITE, &store) != NULL);
+    REQUIRE(access(help_path, F_OK) == 0);
+}
+
+static void nothing_is_left_of_a_failure(void **state)
+{
+    in_child(open_without_room);
+}
+
 static void fill_the_disk(void)
 {
     struct store *store;
@@ -497,6 +519,7 @@ int main(void)
         STORE_TEST(children_do_not_touch_it),
         STORE_TEST(killed_at_any_moment),
         STORE_TEST(file_size_limits),
+        STORE_TEST(nothing_is_left_of_a_failure),
         STORE_TEST(full_disks),
         STORE_TEST(read_only_places),
         STORE_TEST(for_the_owner_only),
