@@ -23,9 +23,8 @@ bool kinds_seen(const struct kinds *kinds, const struct recorded_site *site, con
 
 // After the first run, which told no stacks apart: functions of which stacks are worth knowing, as
 // rules that watch them, after one rule for each kind of descriptor that is worth knowing, unless
-// that is known already. Walking
-// the stack takes much longer than the calls of some functions; what is called very often is left
-// out. *ret_any: there are some.
+// that is known already. Walking the stack takes much longer than the calls of some functions; what
+// is called very often is left out. *ret_any: there are some.
 struct error *choice_watch(const struct recording *sites, const struct choice_options *options,
                            struct kinds *kinds, struct scenario *scenario, bool *ret_any);
 

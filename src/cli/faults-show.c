@@ -189,6 +189,7 @@ static struct error *put_json(const struct image *image, size_t number, const bo
     json_add_integer(&maker, row, "loop_depth", candidate->flags >> MAP_LOOP);
     json_add_integer(&maker, row, "copies", candidate->copies);
     json_add_bool(&maker, row, "chosen", (candidate->flags & MAP_CHOSEN) != 0);
+    json_add_bool(&maker, row, "idle", (candidate->flags & MAP_IDLE) != 0);
     json_add_bool(&maker, row, "enabled", enabled[number]);
     json_add_format(&maker, row, "id", "%016" PRIx64 ":%" PRIu32, function->id, candidate->number);
     _cleanup_(buffer_deinit) struct buffer line = {0};
