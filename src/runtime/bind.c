@@ -119,18 +119,22 @@ static const Elf64_Rela *import_at(const struct module *module, size_t number)
     return number < module->plt_relocation_count ? &module->plt_relocations[number] : NULL;
 }
 
+// Whether it puts the address of what may be a function somewhere.
+static bool is_import(const struct module *module, const Elf64_Rela *relocation)
+{
+    uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
+    return (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT ||
+            (type == R_X86_64_64 && relocation->r_addend == 0)) &&
+           is_function(&module->symbols[ELF64_R_SYM(relocation->r_info)]);
+}
+
 static uint32_t import_of(const struct module *module, const Elf64_Rela *relocation,
                           uint32_t number)
 {
-    uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
-    if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT &&
-        !(type == R_X86_64_64 && relocation->r_addend == 0))
+    if (!is_import(module, relocation))
         return 0;
     uint32_t index = (uint32_t)ELF64_R_SYM(relocation->r_info);
-    const Elf64_Sym *symbol = &module->symbols[index];
-    const char *name = module->strings + symbol->st_name;
-    if (!is_function(symbol))
-        return 0;
+    const char *name = module->strings + module->symbols[index].st_name;
     bool hooked = hook_find(name) != NULL;
     enum wanted wanted = function_wanted(name);
     if (wanted == WANTED_OUTSIDE && is_of_system(module, index))
@@ -143,29 +147,30 @@ static uint32_t import_of(const struct module *module, const Elf64_Rela *relocat
 // What the loader would bind it to. Remembers which symbol that is.
 static void *resolve(struct module *module, uint32_t index, const char *name, uint32_t *number)
 {
-    void *real = *number != 0 ? symbol_numbered(*number, name) : NULL;
-    if (real != NULL)
-        return real;
     struct symbol_found found = {NULL, 0};
     struct symbol_query query = {
         .name = name, .version = symbol_version(module, index), .found = &found};
+    void *real = *number != 0 ? symbol_numbered(*number, query) : NULL;
+    if (real != NULL)
+        return real;
     real = symbol_find(module, query);
     *number = real != NULL ? symbol_number(&found) : 0;
     return real;
 }
 
-// Leaves in the import which symbol it leads to, if it had to be looked for.
+// Leaves in the import which symbol it leads to, if it had to be looked for. An import that comes
+// from shared memory is believed to be of interest, and nothing else.
 static void bind_import(struct module *module, struct import *import)
 {
     const Elf64_Rela *relocation = import_at(module, import->what & IMPORT_NUMBER);
-    if (relocation == NULL)
+    enum wanted wanted = (enum wanted)(import->what >> IMPORT_WANTED & 3);
+    if (relocation == NULL || !is_import(module, relocation) || wanted > WANTED)
         return;
     bool plt = ELF64_R_TYPE(relocation->r_info) == R_X86_64_JUMP_SLOT;
     uint32_t index = (uint32_t)ELF64_R_SYM(relocation->r_info);
     const Elf64_Sym *symbol = &module->symbols[index];
     const char *name = module->strings + symbol->st_name;
     void **place = (void **)(module->bias + relocation->r_offset);
-    enum wanted wanted = (enum wanted)(import->what >> IMPORT_WANTED & 3);
     const struct hook *hook = (import->what & IMPORT_HOOKED) != 0 ? hook_find(name) : NULL;
     void *real = *place;
     if (real == NULL)

@@ -46,15 +46,13 @@ static bool is_simple(const struct wire_instruction *instruction)
 // A value, compared with 0 until it is known with what.
 static struct clause clause_of(const struct wire_instruction *instruction)
 {
-    // Bits to cut off at the top, by enum wire_argument_type; the types with sign are odd.
-    static const uint8_t excess[] = {0, 32, 32, 48, 48, 56, 56, 0};
     struct clause clause = {
         .op = (uint8_t)instruction->op, .relations = LESS | GREATER, .number = instruction->b};
     if (instruction->op == WIRE_OP_STACK)
         clause.looks_at_caller = plan_stack(instruction->b)->anchored != 0;
     if (instruction->op == WIRE_OP_ARGUMENT) {
         clause.number = instruction->a;
-        clause.cut = excess[instruction->b % sizeof excess];
+        clause.cut = argument_excess(instruction->b);
         clause.is_signed = (instruction->b & 1) != 0;
     }
     return clause;

@@ -22,12 +22,10 @@ static bool argument_on_stack(const struct call *call, uint32_t number, uint64_t
 
 static inline int64_t argument(const struct call *call, const struct wire_instruction *instruction)
 {
-    // Bits to cut off at the top, by enum wire_argument_type; the types with sign are odd.
-    static const uint8_t excess[] = {0, 32, 32, 48, 48, 56, 56, 0};
     uint64_t value = 0;
     if (instruction->b == WIRE_ARG_I64 && instruction->a < WIRE_ARGUMENTS)
         return (int64_t)call->frame->arguments[instruction->a];
-    unsigned cut = excess[instruction->b % sizeof excess];
+    unsigned cut = argument_excess(instruction->b);
     if (instruction->a < WIRE_ARGUMENTS)
         value = call->frame->arguments[instruction->a];
     else if (!argument_on_stack(call, instruction->a, &value))

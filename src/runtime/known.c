@@ -2,8 +2,9 @@
 // What the processes of a recorded workload need not find out twice: which imports of a module are
 // of interest, how its frames are unwound, and what a program's file is. Kept in the region by the
 // build's own number, so that a file that is replaced on the way is another one; a module without a
-// number is looked at anew. Entries are written once. What a target may have scribbled there is
-// checked or bounded when used.
+// number is looked at anew. Builds that somebody gave the same number are told apart by how large
+// their parts are, and not at all where those are equal. Entries are written once. What a target
+// may have scribbled there is checked or bounded when used.
 #include "runtime/unwind.h"
 
 #define UNKNOWN 1
@@ -32,6 +33,15 @@ static uint64_t read_build(const struct module *module, const Elf64_Phdr *header
     return UNKNOWN;
 }
 
+static uint64_t sizes_of(const struct module *module)
+{
+    const uint64_t sizes[] = {
+        module->relocation_count, module->plt_relocation_count, module->strings_size,
+        (uint64_t)((uintptr_t)module->strings - (uintptr_t)module->symbols), // mostly: how many
+    };
+    return wire_fingerprint(sizes, sizeof sizes);
+}
+
 static uint64_t build_of(struct module *module)
 {
     if (module->build != 0)
@@ -41,7 +51,7 @@ static uint64_t build_of(struct module *module)
         if (module->headers[i].p_type == PT_NOTE)
             build = read_build(module, &module->headers[i]);
     if (build != UNKNOWN)
-        build = random_mix(build ^ module->fingerprint) | 2;
+        build = random_mix(build ^ module->fingerprint ^ sizes_of(module)) | 2;
     module->build = build;
     return build;
 }
@@ -78,22 +88,22 @@ bool known_program(struct module *program, const char *asked, char *path, size_t
         uint64_t found = atomic_load(&entry->key);
         if (found == 0)
             return false;
-        if (found == key && entry->path[0] == '/') {
-            text_copy(path, room < WIRE_KNOWN_PATH ? room : WIRE_KNOWN_PATH, entry->path);
+        if (found == key && text_equal(entry->path, asked)) {
+            text_copy(path, room, asked);
             return true;
         }
     }
     return false;
 }
 
-// A path that the kernel put a remark behind is not kept.
+// Only that a file is no link: where one leads to may be another place soon, with the same build.
 void known_program_put(struct module *program, const char *asked, const char *path)
 {
     uint64_t key = program_key(program, asked);
     size_t size = text_length(path) + 1;
-    if (size > WIRE_KNOWN_PATH || path[0] != '/' || path[size - 2] == ')')
+    if (key == UNKNOWN || size > WIRE_KNOWN_PATH || !text_equal(path, asked))
         return;
-    for (uint32_t i = 0; key != UNKNOWN && i < TRIES; i++) {
+    for (uint32_t i = 0; i < TRIES; i++) {
         struct wire_known_program *entry = program_at(key, i);
         if (atomic_load(&entry->key) != 0 || !atomic_swap_if(&entry->key, 0, BUSY))
             continue;
@@ -137,12 +147,14 @@ static bool leads_are_known(const struct module *module)
     return module->startup && constellation() != UNKNOWN;
 }
 
+// Blocks are not counted in every process, and what counts them has hooks.
 static uint64_t imports_key(struct module *module)
 {
     uint64_t build = runtime.calls != NULL ? build_of(module) : UNKNOWN;
-    if (build == UNKNOWN || !leads_are_known(module))
-        return build;
-    return random_mix(build ^ constellation()) | 2;
+    if (build == UNKNOWN)
+        return UNKNOWN;
+    uint64_t leads = leads_are_known(module) ? constellation() : 0;
+    return random_mix(build ^ leads ^ cover_is_on()) | 2;
 }
 
 const struct import *known_imports(struct module *module, uint32_t *ret_count)
@@ -215,8 +227,10 @@ bool known_row(struct module *module, uint64_t pc, struct row *ret_row)
             return false;
         if (found != key)
             continue;
-        union kept_row kept = {.words = {entry->row[0], entry->row[1], entry->row[2]}};
-        if (kept.row.flags == ROW_VALID && kept.row.cfa_base > ROW_ON_STACK)
+        union kept_row kept = {.words = {atomic_load(&entry->row[0]), atomic_load(&entry->row[1]),
+                                         atomic_load(&entry->row[2])}};
+        if ((kept.row.flags == ROW_VALID && kept.row.cfa_base > ROW_ON_STACK) ||
+            kept.row.saved_mask >> SAVED != 0)
             return false;
         *ret_row = kept.row;
         return true;

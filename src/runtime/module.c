@@ -78,6 +78,9 @@ static void read_dynamic(struct module *module)
         case DT_STRTAB:
             module->strings = pointer;
             break;
+        case DT_STRSZ:
+            module->strings_size = value;
+            break;
         case DT_GNU_HASH:
             module->gnu_hash = pointer;
             break;
@@ -205,11 +208,10 @@ static const char *foreseen_program(void)
     return path + text_length(path) + 1;
 }
 
-// The first look below /proc costs a new process more than all else it does to start, so the
-// program's file is asked for when it is needed and not known. Where the loader was started by
-// name, it is what the loader was given. Several threads may do this at once: all write the same.
 static struct module *started; // the program, once it was read
 
+// The first look below /proc costs a new process more than all else it does to start, so the
+// program's file is asked for when it is needed and not known.
 static void find_program_path(char *path, size_t room)
 {
     const char *foreseen = foreseen_program(), *asked = (const char *)kernel_fact(AT_EXECFN);
@@ -225,6 +227,8 @@ static void find_program_path(char *path, size_t room)
         known_program_put(started, asked, path);
 }
 
+// Where the loader was started by name, it is what the loader was given. Several threads may do
+// this at once: all write the same.
 const char *program_path(void)
 {
     static uint32_t known;
@@ -365,6 +369,7 @@ static struct module *module_again(const struct link_map *map)
         *link = module->next;
         module->map = (struct link_map *)map;
         module->bound = false;
+        module->build = 0;
         module->unrelocated = false;
         module->fresh = true;
         module->scope = NULL;
@@ -401,11 +406,14 @@ void module_scan(bool startup)
     if (set == NULL)
         return;
     scans++;
+    bool lost = false, returned = false;
     struct module **link = &runtime.program;
     for (struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next) {
         struct module *module = known(old, map);
-        if (module == NULL)
+        if (module == NULL) {
             module = module_again(map);
+            returned |= module != NULL;
+        }
         if (module == NULL)
             module = module_new(map, startup);
         if (module == NULL)
@@ -418,7 +426,6 @@ void module_scan(bool startup)
     }
     atomic_store(link, (struct module *)NULL);
     atomic_store(&runtime.modules, set);
-    bool lost = false;
     for (size_t i = 0; old != NULL && i < old->count; i++) {
         struct module *module = old->modules[i];
         if (module->seen == scans || !module->alive)
@@ -431,6 +438,8 @@ void module_scan(bool startup)
     if (lost) {
         unwind_forget();
         record_forget();
+    } else if (returned) {
+        unwind_renew(); // variables of it are there again, without a new answer
     }
 }
 

@@ -123,10 +123,10 @@ struct module {
     const Elf64_Verneed *needed_versions;
     const Elf64_Verdef *defined_versions;
     const Elf64_Rela *relocations, *plt_relocations;
-    size_t relocation_count, plt_relocation_count;
+    size_t relocation_count, plt_relocation_count, strings_size;
     const char *soname;
     uint64_t fingerprint;
-    uint64_t build;           // tells builds apart by all their bytes; 0: not asked, 1: not known
+    uint64_t build;           // tells builds apart, see known.c; 0: not asked, 1: not known
     uint32_t region_index;    // in the region's module table, or WIRE_FRAME_UNKNOWN
     bool startup;             // loaded before the program started
     bool exempt;              // the runtime, the loader, a plug-in, the vDSO: never rewritten
@@ -325,7 +325,7 @@ void *symbol_in(const struct module *module, struct symbol_query query);
 // A symbol of a module that was there at the start, as a number for processes that start with the
 // same modules; 0: it is none.
 uint32_t symbol_number(const struct symbol_found *found);
-void *symbol_numbered(uint32_t number, const char *name); // NULL: it is not the one of that name
+void *symbol_numbered(uint32_t number, struct symbol_query query); // NULL: not the one asked for
 // A non-PIE program gives a function it takes the address of a PLT entry of its own as the address
 // for everybody. That entry goes through the program's slot, which is rewritten.
 void *symbol_programs_plt(const char *name);
@@ -364,7 +364,7 @@ bool bind_is_code(const void *address);
 
 // known.c: what processes that came before have found out about a module
 void known_prepare(void);
-// The file that is executed under a path that was asked for.
+// Whether the path that was asked for is the file itself, and no link to it.
 bool known_program(struct module *program, const char *asked, char *path, size_t room);
 void known_program_put(struct module *program, const char *asked, const char *path);
 // An import, and the number of the symbol that it leads to, or 0.
@@ -454,6 +454,12 @@ struct call {
     struct findings *findings;
 };
 void evaluate_prepare(void);
+// Bits of an argument to cut off at the top, by enum wire_argument_type; types with sign are odd.
+static inline uint8_t argument_excess(uint32_t type)
+{
+    static const uint8_t excess[] = {0, 32, 32, 48, 48, 56, 56, 0};
+    return excess[type % sizeof excess];
+}
 // `code` is that of the rule, as its index and count in the plan's code.
 bool evaluate(const struct call *call, uint32_t rule, struct wire_span code);
 bool stack_set_add(uint64_t hash);

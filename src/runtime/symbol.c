@@ -158,21 +158,29 @@ uint32_t symbol_number(const struct symbol_found *found)
     return place << NUMBER_BITS | found->index;
 }
 
+// Whether a table of symbols has that many: mostly the strings come behind it, and at any rate the
+// module ends somewhere.
+static bool is_in_table(const struct module *module, uint32_t index)
+{
+    const Elf64_Sym *symbol = &module->symbols[index];
+    uintptr_t strings = (uintptr_t)module->strings, symbols = (uintptr_t)module->symbols,
+              end = strings > symbols && strings < module->high ? strings : module->high;
+    return (uintptr_t)(symbol + 1) <= end &&
+           (module->versions == NULL ||
+            (uintptr_t)(module->versions + index + 1) <= module->high) &&
+           strings + symbol->st_name < module->high;
+}
+
 // The number comes from shared memory: it is not believed.
-void *symbol_numbered(uint32_t number, const char *name)
+void *symbol_numbered(uint32_t number, struct symbol_query query)
 {
     const struct module *module = runtime.program;
     uint32_t index = number & ((1u << NUMBER_BITS) - 1);
     for (uint32_t place = number >> NUMBER_BITS; place > 1 && module != NULL; place--)
         module = module->later;
     if (number >> NUMBER_BITS == 0 || module == NULL || !module->startup ||
-        module->symbols == NULL || module->strings == NULL ||
-        (uintptr_t)(module->symbols + index + 1) > module->high)
-        return NULL;
-    const Elf64_Sym *symbol = &module->symbols[index];
-    if (symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0 ||
-        (uintptr_t)(module->strings + symbol->st_name) >= module->high ||
-        !text_equal(module->strings + symbol->st_name, name))
+        module == runtime.self || module->symbols == NULL || module->strings == NULL ||
+        !is_in_table(module, index) || !is_definition(module, index, query))
         return NULL;
     return address_of(module, index);
 }
