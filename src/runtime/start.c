@@ -86,6 +86,17 @@ static void find_clock(void)
                 runtime.modules->modules[i], (struct symbol_query){.name = "__vdso_clock_gettime"});
 }
 
+// Whether it makes something fail. Reference runs have rules that watch, and some with a delay that
+// is none, so that they are known to have fired.
+static bool plan_breaks(const struct wire_plan *plan)
+{
+    const struct wire_rule *rules = (const void *)((const char *)plan + plan->rules.offset);
+    for (uint32_t i = 0; i < plan->rules.count; i++)
+        if ((rules[i].actions & ~(uint32_t)WIRE_DELAY) != 0)
+            return true;
+    return false;
+}
+
 __attribute__((constructor)) static void runtime_start(int argc, char **argv, char **environment)
 {
     uint64_t size;
@@ -102,9 +113,11 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
         return;
     }
     // The plan is nobody's to write here; it fills whole pages of its own. A workload that is
-    // recorded is healthy, and has many processes: two mappings less for each.
+    // recorded and in which nothing is made to fail is healthy, and has many processes: two
+    // mappings less for each.
     const struct wire_plan *plan = (const void *)((const char *)region + region->plan);
-    if (region->plan % 4096 == 0 && (region->options & WIRE_RECORD_CALLS) == 0)
+    if (region->plan % 4096 == 0 &&
+        ((region->options & WIRE_RECORD_CALLS) == 0 || plan_breaks(plan)))
         SYSTEM_3(__NR_mprotect, plan, (plan->size + 4095) & ~4095ul, PROT_READ);
     runtime.region = region;
     runtime.plan = (const void *)((const char *)region + region->plan);
