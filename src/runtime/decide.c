@@ -191,8 +191,9 @@ static uint32_t choose(const struct call *call)
     }
 }
 
-// While calls are recorded, the rules that there are besides ask for something that is known as
-// soon as one call was like that.
+// Whether no rule is left to be looked at while calls are recorded. In a reference run, those for
+// exact sites ask for something that is known as soon as one call was like that; the one that a
+// recorded trial injects by is looked at until it has fired, if that is once, or always.
 static bool is_answered(const struct call *call)
 {
     const struct function *function = call->function;

@@ -4,8 +4,8 @@
 // injection, so nothing is lost however the target dies.
 #include "runtime/runtime.h"
 
-// What an injection is counted by goes up together with the head: wherever the target dies, it has
-// a record, a whole one or a torn one, if it is counted. Others have none.
+// What an injection is counted by goes up right before the head: wherever the target dies, what has
+// a record, a whole one or a torn one, is counted. Only one that dies in between has none.
 static struct wire_record *journal_open(enum wire_record_kind kind, uint64_t *fired)
 {
     struct wire_region *region = runtime.region;
