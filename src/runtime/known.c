@@ -7,6 +7,8 @@
 // may have scribbled there is checked or bounded when used.
 #include "runtime/unwind.h"
 
+#include <sys/stat.h>
+
 #define UNKNOWN 1
 #define BUSY    1
 #define TRIES   8
@@ -80,6 +82,16 @@ static struct wire_known_program *program_at(uint64_t key, uint32_t number)
     return &runtime.calls->known.programs[((key >> 40) + number) & (WIRE_KNOWN_PROGRAMS - 1)];
 }
 
+// A link may lead somewhere else by now, to another file of the same build; a file may have another
+// name.
+static bool is_still(const char *path, const char *asked)
+{
+    struct stat file, other;
+    return text_equal(path, asked) || (!system_failed(SYSTEM_2(__NR_stat, path, &file)) &&
+                                       !system_failed(SYSTEM_2(__NR_stat, asked, &other)) &&
+                                       file.st_dev == other.st_dev && file.st_ino == other.st_ino);
+}
+
 bool known_program(struct module *program, const char *asked, char *path, size_t room)
 {
     uint64_t key = program_key(program, asked);
@@ -88,22 +100,22 @@ bool known_program(struct module *program, const char *asked, char *path, size_t
         uint64_t found = atomic_load(&entry->key);
         if (found == 0)
             return false;
-        if (found == key && text_equal(entry->path, asked)) {
-            text_copy(path, room, asked);
-            return true;
+        if (found == key && entry->path[0] == '/') {
+            text_copy(path, room < WIRE_KNOWN_PATH ? room : WIRE_KNOWN_PATH, entry->path);
+            return is_still(path, asked);
         }
     }
     return false;
 }
 
-// Only that a file is no link: where one leads to may be another place soon, with the same build.
+// A path that the kernel put a remark behind is not kept.
 void known_program_put(struct module *program, const char *asked, const char *path)
 {
     uint64_t key = program_key(program, asked);
     size_t size = text_length(path) + 1;
-    if (key == UNKNOWN || size > WIRE_KNOWN_PATH || !text_equal(path, asked))
+    if (size > WIRE_KNOWN_PATH || path[0] != '/' || path[size - 2] == ')')
         return;
-    for (uint32_t i = 0; i < TRIES; i++) {
+    for (uint32_t i = 0; key != UNKNOWN && i < TRIES; i++) {
         struct wire_known_program *entry = program_at(key, i);
         if (atomic_load(&entry->key) != 0 || !atomic_swap_if(&entry->key, 0, BUSY))
             continue;

@@ -364,7 +364,7 @@ bool bind_is_code(const void *address);
 
 // known.c: what processes that came before have found out about a module
 void known_prepare(void);
-// Whether the path that was asked for is the file itself, and no link to it.
+// The file that is executed under a path that was asked for.
 bool known_program(struct module *program, const char *asked, char *path, size_t room);
 void known_program_put(struct module *program, const char *asked, const char *path);
 // An import, and the number of the symbol that it leads to, or 0.

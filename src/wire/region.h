@@ -306,7 +306,7 @@ struct wire_known {
     } modules[WIRE_KNOWN_MODULES];
     struct wire_known_program {
         uint64_t key;
-        char path[WIRE_KNOWN_PATH]; // that was asked for, and is the file itself
+        char path[WIRE_KNOWN_PATH]; // the file that is executed under the path that was asked for
     } programs[WIRE_KNOWN_PROGRAMS];
     uint32_t taken, reserved;             // imports asked for; above the size: not kept
     uint64_t imports[WIRE_KNOWN_IMPORTS]; // a struct import of runtime/runtime.h
