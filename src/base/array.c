@@ -12,23 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-void *array_add(void **items, size_t *count, size_t *room, size_t item_size)
-{
-    if (*count == *room) {
-        size_t wanted = *room != 0 ? *room * 2 : 8;
-        if (wanted > SIZE_MAX / item_size)
-            return NULL;
-        void *grown = realloc(*items, wanted * item_size);
-        if (grown == NULL)
-            return NULL;
-        *items = grown;
-        *room = wanted;
-    }
-    void *item = (char *)*items + (*count)++ * item_size;
-    memset(item, 0, item_size);
-    return item;
-}
-
 void *array_add_many(void **items, size_t *count, size_t *room, size_t item_size, size_t more)
 {
     if (*items == NULL || more > *room - *count) {
@@ -46,6 +29,12 @@ void *array_add_many(void **items, size_t *count, size_t *room, size_t item_size
     void *first = (char *)*items + *count * item_size;
     *count += more;
     return first;
+}
+
+void *array_add(void **items, size_t *count, size_t *room, size_t item_size)
+{
+    void *item = array_add_many(items, count, room, item_size, 1);
+    return item != NULL ? memset(item, 0, item_size) : NULL;
 }
 
 void array_deinit(void **items, size_t *count, size_t *room)

@@ -204,7 +204,7 @@ static struct error *put_failure(const struct finding_options *options, struct b
         TRY(buffer_printf(text, told ? "claims success but " : "claims success with wrong output"));
         return told ? put_symptom(options, text, judgement) : NULL;
     case VERDICT_UNSTABLE:
-        // Of a posttest that failed, only that is known.
+        // Whatever else is wrong is not what makes it unstable.
         told &= judgement->symptom == SYMPTOM_LOST || judgement->symptom == SYMPTOM_EMPTIED ||
                 judgement->symptom == SYMPTOM_REMOVED;
         TRY(buffer_printf(text,

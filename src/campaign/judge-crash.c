@@ -265,9 +265,10 @@ struct error *hearing_ask_late_crash(struct hearing *hearing)
         return NULL;
     if (run->service != NULL)
         return buffer_printf(&hearing->reason, "; and %s", run->service);
-    if (run->workload.crowd != 0)
-        return buffer_printf(&hearing->reason, "; and ended for having %zu processes at a time",
-                             run->workload.crowd);
+    if (run->workload.crowd != 0) {
+        TRY(buffer_printf(&hearing->reason, "; and "));
+        return outcome_put_end(&hearing->reason, &run->workload);
+    }
     TRY(buffer_printf(&hearing->reason, "; and not done after %.3g s", allowed_seconds(hearing)));
     if (run->remaining != NULL)
         TRY(buffer_printf(&hearing->reason, ": there still ran %s", run->remaining));
@@ -285,8 +286,7 @@ struct error *hearing_ask_hang(struct hearing *hearing)
     if (limit)
         TRY(buffer_printf(&hearing->reason, "used up its processor time (SIGXCPU)"));
     else if (run->workload.crowd != 0)
-        TRY(buffer_printf(&hearing->reason, "ended for having %zu processes at a time",
-                          run->workload.crowd));
+        TRY(outcome_put_end(&hearing->reason, &run->workload));
     else if (run->service != NULL)
         TRY(buffer_printf(&hearing->reason, "%s", run->service));
     else

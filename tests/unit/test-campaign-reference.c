@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "campaign/duration.h"
 #include "run-help.h"
 
 static struct oracle oracle = {.references = 3,
@@ -554,35 +553,6 @@ static void test_notes(void **state)
     reference_free(reference);
 }
 
-// Times that are suggested are enough, and those of commands to be copied are not more.
-static void test_durations(void **state)
-{
-    static const struct {
-        uint64_t ns;
-        const char *enough, *patience;
-    } rows[] = {
-        {1, "1ms", "1us"},
-        {1500, "1ms", "1us"},
-        {125000000, "200ms", "125ms"},
-        {500000001, "1s", "500ms"},
-        {2000000000, "2s", "2"},
-        {2345678901, "3s", "2345ms"},
-        {31000000000, "50s", "31"},
-        {59000000000, "1m", "59"},
-        {200000000000, "5m", "200"},
-        {UINT64_MAX, "500000000m", "18446744073"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct buffer enough = {0}, patience = {0};
-        good(duration_put_enough(&enough, rows[i].ns));
-        good(duration_put_patience(&patience, rows[i].ns));
-        assert_string_equal(enough.data, rows[i].enough);
-        assert_string_equal(patience.data, rows[i].patience);
-        buffer_deinit(&enough);
-        buffer_deinit(&patience);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -595,7 +565,6 @@ int main(void)
         cmocka_unit_test(test_refused),     cmocka_unit_test(test_failing_workload),
         cmocka_unit_test(test_timeout),     cmocka_unit_test(test_complaints),
         cmocka_unit_test(test_odd_names),   cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_durations),
     };
     return cmocka_run_group_tests(tests, victim_setup, victim_teardown);
 }
