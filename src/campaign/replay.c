@@ -89,13 +89,22 @@ static struct error *compare_plan(const struct replay *replay, uint64_t hash,
                             "injected at the same place");
 }
 
+static bool stopped(const volatile int *flag)
+{
+    return flag != NULL && *flag != 0;
+}
+
+// A run that was ended from outside says nothing of the program, and is not counted.
 static struct error *run_once(const struct replay *replay, struct shooting *shooting,
-                              const struct reference *reference, struct replay_end *end)
+                              const struct reference *reference, const volatile int *at_once,
+                              struct replay_end *end)
 {
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
     _cleanup_(judgement_deinit) struct judgement judgement = {0};
     TRY(shooting_run(shooting, replay->trial.spec, replay->trial.seed,
                      reference_timeout_ns(reference), &run));
+    if (stopped(at_once))
+        return NULL;
     TRY(judge(reference, &run, &judgement));
     if (end->times == 0)
         TRY(compare_plan(replay, run.observation.plan_hash, end));
@@ -138,9 +147,10 @@ static struct error *replay_run(const struct replay *replay, struct store *store
     TRY(compare_circumstances(replay, end));
     TRY(reference_load(&replay->definition.oracle, store, replay->campaign.id, &reference));
     TRY(shooting_new(&replay->definition, replay->injector, &shooting));
+    shooting_watch(shooting, control->at_once, NULL, NULL);
     tell(control, end, times);
-    while (end->times < times && (control->interrupts == NULL || *control->interrupts == 0)) {
-        TRY(run_once(replay, shooting, reference, end));
+    while (end->times < times && !stopped(control->interrupts)) {
+        TRY(run_once(replay, shooting, reference, control->at_once, end));
         tell(control, end, times);
     }
     return NULL;

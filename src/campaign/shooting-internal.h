@@ -31,7 +31,7 @@ struct shooting {
     uint32_t references;       // runs so far
     bool apart;                // from the network of the machine
     struct sandbox_traffic traffic;
-    const volatile int *interrupts;
+    const volatile int *stop; // the steps, when it is not 0
     void (*lingering)(void *data, const char *names);
     void *lingering_data;
 };

@@ -362,6 +362,7 @@ static void add_step(struct life *life, enum step kind, uint64_t timeout_ns)
                                                               : shooting->environment.items,
                                 .input = -1,
                                 .timeout_ns = timeout_ns,
+                                .stop = kind != TEARDOWN ? shooting->stop : NULL,
                                 .data = life};
     if (step.command == NULL)
         return;
@@ -381,7 +382,6 @@ static void add_step(struct life *life, enum step kind, uint64_t timeout_ns)
         step.started = shooting->injector->started != NULL ? workload_started : NULL;
         step.tick = shooting->injector->tick != NULL ? workload_tick : NULL;
         step.overdue = workload_overdue;
-        step.stop = shooting->interrupts;
         step.lingering = shooting->lingering != NULL ? workload_lingering : NULL;
         if (life->server != NULL) {
             server_life_fill(life->server, &step);
@@ -562,10 +562,10 @@ struct error *shooting_follow(struct shooting *shooting, const char *spec, uint6
     return run_shot(shooting, &shot, timeout_ns, ret_run);
 }
 
-void shooting_watch(struct shooting *shooting, const volatile int *interrupts,
+void shooting_watch(struct shooting *shooting, const volatile int *stop,
                     void (*lingering)(void *data, const char *names), void *data)
 {
-    shooting->interrupts = interrupts;
+    shooting->stop = stop;
     shooting->lingering = lingering;
     shooting->lingering_data = data;
 }

@@ -31,8 +31,7 @@ struct progress {
     struct sigaction before[3]; // of `caught`
 };
 
-static volatile int interrupts;
-static volatile sig_atomic_t leading; // a run, in this very process
+static volatile int interrupts, at_once;
 static volatile sig_atomic_t on_terminal;
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
@@ -55,8 +54,9 @@ static void count_interrupt(int number)
     if (interrupts++ == 0 && number == SIGINT)
         tell_interrupt();
     errno = before;
-    // Who leads a run hears of nothing else until it is over.
-    if (interrupts < (leading ? 2 : 3))
+    at_once = interrupts > 1;
+    // Whoever leads a run ends it by itself, with all that it has started, unless it is stuck.
+    if (interrupts < 3)
         return;
     signal(number, SIG_DFL);
     raise(number);
@@ -185,7 +185,6 @@ static struct error *log_line(struct progress *progress, const struct campaign_p
 static void on_progress(void *data, const struct campaign_progress *now)
 {
     struct progress *progress = data;
-    leading = strcmp(now->phase, "reference") == 0 || strcmp(now->phase, "runs") == 0;
     uint64_t time = clock_ns();
     if (progress->quiet || time < progress->next_ns)
         return;
@@ -255,10 +254,10 @@ struct error *progress_new(bool quiet, struct progress **ret_progress)
         .found = on_finding,
         .data = progress,
         .interrupts = &interrupts,
+        .at_once = &at_once,
     };
-    interrupts = 0;
+    interrupts = at_once = 0;
     on_terminal = progress->terminal;
-    leading = 0;
     struct sigaction action = {.sa_handler = count_interrupt};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < CAUGHT; i++) {
