@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "campaign/asleep.h"
 #include "campaign/quote.h"
 #include "campaign/witness.h"
 #include "dwarf/live.h"
@@ -12,7 +13,6 @@
 #include <dirent.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -82,22 +82,6 @@ static bool find_child(pid_t parent, struct process *ret_child)
     return found;
 }
 
-// Whether it does nothing but wait for children, as far as its system call tells.
-static bool waits_for_children(pid_t pid)
-{
-    static const long calls[] = {SYS_wait4, SYS_waitid, SYS_rt_sigsuspend, SYS_pause,
-                                 SYS_rt_sigtimedwait};
-    char path[64], line[256];
-    snprintf(path, sizeof path, "/proc/%d/syscall", (int)pid);
-    if (!read_line(path, line, sizeof line) || !isdigit((unsigned char)line[0]))
-        return false;
-    long call = atol(line);
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (call == calls[i])
-            return true;
-    return false;
-}
-
 // A sleeper with a busy child waits for it, whatever system call it does that with.
 static pid_t find_hanging(pid_t pid)
 {
@@ -105,7 +89,7 @@ static pid_t find_hanging(pid_t pid)
         struct process process, child = {0};
         if (!read_process(pid, &process) || process.state == 'R' || !find_child(pid, &child))
             break;
-        if (!waits_for_children(pid) && child.state != 'R')
+        if (!asleep_for_children(pid) && child.state != 'R')
             break;
         pid = child.pid;
     }

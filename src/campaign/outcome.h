@@ -32,6 +32,7 @@ struct outcome_run {
     bool setup_failed;
     ARRAY(struct artifact) artifacts; // sorted by path; streams first
     struct observation observation;
+    bool wants_terminal;         // was ended since it waited for input from one
     char *remaining;             // processes that still ran then, "sshd, sleep", or NULL
     char *hang_stack, *hang_key; // as the crash's, of a run that was overdue; or NULL
     char *sanitizer; // "AddressSanitizer: heap-use-after-free ...", one complaint per line, or NULL

@@ -101,6 +101,16 @@ static struct error *put_oracle_failure(struct buffer *why, const struct outcome
                           out->kept.size != 0 ? strcspn(out->kept.data, "\n") : 0);
 }
 
+static struct error *put_terminal(struct buffer *why, const struct outcome_run *run)
+{
+    TRY(buffer_printf(why, "the workload waits for somebody to type"));
+    if (run->remaining != NULL)
+        TRY(buffer_printf(why, " (still running: %s)", run->remaining));
+    return buffer_printf(why, ", and trials have no terminal: tell it what to do by its arguments, "
+                              "a script or a batch option; 'script -qec COMMAND /dev/null' gives a "
+                              "terminal to a program that only wants to see one");
+}
+
 static struct error *put_timeout(struct buffer *why, const struct outcome_run *run)
 {
     TRY(buffer_printf(why, "the workload or a process it left behind did not end within %.3g s",
@@ -139,6 +149,8 @@ static struct error *put_failure(struct buffer *why, const struct outcome_run *r
                              run->workload.crowd);
     if (run->service != NULL)
         return put_service(why, run);
+    if (run->wants_terminal)
+        return put_terminal(why, run);
     if (run->workload.end == SANDBOX_TIMEOUT)
         return put_timeout(why, run);
     if (run->workload.end != SANDBOX_EXIT)
@@ -255,8 +267,10 @@ static bool is_about_owners(const struct artifact *err)
 // What programs say that talk to people only.
 static bool is_about_terminal(const struct artifact *err)
 {
-    static const char *const signs[] = {"a terminal", "a tty", "TERM environment", "tcgetattr",
-                                        "Inappropriate ioctl for device"};
+    static const char *const signs[] = {"a terminal",       "a tty",
+                                        "/dev/tty",         "tty get",
+                                        "opening terminal", "TERM environment",
+                                        "tcgetattr",        "Inappropriate ioctl for device"};
     for (size_t i = 0; err != NULL && i < sizeof signs / sizeof *signs; i++)
         if (err->content.size != 0 &&
             memmem(err->content.data, err->content.size, signs[i], strlen(signs[i])) != NULL)

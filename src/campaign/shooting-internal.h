@@ -45,6 +45,7 @@ struct life {
     bool blocked;        // setup or pretest failed
     bool begun;          // the injector was
     bool overdue;        // the workload was
+    unsigned waits;      // looks in a row that found it waiting for a terminal
     bool collected;      // changes were
     struct timespec start;
     struct sandbox_result results[STEPS]; // in the order of `steps`

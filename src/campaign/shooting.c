@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "campaign/asleep.h"
 #include "campaign/complaint.h"
 #include "campaign/evidence.h"
 #include "campaign/hang.h"
@@ -275,6 +276,15 @@ static void workload_lingering(void *data)
         life->shooting->lingering(life->shooting->lingering_data, names);
 }
 
+// Twice in a row, as whoever has waited might be about to go on.
+static bool workload_hopeless(void *data, pid_t pid)
+{
+    struct life *life = data;
+    life->waits = asleep_for_terminal(pid) ? life->waits + 1 : 0;
+    life->run->wants_terminal = life->waits > 1;
+    return life->run->wants_terminal;
+}
+
 struct stricken life_stricken(const struct life *life)
 {
     const struct injector *injector = life->shooting->injector;
@@ -286,6 +296,8 @@ static void workload_overdue(void *data, pid_t pid)
 {
     struct life *life = data;
     life->run->remaining = hang_names();
+    if (life->run->wants_terminal)
+        return; // it is known what it waits for
     const struct stricken stricken = life_stricken(life);
     hang_look(pid, sandbox_root(life->shooting->sandbox), &stricken, &life->run->hang_stack,
               &life->run->hang_key);
@@ -383,6 +395,7 @@ static void add_step(struct life *life, enum step kind, uint64_t timeout_ns)
         step.tick = shooting->injector->tick != NULL ? workload_tick : NULL;
         step.overdue = workload_overdue;
         step.lingering = shooting->lingering != NULL ? workload_lingering : NULL;
+        step.hopeless = shooting->lingering != NULL ? workload_hopeless : NULL;
         if (life->server != NULL) {
             server_life_fill(life->server, &step);
             step.started = life_server_started;

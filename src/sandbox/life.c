@@ -16,6 +16,7 @@
 #define SHORT_PATIENCE 100000ull
 #define LONG_PATIENCE  10000000ull
 #define LINGERING_NS   3000000000ull
+#define HOPE_NS        1000000000ull
 #define STOP_PATIENCE  100000000ull // a signal that comes just before the wait does not end it
 
 struct life {
@@ -36,9 +37,10 @@ struct running {
     uint64_t start, tick, deadline; // tick and deadline: ns after the start
     uint64_t patience;
     struct branch branch;
-    uint64_t ran;  // ns that the command itself had run when it last branched
-    uint64_t gone; // ns after the start when the command was seen to have ended; 0: not yet
-    bool told;     // that others have not
+    uint64_t ran;   // ns that the command itself had run when it last branched
+    uint64_t gone;  // ns after the start when the command was seen to have ended; 0: not yet
+    bool told;      // that others have not
+    uint64_t asked; // ns after the start when there was hope
 };
 
 static struct error *read_captures(struct life *life)
@@ -223,6 +225,15 @@ static void watch_lingering(struct running *running, uint64_t now)
     running->step->lingering(running->step->data);
 }
 
+static bool is_hopeless(struct running *running, uint64_t now)
+{
+    const struct sandbox_step *step = running->step;
+    if (step->hopeless == NULL || running->progress.command_gone || now - running->asked < HOPE_NS)
+        return false;
+    running->asked = now;
+    return step->hopeless(step->data, running->pid);
+}
+
 static struct error *watch_step(struct running *running)
 {
     struct life *life = running->life;
@@ -239,7 +250,7 @@ static struct error *watch_step(struct running *running)
         uint64_t now = clock_ns() - running->start;
         TRY(crowd_look(&life->sandbox->crowd, now, &life->sandbox->direct.spared,
                        &running->result->crowd));
-        if (is_stopped(running) || running->result->crowd != 0 ||
+        if (is_stopped(running) || running->result->crowd != 0 || is_hopeless(running, now) ||
             (now >= limit_of(running) && !running->branch.active))
             return end_overdue(running);
         if (now >= limit_of(running))
