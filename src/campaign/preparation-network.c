@@ -23,16 +23,38 @@ static bool takes_ports(const struct preparation *preparation)
            injector->takes_ports(shooting_injector(preparation->shooting));
 }
 
-static struct error *remark(struct preparation *preparation, const char *trouble)
+#define PORTS    "where those that run at a time may take each other's ports (--jobs 1)"
+#define SERVICES "and what they ask of its services is real (--private-network keeps them apart)"
+
+static struct error *remark(struct preparation *preparation, const char *trouble,
+                            const char *consequence)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(buffer_printf(&text,
-                      "in a network of its own the workload %s; so trials share this machine's, "
-                      "where those that run at a time may take each other's ports (--jobs 1)",
-                      trouble));
+                      "in a network of its own the workload %s; so trials share this machine's, %s",
+                      trouble, consequence));
     free(preparation->network_remark);
     preparation->network_remark = TAKE(text.data);
     return NULL;
+}
+
+// Whether anybody can be connected to on this machine: a socket in state 10, as of Linux' tables.
+static bool is_listened(const char *path)
+{
+    char line[256];
+    unsigned state;
+    _cleanup_fclose_ FILE *file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, " %*u: %*s %*s %x", &state) == 1 && state == 10)
+            return true;
+    return false;
+}
+
+// Nobody in the network is there to be asked, but outside somebody may be.
+static bool misses_service(const struct preparation *preparation, struct sandbox_traffic traffic)
+{
+    return traffic.refused && !traffic.served && !takes_ports(preparation) &&
+           (is_listened("/proc/net/tcp") || is_listened("/proc/net/tcp6"));
 }
 
 static struct error *begin_again(struct preparation *preparation, struct reference *reference)
@@ -52,13 +74,16 @@ struct error *network_decide(struct preparation *preparation, struct reference *
     preparation->trying_network = false;
     bool used = traffic.inward || takes_ports(preparation);
     bool fit = reference_is_as_expected(reference);
+    bool missing = misses_service(preparation, traffic);
     if (!fit && reference_is_late(reference) && !used && !traffic.outward)
         return NULL; // waiting again would take as long
     if (!fit)
-        TRY(remark(preparation, "fails"));
+        TRY(remark(preparation, "fails", PORTS));
     else if (traffic.outward && used)
-        TRY(remark(preparation, "does not reach all that it asks for"));
-    *ret_again = !fit || traffic.outward;
+        TRY(remark(preparation, "does not reach all that it asks for", PORTS));
+    else if (missing)
+        TRY(remark(preparation, "is refused by localhost, where nobody else is", SERVICES));
+    *ret_again = !fit || traffic.outward || missing;
     if (*ret_again)
         return begin_again(preparation, reference);
     if (used)

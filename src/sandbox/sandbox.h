@@ -137,6 +137,8 @@ const char *sandbox_directory(const struct sandbox *sandbox);
 struct sandbox_traffic {
     bool inward;  // something was sent to itself
     bool outward; // to others, who could not be reached
+    bool refused; // a connection to itself
+    bool served;  // it answered itself: took a connection or a datagram
 };
 struct sandbox_traffic sandbox_traffic(const struct sandbox *sandbox);
 

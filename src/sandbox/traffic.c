@@ -27,14 +27,17 @@ static uint64_t counter_in_columns(char *names, char *numbers, const char *wante
     return name != NULL && number != NULL ? strtoull(number, NULL, 10) : 0;
 }
 
-static uint64_t counter_of_4(pid_t pid, const char *wanted)
+// `kind` is "Ip", "Tcp" or "Udp".
+static uint64_t counter_of_4(pid_t pid, const char *kind, const char *wanted)
 {
     _cleanup_fclose_ FILE *file = open_counters(pid, "snmp");
     char names[1024], numbers[1024];
-    if (file == NULL || fgets(names, sizeof names, file) == NULL ||
-        fgets(numbers, sizeof numbers, file) == NULL || strncmp(names, "Ip:", 3) != 0)
-        return 0;
-    return counter_in_columns(names, numbers, wanted);
+    size_t size = strlen(kind);
+    while (file != NULL && fgets(names, sizeof names, file) != NULL &&
+           fgets(numbers, sizeof numbers, file) != NULL)
+        if (strncmp(names, kind, size) == 0 && names[size] == ':')
+            return counter_in_columns(names, numbers, wanted);
+    return 0;
 }
 
 static uint64_t counter_of_6(pid_t pid, const char *wanted)
@@ -54,7 +57,15 @@ struct sandbox_traffic sandbox_traffic(const struct sandbox *sandbox)
     pid_t init = sandbox->overlay != NULL ? sandbox->overlay->init : 0;
     if (!sandbox->network || init <= 0)
         return traffic;
-    traffic.inward = counter_of_4(init, "InReceives") + counter_of_6(init, "Ip6InReceives") != 0;
-    traffic.outward = counter_of_4(init, "OutNoRoutes") + counter_of_6(init, "Ip6OutNoRoutes") != 0;
+    traffic.inward =
+        counter_of_4(init, "Ip", "InReceives") + counter_of_6(init, "Ip6InReceives") != 0;
+    traffic.outward =
+        counter_of_4(init, "Ip", "OutNoRoutes") + counter_of_6(init, "Ip6OutNoRoutes") != 0;
+    // Those of TCP are of both versions of IP.
+    traffic.refused = counter_of_4(init, "Tcp", "AttemptFails") != 0;
+    traffic.served = counter_of_4(init, "Tcp", "PassiveOpens") +
+                         counter_of_4(init, "Udp", "InDatagrams") +
+                         counter_of_6(init, "Udp6InDatagrams") !=
+                     0;
     return traffic;
 }

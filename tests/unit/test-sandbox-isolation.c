@@ -376,8 +376,14 @@ static void what_a_network_is_used_for(void **state)
     struct sandbox_traffic other = traffic_of(
         sandbox, "perl -MIO::Socket::INET -e 'IO::Socket::INET->new(\"192.0.2.1:80\"); print $!'",
         "Network is unreachable");
-    assert_true(!idle.inward && !idle.outward);
-    assert_true(self.inward && !self.outward);
+    struct sandbox_traffic served = traffic_of(
+        sandbox,
+        "perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => \"127.0.0.1:1025\", "
+        "Listen => 1); print IO::Socket::INET->new(\"127.0.0.1:1025\") ? \"met\" : $!'",
+        "met");
+    assert_true(!idle.inward && !idle.outward && !idle.refused && !idle.served);
+    assert_true(self.inward && !self.outward && self.refused && !self.served);
+    assert_true(served.inward && served.served && !served.refused);
     assert_true(other.outward);
     char network[64] = "", script[160];
     assert_true(readlink("/proc/self/ns/net", network, sizeof network - 1) > 0);
