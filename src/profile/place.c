@@ -53,6 +53,15 @@ bool place_of_argument(unsigned number, struct place *ret_place)
     return true;
 }
 
+bool place_of_system_argument(unsigned number, struct place *ret_place)
+{
+    if (!place_of_argument(number, ret_place))
+        return false;
+    if (number == 3)
+        ret_place->reg = 10; // the instruction itself overwrites rcx
+    return true;
+}
+
 static struct step lost(void)
 {
     return (struct step){.kind = STEP_LOST};

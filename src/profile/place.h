@@ -30,6 +30,7 @@ bool place_of_memory(const struct flow_image *image, const struct flow_block *bl
 int place_argument(struct place place);
 // Where argument `number` is handed over; false if that is not in a register.
 bool place_of_argument(unsigned number, struct place *ret_place);
+bool place_of_system_argument(unsigned number, struct place *ret_place); // to a system call
 
 enum step_kind {
     STEP_SAME,      // the instruction does not concern the place

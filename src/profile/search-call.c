@@ -226,8 +226,9 @@ static struct error *go_through_pointed(struct search *search, const struct stor
 
 // ---- calls ----
 
-struct error *search_go_through(struct search *search, const struct story *story,
-                                const struct way *way, uint32_t at)
+struct error *search_go_through_when(struct search *search, const struct story *story,
+                                     const struct way *way, uint32_t at,
+                                     const struct known *condition)
 {
     if (way->result.kind == VALUE_POINTED)
         return go_through_pointed(search, story, way, at);
@@ -250,11 +251,18 @@ struct error *search_go_through(struct search *search, const struct story *story
     if (way->effect_count != 0 && story_is_near(&next) && !search->world->results_only &&
         !search->coarse)
         add_effects(search, &next, way, at);
-    struct place place;
-    if (way->conditional && place_of_argument(way->argument, &place))
-        story_add_known(&next, &(struct known){.place = place, .bounds = way->when});
+    if (condition != NULL)
+        story_add_known(&next, condition);
     next.at = at;
     return search_push(search, &next);
+}
+
+struct error *search_go_through(struct search *search, const struct story *story,
+                                const struct way *way, uint32_t at)
+{
+    struct known condition = {.bounds = way->when};
+    bool told = way->conditional && place_of_argument(way->argument, &condition.place);
+    return search_go_through_when(search, story, way, at, told ? &condition : NULL);
 }
 
 // The one way of a function that is called for its effects.

@@ -135,6 +135,10 @@ bool story_asks_result(const struct story *story);
 // One of the callee's ways is part of this story.
 struct error *search_go_through(struct search *search, const struct story *story,
                                 const struct way *way, uint32_t at);
+// Likewise, and only if this is true in front of the call; or NULL.
+struct error *search_go_through_when(struct search *search, const struct story *story,
+                                     const struct way *way, uint32_t at,
+                                     const struct known *condition);
 
 // search-system-call.c.
 struct error *search_step_system_call(struct search *search, struct story *story, uint32_t at,

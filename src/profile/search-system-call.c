@@ -61,20 +61,22 @@ static struct error *fail_system_call(struct search *search, const struct story 
 {
     struct way failed = {.result = {.kind = VALUE_ERRORS, .negative = true}, .fails = true};
     const struct system_call_case *narrow = search->coarse ? NULL : system_call_case(number);
+    struct known condition;
     struct story next;
     story_copy(&next, story);
-    if (narrow != NULL && error_set_has(errors, narrow->error)) {
+    bool told = narrow != NULL && error_set_has(errors, narrow->error) &&
+                place_of_system_argument(narrow->argument, &condition.place);
+    if (told) {
         struct error_set one = {0};
         error_set_add(&one, narrow->error);
         TRY(error_sets_put(search->world->sets, &one, &failed.result.set));
-        next.narrowed = failed.conditional = true;
-        failed.argument = narrow->argument;
-        failed.when = (struct bounds){.low = narrow->value, .high = narrow->value};
-        TRY(search_go_through(search, &next, &failed, at));
-        failed.when.outside = true;
+        next.narrowed = true;
+        condition.bounds = (struct bounds){.low = narrow->value, .high = narrow->value};
+        TRY(search_go_through_when(search, &next, &failed, at, &condition));
+        condition.bounds.outside = true;
     }
     TRY(error_sets_put(search->world->sets, errors, &failed.result.set));
-    return search_go_through(search, &next, &failed, at);
+    return search_go_through_when(search, &next, &failed, at, told ? &condition : NULL);
 }
 
 struct error *search_step_system_call(struct search *search, struct story *story, uint32_t at,

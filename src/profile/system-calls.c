@@ -71,10 +71,12 @@ const struct error_set *system_call_errors(const void *data, int64_t number)
 // mmap(2): memory without a file has no file's errors. EINVAL would be the caller's mistake, and
 // EAGAIN and EPERM are about locked memory and seals. mprotect(2): who makes memory readable and
 // writable uses what was reserved before; EACCES is about files that were opened for less, EINVAL
-// again a mistake.
+// again a mistake. mremap(2), which may move memory: wrong addresses are mistakes, too, and EAGAIN
+// is about locked memory.
 static const struct system_call_case cases[] = {
     {SYS_mmap, 4, -1, ENOMEM},
     {SYS_mprotect, 2, PROT_READ | PROT_WRITE, ENOMEM},
+    {SYS_mremap, 3, MREMAP_MAYMOVE, ENOMEM},
 };
 
 const struct system_call_case *system_call_case(int64_t number)

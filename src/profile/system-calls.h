@@ -24,7 +24,7 @@ int64_t system_call_at(size_t index);
 // Calls that have fewer errors when an argument (from 0) is a certain number. NULL if it is none.
 struct system_call_case {
     int64_t number;
-    uint8_t argument; // one that system calls and functions take in the same register
+    uint8_t argument;
     int64_t value;
     uint8_t error; // the only one there is then
 };

@@ -64,6 +64,11 @@ static void test_memory(void **state)
     assert_int_equal(access->argument, 2);
     assert_int_equal(access->value, PROT_READ | PROT_WRITE);
     assert_int_equal(access->error, ENOMEM);
+    const struct system_call_case *moved = system_call_case(SYS_mremap);
+    assert_non_null(moved);
+    assert_int_equal(moved->argument, 3);
+    assert_int_equal(moved->value, MREMAP_MAYMOVE);
+    assert_int_equal(moved->error, ENOMEM);
     assert_null(system_call_case(SYS_read));
     assert_false(error_set_has(system_call_errors(NULL, SYS_mmap), EINTR));
     assert_false(error_set_has(system_call_errors(NULL, SYS_mprotect), EINTR));
