@@ -1,24 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Servers with and without interception in one and the same process. Two processes of the same
 program differ by several per cent from where they happen to lie in memory; one process that is
-switched on and off does not. Off, every reference to an intercepted function leads to the function
+switched on and off does not. A client of our own (pages.c) asks for pages and does the switching,
+many times a second, as the machine has better and worse moments. Off, every reference to an intercepted function leads to the function
 itself again, and that no call is intercepted then is checked. What the runtime sees for its own sake
 (mutexes where a rule asks for them, signals, new processes) stays: with a page of Apache, one mutex
 that is locked and unlocked, and with PHP nine questions about signals."""
 
 import os
-import random
 import struct
 import subprocess
 import sys
 
-from servers import Clusters, cpu_seconds, evaluations
+from servers import Clusters, evaluations
 
 RUNTIME = "ordeal-runtime.so"
 # As src/runtime/runtime.h has them.
-STUB_SIZE, SLOT_ORIGINAL = 128, 16
-SLOT = struct.Struct("<Q40xQ8x")  # its count of calls, and the function that has it; 0: it is free
-SLOTS_AT_A_TIME = 64
+STUB_SIZE, SLOT_SIZE = 128, 64
+SLOT_ORIGINAL = 16  # a slot begins with its count of calls
 WORD = struct.Struct("<Q")
 
 
@@ -26,7 +25,7 @@ class Switch:
     """The references of a process to stubs of the runtime in its modules' tables."""
 
     def __init__(self, pid, runtime):
-        self.memory = open(f"/proc/{pid}/mem", "r+b", buffering=0)
+        self.memory = open(f"/proc/{pid}/mem", "rb", buffering=0)
         with open(f"/proc/{pid}/maps", encoding="utf-8") as file:
             mappings = [self.mapping(line) for line in file]
         base = min(low for low, _, _, path in mappings if os.path.basename(path) == RUNTIME)
@@ -56,26 +55,16 @@ class Switch:
     def scan(self, low, high):
         for number, (word,) in enumerate(WORD.iter_unpack(self.read(low, high - low))):
             if word in self.stubs:
-                slot = self.slots + SLOT.size * self.stubs.index(word)
+                slot = self.slots + SLOT_SIZE * self.stubs.index(word)
                 original, = WORD.unpack(self.read(slot + SLOT_ORIGINAL, WORD.size))
                 self.references.append((low + WORD.size * number, word, original))
 
-    def set(self, on):
-        for address, stub, original in self.references:
-            # Whatever else is there by now is the program's own.
-            if WORD.unpack(self.read(address, WORD.size))[0] in (stub, original):
-                self.memory.seek(address)
-                self.memory.write(WORD.pack(stub if on else original))
-
-    def calls(self):
-        """How many have been intercepted so far."""
-        total, at = 0, self.slots
-        while True:
-            for count, function in SLOT.iter_unpack(self.read(at, SLOT.size * SLOTS_AT_A_TIME)):
-                if function == 0:
-                    return total
-                total += count
-            at += SLOT.size * SLOTS_AT_A_TIME
+    def text(self):
+        """As the client wants it: the references, and where intercepted calls are counted."""
+        numbers = sorted({self.stubs.index(stub) for _, stub, _ in self.references})
+        return "".join(f"reference {address:x} {original:x} {stub:x}\n"
+                       for address, stub, original in self.references) + \
+            "".join(f"calls {self.slots + SLOT_SIZE * number:x}\n" for number in numbers)
 
 
 def symbols_of(path):
@@ -86,69 +75,59 @@ def symbols_of(path):
 
 class SwitchedComparison:
     """Variants of a server, each against itself. start(name) gives a Server whose last process does
-    the work, load(server, amount) seconds. A round puts two slices of load on every server, switched
-    on and off, all in a new order each time; servers are started anew every epoch."""
+    the work, load(server, amount) warms it up, ask(server, worker, groups, seed) is the command of
+    the client. Servers are started anew every epoch."""
 
-    def __init__(self, variants, start, load, amount, warm_up, runtime):
-        self.variants, self.start, self.load = variants, start, load
-        self.amount, self.warm_up, self.runtime = amount, warm_up, runtime
-        self.rounds = {name: [] for name in variants}  # by epoch: {on: (seconds, processor seconds)}
-        self.asked = {name: 0 for name in variants}  # per unit of load
+    ON, OFF, OFF_AGAIN = range(3)  # the client's columns, each a time and a processor time
 
-    def slice(self, server, switch, worker, on):
-        # Where the processor comes from another server, it is to be warm again.
-        switch.set(on)
-        calls = switch.calls()
-        self.load(server, self.warm_up // 10)
-        before = cpu_seconds(worker)
-        seconds = self.load(server, self.amount)
-        used = cpu_seconds(worker) - before
-        calls = switch.calls() - calls
-        if (calls != 0) != on:
-            raise SystemExit(f"{server.name}: {calls} calls were intercepted, switched "
-                             f"{'on' if on else 'off'}")
-        return seconds / self.amount, used / self.amount
+    def __init__(self, variants, start, load, ask, requests, warm_up, runtime):
+        self.variants, self.start, self.load, self.ask = variants, start, load, ask
+        self.requests, self.warm_up, self.runtime = requests, warm_up, runtime
+        self.groups = {name: [] for name in variants}  # by epoch: [(time, processor time) by arm]
+        self.asked = {name: 0 for name in variants}  # per request
 
-    def epoch(self, rounds):
-        servers, parts = {}, []
+    def epoch(self, name, groups, seed):
+        server = self.start(name)
         try:
-            for name in self.variants:
-                servers[name] = server = self.start(name)
-                self.load(server, self.warm_up)
-                worker = server.pids()[-1]
-                parts.append((name, server, Switch(worker, self.runtime), worker))
-                self.rounds[name].append([])
-            for _ in range(rounds):
-                for name, *part in random.sample(parts, len(parts)):
-                    self.rounds[name][-1].append(
-                        {on: self.slice(*part, on) for on in random.sample((False, True), 2)})
+            self.load(server, self.warm_up)
+            worker = server.pids()[-1]
+            references = Switch(worker, self.runtime).text()
+            done = subprocess.run(self.ask(server, worker, groups, seed), input=references,
+                                  stdout=subprocess.PIPE, text=True)
+            if done.returncode != 0:
+                raise SystemExit(f"{server.name}: the client ended with {done.returncode}")
         finally:
-            rules = {name: server.stop() for name, server in servers.items()}
-        for name in servers:
-            self.asked[name] = evaluations(rules[name]) / (
-                self.warm_up + rounds * (self.amount + self.warm_up // 10))
+            rules = server.stop()
+        lines = [list(map(int, line.split())) for line in done.stdout.splitlines()]
+        self.groups[name].append([list(zip(line[::2], line[1::2])) for line in lines])
+        self.asked[name] = evaluations(rules) / (self.warm_up + groups * self.requests)
 
-    def run(self, epochs, rounds, title):
+    def run(self, epochs, groups, title):
         for number in range(epochs):
-            self.epoch(rounds)
+            for name in self.variants:
+                self.epoch(name, groups, number + 1)
             if sys.stderr.isatty():
-                print(f"\r  {title}: epoch {number + 1}/{epochs} ", end="\r", file=sys.stderr)
+                print(f"\r  {title}: start {number + 1}/{epochs} ", end="\r", file=sys.stderr)
 
     def clusters(self, name, value):
-        return Clusters([value(pair[True], pair[False]) for pair in epoch]
-                        for epoch in self.rounds[name])
+        return Clusters([value(group) for group in epoch] for epoch in self.groups[name])
+
+    def added(self, name, arm, style):
+        """Per cent of time, and microseconds of processor time, more than switched off."""
+        time = self.clusters(name, lambda group: (group[arm][0] / group[self.OFF][0] - 1) * 100)
+        cpu = self.clusters(name, lambda group: (group[arm][1] - group[self.OFF][1]) / 1000)
+        return time.text(style), cpu.text(style)
 
     def rows(self, article):
-        """Name, rate without, per cent of time added, microseconds of processor time without and
-        added, the article's figure, triggerings per unit and second."""
+        """Name, microseconds of a request without, per cent added, the same of nothing; processor
+        time likewise; the article's figure, triggerings per request and second."""
         rows = []
         for name in self.variants:
-            rate = 1e6 / self.clusters(name, lambda on, off: off[0] * 1e6).middle
-            added = self.clusters(name, lambda on, off: (on[0] / off[0] - 1) * 100)
-            cpu = self.clusters(name, lambda on, off: off[1] * 1e6).middle
-            more = self.clusters(name, lambda on, off: (on[1] - off[1]) * 1e6)
+            took = self.clusters(name, lambda group: group[self.OFF][0] / 1000).middle
+            cpu = self.clusters(name, lambda group: group[self.OFF][1] / 1000).middle
+            added, more = self.added(name, self.ON, "{:+.2f}")
+            noise, more_noise = self.added(name, self.OFF_AGAIN, "{:+.2f}")
             asked = self.asked[name]
-            rows.append([name, f"{rate:,.0f}", added.text("{:+.2f}"), f"{cpu:,.1f}",
-                         more.text("{:+.2f}"), article.get(name, ""), f"{asked:.1f}",
-                         f"{asked * rate:,.0f}"])
+            rows.append([name, f"{took:,.1f}", added, noise, f"{cpu:,.1f}", more, more_noise,
+                         article.get(name, ""), f"{asked:.1f}", f"{asked / took * 1e6:,.0f}"])
         return rows
