@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/types.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,12 +34,36 @@ _Noreturn static void become(const struct child *child, const struct handlers *b
     if (nothing >= 0)
         dup2(nothing, STDOUT_FILENO);
     restore(before);
-    execvpe(child->command[0], child->command,
-            child->environment != NULL ? child->environment : environ);
+    if (child->loaded == NULL || ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
+        execvpe(child->command[0], child->command,
+                child->environment != NULL ? child->environment : environ);
     int code = errno;
     ssize_t written = write(report, &code, sizeof code);
     (void)written;
     _exit(127);
+}
+
+static int wait_for(pid_t process)
+{
+    int status = 0;
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+// *ret_status is how it ended meanwhile, if it did not get as far as that.
+static struct error *lead(const struct child *child, pid_t process, int *ret_status)
+{
+    *ret_status = wait_for(process);
+    if (!WIFSTOPPED(*ret_status))
+        return NULL;
+    struct error *error = child->loaded(child->data, process);
+    if (error != NULL)
+        kill(process, SIGKILL);
+    else
+        ptrace(PTRACE_DETACH, process, NULL, NULL);
+    *ret_status = wait_for(process);
+    return error;
 }
 
 struct error *child_run(const struct child *child, int *ret_status)
@@ -57,11 +81,20 @@ struct error *child_run(const struct child *child, int *ret_status)
     // Nothing comes of a command that is started.
     ssize_t size = process > 0 ? read(report[0], &code, sizeof code) : 0;
     close(report[0]);
-    while (process > 0 && waitpid(process, &status, 0) < 0 && errno == EINTR)
-        ;
+    struct error *error = NULL;
+    if (process > 0 && child->loaded != NULL && size == 0)
+        error = lead(child, process, &status);
+    else if (process > 0)
+        status = wait_for(process);
     restore(&before);
     if (process < 0 || size == sizeof code)
         return error_from_errno(code, "cannot run %s", child->command[0]);
-    *ret_status = status;
-    return NULL;
+    if (error == NULL)
+        *ret_status = status;
+    return error;
+}
+
+int child_exit_status(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

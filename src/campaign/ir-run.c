@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "campaign/ir-internal.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 static void freep_armed(struct armed **armed)
@@ -35,7 +34,8 @@ static struct error *run_with(const struct ir_run *run, const struct cover_file 
     TRY(armed_prepare(armed, &options));
     TRY(armed_begin(armed, ""));
     int status = 0;
-    const struct child child = {run->command, armed_environment(armed), run->silent};
+    const struct child child = {
+        .command = run->command, .environment = armed_environment(armed), .silent = run->silent};
     struct error *error = child_run(&child, &status);
     struct error *other = armed_end(armed, &view);
     if (error == NULL)
@@ -43,7 +43,7 @@ static struct error *run_with(const struct ir_run *run, const struct cover_file 
     else
         error_free(other);
     if (error == NULL)
-        *ret_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        *ret_status = child_exit_status(status);
     return error;
 }
 

@@ -2,6 +2,7 @@
 // See server-life.h.
 #include "campaign/server-life.h"
 
+#include "base/child.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "campaign/hang.h"
@@ -170,7 +171,7 @@ struct error *server_life_cut(const struct server_load *load, bool to_end,
 
 int server_load_status(const struct server_load *load)
 {
-    return WIFSIGNALED(load->status) ? 128 + WTERMSIG(load->status) : WEXITSTATUS(load->status);
+    return child_exit_status(load->status);
 }
 
 static const char *phase_word(enum server_phase phase)

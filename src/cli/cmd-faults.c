@@ -2,6 +2,7 @@
 // ordeal faults: the software faults inside a program: list, enable, disable, check them.
 #include "cli/registry.h"
 
+#include "base/child.h"
 #include "base/cleanup.h"
 #include "campaign/ir-run.h"
 #include "cli/faults-counted.h"
@@ -11,9 +12,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 
 struct settings {
     struct option_list types, files, functions;
@@ -225,16 +224,6 @@ static struct error *change(const struct settings *settings, char **operands, bo
 
 // ---- run ----
 
-static struct error *wait_for(pid_t process, int *ret_status)
-{
-    int status;
-    while (waitpid(process, &status, 0) < 0)
-        if (errno != EINTR)
-            return error_from_errno(errno, "cannot wait for the command");
-    *ret_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    return NULL;
-}
-
 // A library is not there yet when its program starts: the runtime waits for it.
 static struct error *start_in(const char *binary, char **faults, char **command, int *ret_status)
 {
@@ -275,10 +264,10 @@ static struct error *start(const struct settings *settings, char **operands, int
     if (enabled == NULL)
         return error_no_memory();
     TRY(choose(&image, operands, true, enabled));
-    pid_t process;
-    TRY(process_start(command, &image, enabled, &process));
-    signal(SIGINT, SIG_IGN); // the command's to decide, which must not inherit this
-    return wait_for(process, ret_status);
+    int status;
+    TRY(process_run(command, &image, enabled, &status));
+    *ret_status = child_exit_status(status);
+    return NULL;
 }
 
 // ---- verify ----

@@ -131,9 +131,10 @@ struct process_report {
 struct error *process_enable(int process, struct image *image, const bool *enabled, bool add,
                              struct process_report *ret_report);
 
-// Starts a command whose program is the image, with these enabled from its first instruction on.
-struct error *process_start(char *const *command, struct image *image, const bool *enabled,
-                            pid_t *ret_process);
+// Runs a command whose program is the image, with these enabled from its first instruction on;
+// *ret_status is what waitpid() says.
+struct error *process_run(char *const *command, struct image *image, const bool *enabled,
+                          int *ret_status);
 
 // ---- checking ----
 

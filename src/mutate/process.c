@@ -4,6 +4,7 @@
 // inside one; that is checked all the same.
 #include "mutate/image.h"
 
+#include "base/child.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 
@@ -11,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -254,35 +254,24 @@ static struct error *arm(pid_t process, struct image *image, const bool *enabled
     return put_patches(memory, &patches, bias);
 }
 
-static void become(char *const *command)
+struct start {
+    struct image *image;
+    const bool *enabled;
+};
+
+static struct error *arm_loaded(void *data, pid_t process)
 {
-    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
-        execvp(command[0], command);
-    _exit(127);
+    const struct start *start = data;
+    return arm(process, start->image, start->enabled);
 }
 
-struct error *process_start(char *const *command, struct image *image, const bool *enabled,
-                            pid_t *ret_process)
+struct error *process_run(char *const *command, struct image *image, const bool *enabled,
+                          int *ret_status)
 {
-    pid_t process = fork();
-    if (process < 0)
-        return error_from_errno(errno, "cannot start %s", command[0]);
-    if (process == 0)
-        become(command);
-    int status;
-    while (waitpid(process, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (!WIFSTOPPED(status))
-        return error_new("cannot start %s", command[0]);
-    struct error *error = arm(process, image, enabled);
-    if (error != NULL) {
-        kill(process, SIGKILL);
-        waitpid(process, &status, 0);
-        return error;
-    }
-    ptrace(PTRACE_DETACH, process, NULL, NULL);
-    *ret_process = process;
-    return NULL;
+    struct start start = {image, enabled};
+    return child_run(
+        &(const struct child){.command = command, .loaded = arm_loaded, .data = &start},
+        ret_status);
 }
 
 struct error *process_enable(int process, struct image *image, const bool *enabled, bool add,
