@@ -146,6 +146,13 @@ static bool is_moved(const struct walk *walk, int directory)
            fgetxattr(directory, "trusted.overlay.redirect", NULL, 0) > 0;
 }
 
+// There is a descriptor for every level. What is deeper is far below something that the trial made,
+// and that is told.
+static bool is_too_deep(const struct sides *sides)
+{
+    return errno == EMFILE && sides->lower < 0;
+}
+
 static struct error *descend(struct walk *walk, const struct sides *sides, const char *name,
                              const char *path, const char *open)
 {
@@ -154,6 +161,8 @@ static struct error *descend(struct walk *walk, const struct sides *sides, const
         sides->lower < 0
             ? -1
             : openat(sides->lower, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (upper < 0 && is_too_deep(sides))
+        return NULL;
     if (upper < 0)
         return error_from_errno(errno, "cannot look into %s of a trial", path);
     if (!sides->whole && is_moved(walk, upper)) {
@@ -224,6 +233,9 @@ static struct error *each_name(struct walk *walk, const struct sides *sides, int
         int code = errno;
         if (copy >= 0)
             close(copy);
+        errno = code;
+        if (is_too_deep(sides))
+            return NULL;
         return error_from_errno(code, "cannot list %s of a trial", sides->path);
     }
     struct error *error = NULL;
