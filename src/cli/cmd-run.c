@@ -204,5 +204,6 @@ const struct command cmd_run = {
     .least = 1,
     .most = UINT32_MAX,
     .command_follows = true,
+    .plain = true,
     .run = run,
 };

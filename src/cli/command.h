@@ -58,6 +58,7 @@ struct command {
     bool command_follows;     // operands are a command with options of its own
     bool passes_options;      // what is no option of ours is an operand, and so is all after it
     bool keeps_separator;     // "--" stays among the operands, to tell what stands before and after
+    bool plain;               // needs no mathematics.h, which for others is loaded first
     const char *const *words; // operands that have a fixed spelling, ends with NULL; or NULL
     // Sets *ret_status to the exit status. The settings start zeroed and are freed by the caller.
     struct error *(*run)(const void *settings, char **operands, int *ret_status);

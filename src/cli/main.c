@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "cli/commit.h"
+#include "cli/mathematics.h"
 #include "report/text.h"
 
 #include <stdlib.h>
@@ -31,9 +32,11 @@ static struct error *run_command(const struct command *command, char **arguments
     if (error == NULL && help) {
         struct buffer text = {0};
         error = print(help_command(command, &text), &text);
-    } else if (error == NULL) {
-        error = command->run(settings, operands, ret_status);
+    } else if (error == NULL && !command->plain) {
+        error = mathematics_need();
     }
+    if (error == NULL && !help)
+        error = command->run(settings, operands, ret_status);
     options_deinit(command, settings);
     return error;
 }

@@ -172,19 +172,19 @@ static bool has_capabilities(const char *path)
 }
 
 // The kernel's rule for AT_SECURE: the new effective ids differ from the real ones, or somebody who
-// is not root gains capabilities.
+// is not root gains capabilities; and nothing keeps it from granting them.
 static bool runs_secure(const char *path)
 {
     struct stat status;
     struct statvfs mount;
-    if (stat(path, &status) != 0 || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ||
-        (statvfs(path, &mount) == 0 && (mount.f_flag & ST_NOSUID) != 0))
+    if (stat(path, &status) != 0)
         return false;
-    if ((status.st_mode & S_ISUID) != 0 && status.st_uid != getuid())
-        return true;
-    if ((status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && status.st_gid != getgid())
-        return true;
-    return getuid() != 0 && has_capabilities(path);
+    bool gains = ((status.st_mode & S_ISUID) != 0 && status.st_uid != getuid()) ||
+                 ((status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+                  status.st_gid != getgid()) ||
+                 (getuid() != 0 && has_capabilities(path));
+    return gains && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
+           (statvfs(path, &mount) != 0 || (mount.f_flag & ST_NOSUID) == 0);
 }
 
 struct error *elf_find_program(const char *command, struct elf_program *ret_program)

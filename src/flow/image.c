@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "flow/internal.h"
+#include "isa/need.h"
 
 #include <stdlib.h>
 
@@ -14,6 +15,7 @@ static void image_closep(struct flow_image **image)
 
 struct error *flow_image_open(const struct elf_object *object, struct flow_image **ret_image)
 {
+    TRY(isa_need());
     _cleanup_(image_closep) struct flow_image *image = calloc(1, sizeof *image);
     if (image == NULL)
         return error_no_memory();

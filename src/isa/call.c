@@ -2,17 +2,18 @@
 // See call.h.
 #include "isa/call.h"
 
-#include <Zydis/Zydis.h>
+#include "isa/zydis.h"
 
 #define SHORTEST_CALL 2 // call rax
 
 static bool decode(const void *bytes, size_t size, ZydisDecodedInstruction *ret_instruction)
 {
+    const struct zydis *library = zydis();
     ZydisDecoder decoder;
-    return ZYAN_SUCCESS(
-               ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) &&
+    return library != NULL &&
            ZYAN_SUCCESS(
-               ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, size, ret_instruction));
+               library->init(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) &&
+           ZYAN_SUCCESS(library->decode_head(&decoder, NULL, bytes, size, ret_instruction));
 }
 
 size_t isa_call_length(const void *bytes, size_t size)

@@ -2,7 +2,7 @@
 // See copy.h.
 #include "isa/copy.h"
 
-#include <Zydis/Zydis.h>
+#include "isa/zydis.h"
 
 static const ZydisRegister registers[] = {
     ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_RDX, ZYDIS_REGISTER_RCX, ZYDIS_REGISTER_RBX,
@@ -14,7 +14,7 @@ static const ZydisRegister registers[] = {
 static ZydisRegister whole(const ZydisDecodedOperand *operand)
 {
     return operand->type == ZYDIS_OPERAND_TYPE_REGISTER
-               ? ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operand->reg.value)
+               ? zydis()->enclosing(ZYDIS_MACHINE_MODE_LONG_64, operand->reg.value)
                : ZYDIS_REGISTER_NONE;
 }
 
@@ -38,16 +38,16 @@ static bool writes(const ZydisDecodedInstruction *instruction, const ZydisDecode
 bool isa_holds_copy(const void *code, size_t size, unsigned from, unsigned to)
 {
     const unsigned char *at = code, *end = at + size;
+    const struct zydis *library = zydis();
     ZydisDecoder decoder;
     ZydisDecodedInstruction instruction;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     bool copied = false;
-    if (from > 15 || to > 15 ||
-        ZYAN_FAILED(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
+    if (from > 15 || to > 15 || library == NULL ||
+        ZYAN_FAILED(library->init(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
         return false;
     while (at < end) {
-        if (ZYAN_FAILED(
-                ZydisDecoderDecodeFull(&decoder, at, (size_t)(end - at), &instruction, operands)))
+        if (ZYAN_FAILED(library->decode(&decoder, at, (size_t)(end - at), &instruction, operands)))
             return false;
         at += instruction.length;
         if (instruction.meta.category == ZYDIS_CATEGORY_CALL)

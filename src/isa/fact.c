@@ -3,7 +3,8 @@
 // registers it changes: that is always right, only less telling.
 #include "isa/fact.h"
 
-#include <Zydis/Zydis.h>
+#include "isa/zydis.h"
+
 #include <string.h>
 
 _Static_assert(sizeof(ZydisDecoder) <= sizeof(struct isa_decoder), "the decoder has grown");
@@ -17,9 +18,11 @@ struct instruction { // as Zydis sees it
 
 void isa_decoder_init(struct isa_decoder *decoder)
 {
-    ZydisDecoder zydis;
-    ZydisDecoderInit(&zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    memcpy(decoder->words, &zydis, sizeof zydis);
+    const struct zydis *library = zydis();
+    ZydisDecoder made = {0};
+    if (library != NULL)
+        library->init(&made, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    memcpy(decoder->words, &made, sizeof made);
 }
 
 // rax rcx rdx rbx rsp rbp rsi rdi in the processor's order.
@@ -557,9 +560,10 @@ static void decode_any(const struct instruction *in, struct isa_fact *fact)
 bool isa_decode(const struct isa_decoder *decoder, const void *bytes, size_t size, uint64_t address,
                 struct isa_fact *ret_fact)
 {
+    const struct zydis *library = zydis();
     struct instruction in;
-    if (ZYAN_FAILED(ZydisDecoderDecodeFull((const ZydisDecoder *)decoder->words, bytes, size,
-                                           &in.head, in.operands)))
+    if (library == NULL || ZYAN_FAILED(library->decode((const ZydisDecoder *)decoder->words, bytes,
+                                                       size, &in.head, in.operands)))
         return false;
     in.address = address;
     *ret_fact = (struct isa_fact){.length = in.head.length,

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "elf/frames.h"
 #include "isa/fact.h"
+#include "isa/need.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -159,6 +160,7 @@ static struct error *run(struct check *check)
         if (check->flags[i] == NULL)
             return error_no_memory();
     }
+    TRY(isa_need());
     isa_decoder_init(&check->decoder);
     TRY(decode(check));
     return check_all(check);

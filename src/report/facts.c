@@ -47,7 +47,8 @@ struct error *facts_init(struct facts *facts, const struct wire_view *view, bool
 void facts_deinit(struct facts *facts)
 {
     free(facts->rule_states);
-    dwarf_symbolizer_free(facts->symbolizer);
+    if (facts->symbolizer != NULL)
+        dwarf_symbolizer_free(facts->symbolizer);
     *facts = (struct facts){0};
 }
 

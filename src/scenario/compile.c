@@ -3,6 +3,7 @@
 #include "scenario/model.h"
 
 #include "base/cleanup.h"
+#include "isa/need.h"
 #include "wire/check.h"
 #include "wire/habits.h"
 
@@ -210,9 +211,19 @@ void scenario_include_witnesses(struct scenario *scenario)
     scenario->uses |= WIRE_USE_WITNESSES;
 }
 
+// Said now rather than in the midst of a trial: sites and some variables are found by their code.
+static struct error *need_decoder(const struct scenario *scenario)
+{
+    bool needed = scenario->variables.count != 0;
+    for (size_t i = 0; i < scenario->queries.count && !needed; i++)
+        needed = scenario->queries.items[i].kind == SCENARIO_QUERY_SITE;
+    return needed ? isa_need() : NULL;
+}
+
 struct error *scenario_compile(const struct scenario *scenario, uint64_t seed,
                                struct buffer *ret_plan)
 {
+    TRY(need_decoder(scenario));
     _cleanup_(buffer_deinit) struct buffer plan = {0};
     struct wire_plan header = {.magic = WIRE_PLAN_MAGIC, .version = WIRE_VERSION, .seed = seed};
     header.query_count = (uint32_t)scenario->queries.count;

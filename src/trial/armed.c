@@ -119,8 +119,9 @@ static struct error *prepare_region(struct armed *armed, const struct armed_opti
 }
 
 // Looked up once: a file that is another one by now is told by its fingerprint.
-static struct error *foresee(struct armed *armed, const char *command)
+static struct error *foresee(struct armed *armed, const struct armed_options *options)
 {
+    const char *command = options->command[0];
     if (armed->command != NULL && strcmp(armed->command, command) == 0)
         return NULL;
     program_forget(&armed->program);
@@ -128,7 +129,12 @@ static struct error *foresee(struct armed *armed, const char *command)
     armed->command = strdup(command);
     if (armed->command == NULL)
         return error_no_memory();
-    armed->program = program_foresee(command);
+    if (options->program != NULL) {
+        armed->program = *options->program;
+        *options->program = (struct region_program){0};
+    } else {
+        armed->program = program_foresee(command);
+    }
     return NULL;
 }
 
@@ -141,7 +147,7 @@ struct error *armed_prepare(struct armed *armed, const struct armed_options *opt
     armed->forks = options->forks;
     TRY(scenario_compile(options->scenario, options->seed, &armed->plan));
     TRY(program_preload(options->scenario, armed->runtime, options->environment, &armed->preload));
-    TRY(foresee(armed, options->command[0]));
+    TRY(foresee(armed, options));
     TRY(prepare_region(armed, options));
     return program_environment(options->environment, armed->preload, armed->region.path,
                                &armed->environment);

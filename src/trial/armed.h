@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct armed;
+struct region_program;
 
 struct armed_options {
     const struct scenario *scenario; // lives as long as this trial; may have no rules
@@ -25,10 +26,11 @@ struct armed_options {
     const char *coverage;     // path of a coverage file, or NULL
     bool forks;               // where a rule fires, the workload forks: armed_forking()
     // For a single trial.
-    const char *journal_path; // keep the region in this file, or NULL
-    const char *coordinator;  // answers remote(), or NULL; lives as long as this trial
-    const char *node;         // likewise
-    bool hurried;             // storage only for the first moments; region_reserve() gives the rest
+    struct region_program *program; // what program_look() said, taken over; NULL: looked up
+    const char *journal_path;       // keep the region in this file, or NULL
+    const char *coordinator;        // answers remote(), or NULL; lives as long as this trial
+    const char *node;               // likewise
+    bool hurried; // storage only for the first moments; region_reserve() gives the rest
 };
 
 struct error *armed_new(struct armed **ret_armed);

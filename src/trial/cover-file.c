@@ -52,7 +52,7 @@ struct error *cover_file_create(const struct wire_coverage_module *modules, size
                               .module_count = module_count,
                               .blocks = header.blocks,
                               .block_count = block_count};
-    struct error *error = place_shared(&file.file, &file.path, &file.directory);
+    struct error *error = place_shared(true, &file.file, &file.path, &file.directory);
     if (error == NULL)
         error = fill(&file, &header, modules, blocks);
     if (error != NULL) {
@@ -102,13 +102,15 @@ bool cover_file_loaded(const struct cover_file *file, size_t module)
            __atomic_load_n(&module_of(file, module)->loaded, __ATOMIC_ACQUIRE) != 0;
 }
 
-// A path that would be too long is left as it is, and nobody has it.
+// A path that would be too long is left as it is, and nobody has it; so is one that a target has
+// written over and that does not end.
 void cover_file_moved(const struct cover_file *file, const char *from, const char *to)
 {
     size_t size = strlen(to);
     for (size_t i = 0; i < file->module_count; i++) {
         char *path = module_of(file, i)->path, moved[WIRE_MODULE_PATH];
-        if (strncmp(path, to, size) != 0 || path[size] != '/')
+        if (strnlen(path, sizeof moved) == sizeof moved || strncmp(path, to, size) != 0 ||
+            path[size] != '/')
             continue;
         int length = snprintf(moved, sizeof moved, "%s%s", from, path + size);
         if (length > 0 && (size_t)length < sizeof moved)

@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +55,7 @@ static struct error *make_in(const char *parent, int *ret_file, char **ret_path,
     return error_from_errno(code, "cannot make %s", path);
 }
 
-struct error *place_shared(int *ret_file, char **ret_path, char **ret_directory)
+struct error *place_shared(bool sweep, int *ret_file, char **ret_path, char **ret_directory)
 {
     const char *temporary = getenv("TMPDIR");
     const char *parents[] = {"/dev/shm", temporary, "/tmp"};
@@ -64,7 +63,8 @@ struct error *place_shared(int *ret_file, char **ret_path, char **ret_directory)
     for (size_t i = 0; i < sizeof parents / sizeof *parents; i++) {
         if (parents[i] == NULL || parents[i][0] != '/')
             continue;
-        region_sweep(parents[i]);
+        if (sweep)
+            region_sweep(parents[i]);
         struct error *error = make_in(parents[i], ret_file, ret_path, ret_directory);
         if (error == NULL) {
             error_free(first);

@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define RUNTIME_NAME     "ordeal-runtime.so"
@@ -42,18 +43,25 @@ static const char *obstacle(const struct elf_facts *facts)
     "it gains privileges when started (set-user-ID, set-group-ID or capabilities), and the "       \
     "loader then ignores LD_PRELOAD; run ordeal as that user, or a copy without the privileges"
 
+// By libelf, for the exact reason.
+static struct error *judge(const char *command, const struct elf_program *program)
+{
+    _cleanup_(close_object) struct elf_object *object = NULL;
+    TRY(elf_object_open(program->path, &object));
+    const char *why = program->setuid ? PRIVILEGES : obstacle(elf_object_facts(object));
+    if (why == NULL)
+        return NULL;
+    if (program->script)
+        return error_new("cannot intercept %s, which is run by %s: %s", command, program->path,
+                         why);
+    return error_new("cannot intercept %s: %s", command, why);
+}
+
 struct error *program_check(const char *command)
 {
     _cleanup_(elf_program_deinit) struct elf_program program = {0};
     TRY(elf_find_program(command, &program));
-    _cleanup_(close_object) struct elf_object *object = NULL;
-    TRY(elf_object_open(program.path, &object));
-    const char *why = program.setuid ? PRIVILEGES : obstacle(elf_object_facts(object));
-    if (why == NULL)
-        return NULL;
-    if (program.script)
-        return error_new("cannot intercept %s, which is run by %s: %s", command, program.path, why);
-    return error_new("cannot intercept %s: %s", command, why);
+    return judge(command, &program);
 }
 
 char *program_obstacle(const char *path)
@@ -69,37 +77,87 @@ char *program_obstacle(const char *path)
     return why != NULL ? strdup(why) : NULL;
 }
 
-// The program headers' bytes as a process of the file has them in memory.
-static bool fingerprint_of(const char *path, uint64_t *ret_fingerprint)
+struct headers {
+    uint64_t file_size;
+    Elf64_Ehdr file;
+    Elf64_Phdr segments[FORESEEN_HEADERS];
+};
+
+static bool read_headers(const char *path, struct headers *ret_headers)
 {
-    Elf64_Ehdr header;
-    Elf64_Phdr headers[FORESEEN_HEADERS];
+    struct stat facts;
+    Elf64_Ehdr *header = &ret_headers->file;
     _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (file < 0 || pread(file, &header, sizeof header, 0) != sizeof header ||
-        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-        header.e_phentsize != sizeof *headers || header.e_phnum > FORESEEN_HEADERS)
+    if (file < 0 || fstat(file, &facts) < 0 ||
+        pread(file, header, sizeof *header, 0) != sizeof *header ||
+        memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64 ||
+        header->e_phentsize != sizeof *ret_headers->segments || header->e_phnum > FORESEEN_HEADERS)
         return false;
-    size_t size = header.e_phnum * sizeof *headers;
-    if (pread(file, headers, size, (off_t)header.e_phoff) != (ssize_t)size)
+    ret_headers->file_size = (uint64_t)facts.st_size;
+    size_t size = header->e_phnum * sizeof *ret_headers->segments;
+    return pread(file, ret_headers->segments, size, (off_t)header->e_phoff) == (ssize_t)size;
+}
+
+static bool fits(const struct headers *headers, uint64_t offset, uint64_t size)
+{
+    return offset <= headers->file_size && size <= headers->file_size - offset;
+}
+
+// Surely a program that the loader is started for. Of others libelf says what they are.
+static bool is_ordinary(const struct headers *headers)
+{
+    const Elf64_Ehdr *header = &headers->file;
+    if (header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_machine != EM_X86_64 ||
+        (header->e_type != ET_EXEC && header->e_type != ET_DYN) ||
+        !fits(headers, header->e_shoff, (uint64_t)header->e_shnum * header->e_shentsize))
         return false;
-    *ret_fingerprint = wire_fingerprint(headers, size);
-    return true;
+    bool interpreted = false;
+    for (size_t i = 0; i < header->e_phnum; i++) {
+        const Elf64_Phdr *segment = &headers->segments[i];
+        interpreted |= segment->p_type == PT_INTERP && segment->p_filesz != 0;
+        if (!fits(headers, segment->p_offset, segment->p_filesz))
+            return false;
+    }
+    return interpreted;
+}
+
+// The program headers' bytes are told as a process of the file has them in memory.
+static struct region_program foreseen(struct elf_program *program, const struct headers *headers)
+{
+    // A relative path is another one in another directory, and the kernel tells the script's name.
+    if (program->script || program->path[0] != '/')
+        return (struct region_program){0};
+    struct region_program known = {
+        .fingerprint =
+            wire_fingerprint(headers->segments, headers->file.e_phnum * sizeof *headers->segments),
+        .asked = TAKE(program->path),
+    };
+    known.file = realpath(known.asked, NULL);
+    if (known.file == NULL || strlen(known.file) >= WIRE_MODULE_PATH)
+        program_forget(&known);
+    return known;
 }
 
 struct region_program program_foresee(const char *command)
 {
     _cleanup_(elf_program_deinit) struct elf_program program = {0};
-    struct region_program foreseen = {0};
+    struct headers headers;
     _cleanup_error_ struct error *error = elf_find_program(command, &program);
-    // A relative path is another one in another directory, and the kernel tells the script's name.
-    if (error != NULL || program.script || program.path[0] != '/' ||
-        !fingerprint_of(program.path, &foreseen.fingerprint))
+    if (error != NULL || !read_headers(program.path, &headers))
         return (struct region_program){0};
-    foreseen.asked = TAKE(program.path);
-    foreseen.file = realpath(foreseen.asked, NULL);
-    if (foreseen.file == NULL || strlen(foreseen.file) >= WIRE_MODULE_PATH)
-        program_forget(&foreseen);
-    return foreseen;
+    return foreseen(&program, &headers);
+}
+
+struct error *program_look(const char *command, struct region_program *ret_program)
+{
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    struct headers headers;
+    TRY(elf_find_program(command, &program));
+    bool known = read_headers(program.path, &headers);
+    if (!known || program.setuid || !is_ordinary(&headers))
+        TRY(judge(command, &program));
+    *ret_program = known ? foreseen(&program, &headers) : (struct region_program){0};
+    return NULL;
 }
 
 void program_forget(struct region_program *program)

@@ -17,6 +17,9 @@ char *program_obstacle(const char *path);
 
 // What is executed under the name of a command; empty where that cannot be told, or not for sure.
 struct region_program program_foresee(const char *command);
+// Both in one look, for a command that is about to run: what the headers of an ordinary program
+// say is believed, so that damage further inside is left to the loader to find.
+struct error *program_look(const char *command, struct region_program *ret_program);
 void program_forget(struct region_program *program);
 
 // DIRECTORY-OF-THIS-EXECUTABLE/RELATIVE if it is there; *ret_path is left alone otherwise.

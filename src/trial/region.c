@@ -19,8 +19,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#define EARLY_MODULES     48
-#define EARLY_RECORDS     64
+#define EARLY_MODULES     16
+#define EARLY_RECORDS     8
 #define ARENA_SIZE        (64ull << 20)
 #define ARENA_STEP        (1ull << 20)
 #define ANSWER_TIMEOUT_MS 30000
@@ -199,16 +199,15 @@ static struct error *region_map(struct region *region, const struct region_optio
     return NULL;
 }
 
-struct error *region_create(const struct region_options *options, struct region *ret_region)
+static struct error *create(const struct region_options *options, bool sweep,
+                            struct region *ret_region)
 {
-    if (options->journal_records > REGION_JOURNAL_RECORDS_MAX)
-        return error_new("a journal holds at most %d records", REGION_JOURNAL_RECORDS_MAX);
     struct region region = {.file = -1};
     struct error *error;
     if (options->journal_path != NULL)
         error = place_journal(options->journal_path, &region.file, &region.path, &region.temporary);
     else
-        error = place_shared(&region.file, &region.path, &region.directory);
+        error = place_shared(sweep, &region.file, &region.path, &region.directory);
     if (error == NULL)
         error = region_map(&region, options);
     // A journal gets its name only now: a run that cannot start leaves an older one alone.
@@ -224,6 +223,27 @@ struct error *region_create(const struct region_options *options, struct region 
     }
     *ret_region = region;
     return NULL;
+}
+
+struct error *region_create(const struct region_options *options, struct region *ret_region)
+{
+    if (options->journal_records > REGION_JOURNAL_RECORDS_MAX)
+        return error_new("a journal holds at most %d records", REGION_JOURNAL_RECORDS_MAX);
+    // Whoever is in a hurry tidies up later, unless there is no room.
+    struct error *error = create(options, options->whole, ret_region);
+    if (error == NULL || options->whole || options->journal_path != NULL)
+        return error;
+    error_free(error);
+    return create(options, true, ret_region);
+}
+
+void region_tidy(const struct region *region)
+{
+    const char *slash = region->directory != NULL ? strrchr(region->directory, '/') : NULL;
+    _cleanup_free_ char *parent =
+        slash != NULL ? strndup(region->directory, (size_t)(slash - region->directory)) : NULL;
+    if (parent != NULL)
+        region_sweep(parent);
 }
 
 bool region_is_shared(const struct region *region)

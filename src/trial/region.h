@@ -85,6 +85,8 @@ struct error *region_arena_put(struct region *region, const void *bytes, size_t 
 
 // Removes what controllers of this user that no longer live left in `parent`.
 void region_sweep(const char *parent);
+// The same beside the region: due after a region_create() that was not `whole`.
+void region_tidy(const struct region *region);
 
 // Checks every bound of a region in memory. `size` may end where the arena begins.
 // The bytes must be aligned to 8. The view points into them.

@@ -77,6 +77,7 @@ static struct error *supervise(const struct trial_options *options,
     uint64_t start = clock_ns();
     pid_t pid;
     TRY(supervise_start(options->command, armed_environment(trial->armed), signals, &pid));
+    region_tidy(armed_region(trial->armed)); // while the loader is busy
     const struct supervise_options watch = {.start = start,
                                             .timeout_ns = options->timeout_ns,
                                             .settled = settled,
@@ -89,6 +90,9 @@ static struct error *finish(const struct trial_options *options, struct trial *t
     region_conclude(armed_region(trial->armed), trial->outcome.kind, trial->outcome.status,
                     trial->outcome.ns);
     TRY(armed_end(trial->armed, &trial->view));
+    // The loader itself crashed: maybe of a file that is damaged where nobody has looked yet.
+    if (trial->view.region->processes == 0 && trial->outcome.kind == WIRE_OUTCOME_SIGNAL)
+        TRY(program_check(options->command[0]));
     const struct resolver *resolver = armed_resolver(trial->armed);
     if (resolver != NULL)
         TRY(warn_missing(options, resolver, trial));
@@ -110,7 +114,10 @@ static struct error *finish(const struct trial_options *options, struct trial *t
 
 static struct error *run(const struct trial_options *options, struct trial *trial)
 {
+    _cleanup_(program_forget) struct region_program program = {0};
+    TRY(program_look(options->command[0], &program));
     const struct armed_options arms = {.scenario = options->scenario,
+                                       .program = &program,
                                        .seed = options->seed,
                                        .command = options->command,
                                        .environment = environ,
@@ -134,7 +141,6 @@ static struct error *run(const struct trial_options *options, struct trial *tria
 
 struct error *trial_run(const struct trial_options *options, struct trial *ret_trial)
 {
-    TRY(program_check(options->command[0]));
     struct trial trial = {0};
     struct error *error = run(options, &trial);
     if (error != NULL)

@@ -3,6 +3,7 @@
 // the compiler must not crash, must return an error (unless the C library helped itself, as
 // vasprintf() does after a single failure), and must give back all they took.
 #include "failing-memory.h"
+#include "isa/need.h"
 #include "scenario-help.h"
 
 static const char yaml_text[] =
@@ -141,6 +142,7 @@ static void test_mistakes(void **state)
 
 int main(void)
 {
+    error_free(isa_need()); // a library that is loaded stays
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_specs),
         cmocka_unit_test(test_yaml),

@@ -38,6 +38,36 @@ static void programs_are_looked_at(void **state)
     assert_null(program_obstacle("./nowhere"));
 }
 
+// The quick look comes to the same answers, and knows what will run.
+static void programs_are_looked_at_quickly(void **state)
+{
+    struct region_program program = {0};
+    must(program_look("/bin/cat", &program));
+    struct region_program foreseen = program_foresee("/bin/cat");
+    assert_string_equal(program.asked, "/bin/cat");
+    assert_string_equal(program.file, foreseen.file);
+    assert_int_equal(program.fingerprint, foreseen.fingerprint);
+    program_forget(&program);
+    program_forget(&foreseen);
+    write_program("script", "#!/bin/sh\n");
+    must(program_look("./script", &program));
+    assert_null(program.file);
+    must_say(program_look("./nowhere", &program), "nowhere");
+    write_program("text", "hello\n");
+    must_say(program_look("./text", &program), "text");
+    assert_int_equal(system("cp /bin/cat foreign && printf '\\267\\000' | "
+                            "dd of=foreign bs=1 seek=18 conv=notrunc status=none"),
+                     0);
+    must_say(program_look("./foreign", &program), "another machine");
+    assert_int_equal(system("head -c 3000 /bin/cat >cut && chmod +x cut"), 0);
+    must_say(program_look("./cut", &program), "truncated");
+    // Without its interpreter, it is a static program: the type of the header is changed.
+    assert_int_equal(system("cp /bin/cat static && printf '\\000' | "
+                            "dd of=static bs=1 seek=120 conv=notrunc status=none"),
+                     0);
+    must_say(program_look("./static", &program), "statically linked");
+}
+
 static const char *variable(char **environment, const char *name)
 {
     const char *found = NULL;
@@ -194,6 +224,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(programs_are_looked_at, enter_scratch, leave_scratch),
+        cmocka_unit_test_setup_teardown(programs_are_looked_at_quickly, enter_scratch,
+                                        leave_scratch),
         cmocka_unit_test(the_environment_is_the_users_and_more),
         cmocka_unit_test_setup_teardown(the_preload_is_in_order, enter_scratch, leave_scratch),
         cmocka_unit_test(imports_have_a_home),

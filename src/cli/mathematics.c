@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See mathematics.h. A function that somebody calls and the lists do not have is taken from libm
+// itself, which is then loaded at every start: tests/e2e/start.test looks.
+#include "cli/mathematics.h"
+
+#include "cli/command.h"
+
+#include <dlfcn.h>
+#include <gnu/lib-names.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// clang-format off
+#define OF_ONE(DO) \
+    DO(acos) DO(acosh) DO(asin) DO(asinh) DO(atan) DO(atanh) DO(ceil) DO(cos) DO(cosh) DO(exp) \
+    DO(expm1) DO(log) DO(log1p) DO(log2) DO(sin) DO(sinh) DO(sqrt) DO(tan) DO(tanh) DO(trunc)
+#define OF_TWO(DO) DO(atan2) DO(fmax) DO(fmin) DO(fmod) DO(hypot) DO(pow)
+#define ALL(DO) OF_ONE(DO) OF_TWO(DO) DO(ldexp) DO(llround) DO(sincos)
+// clang-format on
+
+#define FIELD(name) __typeof__(name) *name;
+struct functions {
+    ALL(FIELD)
+};
+static struct functions functions;
+static _Atomic(const struct functions *) ready; // NULL until all of `functions` is there
+
+static bool find(void *handle, const char *name, void *ret_function)
+{
+    void *function = dlsym(handle, name);
+    memcpy(ret_function, &function, sizeof function);
+    return function != NULL;
+}
+
+struct error *mathematics_need(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    struct error *error = NULL;
+    pthread_mutex_lock(&mutex);
+    void *library = ready == NULL ? dlopen(LIBM_SO, RTLD_NOW) : NULL;
+#define AND_FIND(name) &&find(library, #name, &functions.name)
+    if (library != NULL ALL(AND_FIND)) {
+        ready = &functions;
+    } else if (ready == NULL) {
+        const char *why = dlerror();
+        error = error_new("cannot load mathematical functions: %s", why != NULL ? why : LIBM_SO);
+    }
+    pthread_mutex_unlock(&mutex);
+    return error;
+}
+
+static const struct functions *loaded(void)
+{
+    const struct functions *found = atomic_load_explicit(&ready, memory_order_acquire);
+    if (found != NULL)
+        return found;
+    struct error *error = mathematics_need();
+    if (error != NULL) {
+        fprintf(stderr, "ordeal: %s\n", error_message(error));
+        _Exit(EXIT_CANNOT_RUN);
+    }
+    return ready;
+}
+
+#define DEFINE_OF_ONE(name)                                                                        \
+    double name(double x)                                                                          \
+    {                                                                                              \
+        return loaded()->name(x);                                                                  \
+    }
+#define DEFINE_OF_TWO(name)                                                                        \
+    double name(double x, double y)                                                                \
+    {                                                                                              \
+        return loaded()->name(x, y);                                                               \
+    }
+OF_ONE(DEFINE_OF_ONE)
+OF_TWO(DEFINE_OF_TWO)
+
+double ldexp(double x, int exponent)
+{
+    return loaded()->ldexp(x, exponent);
+}
+
+long long llround(double x)
+{
+    return loaded()->llround(x);
+}
+
+void sincos(double x, double *ret_sine, double *ret_cosine)
+{
+    loaded()->sincos(x, ret_sine, ret_cosine);
+}
