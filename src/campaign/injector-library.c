@@ -51,7 +51,6 @@ static void close_library(void *self)
     scenario_free(library->current);
     scenario_free(library->watching);
     scenario_free(library->watching_stacks);
-    scenario_free(library->watching_kinds);
     recording_deinit(&library->stacks);
     kinds_deinit(&library->kinds);
     choice_followed_deinit(&library->followed);
@@ -136,22 +135,20 @@ static struct error *prepare(void *self, struct shot *shot)
         TRY(make_switched(library, shot));
     else if (shot->spec != NULL)
         TRY(make_scenario(library, shot->spec));
-    const struct scenario *watching =
-        library->watching_stacks != NULL ? library->watching_stacks : library->watching;
     if (wants_coverage(library) && library->is_reference && library->lines->directory == NULL)
         TRY(gcov_open(&library->cover.gcov));
     char *const *environment = shot->environment;
     TRY(gcov_environment(library->lines, shot->environment, library->is_reference,
                          &library->environment, &environment));
     const struct armed_options options = {
-        .scenario = library->is_reference ? watching : library->current,
+        .scenario = library->is_reference ? library_watching(library) : library->current,
         .seed = shot->seed,
         .command = shot->command,
         .environment = environment,
         .catch_crashes = true,
         .record_calls = library->is_reference || library->following != NULL,
         .record_stacks = library->is_reference &&
-                         (library->plan.at == LIBRARY_STACK || library->watching_stacks != NULL),
+                         (library->plan.at == LIBRARY_STACK || library_tells_stacks(library)),
         .coverage = library->covered != NULL ? library->covered->file.path : NULL,
     };
     TRY(armed_prepare(library->armed, &options));
@@ -190,11 +187,11 @@ static struct error *measure(struct library *library)
 }
 
 // Once: it takes longer than many a workload.
-static struct error *analyse(struct library *library, bool failing)
+struct error *library_analyse(struct library *library)
 {
     if (library->analysed)
         return NULL;
-    library->analysis.modules.failing = failing;
+    library->analysis.modules.failing = wants_coverage(library);
     TRY(analysis_make(&library->analysis, &library->plan.recording));
     library->analysed = true;
     return NULL;
@@ -208,7 +205,7 @@ static struct error *learn(void *self)
                                         .excluded = library_words(library, "exclude")};
     if (!wants_coverage(library) || library->cover.measuring)
         return NULL;
-    TRY(analyse(library, true));
+    TRY(library_analyse(library));
     TRY(cover_find(&library->cover, &library->analysis, &wanted, library->witness));
     return measure(library);
 }
@@ -252,7 +249,7 @@ candidates(void *self, struct error *(*add)(void *data, struct candidate *candid
     if (!library->automatic)
         return library_candidates(&library->plan, add, data);
     const struct choice_options options = library_choice_options(library);
-    TRY(analyse(library, false));
+    TRY(library_analyse(library));
     TRY(choice_candidates(&library->plan, &library->stacks, &library->kinds, &library->analysis,
                           &options, add, data));
     // Job slots are forked from here.

@@ -154,8 +154,8 @@ static struct error *put_second(struct choosing *choosing, const struct recorded
     return keep(choosing, call, analysed, chosen);
 }
 
-// Once for a site, and then for each further stack that all runs had; but a function that lets no
-// failure out does the same whoever called it.
+// Once for a site, and then for each further stack whose call all runs made; but a function that
+// lets no failure out does the same whoever called it.
 static struct error *put(struct choosing *choosing, const struct recorded_call *call,
                          const struct analysed *analysed, struct chosen *chosen)
 {
@@ -171,8 +171,10 @@ static struct error *put(struct choosing *choosing, const struct recorded_call *
         // The first stack of a site is the one that the site's own candidate will meet.
         TRY(see(choosing, ~place, call->function, chosen, &first_stack));
         TRY(see(choosing, call->stack, call->function, chosen, &new_stack));
-        if (!new_site && (first_stack || !new_stack || !call->everywhere || analysed->guards ||
-                          (chosen->round != 0 && !choosing->options->paranoid)))
+        if (!new_site &&
+            (first_stack || !new_stack || analysed->guards ||
+             !recording_had(&choosing->plan->recording, &choosing->steady, call, site) ||
+             (chosen->round != 0 && !choosing->options->paranoid)))
             return NULL;
     }
     chosen->stage = (uint8_t)(!new_site                         ? STAGE_STACK
@@ -276,6 +278,7 @@ static void choosing_deinit(struct choosing *choosing)
     map_deinit(&choosing->handlers);
     map_deinit(&choosing->sockets);
     map_deinit(&choosing->known);
+    map_deinit(&choosing->steady);
     ARRAY_DEINIT(&choosing->items);
 }
 
@@ -299,6 +302,7 @@ struct error *choice_candidates(struct library_plan *plan, struct recording *sta
     TRY(look_at_programs(&choosing));
     look_for_home(&choosing, &plan->recording);
     TRY(consider_all(&choosing, &plan->recording));
+    TRY(recording_index(&plan->recording, &choosing.steady));
     TRY(consider_all(&choosing, stacks));
     return choosing_emit(&choosing, add, data);
 }

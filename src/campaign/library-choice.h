@@ -24,7 +24,7 @@ bool choice_is_known(const struct recorded_call *call, const struct realism *row
 
 struct kinds;    // library-watch.h
 struct analysis; // library-analysis.h
-// From what the first run recorded, and of stacks what the others did. Sites first: those whose
+// From what the runs recorded, and of stacks the second of them. Sites first: those whose
 // result nobody looks at, those where some failures go unnoticed, those nothing is known of, and
 // those that are checked; then the C library's own, what is guessed, and further call stacks of the
 // same sites; all of it first in what is below the directory. Functions take turns. A

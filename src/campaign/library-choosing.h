@@ -45,6 +45,7 @@ struct choosing {
     const struct analysis *analysis;
     struct map seen;              // sites and stacks with an action
     struct map handlers, sockets; // programs that have some
+    struct map steady;            // calls of all runs, see recording_index()
     // Of second faults: the shots that were followed, and the places that reference runs call from.
     const struct choice_followed *followed;
     struct map known;

@@ -33,12 +33,14 @@ struct error *first_watch(struct scenario *scenario, bool everything)
 }
 
 struct error *first_watch_function(struct scenario *scenario, const char *function,
-                                   const char *library)
+                                   const char *library, const struct recorded_site *site)
 {
-    if (!realism_is_system(library))
-        return watch(scenario, function, SCENARIO_WATCH_OUTSIDE);
     _cleanup_(buffer_deinit) struct buffer spec = {0};
     TRY(spec_put_word(&spec, function, SPEC_NAME));
-    TRY(buffer_printf(&spec, " watch"));
-    return scenario_add_spec(scenario, spec.data);
+    TRY(buffer_printf(&spec, " watch%s", site != NULL ? " when " : ""));
+    if (site != NULL)
+        TRY(spec_put_site(&spec, site->module, site->offset));
+    return realism_is_system(library)
+               ? scenario_add_spec(scenario, spec.data)
+               : scenario_add_watch(scenario, spec.data, SCENARIO_WATCH_OUTSIDE);
 }

@@ -5,6 +5,7 @@
 #define ORDEAL_CAMPAIGN_LIBRARY_FIRST_H
 
 #include "base/error.h"
+#include "campaign/recording.h"
 #include "scenario/scenario.h"
 
 #include <stdbool.h>
@@ -14,8 +15,9 @@
 struct error *first_watch(struct scenario *scenario, bool everything);
 
 // Watches one function that was seen. A library's calls of its own functions are no library calls,
-// unless it is the C library's: those are there to be replaced.
+// unless it is the C library's: those are there to be replaced. `site`: calls from there only, or
+// NULL.
 struct error *first_watch_function(struct scenario *scenario, const char *function,
-                                   const char *library);
+                                   const char *library, const struct recorded_site *site);
 
 #endif

@@ -23,9 +23,8 @@ struct library {
     struct gaps gaps;
     struct scenario *watching; // the faults' functions, without faults
     // Of automatic faults, after the first reference run: functions whose stacks are of interest,
-    // and what the other runs recorded of them.
+    // and kinds of descriptors; and what the second run recorded of them.
     struct scenario *watching_stacks;
-    struct scenario *watching_kinds; // of the second run: kinds of descriptors besides
     struct recording stacks;
     struct kinds kinds;
     struct choice_followed followed; // what shots called in consequence of their faults
@@ -49,6 +48,18 @@ struct library {
     const char **environment;    // of the shot, changed for that
 };
 
+// Whether the next reference run, or the one that has just ended, is the one that tells stacks
+// apart.
+static inline bool library_tells_stacks(const struct library *library)
+{
+    return library->watching_stacks != NULL && library->stacks.runs == 0;
+}
+
+static inline const struct scenario *library_watching(const struct library *library)
+{
+    return library_tells_stacks(library) ? library->watching_stacks : library->watching;
+}
+
 static inline void freep_scenario(struct scenario **scenario)
 {
     scenario_free(*scenario);
@@ -68,6 +79,10 @@ struct error *library_add_plugins(const struct definition *definition, struct sc
 // The values of a parameter, or NULL.
 const definition_words *library_words(const struct library *library, const char *parameter);
 struct choice_options library_choice_options(const struct library *library);
+
+// ---- injector-library.c ----
+
+struct error *library_analyse(struct library *library); // what the first run called
 
 // ---- library-observe.c ----
 

@@ -53,37 +53,35 @@ static struct error *note_lost(const struct recording *recording, uint64_t lost_
     return observation->note != NULL ? NULL : error_no_memory();
 }
 
-// From the first run on, stacks; unless nothing is left to watch. Kinds of descriptors are asked
-// for in one run: rules cost each of its processes as much as all the rest of the recording.
+// For the second run: stacks, and kinds of descriptors, unless there is nothing to watch. To tell
+// them apart costs each process more than all the rest of the recording.
 static struct error *watch_stacks(struct library *library)
 {
     _cleanup_(freep_scenario) struct scenario *scenario = NULL;
     const struct choice_options options = library_choice_options(library);
     bool any;
     TRY(scenario_new(&scenario));
-    TRY(choice_watch(&library->plan.recording, &options, &library->kinds, scenario, &any));
-    if (any) {
-        library->watching_kinds =
-            library->watching_stacks; // of a run that is over; kept for `armed`
+    TRY(library_analyse(library));
+    TRY(choice_watch(&library->plan.recording, &options, &library->analysis, &library->kinds,
+                     scenario, &any));
+    if (any)
         library->watching_stacks = TAKE(scenario);
-    }
     return NULL;
 }
 
 static struct error *record(struct library *library, const struct wire_view *view,
                             struct observation *observation)
 {
-    bool others = library->watching_stacks != NULL; // than the first
-    struct recording *recording = others ? &library->stacks : &library->plan.recording;
+    bool stacks = library_tells_stacks(library);
+    struct recording *recording = stacks ? &library->stacks : &library->plan.recording;
     uint64_t lost = recording->lost;
     observation->activations = 0; // watching is not injecting
     TRY(recording_add(recording, view, library->witness));
-    bool asked = others && !library->kinds.known;
-    if (asked)
+    if (stacks)
         TRY(kinds_look(&library->kinds, view));
-    if (library->automatic && (!others || (asked && library->kinds.asked.count != 0)))
+    else if (recording->runs == 1 && library->automatic)
         TRY(watch_stacks(library));
-    else if (!library->automatic && recording->runs == 1)
+    else if (recording->runs == 1)
         TRY(gaps_look(&library->gaps, &library->plan, view));
     return note_lost(recording, lost, observation);
 }
@@ -115,12 +113,9 @@ struct error *library_observe(void *self, const char *root, struct observation *
     TRY(armed_end(library->armed, &view));
     TRY(witness_begin(library->witness, root));
     struct observation observation = {.plan_hash = armed_plan_hash(library->armed)};
-    struct error *error =
-        witness_observe(library->witness, &view,
-                        !library->is_reference             ? library->current
-                        : library->watching_stacks != NULL ? library->watching_stacks
-                                                           : library->watching,
-                        &observation);
+    struct error *error = witness_observe(
+        library->witness, &view,
+        library->is_reference ? library_watching(library) : library->current, &observation);
     if (error == NULL && library->is_reference)
         error = record(library, &view, &observation);
     else if (error == NULL && library->following != NULL)

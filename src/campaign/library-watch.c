@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "campaign/library-analysis.h"
 #include "campaign/library-first.h"
 #include "campaign/library-spec.h"
 #include "campaign/realism.h"
@@ -116,37 +117,70 @@ static bool may_fail(const struct recorded_call *call, const struct choice_optio
            (!realism_is_system(call->library) && strncmp(call->function, "_Z", 2) != 0);
 }
 
-static struct error *count_calls(const struct recording *sites, struct map *indexes,
-                                 uint64_t *counts)
+// The calls of a function, at the first of them; of the other ones all is 0.
+struct called {
+    uint64_t count;
+    bool guarded; // at some places it does not matter who called the caller, see analysed.guards
+};
+
+static struct error *count_calls(const struct recording *sites, const struct analysis *analysis,
+                                 struct called *called, uint32_t *first)
 {
+    _cleanup_(map_deinit) struct map indexes = {0};
     for (size_t i = 0; i < sites->calls.count; i++) {
         const struct recorded_call *call = &sites->calls.items[i];
         uint64_t key = hash_bytes(call->function, strlen(call->function));
-        uint32_t index = map_find(indexes, key);
-        if (index == MAP_NONE)
-            TRY(map_put(indexes, key, index = (uint32_t)i));
-        counts[index] += call->count;
+        first[i] = map_find(&indexes, key);
+        if (first[i] == MAP_NONE)
+            TRY(map_put(&indexes, key, first[i] = (uint32_t)i));
+        called[first[i]].count += call->count;
+        called[first[i]].guarded |=
+            analysis_find(analysis, &sites->sites.items[call->site], call->function).guards;
+    }
+    return NULL;
+}
+
+// Of a function with guarded places, the other ones.
+static struct error *watch_places(const struct recording *sites, const struct analysis *analysis,
+                                  size_t number, const uint32_t *first, struct scenario *scenario,
+                                  bool *ret_any)
+{
+    _cleanup_(map_deinit) struct map watched = {0};
+    for (size_t i = number; i < sites->calls.count; i++) {
+        const struct recorded_call *call = &sites->calls.items[i];
+        const struct recorded_site *site = &sites->sites.items[call->site];
+        if (first[i] != number || site->module[0] == '\0' ||
+            map_find(&watched, call->site) != MAP_NONE ||
+            analysis_find(analysis, site, call->function).guards)
+            continue;
+        TRY(map_put(&watched, call->site, 0));
+        TRY(first_watch_function(scenario, call->function, call->library, site));
+        *ret_any = true;
     }
     return NULL;
 }
 
 struct error *choice_watch(const struct recording *sites, const struct choice_options *options,
-                           struct kinds *kinds, struct scenario *scenario, bool *ret_any)
+                           const struct analysis *analysis, struct kinds *kinds,
+                           struct scenario *scenario, bool *ret_any)
 {
-    _cleanup_(map_deinit) struct map indexes = {0};
-    _cleanup_free_ uint64_t *counts = calloc(sites->calls.count + 1, sizeof *counts);
-    if (counts == NULL)
+    _cleanup_free_ struct called *called = calloc(sites->calls.count + 1, sizeof *called);
+    _cleanup_free_ uint32_t *first = calloc(sites->calls.count + 1, sizeof *first);
+    if (called == NULL || first == NULL)
         return error_no_memory();
-    TRY(count_calls(sites, &indexes, counts));
-    bool asks = !options->paranoid && !kinds->known;
-    if (asks)
+    TRY(count_calls(sites, analysis, called, first));
+    if (!options->paranoid)
         TRY(ask_all(kinds, sites, options, scenario));
-    *ret_any = asks && kinds->asked.count != 0;
+    *ret_any = kinds->asked.count != 0;
     for (size_t i = 0; i < sites->calls.count; i++) {
         const struct recorded_call *call = &sites->calls.items[i];
-        if (counts[i] == 0 || counts[i] > STACKS_MOST || !may_fail(call, options))
+        if (called[i].count == 0 || called[i].count > STACKS_MOST || !may_fail(call, options))
             continue;
-        TRY(first_watch_function(scenario, call->function, call->library));
+        if (called[i].guarded) {
+            TRY(watch_places(sites, analysis, i, first, scenario, ret_any));
+            continue;
+        }
+        TRY(first_watch_function(scenario, call->function, call->library, NULL));
         *ret_any = true;
     }
     return NULL;

@@ -22,11 +22,12 @@ bool kinds_seen(const struct kinds *kinds, const struct recorded_site *site, con
                 enum realism_need need);
 
 // After the first run, which told no stacks apart: functions of which stacks are worth knowing, as
-// rules that watch them, after one rule for each kind of descriptor that is worth knowing, unless
-// that is known already. Walking the stack takes much longer than the calls of some functions; what
-// is called very often is left out. *ret_any: there are some.
+// rules that watch them, after one rule for each kind of descriptor that is worth knowing. Walking
+// the stack takes much longer than the calls of some functions; what is called very often is left
+// out, and so are places from which no failure gets out. *ret_any: there are some.
 struct error *choice_watch(const struct recording *sites, const struct choice_options *options,
-                           struct kinds *kinds, struct scenario *scenario, bool *ret_any);
+                           const struct analysis *analysis, struct kinds *kinds,
+                           struct scenario *scenario, bool *ret_any);
 
 // A number for a place in a module.
 uint64_t choice_place(const struct recorded_site *site);

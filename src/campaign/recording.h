@@ -59,6 +59,11 @@ struct error *recording_add(struct recording *recording, const struct wire_view 
 // is used.
 struct error *recording_settle(struct recording *recording);
 void recording_deinit(struct recording *recording);
+// For recording_had(), after recording_settle().
+struct error *recording_index(const struct recording *recording, struct map *index);
+// Whether all runs made a call that another recording has: with that number, and some from there.
+bool recording_had(const struct recording *recording, const struct map *index,
+                   const struct recorded_call *call, const struct recorded_site *site);
 
 // Whether two calls are of the same function by the same program and process.
 bool recording_same_counter(const struct recorded_call *a, const struct recorded_call *b);

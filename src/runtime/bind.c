@@ -147,20 +147,21 @@ static uint32_t import_of(const struct module *module, const Elf64_Rela *relocat
 // What the loader would bind it to. Remembers which symbol that is.
 static void *resolve(struct module *module, uint32_t index, const char *name, uint32_t *number)
 {
+    void *real = *number != 0 ? symbol_numbered(*number, name) : NULL;
+    if (real != NULL)
+        return real;
     struct symbol_found found = {NULL, 0};
     struct symbol_query query = {
         .name = name, .version = symbol_version(module, index), .found = &found};
-    void *real = *number != 0 ? symbol_numbered(*number, query) : NULL;
-    if (real != NULL)
-        return real;
     real = symbol_find(module, query);
     *number = real != NULL ? symbol_number(&found) : 0;
     return real;
 }
 
 // Leaves in the import which symbol it leads to, if it had to be looked for. An import that comes
-// from shared memory is believed to be of interest, and nothing else.
-static void bind_import(struct module *module, struct import *import)
+// from shared memory is believed to be of interest, and nothing else. One that is wanted by its
+// name and for which there are no rules after all is not wanted from now on.
+static void bind_import(struct module *module, struct import *import, enum slot_rules rules)
 {
     const Elf64_Rela *relocation = import_at(module, import->what & IMPORT_NUMBER);
     enum wanted wanted = (enum wanted)(import->what >> IMPORT_WANTED & 3);
@@ -183,12 +184,12 @@ static void bind_import(struct module *module, struct import *import)
             return;
         }
     }
-    if (wanted == WANTED_OUTSIDE && is_inside(module, real))
-        wanted = WANTED_NOT;
-    void *replacement =
-        bind_is_code(real)
-            ? slot_replacement(name, real, wanted != WANTED_NOT && !module->spared, hook)
-            : NULL;
+    if (wanted == WANTED_NOT || module->spared ||
+        (wanted == WANTED_OUTSIDE && is_inside(module, real)))
+        rules = SLOT_NO_RULES;
+    void *replacement = bind_is_code(real) ? slot_replacement(name, real, rules, hook) : NULL;
+    if (replacement == NULL || (hook != NULL && replacement == hook->replacement))
+        import->what &= ~(3u << IMPORT_WANTED);
     if (replacement != NULL)
         write_place(module, place, replacement);
 }
@@ -198,13 +199,15 @@ static void bind_anew(struct module *module)
 {
     static struct import interesting[1024];
     size_t total = module->relocation_count + module->plt_relocation_count;
-    uint32_t count = 0, room = runtime.calls != NULL ? 1024 : 0;
+    uint32_t count = 0, room = runtime.calls != NULL && !module->spared ? 1024 : 0;
     note_system_versions(module);
     for (size_t i = 0; i < total && i < IMPORT_NUMBER; i++) {
         struct import import = {import_of(module, import_at(module, i), (uint32_t)i), 0};
         if (import.what == 0)
             continue;
-        bind_import(module, &import);
+        bind_import(module, &import, SLOT_RULES);
+        if ((import.what & ~IMPORT_NUMBER) == 0)
+            continue;
         if (count < room)
             interesting[count] = import;
         count++;
@@ -216,14 +219,15 @@ static void bind_anew(struct module *module)
 void bind_module(struct module *module)
 {
     uint32_t count;
+    enum slot_rules rules;
     module->unresolved = NULL;
     if (module->symbols == NULL || module->strings == NULL)
         return;
     opened = false;
-    const struct import *imports = known_imports(module, &count);
+    const struct import *imports = known_imports(module, &count, &rules);
     for (uint32_t i = 0; imports != NULL && i < count; i++) {
         struct import import = imports[i];
-        bind_import(module, &import);
+        bind_import(module, &import, rules);
     }
     if (imports == NULL)
         bind_anew(module);

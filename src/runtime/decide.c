@@ -252,8 +252,14 @@ __attribute__((hot)) enum decision runtime_decide(struct call_frame *frame)
     if (!runtime.armed || thread->guard != 0)
         return DECIDE_PASS;
     struct function *function = slot->function;
-    if (slot != function->primary) // another version of the function: count where the first does
-        earlier = atomic_add(&function->primary->count, 1);
+    if (__builtin_expect(slot != function->primary, 0)) {
+        if (function->primary == NULL)
+            function = slot_make_function(slot);
+        if (function == NULL)
+            return DECIDE_PASS;
+        if (slot != function->primary) // another version: count where the first does
+            earlier = atomic_add(&function->primary->count, 1);
+    }
     struct findings findings = {0};
     struct call call = {frame, function, thread, earlier + 1, &findings};
     uint32_t rule = atomic_load(&function->in_turn) ? choose_in_turn(&call) : choose_by_all(&call);

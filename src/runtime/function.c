@@ -308,7 +308,6 @@ static struct function *function_new(const char *name, const struct module *libr
         journal_note(WIRE_NOTE_MEMORY, name);
         return NULL;
     }
-    memset(function, 0, sizeof *function);
     memcpy(copy, name, size);
     function->name = copy;
     function->library = library;
@@ -334,27 +333,34 @@ bool function_same_library(const struct module *a, const struct module *b)
                       text_equal(a->path, b->path));
 }
 
+// Two threads, or a signal handler and what it interrupted, may ask for the same one at once: who
+// finds that something has come into the bucket meanwhile looks again.
 struct function *function_of(const char *name, const struct module *library)
 {
-    struct function **bucket = &function_buckets[wire_hash(name) % 256];
-    for (struct function *f = *bucket; f != NULL; f = f->next_in_bucket)
-        if (function_same_library(f->library, library) && text_equal(f->name, name))
-            return f;
-    struct function *function = function_new(name, library);
-    if (function != NULL) {
-        function->next_in_bucket = *bucket;
-        *bucket = function;
+    struct function **bucket = &function_buckets[wire_hash(name) % 256], *fresh = NULL;
+    for (;;) {
+        struct function *first = atomic_load(bucket);
+        for (struct function *f = first; f != NULL; f = f->next_in_bucket)
+            if (function_same_library(f->library, library) && text_equal(f->name, name))
+                return f;
+        if (fresh == NULL)
+            fresh = function_new(name, library);
+        if (fresh == NULL)
+            return NULL;
+        fresh->next_in_bucket = first;
+        if (atomic_swap_if(bucket, first, fresh))
+            return fresh;
     }
-    return function;
 }
 
 void function_bound(struct function *function, struct slot *slot)
 {
-    if (function->primary != NULL)
+    struct function *first;
+    if (!atomic_swap_if(&function->primary, NULL, slot))
         return;
-    function->primary = slot;
-    function->next = functions;
-    atomic_store(&functions, function);
+    do
+        function->next = first = atomic_load(&functions);
+    while (!atomic_swap_if(&functions, first, function));
 }
 
 void function_publish(struct function *function)

@@ -63,7 +63,7 @@ void known_prepare(void)
     if ((runtime.region->options & WIRE_RECORD_STACKS) == 0)
         return;
     runtime.known_rows = runtime.calls->known.rows;
-    unwind_reach = 127;                                     // a page
+    unwind_reach = 511;                                     // four pages
     *(volatile uint64_t *)&unwind_rows[0].pc = UNWIND_FREE; // written before it is read: one fault
 }
 
@@ -169,7 +169,8 @@ static uint64_t imports_key(struct module *module)
     return random_mix(build ^ leads ^ cover_is_on()) | 2;
 }
 
-const struct import *known_imports(struct module *module, uint32_t *ret_count)
+const struct import *known_imports(struct module *module, uint32_t *ret_count,
+                                   enum slot_rules *ret_rules)
 {
     uint64_t build = imports_key(module);
     if (build == UNKNOWN)
@@ -183,6 +184,8 @@ const struct import *known_imports(struct module *module, uint32_t *ret_count)
         if (key != build || first > WIRE_KNOWN_IMPORTS || count > WIRE_KNOWN_IMPORTS - first)
             continue;
         *ret_count = count;
+        // Who found them out has made their functions. Names of modules that come later may go.
+        *ret_rules = !runtime.armed && leads_are_known(module) ? SLOT_RULES_AT_CALL : SLOT_RULES;
         return (const struct import *)runtime.calls->known.imports + first;
     }
     return NULL;

@@ -256,7 +256,6 @@ static struct module *module_read(struct link_map *map, bool program)
     struct module *module = arena_new(sizeof *module);
     if (module == NULL)
         return NULL;
-    memset(module, 0, sizeof *module);
     module->map = map;
     module->bias = map->l_addr;
     module->dynamic = map->l_ld;

@@ -4,6 +4,7 @@
 // them through a table of its own, which the kernel empties in a forked child. Where threads or
 // signals get in each other's way, a key takes a second row, and the reader adds them up.
 #include "runtime/path.h"
+#include "runtime/sites.h"
 
 #include <linux/mman.h>
 
@@ -318,12 +319,22 @@ static void record_stack(const struct call *call)
     }
 }
 
+// Where all rules of a function are about places, stacks are told apart there and nowhere else.
+static bool is_of_interest(const struct call *call)
+{
+    const struct function *function = call->function;
+    return function->site_count == 0 || function->site_count != function->rule_count ||
+           sites_find(call->frame->return_address) != NULL;
+}
+
 void record_call(const struct call *call)
 {
     const struct call_frame *frame = call->frame;
     static const struct stack none;
-    if ((runtime.region->options & WIRE_RECORD_STACKS) != 0)
-        record_stack(call);
-    else
+    if ((runtime.region->options & WIRE_RECORD_STACKS) != 0) {
+        if (is_of_interest(call))
+            record_stack(call);
+    } else {
         count_call(call, &none, frame->return_address | frame->slot << 48);
+    }
 }

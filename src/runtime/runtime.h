@@ -325,7 +325,7 @@ void *symbol_in(const struct module *module, struct symbol_query query);
 // A symbol of a module that was there at the start, as a number for processes that start with the
 // same modules; 0: it is none.
 uint32_t symbol_number(const struct symbol_found *found);
-void *symbol_numbered(uint32_t number, struct symbol_query query); // NULL: not the one asked for
+void *symbol_numbered(uint32_t number, const char *name); // NULL: not the one asked for
 // A non-PIE program gives a function it takes the address of a PLT entry of its own as the address
 // for everybody. That entry goes through the program's slot, which is rewritten.
 void *symbol_programs_plt(const char *name);
@@ -352,7 +352,15 @@ void slots_prepare(void); // before anything is bound
 // What to put in place of a function found under a name, or NULL if no rule or hook wants it.
 void *slot_pointer(const char *name, void *real, bool with_rules);
 struct hook;
-void *slot_replacement(const char *name, void *real, bool with_rules, const struct hook *hook);
+enum slot_rules {
+    SLOT_NO_RULES,
+    SLOT_RULES,
+    SLOT_RULES_AT_CALL, // looked for then; the name stays, and there are some
+};
+void *slot_replacement(const char *name, void *real, enum slot_rules rules,
+                       const struct hook *hook);
+// A call comes through a slot whose function was not made. NULL: there is none after all.
+struct function *slot_make_function(struct slot *slot);
 void slots_refresh_gates(void);
 void slot_refresh_gate(struct slot *slot);
 
@@ -371,7 +379,9 @@ void known_program_put(struct module *program, const char *asked, const char *pa
 struct import {
     uint32_t what, symbol;
 };
-const struct import *known_imports(struct module *module, uint32_t *ret_count); // NULL: not known
+// NULL: not known. Also tells when to look for their rules.
+const struct import *known_imports(struct module *module, uint32_t *ret_count,
+                                   enum slot_rules *ret_rules);
 void known_imports_put(struct module *module, const struct import *imports, uint32_t count);
 
 // hooks.c

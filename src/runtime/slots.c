@@ -24,15 +24,26 @@ void slots_prepare(void)
     *(volatile uint32_t *)first_slot_table = 0;
 }
 
+// Of a slot that nobody has called through yet, for which the function was not made: most of what a
+// program could call it never does. Nothing but the name is known, which stands in `low`.
+static const struct function unmade;
+
+static bool is_for(const struct slot *slot, const char *name, const void *real)
+{
+    if (slot->real != real)
+        return false;
+    if (slot->function == &unmade) // of a module that stays where it is
+        return text_equal((const char *)slot->low, name);
+    return text_equal(slot->function->name, name) &&
+           function_same_library(slot->function->library, module_at((uintptr_t)real));
+}
+
 static uint32_t *slot_entry(const char *name, const void *real)
 {
-    const struct module *library = module_at((uintptr_t)real);
     uint32_t mask = slot_table_size - 1;
     uint32_t at = (uint32_t)random_mix((uintptr_t)real) & mask;
     while (slot_table[at] != 0) {
-        const struct slot *slot = &runtime_slots[slot_table[at] - 1];
-        if (slot->real == real && text_equal(slot->function->name, name) &&
-            function_same_library(slot->function->library, library))
+        if (is_for(&runtime_slots[slot_table[at] - 1], name, real))
             break;
         at = (at + 1) & mask;
     }
@@ -57,7 +68,22 @@ static bool slot_table_grow(void)
     return true;
 }
 
-static struct slot *slot_of(const char *name, void *real, const struct hook *hook)
+struct function *slot_make_function(struct slot *slot)
+{
+    const char *name = (const char *)atomic_load(&slot->low);
+    if (atomic_load(&slot->function) != &unmade) // then `low` may be no name any more
+        return slot->function;
+    struct function *function = function_of(name, module_at((uintptr_t)slot->real));
+    if (function == NULL) {
+        atomic_store(&slot->quiet_until, UINT64_MAX);
+        return NULL;
+    }
+    function_bound(function, slot);
+    atomic_store(&slot->function, function);
+    return function;
+}
+
+static struct slot *slot_of(const char *name, void *real, const struct hook *hook, bool at_call)
 {
     uint32_t *entry = slot_entry(name, real);
     if (*entry != 0)
@@ -68,7 +94,8 @@ static struct slot *slot_of(const char *name, void *real, const struct hook *hoo
         journal_note(WIRE_NOTE_NO_SLOTS, name);
         return NULL;
     }
-    struct function *function = function_of(name, module_at((uintptr_t)real));
+    struct function *function =
+        at_call ? (struct function *)&unmade : function_of(name, module_at((uintptr_t)real));
     if (function == NULL)
         return NULL;
     struct slot *slot = &runtime_slots[slots_used];
@@ -77,18 +104,22 @@ static struct slot *slot_of(const char *name, void *real, const struct hook *hoo
     slot->gate = (void *)runtime_gate_full;
     slot->length = UINT64_MAX;
     slot->function = function;
-    function_bound(function, slot);
+    if (at_call)
+        slot->low = (uint64_t)name;
+    else
+        function_bound(function, slot);
     *entry = ++slots_used;
     return slot;
 }
 
-void *slot_replacement(const char *name, void *real, bool with_rules, const struct hook *hook)
+void *slot_replacement(const char *name, void *real, enum slot_rules rules, const struct hook *hook)
 {
     if (is_stub(real) || symbol_programs_plt(name) == real)
         return NULL;
     if (hook != NULL && hook_real(hook->real, hook->name) != real)
         hook = NULL; // another function of that name
-    struct slot *slot = with_rules ? slot_of(name, real, hook) : NULL;
+    struct slot *slot =
+        rules != SLOT_NO_RULES ? slot_of(name, real, hook, rules == SLOT_RULES_AT_CALL) : NULL;
     if (slot != NULL)
         return stub_of(slot);
     return hook != NULL ? hook->replacement : NULL;
@@ -96,8 +127,8 @@ void *slot_replacement(const char *name, void *real, bool with_rules, const stru
 
 void *slot_pointer(const char *name, void *real, bool with_rules)
 {
-    return slot_replacement(name, real, with_rules && function_wanted(name) != WANTED_NOT,
-                            hook_find(name));
+    with_rules = with_rules && function_wanted(name) != WANTED_NOT;
+    return slot_replacement(name, real, with_rules ? SLOT_RULES : SLOT_NO_RULES, hook_find(name));
 }
 
 // Gates.
@@ -137,5 +168,6 @@ void slot_refresh_gate(struct slot *slot)
 void slots_refresh_gates(void)
 {
     for (uint32_t i = 0; i < slots_used; i++)
-        slot_refresh_gate(&runtime_slots[i]);
+        if (atomic_load(&runtime_slots[i].function) != &unmade)
+            slot_refresh_gate(&runtime_slots[i]);
 }

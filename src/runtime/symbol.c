@@ -59,13 +59,17 @@ static bool version_fits(const struct module *module, uint32_t symbol, const cha
     return version != NULL && text_equal(version, wanted);
 }
 
+static bool is_offered(const Elf64_Sym *symbol)
+{
+    unsigned bind = ELF64_ST_BIND(symbol->st_info), type = ELF64_ST_TYPE(symbol->st_info);
+    return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
+           (bind == STB_GLOBAL || bind == STB_WEAK || bind == STB_GNU_UNIQUE) && type != STT_TLS;
+}
+
 static bool is_definition(const struct module *module, uint32_t index, struct symbol_query query)
 {
     const Elf64_Sym *symbol = &module->symbols[index];
-    unsigned bind = ELF64_ST_BIND(symbol->st_info), type = ELF64_ST_TYPE(symbol->st_info);
-    return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
-           (bind == STB_GLOBAL || bind == STB_WEAK || bind == STB_GNU_UNIQUE) && type != STT_TLS &&
-           text_equal(module->strings + symbol->st_name, query.name) &&
+    return is_offered(symbol) && text_equal(module->strings + symbol->st_name, query.name) &&
            version_fits(module, index, query.version);
 }
 
@@ -171,8 +175,9 @@ static bool is_in_table(const struct module *module, uint32_t index)
            strings + symbol->st_name < module->high;
 }
 
-// The number comes from shared memory: it is not believed.
-void *symbol_numbered(uint32_t number, struct symbol_query query)
+// The number comes from shared memory: it is not believed, apart from which version of that name it
+// is.
+void *symbol_numbered(uint32_t number, const char *name)
 {
     const struct module *module = runtime.program;
     uint32_t index = number & ((1u << NUMBER_BITS) - 1);
@@ -180,7 +185,8 @@ void *symbol_numbered(uint32_t number, struct symbol_query query)
         module = module->later;
     if (number >> NUMBER_BITS == 0 || module == NULL || !module->startup ||
         module == runtime.self || module->symbols == NULL || module->strings == NULL ||
-        !is_in_table(module, index) || !is_definition(module, index, query))
+        !is_in_table(module, index) || !is_offered(&module->symbols[index]) ||
+        !text_equal(module->strings + module->symbols[index].st_name, name))
         return NULL;
     return address_of(module, index);
 }

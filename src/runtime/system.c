@@ -231,24 +231,37 @@ void system_wake(uint32_t *word)
     SYSTEM_6(__NR_futex, word, FUTEX_WAKE, 0x7fffffff, 0, 0, 0);
 }
 
+// Given out from the end downwards. What is left may go below zero: then somebody makes another.
+struct chunk {
+    int64_t left;
+    char *memory;
+};
+#define CHUNK_SIZE  (256 * 1024l)
+#define CHUNK_FIRST (64 * 1024)
+
+static char first_chunk[CHUNK_FIRST] __attribute__((aligned(16))); // ends where the slots begin
+static struct chunk first = {CHUNK_FIRST, first_chunk}, *chunk = &first;
+
+// Takes no lock: a signal handler may interrupt it, and come here itself.
 void *arena_new(size_t size)
 {
-    static char first_chunk[64 * 1024] __attribute__((aligned(16)));
-    // From the end downwards: there it meets the first slots, on one page.
-    static char *chunk = first_chunk;
-    static size_t left = sizeof first_chunk;
-    const size_t chunk_size = 256 * 1024;
-    size = (size + 15) & ~(size_t)15;
-    if (size > left) {
-        size_t wanted = size > chunk_size / 4 ? (size + 4095) & ~(size_t)4095 : chunk_size;
-        long memory = SYSTEM_6(__NR_mmap, 0, wanted, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int64_t rounded = (int64_t)((size + 15) & ~(size_t)15);
+    const int64_t head = (sizeof(struct chunk) + 15) & ~15ul;
+    for (;;) {
+        struct chunk *now = atomic_load(&chunk);
+        int64_t left = rounded <= CHUNK_SIZE / 4 ? atomic_add(&now->left, -rounded) : 0;
+        if (left >= rounded)
+            return now->memory + (left - rounded);
+        bool apart = rounded > CHUNK_SIZE / 4;
+        long memory = SYSTEM_6(__NR_mmap, 0, apart ? rounded : CHUNK_SIZE, 3,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (system_failed(memory))
             return NULL;
-        if (wanted != chunk_size)
+        if (apart)
             return (void *)memory;
-        chunk = (char *)memory;
-        left = wanted;
+        struct chunk *fresh = (struct chunk *)memory;
+        *fresh = (struct chunk){CHUNK_SIZE - head, (char *)memory + head};
+        if (!atomic_swap_if(&chunk, now, fresh)) // another one is there already
+            SYSTEM_2(__NR_munmap, memory, CHUNK_SIZE);
     }
-    left -= size;
-    return chunk + left;
 }

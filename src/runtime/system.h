@@ -76,7 +76,8 @@ uint32_t system_tid(void);
 bool system_wait(uint32_t *word, uint32_t value, uint32_t timeout_ms);
 void system_wake(uint32_t *word);
 
-// Memory that lives as long as the process; NULL when there is none. Not for hot paths.
+// Memory that lives as long as the process, zero at first; NULL when there is none. Not for hot
+// paths.
 void *arena_new(size_t size);
 
 #endif
