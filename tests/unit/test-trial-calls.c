@@ -163,6 +163,63 @@ static void threads_and_signals_lose_nothing(void **state)
     calls_deinit(&calls);
 }
 
+// What a program imports is known from the process before; its functions are made when they are
+// first called, by several threads at once.
+static void first_calls_of_threads_are_all_counted(void **state)
+{
+    struct calls calls;
+    compile("#include <pthread.h>\n#include <unistd.h>\n"
+            "static pthread_barrier_t barrier;\n"
+            "static void *call(void *a) { pthread_barrier_wait(&barrier);"
+            " for (int i = 0; i < 50; i++) { getppid(); getuid(); getgid(); } return a; }\n"
+            "int main(int argc, char **argv) {\n"
+            "  pthread_t threads[8];\n"
+            "  if (argc < 30) { char *more[32] = {0};\n"
+            "    for (int i = 0; i < argc; i++) more[i] = argv[i];\n"
+            "    more[argc] = argv[0]; if (argc == 3) getgid(); execv(argv[0], more); return 1; }\n"
+            "  pthread_barrier_init(&barrier, NULL, 8);\n"
+            "  for (int i = 0; i < 8; i++) pthread_create(&threads[i], NULL, call, NULL);\n"
+            "  for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);\n"
+            "  return 0; }\n");
+    assert_int_equal(record("get*id watch", false, &calls), 0);
+    uint64_t uid = 0, ppid = 0, gid = 0;
+    for (size_t i = 0; i < calls.rows.count; i++) {
+        const char *name = calls.functions.items[calls.rows.items[i].function].name;
+        uint64_t *count = strcmp(name, "getuid") == 0   ? &uid
+                          : strcmp(name, "getgid") == 0 ? &gid
+                                                        : &ppid;
+        *count += calls.rows.items[i].count;
+    }
+    assert_int_equal(uid, 400);
+    assert_int_equal(ppid, 400);
+    assert_int_equal(gid, 401);
+    assert_int_equal(calls.lost, 0);
+    calls_deinit(&calls);
+}
+
+static void stacks_of_some_places_alone(void **state)
+{
+    struct calls calls;
+    char spec[2 * PATH_MAX];
+    compile("#include <unistd.h>\n"
+            "static void f(void) { getppid(); }\n"
+            "static void g(void) { getppid(); }\n"
+            "int main(void) { f(); g(); f(); g(); g(); return 0; }\n");
+    assert_int_equal(record("getppid watch", false, &calls), 0);
+    assert_int_equal(calls.rows.count, 2);
+    const struct calls_row *g = &calls.rows.items[calls.rows.items[0].count == 3 ? 0 : 1];
+    snprintf(spec, sizeof spec, "getppid watch when caller(%s+0x%llx)", g->module,
+             (unsigned long long)g->offset);
+    calls_deinit(&calls);
+    assert_int_equal(record(spec, true, &calls), 0);
+    assert_int_equal(calls.rows.count, 3); // as many as main() calls it from
+    for (size_t i = 0; i < calls.rows.count; i++) {
+        assert_int_equal(calls.rows.items[i].count, 1);
+        assert_true(calls.rows.items[i].stack != 0);
+    }
+    calls_deinit(&calls);
+}
+
 static void stacks_are_told_apart(void **state)
 {
     struct calls calls;
@@ -308,6 +365,8 @@ int main(void)
         IN_SCRATCH(processes_have_their_own_rows),
         IN_SCRATCH(threads_and_signals_lose_nothing),
         IN_SCRATCH(stacks_are_told_apart),
+        IN_SCRATCH(stacks_of_some_places_alone),
+        IN_SCRATCH(first_calls_of_threads_are_all_counted),
         IN_SCRATCH(what_does_not_fit_is_counted),
         IN_SCRATCH(rules_still_fire),
         IN_SCRATCH(what_leaves_a_module),
