@@ -8,7 +8,7 @@
 // among the modules: it holds signals off while it runs, this one too.
 #include "runtime/guarded.h"
 #include "runtime/runtime.h"
-#include "wire/coverage.h"
+#include "wire/coverage-check.h"
 
 #include <linux/mman.h>
 #include <signal.h>
@@ -25,21 +25,6 @@ bool cover_is_on(void)
     return coverage != NULL;
 }
 
-static bool is_sound(const struct wire_coverage *file, uint64_t size)
-{
-    if (file->magic != WIRE_COVERAGE_MAGIC || file->version != WIRE_VERSION || file->size != size ||
-        file->modules > size || file->blocks > size ||
-        file->module_count > (size - file->modules) / sizeof(struct wire_coverage_module) ||
-        file->block_count > (size - file->blocks) / sizeof(struct wire_coverage_block))
-        return false;
-    const struct wire_coverage_module *modules = (const void *)((const char *)file + file->modules);
-    for (uint32_t i = 0; i < file->module_count; i++)
-        if (modules[i].first > file->block_count ||
-            modules[i].count > file->block_count - modules[i].first)
-            return false;
-    return true;
-}
-
 void cover_start(void)
 {
     // Under valgrind, code that changes is not seen to change.
@@ -49,7 +34,7 @@ void cover_start(void)
     struct wire_coverage *file = system_map_file(region_at(runtime.region->coverage), &size);
     if (file == NULL)
         return;
-    if (size < sizeof *file || !is_sound(file, size)) {
+    if (!wire_coverage_is_sound(file, size)) {
         SYSTEM_2(__NR_munmap, file, size);
         return;
     }
