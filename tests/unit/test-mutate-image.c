@@ -127,6 +127,38 @@ static void enables_one_at_a_time(void **state)
     image_close(&image);
 }
 
+// To what was there before, which need not be the pristine program.
+static void undoes_what_was_enabled(void **state)
+{
+    struct made made, between;
+    struct image image = {0};
+    struct image_patches first = {0}, second = {0};
+    fill(&made);
+    assert_null(open_made(&made, sizeof made, &image));
+    assert_null(image_enable(&image, (const bool[]){false, true}, &first));
+    memcpy(&between, image.bytes.data, sizeof between);
+    assert_null(image_enable(&image, (const bool[]){true, false}, &second));
+    assert_memory_not_equal(image.bytes.data, &between, sizeof between);
+    image_undo(&image, &second);
+    assert_memory_equal(image.bytes.data, &between, sizeof between);
+    image_undo(&image, &first);
+    assert_memory_equal(image.bytes.data, &made, sizeof made);
+    // One place, written twice: only the first patch knows what was there.
+    struct image_patches twice = {0};
+    for (int i = 0; i < 2; i++) {
+        struct image_patch *patch = ARRAY_ADD(&twice.items);
+        assert_non_null(patch);
+        *patch = first.items.items[0];
+    }
+    memset(twice.items.items[1].before, 0xcc, twice.items.items[1].size);
+    image_undo(&image, &twice);
+    assert_memory_equal(image.bytes.data, &made, sizeof made);
+    image_patches_deinit(&twice);
+    image_patches_deinit(&second);
+    image_patches_deinit(&first);
+    image_close(&image);
+}
+
 static void finds_by_the_end_of_a_path(void **state)
 {
     static const char *const right[] = {"no@x:11", "no@sub/x:11", "no@lib/sub/x:11:0"};
@@ -224,6 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enables_one_at_a_time),
+        cmocka_unit_test(undoes_what_was_enabled),
         cmocka_unit_test(finds_by_the_end_of_a_path),
         cmocka_unit_test(tells_why_a_fault_has_no_code),
         cmocka_unit_test(knows_clones_that_became_one),
