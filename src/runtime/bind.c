@@ -32,6 +32,20 @@ static uint32_t flags_at(const struct module *module, const void *address)
     return 0;
 }
 
+// References of a module mostly stand close together.
+static uint32_t place_flags(const struct module *module, const void *place)
+{
+    static const struct module *last;
+    static uintptr_t page;
+    static uint32_t flags;
+    if (last != module || (uintptr_t)place / 4096 != page) {
+        flags = flags_at(module, place);
+        last = module;
+        page = (uintptr_t)place / 4096;
+    }
+    return flags;
+}
+
 bool bind_is_code(const void *address)
 {
     const struct module *owner = module_at((uintptr_t)address);
@@ -56,7 +70,7 @@ static bool open_sealed(const struct module *module)
 // Text relocations put addresses into pages that may not be written.
 static void write_place(const struct module *module, void **place, void *value)
 {
-    uint32_t flags = flags_at(module, place);
+    uint32_t flags = place_flags(module, place);
     if ((uintptr_t)place - module->relro_low < module->relro_high - module->relro_low &&
         !open_sealed(module))
         return;
@@ -147,13 +161,10 @@ static uint32_t import_of(const struct module *module, const Elf64_Rela *relocat
 // What the loader would bind it to. Remembers which symbol that is.
 static void *resolve(struct module *module, uint32_t index, const char *name, uint32_t *number)
 {
-    void *real = *number != 0 ? symbol_numbered(*number, name) : NULL;
-    if (real != NULL)
-        return real;
     struct symbol_found found = {NULL, 0};
     struct symbol_query query = {
         .name = name, .version = symbol_version(module, index), .found = &found};
-    real = symbol_find(module, query);
+    void *real = symbol_find(module, query);
     *number = real != NULL ? symbol_number(&found) : 0;
     return real;
 }
@@ -175,9 +186,13 @@ static void bind_import(struct module *module, struct import *import, enum slot_
     const struct hook *hook = (import->what & IMPORT_HOOKED) != 0 ? hook_find(name) : NULL;
     void *real = *place;
     if (real == NULL)
-        return; // an undefined weak reference, which the program tests for
+        return;           // an undefined weak reference, which the program tests for
+    bool is_code = false; // for sure
     if (plt && is_unbound(module, symbol, real)) {
-        real = resolve(module, index, name, &import->symbol);
+        real = import->symbol != 0 ? symbol_numbered(import->symbol, name) : NULL;
+        is_code = real != NULL;
+        if (!is_code)
+            real = resolve(module, index, name, &import->symbol);
         if (real == NULL) {
             if (ELF64_ST_BIND(symbol->st_info) != STB_WEAK)
                 module->unresolved = name; // its library may come later
@@ -187,7 +202,8 @@ static void bind_import(struct module *module, struct import *import, enum slot_
     if (wanted == WANTED_NOT || module->spared ||
         (wanted == WANTED_OUTSIDE && is_inside(module, real)))
         rules = SLOT_NO_RULES;
-    void *replacement = bind_is_code(real) ? slot_replacement(name, real, rules, hook) : NULL;
+    void *replacement =
+        is_code || bind_is_code(real) ? slot_replacement(name, real, rules, hook) : NULL;
     if (replacement == NULL || (hook != NULL && replacement == hook->replacement))
         import->what &= ~(3u << IMPORT_WANTED);
     if (replacement != NULL)

@@ -168,9 +168,14 @@ static int headers_of(struct dl_phdr_info *info, size_t size, void *context)
 // An entry of the vector that the kernel puts behind the environment, or 0.
 static uint64_t kernel_fact(uint64_t kind)
 {
-    const uint64_t *word = (const uint64_t *)runtime.environment;
-    while (*word++ != 0)
-        ;
+    static const uint64_t *vector;
+    const uint64_t *word = atomic_load(&vector);
+    if (word == NULL) {
+        word = (const uint64_t *)runtime.environment;
+        while (*word++ != 0)
+            ;
+        atomic_store(&vector, word);
+    }
     for (; word[0] != AT_NULL; word += 2)
         if (word[0] == kind)
             return word[1];
@@ -288,17 +293,20 @@ static bool is_launcher(const char *name)
 // The launcher may be a script that runs the launcher: the kernel says what was asked for.
 static bool runs_launcher(void)
 {
-    const char *asked = (const char *)kernel_fact(AT_EXECFN);
-    return is_launcher(text_base(program_path())) ||
-           (asked != NULL && is_launcher(text_base(asked)));
+    static uint8_t known; // 1 + the answer, which every module asks for
+    if (known == 0) {
+        const char *asked = (const char *)kernel_fact(AT_EXECFN);
+        known = 1 + (is_launcher(text_base(program_path())) ||
+                     (asked != NULL && is_launcher(text_base(asked))));
+    }
+    return known == 2;
 }
 
 // A fault in what watches over the program says nothing about the program.
-static bool is_spared(const struct module *module)
+static bool is_spared(const char *name)
 {
     if ((runtime.plan->uses & WIRE_USE_WITNESSES) != 0)
         return false;
-    const char *name = text_base(module->path);
     if (runs_launcher())
         return true;
     for (size_t i = 0; i < WIRE_WITNESSES; i++)
@@ -345,10 +353,11 @@ static struct module *module_new(struct link_map *map, bool startup)
         module->exempt = true;
         runtime.self = module;
     }
-    module->exempt |= text_starts(text_base(module->path), "linux-vdso") ||
-                      text_starts(text_base(module->path), "ld-linux") || plugin_owns(module->path);
-    module->spared = is_spared(module);
-    module->system = wire_is_system(text_base(module->path));
+    const char *name = text_base(module->path);
+    module->exempt |= text_starts(name, "linux-vdso") || text_starts(name, "ld-linux") ||
+                      plugin_owns(module->path);
+    module->spared = is_spared(name);
+    module->system = wire_is_system(name);
     return module;
 }
 

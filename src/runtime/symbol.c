@@ -66,6 +66,12 @@ static bool is_offered(const Elf64_Sym *symbol)
            (bind == STB_GLOBAL || bind == STB_WEAK || bind == STB_GNU_UNIQUE) && type != STT_TLS;
 }
 
+static bool is_code(const Elf64_Sym *symbol)
+{
+    unsigned type = ELF64_ST_TYPE(symbol->st_info);
+    return type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
 static bool is_definition(const struct module *module, uint32_t index, struct symbol_query query)
 {
     const Elf64_Sym *symbol = &module->symbols[index];
@@ -186,6 +192,7 @@ void *symbol_numbered(uint32_t number, const char *name)
     if (number >> NUMBER_BITS == 0 || module == NULL || !module->startup ||
         module == runtime.self || module->symbols == NULL || module->strings == NULL ||
         !is_in_table(module, index) || !is_offered(&module->symbols[index]) ||
+        !is_code(&module->symbols[index]) ||
         !text_equal(module->strings + module->symbols[index].st_name, name))
         return NULL;
     return address_of(module, index);

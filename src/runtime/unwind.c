@@ -237,10 +237,13 @@ uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t ro
     return count;
 }
 
-// The same for the same path through the same builds, wherever they are loaded.
-static uint64_t hash_frame(uint64_t hash, uint64_t pc, const struct module *module)
+// The same for the same path through the same builds, wherever they are loaded. Once for every frame
+// of every new stack: a product, of which the upper half is good, is folded into the lower.
+static inline uint64_t hash_frame(uint64_t hash, uint64_t pc, const struct module *module)
 {
-    return random_mix(hash ^ (module != NULL ? module->fingerprint ^ (pc - module->bias) : 1));
+    hash = (hash ^ (module != NULL ? module->fingerprint ^ (pc - module->bias) : 1)) *
+           0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 32;
 }
 
 uint64_t frames_hash(const uint64_t *pcs, uint32_t count)
