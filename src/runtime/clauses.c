@@ -5,6 +5,7 @@
 #include "runtime/fork.h"
 #include "runtime/path.h"
 
+// By how many of >= and > hold.
 enum { LESS = 1, EQUAL = 2, GREATER = 4 };
 
 static uint8_t relations_of(uint16_t op)
@@ -58,6 +59,12 @@ static struct clause clause_of(const struct wire_instruction *instruction)
     return clause;
 }
 
+// Without jumps: where other code has run since the last call, each of them is guessed wrongly.
+static inline bool compares(const struct clause *clause, int64_t value)
+{
+    return (clause->relations >> ((value >= clause->value) + (value > clause->value)) & 1) != 0;
+}
+
 // Whether a condition is false if it comes to that instruction with a value of 0.
 static bool ends_false(const struct wire_instruction *code, struct wire_span span, uint32_t at)
 {
@@ -88,6 +95,8 @@ static uint32_t split(const struct wire_instruction *code, struct wire_span span
             if (clause->relations == 0)
                 return 0;
         }
+        if (clause->op == WIRE_OP_STACK) // which is 0 or 1
+            clause->relations = (uint8_t)(compares(clause, 0) | compares(clause, 1) << 1);
         while (at < span.count && code[at].op == WIRE_OP_BOOLEAN)
             at++;
         if (at == span.count)
@@ -109,12 +118,6 @@ uint32_t clauses_of(const struct wire_rule *rule, struct clause *ret_clauses)
     }
     ret_clauses[count - 1].is_last = true;
     return count;
-}
-
-static inline bool compares(const struct clause *clause, int64_t value)
-{
-    unsigned relation = value == clause->value ? EQUAL : value < clause->value ? LESS : GREATER;
-    return (clause->relations & relation) != 0;
 }
 
 static inline int64_t argument(const struct call *call, const struct clause *clause)
@@ -139,8 +142,9 @@ static inline bool clause_holds(const struct call *call, uint32_t rule, const st
     if (clause->op == WIRE_OP_ARGUMENT)
         return compares(clause, argument(call, clause));
     if (clause->op == WIRE_OP_STACK)
-        return compares(clause, clause->looks_at_caller ? stack_matches(call, clause->number)
-                                                        : stack_known(call, clause->number));
+        return (clause->relations >> (clause->looks_at_caller ? stack_matches(call, clause->number)
+                                                              : stack_known(call, clause->number)) &
+                1) != 0;
     if (clause->op == WIRE_OP_VARIABLE)
         return variable_read(clause->number, call, &value) && compares(clause, value);
     if (clause->op == WIRE_OP_HOLDING_MUTEX)

@@ -17,7 +17,7 @@ struct bearing {
     enum { BEARING_NOWHERE, BEARING_ADDRESS, BEARING_SAVED, BEARING_OWN } kind;
     const struct place *place;
     const struct module *module;
-    uint64_t base; // that address; or where the register was saved; or the number of the call's own
+    uint64_t base; // that address; or where the register was saved; or its word of the call's frame
 };
 
 struct path_words {

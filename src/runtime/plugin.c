@@ -11,11 +11,15 @@ bool runtime_save_by_moves;
 
 enum { PLUGIN_NEW, PLUGIN_READY, PLUGIN_BROKEN };
 
+// What runtime_call_plugin knows: a trigger's eval, and call_init() below.
+typedef int entry(void *state, const void *call);
+
 struct plugin {
     uint32_t state;
-    uint64_t starter; // process that runs its init
-    const struct ordeal_trigger *trigger;
+    entry *eval;
     void *instance;
+    const struct ordeal_trigger *trigger;
+    uint64_t starter; // process that runs its init
 };
 static struct plugin *plugins;
 
@@ -102,6 +106,7 @@ static uint32_t plugin_start(struct plugin *plugin, uint32_t index, struct threa
         journal_note(WIRE_NOTE_PLUGIN_VERSION, plan_string(plan->name));
         return PLUGIN_BROKEN;
     }
+    plugin->eval = (entry *)plugin->trigger->eval;
     if (runtime_save_size == 0)
         measure_registers();
     if (plugin->trigger->init == NULL)
@@ -124,10 +129,17 @@ void plugin_prepare(void)
     plugins = count != 0 ? arena_new(count * sizeof *plugins) : NULL;
 }
 
-__attribute__((hot)) static int call_eval(void *state, const void *call)
+__attribute__((noinline)) static bool is_ready(struct plugin *plugin, uint32_t index,
+                                               struct thread *thread)
 {
-    const struct plugin *plugin = state;
-    return plugin->trigger->eval(plugin->instance, call);
+    // A fork may have left an init behind that runs in the parent only: the child does its own.
+    uint64_t self = runtime.process->key, starter = atomic_load(&plugin->starter);
+    if (plugin->state < PLUGIN_READY && starter != self &&
+        atomic_swap_if(&plugin->starter, starter, self))
+        atomic_store(&plugin->state, plugin_start(plugin, index, thread));
+    while (atomic_load(&plugin->state) < PLUGIN_READY)
+        SYSTEM_1(__NR_sched_yield, 0);
+    return plugin->state == PLUGIN_READY;
 }
 
 __attribute__((hot)) bool plugin_evaluate(const struct call *call, uint32_t index)
@@ -135,14 +147,8 @@ __attribute__((hot)) bool plugin_evaluate(const struct call *call, uint32_t inde
     if (plugins == NULL)
         return false;
     struct plugin *plugin = &plugins[index];
-    // A fork may have left an init behind that runs in the parent only: the child does its own.
-    uint64_t self = runtime.process->key, starter = atomic_load(&plugin->starter);
-    if (plugin->state < PLUGIN_READY && starter != self &&
-        atomic_swap_if(&plugin->starter, starter, self))
-        atomic_store(&plugin->state, plugin_start(plugin, index, call->thread));
-    while (atomic_load(&plugin->state) < PLUGIN_READY)
-        SYSTEM_1(__NR_sched_yield, 0);
-    if (plugin->state != PLUGIN_READY)
+    if (__builtin_expect(atomic_load(&plugin->state) != PLUGIN_READY, 0) &&
+        !is_ready(plugin, index, call->thread))
         return false;
     struct ordeal_call view = {
         .function = call->function->name,
@@ -154,7 +160,7 @@ __attribute__((hot)) bool plugin_evaluate(const struct call *call, uint32_t inde
     int *error = __errno_location != NULL ? __errno_location() : NULL;
     int kept = error != NULL ? *error : 0;
     call->thread->guard++;
-    bool holds = runtime_call_plugin(call_eval, plugin, &view) != 0;
+    bool holds = runtime_call_plugin(plugin->eval, plugin->instance, &view) != 0;
     call->thread->guard--;
     if (error != NULL)
         *error = kept;

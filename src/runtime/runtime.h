@@ -62,7 +62,7 @@ struct turn {
 // A part of a condition: a value that stands in a relation to another one. See clauses.c.
 struct clause {
     uint8_t op;        // enum wire_op that gives the value, or CLAUSE_CODE
-    uint8_t relations; // that hold between the two
+    uint8_t relations; // that hold between the two; of a stack, the values that it may have
     union {
         uint8_t cut;          // bits of an argument to do without
         bool looks_at_caller; // the caller alone may tell that a stack does not match

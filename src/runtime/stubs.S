@@ -317,6 +317,8 @@ runtime_enter_dlopen:
         .cfi_endproc
         .size runtime_enter_dlopen, . - runtime_enter_dlopen
 
+        .text                           # many, and seldom used
+
 # Entries that stand in for the initialisers of late modules: (argc, argv, envp) plus a number.
         .globl runtime_late_init
         .hidden runtime_late_init

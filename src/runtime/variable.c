@@ -112,7 +112,8 @@ static bool read_value(uint64_t address, uint32_t width, uint64_t *value)
     return failed == 0;
 }
 
-static bool ask_and_load(uint64_t address, uint32_t width, uint64_t *value)
+__attribute__((noinline)) static bool ask_and_load(uint64_t address, uint32_t width,
+                                                   uint64_t *value)
 {
     bool readable = system_peek((const void *)address, value, width);
     if (readable)
@@ -127,8 +128,8 @@ static bool lies_in(uint64_t low, uint64_t high, uint64_t address, uint32_t widt
 
 // A variable in a module's own data is there as long as the module, one on the stack as long as its
 // frame (pointers may lead there, too, and to pages that were taken out); others may be bad.
-static bool load(const struct module *module, struct stack stack, uint64_t address, uint32_t width,
-                 uint64_t *value)
+__attribute__((hot)) static bool load(const struct module *module, struct stack stack,
+                                      uint64_t address, uint32_t width, uint64_t *value)
 {
     bool in_module = lies_in(module->low, module->high, address, width);
     bool on_stack = lies_in(stack.low, stack.high, address, width);
@@ -224,6 +225,17 @@ static bool find_global(uint32_t variable, struct bearing *bearing)
     return bearing->kind != BEARING_NOWHERE;
 }
 
+// Of the call's frame, with the value that a register had; numbers as struct walk has them.
+static uint64_t own_word(unsigned number)
+{
+    static const uint8_t offsets[SAVED] = {
+        offsetof(struct call_frame, rbx), offsetof(struct call_frame, rbp),
+        offsetof(struct call_frame, r12), offsetof(struct call_frame, r13),
+        offsetof(struct call_frame, r14), offsetof(struct call_frame, r15),
+    };
+    return offsets[number] / sizeof(uint64_t);
+}
+
 // From the frames of a plain trail; a register is looked for when it is needed. False: it cannot be
 // told.
 static bool take_bearing(const struct trail *trail, struct bearing *bearing, struct path *path)
@@ -248,7 +260,7 @@ static bool take_bearing(const struct trail *trail, struct bearing *bearing, str
         return false;
     bearing->kind = bearing->base != 0 ? BEARING_SAVED : BEARING_OWN;
     if (bearing->kind == BEARING_OWN)
-        bearing->base = (unsigned)index;
+        bearing->base = own_word((unsigned)index);
     return true;
 }
 
@@ -280,12 +292,9 @@ static inline const struct bearing *path_bearing(struct path *path, uint32_t var
 
 static inline uint64_t bearing_base(const struct bearing *bearing, const struct call_frame *frame)
 {
-    // As struct walk has them.
-    const uint64_t *const own[SAVED] = {&frame->rbx, &frame->rbp, &frame->r12,
-                                        &frame->r13, &frame->r14, &frame->r15};
     if (bearing->kind == BEARING_SAVED)
         return *(const uint64_t *)bearing->base;
-    return bearing->kind == BEARING_OWN ? *own[bearing->base] : bearing->base;
+    return bearing->kind == BEARING_OWN ? ((const uint64_t *)frame)[bearing->base] : bearing->base;
 }
 
 static bool read_global(uint32_t variable, int64_t *ret_value)
