@@ -159,13 +159,23 @@ static bool socket_number(uint64_t descriptor, uint64_t *ret_number)
     return known;
 }
 
-// Others than the target have the sockets that it was given as its standard streams: the shell, the
-// service manager, this trial's controller. Theirs must outlive it.
+static bool is_given(uint64_t number)
+{
+    const struct wire_region *region = runtime.region;
+    uint32_t count = region->given_count;
+    for (uint32_t i = 0; i < count && i < WIRE_GIVEN; i++)
+        if (region->given[i] == number)
+            return true;
+    return count > WIRE_GIVEN;
+}
+
+// Others than the target have the sockets that it was given, as its standard streams or besides:
+// the shell, the service manager, this trial's controller. Theirs must outlive it.
 __attribute__((noinline)) static void lose_connection(uint64_t descriptor)
 {
     const uint64_t standard = 3;
     uint64_t own, given;
-    if (!socket_number(descriptor, &own))
+    if (!socket_number(descriptor, &own) || is_given(own))
         return;
     for (uint64_t i = 0; i < standard; i++)
         if (socket_number(i, &given) && given == own)

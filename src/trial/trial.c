@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "elf/object.h"
 #include "scenario/resolve.h"
+#include "trial/given.h"
 #include "trial/program.h"
 #include "trial/resolver.h"
 #include "trial/stacks.h"
@@ -74,6 +75,7 @@ static struct error *supervise(const struct trial_options *options,
                                const struct supervise_signals *signals, struct trial *trial)
 {
     TRY(armed_begin(trial->armed, ""));
+    given_note(armed_region(trial->armed)->map);
     uint64_t start = clock_ns();
     pid_t pid;
     TRY(supervise_start(options->command, armed_environment(trial->armed), signals, &pid));

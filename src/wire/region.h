@@ -14,6 +14,7 @@
 
 #define WIRE_MODULES          1024 // entries in the module table
 #define WIRE_MODULE_PATH      480
+#define WIRE_GIVEN            16
 #define WIRE_REMOTES          32
 #define WIRE_EXECS            128   // programs noted as started
 #define WIRE_PROCESSES        512   // remembered process numbers
@@ -108,8 +109,11 @@ struct wire_region {
     uint32_t command_words;
     uint32_t outcome;       // enum wire_outcome
     int32_t outcome_status; // exit status, or the signal's number
-    uint32_t reserved2;
-    uint64_t outcome_ns; // how long the command ran
+    uint32_t given_count;   // above WIRE_GIVEN: there are more, or nobody knows
+    uint64_t outcome_ns;    // how long the command ran
+    // Numbers (inodes) of the sockets that the command got from outside of the trial, besides its
+    // standard streams. Written before it starts.
+    uint64_t given[WIRE_GIVEN];
 };
 
 enum wire_option {
