@@ -4,6 +4,7 @@
 // computes.
 #include "runtime/fork.h"
 #include "runtime/path.h"
+#include "runtime/sites.h"
 
 // By how many of >= and > hold.
 enum { LESS = 1, EQUAL = 2, GREATER = 4 };
@@ -176,4 +177,23 @@ clauses_choose(const struct call *call, const struct turn *turn, const struct tu
                 return turn;
     }
     return end;
+}
+
+__attribute__((hot)) const struct site *clauses_choose_site(const struct call *call,
+                                                            const struct site *site)
+{
+    for (; site != NULL; site = site->next) {
+        // The table of sites knows addresses, not functions: a site may belong to another one.
+        if (site->pattern != call->function->pattern &&
+            !decide_has_rule(call->function, site->rule))
+            continue;
+        if ((site->counted && !decide_counts(&runtime.rules[site->rule], call->occurrence)) ||
+            (__builtin_expect(fork_mode, 0) && !fork_wants(site->rule)))
+            continue;
+        const struct clause *clause = site_clauses(site);
+        while (clause_holds(call, site->rule, clause))
+            if (clause++->is_last)
+                return site;
+    }
+    return NULL;
 }

@@ -74,9 +74,10 @@ static void first_call(struct function *function)
     function_publish(function);
     slot_refresh_gate(function->primary);
     // Once it has started; then none of this changes any more.
-    atomic_store(&function->in_turn, function->every_call && runtime.calls == NULL &&
-                                         function->general_count == function->rule_count &&
-                                         (function->asks_after | function->starts_after) == 0);
+    bool looks_only = function->every_call && runtime.calls == NULL &&
+                      (function->asks_after | function->starts_after) == 0;
+    atomic_store(&function->in_turn, looks_only && function->general_count == function->rule_count);
+    atomic_store(&function->by_site, looks_only && function->site_count == function->rule_count);
 }
 
 // once and new_stack are settled here, when everything else holds, so that exactly one call wins.
@@ -98,20 +99,21 @@ __attribute__((noinline)) static bool takes_effect(const struct call *call, uint
            (__builtin_expect(!fork_mode, 1) || fork_here(rule));
 }
 
-static inline bool condition_holds(const struct call *call, uint32_t rule, struct wire_span code)
-{
-    if (__builtin_expect(fork_mode, 0) && !fork_wants(rule))
-        return false;
-    return evaluate(call, rule, code) && takes_effect(call, rule);
-}
-
 static inline bool rule_fires(const struct call *call, uint32_t rule)
 {
     const struct wire_rule *r = &runtime.rules[rule];
-    return gates_open(r, call) && condition_holds(call, rule, r->code);
+    return gates_open(r, call) && (__builtin_expect(!fork_mode, 1) || fork_wants(rule)) &&
+           evaluate(call, rule, r->code) && takes_effect(call, rule);
 }
 
-static bool has_rule(const struct function *function, uint32_t rule)
+static bool site_fires(const struct call *call, const struct site *site)
+{
+    struct site alone = *site;
+    alone.next = NULL;
+    return clauses_choose_site(call, &alone) != NULL && takes_effect(call, site->rule);
+}
+
+bool decide_has_rule(const struct function *function, uint32_t rule)
 {
     uint32_t low = 0, high = function->rule_count;
     while (low < high) {
@@ -124,22 +126,11 @@ static bool has_rule(const struct function *function, uint32_t rule)
     return low < function->rule_count && function->rules[low] == rule;
 }
 
-// The table of sites knows addresses, not functions: a site may belong to another one. Of the rule
-// itself nothing is read that the site holds.
-static bool site_fires(const struct call *call, const struct site *site)
-{
-    if (site->pattern != call->function->pattern && !has_rule(call->function, site->rule))
-        return false;
-    if (site->counted && !decide_counts(&runtime.rules[site->rule], call->occurrence))
-        return false;
-    return condition_holds(call, site->rule, (struct wire_span){site->code, site->code_count});
-}
-
-static uint32_t choose_by_site(const struct call *call)
+static inline uint32_t choose_by_site(const struct call *call)
 {
     const struct site *site = sites_find(call->frame->return_address);
-    for (; site != NULL; site = site->next)
-        if (site_fires(call, site))
+    for (; (site = clauses_choose_site(call, site)) != NULL; site = site->next)
+        if (takes_effect(call, site->rule))
             return site->rule;
     return WIRE_NONE;
 }
@@ -262,7 +253,9 @@ __attribute__((hot)) enum decision runtime_decide(struct call_frame *frame)
     }
     struct findings findings = {0};
     struct call call = {frame, function, thread, earlier + 1, &findings};
-    uint32_t rule = atomic_load(&function->in_turn) ? choose_in_turn(&call) : choose_by_all(&call);
+    uint32_t rule = atomic_load(&function->in_turn)   ? choose_in_turn(&call)
+                    : atomic_load(&function->by_site) ? choose_by_site(&call)
+                                                      : choose_by_all(&call);
     path_leave(&call);
     return rule != WIRE_NONE ? act(&call, rule) : DECIDE_PASS;
 }

@@ -71,11 +71,13 @@ struct clause {
     bool is_last : 1;   // of its condition
     uint32_t number;    // of the argument, stack, variable or plug-in; the first instruction
     union {
-        int64_t value;  // the other one
-        uint64_t count; // of instructions; what they compute is compared with nothing
+        int64_t value;             // the other one
+        uint64_t count;            // of instructions; what they compute is compared with nothing
+        const struct clause *list; // of a CLAUSE_LIST
     };
 };
-#define CLAUSE_CODE WIRE_OP_COUNT_OF_OPS // the stack machine is needed
+#define CLAUSE_CODE WIRE_OP_COUNT_OF_OPS       // the stack machine is needed
+#define CLAUSE_LIST (WIRE_OP_COUNT_OF_OPS + 1) // see sites.h
 
 // A function with rules: one per name and defining module, however many slots lead to it.
 struct function {
@@ -85,6 +87,7 @@ struct function {
     uint32_t general_count;
     bool every_call; // no occurrence may be skipped
     bool in_turn;    // likewise, and all there is to do is to look at `general`
+    bool by_site;    // likewise, or at the rules for the caller's address
     const char *name;
 
     struct function *next, *next_in_bucket;
@@ -110,6 +113,7 @@ struct module {
     struct module *later; // the next in the loader's list
     struct link_map *map;
     uintptr_t bias, low, high; // link-time address 0; mapped range
+    bool alive;                // loaded now; a record of one that is not may be used again
     const char *path;          // "" for the program until asked
     const Elf64_Phdr *headers;
     uint32_t header_count;
@@ -139,7 +143,6 @@ struct module {
     struct module_set *scope; // of a root: itself and what it needs, breadth first
     bool bound;               // its slots were rewritten
     bool resolved;            // its answer of the controller is in force, or will never come
-    bool alive;               // loaded now; a record of one that is not may be used again
     uint32_t seen;            // last scan that met it
     const char *unresolved;   // a lazily bound import that nothing defines yet
     const struct wire_coverage_module *covered; // blocks that have breakpoints, or NULL
@@ -243,10 +246,11 @@ extern uint32_t runtime_save_size;         // of an XSAVE area, 0: use FXSAVE
 extern uint64_t runtime_save_mask;
 extern bool runtime_save_by_moves; // the registers are those of AVX, and which are in use is told
 
-// A word for each line of 64 bytes of code, in which each byte has its bit.
+// A word for each line of 64 bytes of code, in which each byte has its bit. Lines that lie half a
+// megabyte apart share it; neighbours have neighbours.
 static inline uint64_t *runtime_site_word(uint64_t address)
 {
-    return &runtime_site_filter[(address / 64) * 0x9e3779b97f4a7c15ull >> 51];
+    return &runtime_site_filter[address / 64 % 8192];
 }
 
 // The only calls into the target's libraries. Weak: absent ones are NULL.
@@ -325,7 +329,7 @@ void *symbol_in(const struct module *module, struct symbol_query query);
 // A symbol of a module that was there at the start, as a number for processes that start with the
 // same modules; 0: it is none.
 uint32_t symbol_number(const struct symbol_found *found);
-void *symbol_numbered(uint32_t number, const char *name); // NULL: not the one asked for
+void *symbol_numbered(uint32_t number, const char *name); // NULL: not that function
 // A non-PIE program gives a function it takes the address of a PLT entry of its own as the address
 // for everybody. That entry goes through the program's slot, which is rewritten.
 void *symbol_programs_plt(const char *name);
@@ -482,6 +486,9 @@ uint32_t clauses_of(const struct wire_rule *rule, struct clause *ret_clauses);
 // Behind `end` are the clauses.
 const struct turn *clauses_choose(const struct call *call, const struct turn *turn,
                                   const struct turn *end);
+// Likewise of the rules for one address, from that one on; NULL if there is none.
+struct site;
+const struct site *clauses_choose_site(const struct call *call, const struct site *site);
 
 // journal.c
 // Counts it as well. `actions`: those that are really done.
@@ -519,6 +526,7 @@ enum decision runtime_performed(struct call_frame *frame);
 
 // decide.c
 bool decide_counts(const struct wire_rule *rule, uint64_t n); // whether it is about occurrence n
+bool decide_has_rule(const struct function *function, uint32_t rule);
 enum decision runtime_decide(struct call_frame *frame);
 
 #endif

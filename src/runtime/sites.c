@@ -39,18 +39,18 @@ static struct line *line_at(struct line_table *lines, uint64_t number, const str
     uint64_t at = line_home(lines, number);
     while (lines->lines[at].number != 0 &&
            (lines->lines[at].number != number || lines->lines[at].module != module))
-        at = (at + 1) & (lines->room - 1);
+        at = line_next(lines, at);
     return &lines->lines[at];
 }
 
 static bool table_grow(void)
 {
-    uint32_t bits = site_lines != NULL ? 64 - site_lines->shift + 1 : 6;
-    struct line_table *grown = arena_new(sizeof *grown + (sizeof(struct line) << bits));
+    uint32_t room = site_lines != NULL ? 2 * site_lines->room : 4 * LINE_BLOCK;
+    struct line_table *grown = arena_new(sizeof *grown + room * sizeof(struct line));
     if (grown == NULL)
         return false;
-    grown->shift = 64 - bits;
-    grown->room = 1u << bits;
+    grown->shift = site_lines != NULL ? site_lines->shift - 1 : 64 - 2;
+    grown->room = room;
     grown->count = site_lines != NULL ? site_lines->count : 0;
     for (uint32_t i = 0; site_lines != NULL && i < site_lines->room; i++)
         if (site_lines->lines[i].number != 0)
@@ -73,35 +73,81 @@ static struct line *line_of(uint64_t address, const struct module *module)
     return line;
 }
 
+// Memory for some sites, behind what was given last.
+static struct site *sites_new(uint32_t count)
+{
+    static struct site *free_sites;
+    static uint32_t left, step = LINE_SIZE;
+    if (left < count) {
+        if (step < 2048)
+            step *= 2;
+        left = step; // more than a line may want
+        char *memory = arena_new((left + 1) * sizeof *free_sites);
+        // None of them in two cache lines.
+        free_sites = (struct site *)((uint64_t)(memory + sizeof *free_sites - 1) &
+                                     ~(sizeof *free_sites - 1));
+        if (memory == NULL)
+            left = 0;
+    }
+    if (left < count)
+        return NULL;
+    struct site *given = free_sites;
+    free_sites += count;
+    left -= count;
+    return given;
+}
+
 // Room for one more site of a line, at its place in the order.
 static struct site *line_insert(struct line *line, uint32_t byte)
 {
     if (line->sites == NULL || line->count == line->room) {
         uint32_t room = line->count == line->room ? 2 * line->room + 1 : line->room;
-        struct site *sites = arena_new(room * sizeof *sites);
+        struct site *sites = sites_new(room);
         if (sites == NULL)
             return NULL;
         if (line->count != 0)
             memcpy(sites, line->sites, line->count * sizeof *sites);
         line->sites = sites;
-        line->room = room;
+        line->room = (uint8_t)room;
     }
-    uint32_t at = line_rank(line->starts, byte);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < byte; i++)
+        at += line->places[i] != 0;
+    for (uint32_t i = byte; i < LINE_SIZE; i++)
+        line->places[i] += line->places[i] != 0;
+    line->places[byte] = (uint8_t)(at + 1);
     for (uint32_t i = line->count++; i > at; i--)
         line->sites[i] = line->sites[i - 1];
-    line->starts |= 1ull << byte;
     return &line->sites[at];
 }
 
-static struct site site_of(uint32_t rule)
+// False: no memory.
+static bool condition_of(const struct wire_rule *rule, struct clause *ret_condition)
+{
+    struct clause scratch[16];
+    uint32_t room = rule->code.count != 0 ? rule->code.count : 1;
+    bool is_long = room > sizeof scratch / sizeof *scratch;
+    struct clause *made = is_long ? arena_new(room * sizeof *made) : scratch;
+    if (made == NULL)
+        return false;
+    uint32_t count = clauses_of(rule, made);
+    *ret_condition = made[0];
+    if (count == 1)
+        return true;
+    struct clause *list = is_long ? made : arena_new(count * sizeof *list);
+    if (list != NULL && !is_long)
+        memcpy(list, made, count * sizeof *list);
+    *ret_condition = (struct clause){.op = CLAUSE_LIST, .list = list};
+    return list != NULL;
+}
+
+static bool site_of(uint32_t rule, struct site *ret_site)
 {
     const struct wire_rule *r = &runtime.rules[rule];
     bool counted = r->count_first > 1 || r->count_last != UINT64_MAX || r->count_step > 1;
-    return (struct site){.rule = rule,
-                         .pattern = rule_patterns[rule],
-                         .code = r->code.offset,
-                         .code_count = r->code.count & 0x7fffffff,
-                         .counted = counted};
+    *ret_site = (struct site){
+        .rule = rule, .pattern = rule_patterns[rule] & 0x7fffffff, .counted = counted};
+    return condition_of(r, &ret_site->condition);
 }
 
 // Puts a further rule into the list of a site, ascending; one that is there stays alone.
@@ -111,7 +157,7 @@ static bool site_join(struct site *first, struct site added)
     for (; at != NULL && at->rule <= added.rule; before = at, at = at->next)
         if (at->rule == added.rule)
             return true;
-    struct site *entry = arena_new(sizeof *entry);
+    struct site *entry = sites_new(1);
     if (entry == NULL)
         return false;
     *entry = before != NULL ? added : *first;
@@ -131,8 +177,8 @@ static bool site_put(uint64_t address, const struct module *module, struct site 
     uint32_t byte = address % LINE_SIZE;
     if (line == NULL)
         return false;
-    if ((line->starts >> byte & 1) != 0)
-        return site_join(&line->sites[line_rank(line->starts, byte)], site);
+    if (line->places[byte] != 0)
+        return site_join(&line->sites[line->places[byte] - 1], site);
     struct site *entry = line_insert(line, byte);
     if (entry != NULL)
         *entry = site;
@@ -148,11 +194,14 @@ void sites_announce(uint64_t address, uint32_t query, const struct module *modul
 
 void sites_add(uint64_t address, uint32_t query, const struct module *module)
 {
-    for (uint32_t rule = first_rule_of_query[query]; rule != 0; rule = next_rule_of_query[rule - 1])
-        if (!site_put(address, module, site_of(rule - 1))) {
+    for (uint32_t rule = first_rule_of_query[query]; rule != 0;
+         rule = next_rule_of_query[rule - 1]) {
+        struct site site;
+        if (!site_of(rule - 1, &site) || !site_put(address, module, site)) {
             journal_note(WIRE_NOTE_MEMORY, "call sites");
             return;
         }
+    }
     if (first_rule_of_query[query] != 0)
         *runtime_site_word(address) |= 1ull << address % LINE_SIZE;
 }

@@ -11,25 +11,32 @@
 // One rule for calls that return to one address: what a look at it needs.
 struct site {
     struct site *next; // for the same address, ascending
-    uint32_t rule, pattern;
-    uint32_t code; // first instruction
-    uint32_t code_count : 31;
-    uint32_t counted : 1; // only some occurrences are of interest
+    uint32_t rule;
+    uint32_t pattern : 31;
+    uint32_t counted : 1;    // only some occurrences are of interest
+    struct clause condition; // or, by CLAUSE_LIST, where it is
 };
+_Static_assert(sizeof(struct site) == 32, "two to a cache line");
 
 #define LINE_SIZE 64
 
+static inline const struct clause *site_clauses(const struct site *site)
+{
+    return __builtin_expect(site->condition.op == CLAUSE_LIST, 0) ? site->condition.list
+                                                                  : &site->condition;
+}
+
 // One line of code of one module. It changes only while that module is loaded.
 struct line {
-    uint64_t number; // address / LINE_SIZE; 0: free
-    uint64_t starts; // bit i: a ruled call returns to byte i
-    struct site *sites;
+    uint64_t number;    // address / LINE_SIZE; 0: free
+    struct site *sites; // by address
     const struct module *module;
-    uint32_t count, room;
+    uint8_t count, room;
+    uint8_t places[LINE_SIZE]; // of the site for calls that return to that byte, from 1; 0: none
 };
 
 struct line_table {
-    uint32_t shift, room, count;
+    uint32_t shift, room, count; // 64 less the bits of a block's number; rows, of which are taken
     struct line lines[];
 };
 extern struct line_table *site_lines;
@@ -39,19 +46,19 @@ bool sites_prepare(void);
 void sites_announce(uint64_t address, uint32_t query, const struct module *module);
 void sites_add(uint64_t address, uint32_t query, const struct module *module);
 
+// Rows of a table: 16 lines that are neighbours in the code are neighbours here, unless one of them
+// finds its row taken and goes on, by steps that lead through all rows.
+#define LINE_BLOCK 16
+#define LINE_STEP  (LINE_BLOCK + 1)
 static inline uint64_t line_home(const struct line_table *lines, uint64_t number)
 {
-    return number * 0x9e3779b97f4a7c15ull >> lines->shift;
+    uint64_t block = number / LINE_BLOCK * 0x9e3779b97f4a7c15ull >> lines->shift;
+    return block * LINE_BLOCK + number % LINE_BLOCK;
 }
 
-// How many bits of `bits` below bit `end` are set.
-static inline uint32_t line_rank(uint64_t bits, uint32_t end)
+static inline uint64_t line_next(const struct line_table *lines, uint64_t at)
 {
-    uint64_t x = bits & ((1ull << end) - 1);
-    x -= x >> 1 & 0x5555555555555555ull;
-    x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
-    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0full;
-    return (uint32_t)(x * 0x0101010101010101ull >> 56);
+    return (at + LINE_STEP) & (lines->room - 1);
 }
 
 // The rules for calls that return there, or NULL.
@@ -62,14 +69,13 @@ static inline const struct site *sites_find(uint64_t address)
     uint32_t byte = address % LINE_SIZE;
     if (lines == NULL)
         return NULL;
-    for (uint64_t at = line_home(lines, number);; at = (at + 1) & (lines->room - 1)) {
+    for (uint64_t at = line_home(lines, number);; at = line_next(lines, at)) {
         const struct line *line = &lines->lines[at];
         uint64_t seen = atomic_load(&line->number);
+        if (seen == number && line->module->alive)
+            return line->places[byte] != 0 ? &line->sites[line->places[byte] - 1] : NULL;
         if (seen == 0)
             return NULL;
-        if (seen == number && line->module->alive)
-            return (line->starts >> byte & 1) != 0 ? &line->sites[line_rank(line->starts, byte)]
-                                                   : NULL;
     }
 }
 

@@ -68,7 +68,8 @@ runtime_stub_end:
 # slot's earlier count.
 
 # Passes calls whose return address is not in the filter of exact sites: a word for each 64 bytes of
-# code, by a hash, and in it a bit for each byte. The others find three registers saved already.
+# code (runtime_site_word), and in it a bit for each byte. The others find three registers saved
+# already.
         .globl runtime_gate_sites
         .hidden runtime_gate_sites
         .type runtime_gate_sites, @function
@@ -82,12 +83,10 @@ runtime_gate_sites:
         .cfi_adjust_cfa_offset 8
         .endr
         mov     32(%rsp), %rax          # return address
-        movabs  $0x9e3779b97f4a7c15, %r11
-        mov     %rax, %r10
-        shr     $6, %r10
-        imul    %r11, %r10
+        mov     %eax, %r10d
+        shr     $6, %r10d
         lea     runtime_site_filter(%rip), %r11
-        shr     $51, %r10
+        and     $8191, %r10d
         mov     (%r11, %r10, 8), %r10
         bt      %rax, %r10              # by the lowest six bits of the address
         jc      runtime_gate_rest
