@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // When a process was started, in ticks since the machine was; 0: it cannot be told.
@@ -31,9 +32,16 @@ static unsigned long long start_of(long pid)
     return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
+// In containers, and inside of a sandbox, others see the same directories and not the same numbers.
+static unsigned long long own_namespace(void)
+{
+    struct stat facts;
+    return stat("/proc/self/ns/pid", &facts) == 0 ? facts.st_ino : 0;
+}
+
 const char *stale_owner(void)
 {
-    static char owner[48];
+    static char owner[80];
     static pid_t known;
     if (known == getpid())
         return owner;
@@ -41,7 +49,7 @@ const char *stale_owner(void)
     unsigned long long start = start_of(known);
     int size = snprintf(owner, sizeof owner, "%ld", (long)known);
     if (start != 0)
-        snprintf(owner + size, sizeof owner - (size_t)size, ".%llu", start);
+        snprintf(owner + size, sizeof owner - (size_t)size, ".%llu.%llu", start, own_namespace());
     return owner;
 }
 
@@ -53,7 +61,8 @@ static bool is_stale(const char *name, const char *prefix)
         return false;
     long pid = strtol(number, &end, 10);
     unsigned long long start = *end == '.' ? strtoull(end + 1, &end, 10) : 0;
-    if (pid <= 0 || pid > INT_MAX || *end != '-')
+    unsigned long long space = *end == '.' ? strtoull(end + 1, &end, 10) : 0;
+    if (pid <= 0 || pid > INT_MAX || *end != '-' || (space != 0 && space != own_namespace()))
         return false;
     if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
         return true;

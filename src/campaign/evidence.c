@@ -21,8 +21,8 @@
 static const char *const names[EVIDENCE_FILES] = {"stdout", "stderr", "status", "changes"};
 
 struct evidence {
-    char directory[64];
-    char paths[EVIDENCE_FILES][80];
+    char directory[96];
+    char paths[EVIDENCE_FILES][112];
     int files[EVIDENCE_FILES];
     pid_t owner; // a process forked from it leaves the directory alone
 };

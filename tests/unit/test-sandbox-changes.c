@@ -190,7 +190,7 @@ static void copies_of_the_dead_are_removed(void **state)
     if (dead == 0)
         _exit(0);
     waitpid(dead, NULL, 0);
-    char of_dead[100], of_live[100], of_us[100], of_namesake[100], file[200];
+    char of_dead[200], of_live[200], of_us[200], of_namesake[200], of_others[200], file[300];
     setenv("TMPDIR", place, 1);
     snprintf(of_dead, sizeof of_dead, "%s/ordeal-copy-%d-abcdef", place, dead);
     snprintf(of_live, sizeof of_live, "%s/ordeal-copy-%d-abcdef", place, getpid());
@@ -200,6 +200,9 @@ static void copies_of_the_dead_are_removed(void **state)
     snprintf(of_namesake, sizeof of_namesake, "%s/ordeal-copy-%d.1-abcdef", place, getpid());
     assert_int_equal(mkdir(of_us, 0700), 0);
     assert_int_equal(mkdir(of_namesake, 0700), 0);
+    // Somebody in another process namespace has the number, who for us is no more.
+    snprintf(of_others, sizeof of_others, "%s/ordeal-copy-%d.1.1-abcdef", place, dead);
+    assert_int_equal(mkdir(of_others, 0700), 0);
     snprintf(file, sizeof file, "%s/file", of_dead);
     put(file, "x");
     chmod(of_dead, 0);
@@ -218,6 +221,7 @@ static void copies_of_the_dead_are_removed(void **state)
     assert_int_equal(access(of_live, F_OK), 0);
     assert_int_equal(rmdir(of_live), 0);
     assert_int_equal(rmdir(of_us), 0);
+    assert_int_equal(rmdir(of_others), 0);
     assert_int_equal(access(of_namesake, F_OK), -1); // had this number before us
     assert_int_equal(rmdir("work"), 0);
     assert_int_equal(chdir("/"), 0);
