@@ -268,7 +268,9 @@ static void a_crash_is_seen_with_its_stack(void **state)
     assert_int_equal(strncmp(seen->crash_key, "fragile (caller)\nmain (caller)\n", 31), 0);
     assert_int_equal(strncmp(seen->crash_stack, "fragile at ", 11), 0);
     assert_non_null(strstr(seen->crash_stack, "caller.c:12 (caller)\nmain at "));
-    assert_null(strstr(seen->crash_key, "0x"));
+    // Addresses differ from run to run; offsets in a C library without symbols do not.
+    assert_null(strstr(seen->crash_key, "\n0x"));
+    assert_null(strstr(seen->crash_key, " 0x"));
     const struct injection *injection = &seen->injections.items[0];
     assert_string_equal(injection->fault, "getuid=12345");
     assert_string_equal(injection->symbol, "fragile");

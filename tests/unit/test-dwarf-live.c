@@ -128,6 +128,16 @@ static void test_samples(void **state)
     stop(pid);
 }
 
+static char state_of(pid_t pid)
+{
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    assert_non_null(fgets(line, sizeof line, file));
+    fclose(file);
+    return strrchr(line, ')')[2];
+}
+
 // Somebody who is stopped already stays so.
 static void test_stopped(void **state)
 {
@@ -139,12 +149,9 @@ static void test_stopped(void **state)
     good(dwarf_live_stack(pid, pid, "", 1, 5ull * SECOND, &stack));
     find(&stack, "spin");
     dwarf_live_stack_deinit(&stack);
-    char path[64], line[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "r");
-    assert_non_null(fgets(line, sizeof line, file));
-    fclose(file);
-    assert_int_equal(strrchr(line, ')')[2], 'T');
+    for (int i = 0; state_of(pid) != 'T' && i < 5000; i++) // it is on its way there
+        usleep(1000);
+    assert_int_equal(state_of(pid), 'T');
     stop(pid);
 }
 
