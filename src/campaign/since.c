@@ -154,6 +154,8 @@ struct error *since_look(const char *path, const char *command, const struct sup
     TRY(store_each_trial(store, past.campaign, false, note_trial, &past));
     TRY(store_each_finding(store, past.campaign, drop_suppressed, &past));
     TRY(carry(&past, candidates, count));
+    for (size_t i = 0; i < count; i++)
+        since.nameless += candidates[i].content == 0;
     TRY(store_each_finding(store, past.campaign, note_finding, &past));
     *ret_since = since;
     since = (struct since){0};
@@ -183,6 +185,11 @@ struct error *since_tell(const struct since *since, const char *path, size_t cou
         separator = ", ";
     }
     TRY(buffer_printf(&text, ")"));
+    if (since->nameless != 0)
+        TRY(buffer_printf(&text,
+                          "; %llu are known by the way to the call alone, by its number or stack, "
+                          "and are tried again",
+                          (unsigned long long)since->nameless));
     *ret_sentence = TAKE(text.data);
     return NULL;
 }

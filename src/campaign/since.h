@@ -11,6 +11,7 @@
 struct since {
     ARRAY(unsigned char) carried; // by candidate: its verdict then + 1, or 0
     uint64_t verdicts[VERDICTS];  // of those
+    uint64_t nameless;            // candidates that no earlier one can be known to be
     ARRAY(char *) findings;       // titles of findings that they showed
 };
 void since_deinit(struct since *since);
