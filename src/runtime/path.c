@@ -11,7 +11,7 @@ struct path paths[PATHS];
 static uint32_t paths_given;
 static uint8_t path_numbers[256]; // by hash, from 1; 0: none yet
 
-_Static_assert(offsetof(struct path, locals) == 64, "what comes first is one line");
+_Static_assert(offsetof(struct path, words) == 64, "what comes first is one line");
 
 // Whether the words up to `end` can be read: they are on the thread's own stack.
 static inline bool stack_reaches(const struct call *call, uint64_t end)

@@ -37,8 +37,8 @@ struct path {
     uint8_t needed;      // of them, the first that what is known depends on
     uint8_t local_count; // of the bearings
     bool needs_rbp;
-    struct bearing locals[PATH_LOCALS];
     struct path_words words[PATH_WORDS / PATH_GROUP];
+    struct bearing locals[PATH_LOCALS];
     // Where calls of a slot are counted that come this way, by a process.
     uint64_t *recorded, recorded_slot, recorded_by;
 } __attribute__((aligned(64)));
