@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A shot on its way through the sandbox, for the files that lead it: shooting.c, and of servers and
-// of workloads that fork shooting-server.c and shooting-branch.c.
+// A shot on its way through the sandbox, for the files that lead it: shooting-life.c, and of
+// servers and of workloads that fork shooting-server.c and shooting-branch.c. shooting.c has what
+// they share.
 #ifndef ORDEAL_CAMPAIGN_SHOOTING_INTERNAL_H
 #define ORDEAL_CAMPAIGN_SHOOTING_INTERNAL_H
 
@@ -15,6 +16,7 @@ enum step { SETUP, PRETEST, WORKLOAD, POSTTEST, ORACLE, TEARDOWN, STEPS };
 _Static_assert(STEPS == 1 + SHOOTING_OTHER_STEPS, "there are other steps");
 
 typedef ARRAY(char *) words; // of which only the list is ours; ends with NULL
+struct error *shooting_add_word(words *list, char *word);
 
 struct shooting {
     const struct definition *definition;
