@@ -135,8 +135,9 @@ class Clusters:
     def of(groups):
         return statistics.mean(statistics.median(group) for group in groups)
 
-    def text(self, style):
-        return (style + " [" + style + ", " + style + "]").format(self.middle, self.low, self.high)
+    def text(self, style, unit=1):
+        return (style + " [" + style + ", " + style + "]").format(
+            self.middle / unit, self.low / unit, self.high / unit)
 
 
 class Comparison:

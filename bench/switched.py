@@ -118,6 +118,10 @@ class SwitchedComparison:
         cpu = self.clusters(name, lambda group: (group[arm][1] - group[self.OFF][1]) / 1000)
         return time.text(style), cpu.text(style)
 
+    def microseconds(self, name):
+        """That interception adds to a request."""
+        return self.clusters(name, lambda group: (group[self.ON][0] - group[self.OFF][0]) / 1000)
+
     def rows(self, article):
         """Name, microseconds of a request without, per cent added, the same of nothing; processor
         time likewise; the article's figure, triggerings per request and second."""
