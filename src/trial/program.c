@@ -175,6 +175,11 @@ struct error *program_beside_executable(const char *relative, char **ret_path)
         return NULL;
     own[size] = '\0';
     char *slash = strrchr(own, '/');
+    // The kernel's name for it has no links in it: what lies above is in the text.
+    for (; slash != NULL && strncmp(relative, "../", 3) == 0; relative += 3) {
+        *slash = '\0';
+        slash = strrchr(own, '/');
+    }
     if (slash == NULL)
         return NULL;
     *slash = '\0';

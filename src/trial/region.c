@@ -77,8 +77,8 @@ static struct layout layout_make(const struct region_options *options, const cha
     layout_new_page(&layout);
     header->rules = layout_add(&layout, plan->rules.count, sizeof(struct wire_rule_state));
     header->patterns = layout_add(&layout, plan->patterns.count, sizeof(struct wire_pattern_state));
-    header->remotes = layout_add(&layout, WIRE_REMOTES, sizeof(struct wire_remote));
     header->modules = layout_add(&layout, WIRE_MODULES, sizeof(struct wire_module));
+    header->remotes = layout_add(&layout, WIRE_REMOTES, sizeof(struct wire_remote));
     if (plan->uses & WIRE_USE_NEW_STACK)
         header->stack_set = layout_add(&layout, WIRE_STACK_SET, sizeof(uint64_t));
     header->journal = layout_add(&layout, header->journal_capacity, sizeof(struct wire_record));
@@ -103,7 +103,8 @@ static struct error *allocate(int file, const char *path, uint64_t from, uint64_
 }
 
 // Storage for what is written at once; for the rest a look whether there is room.
-static struct error *allocate_early(int file, const char *path, const struct wire_region *header)
+static struct error *allocate_early(int file, const char *path, const struct wire_region *header,
+                                    bool asks_remotely)
 {
     uint32_t records = header->journal_capacity;
     uint64_t journal_end = header->journal + records * sizeof(struct wire_record);
@@ -111,6 +112,9 @@ static struct error *allocate_early(int file, const char *path, const struct wir
         records = EARLY_RECORDS;
     uint64_t first = header->modules + EARLY_MODULES * sizeof(struct wire_module);
     TRY(allocate(file, path, 0, first));
+    if (asks_remotely)
+        TRY(allocate(file, path, header->remotes,
+                     header->remotes + WIRE_REMOTES * sizeof(struct wire_remote)));
     TRY(allocate(file, path, header->journal,
                  header->journal + records * sizeof(struct wire_record)));
     struct statvfs facts;
@@ -157,7 +161,8 @@ static struct error *region_store(struct region *region, const struct region_opt
     // A table of calls is written all over from the first moment.
     if (options->whole || region->layout.calls != 0)
         return region_reserve(region);
-    TRY(allocate_early(region->file, region->path, &region->layout));
+    bool asks_remotely = (((const struct wire_plan *)options->plan)->uses & WIRE_USE_REMOTE) != 0;
+    TRY(allocate_early(region->file, region->path, &region->layout, asks_remotely));
     region->reserved = region->layout.modules + EARLY_MODULES * sizeof(struct wire_module);
     return NULL;
 }
@@ -294,6 +299,7 @@ static void wipe_used(struct region *region)
     if (layout->calls != 0)
         memset(base + layout->calls, 0, sizeof(struct wire_calls));
     memset(base + layout->arena, 0, region->arena_used - layout->arena);
+    memset(base + layout->remotes, 0, WIRE_REMOTES * sizeof(struct wire_remote));
     memset(base, 0, layout->modules);
 }
 
