@@ -35,8 +35,13 @@ static unsigned long long start_of(long pid)
 // In containers, and inside of a sandbox, others see the same directories and not the same numbers.
 static unsigned long long own_namespace(void)
 {
+    static pid_t known; // asked once by each process: the answer comes slowly
+    static unsigned long long number;
     struct stat facts;
-    return stat("/proc/self/ns/pid", &facts) == 0 ? facts.st_ino : 0;
+    if (known != getpid())
+        number = stat("/proc/self/ns/pid", &facts) == 0 ? facts.st_ino : 0;
+    known = getpid();
+    return number;
 }
 
 const char *stale_owner(void)
@@ -59,6 +64,9 @@ static bool is_stale(const char *name, const char *prefix)
     char *end;
     if (strncmp(name, prefix, strlen(prefix)) != 0 || !isdigit((unsigned char)*number))
         return false;
+    size_t size = strlen(stale_owner());
+    if (strncmp(number, stale_owner(), size) == 0 && number[size] == '-')
+        return false; // our own
     long pid = strtol(number, &end, 10);
     unsigned long long start = *end == '.' ? strtoull(end + 1, &end, 10) : 0;
     unsigned long long space = *end == '.' ? strtoull(end + 1, &end, 10) : 0;
