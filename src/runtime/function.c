@@ -294,6 +294,15 @@ static const uint32_t *gather(const char *name, struct gathering *all)
     return rules;
 }
 
+// Whether a rule may do something to its calls, and not only watch them.
+static bool is_acted_on(const struct function *function)
+{
+    for (uint32_t i = 0; i < function->rule_count; i++)
+        if (runtime.rules[function->rules[i]].actions != 0)
+            return true;
+    return false;
+}
+
 static struct function *function_new(const char *name, const struct module *library)
 {
     struct gathering all = {.library = library, .pattern = WIRE_NONE};
@@ -311,9 +320,9 @@ static struct function *function_new(const char *name, const struct module *libr
     memcpy(copy, name, size);
     function->name = copy;
     function->library = library;
-    function->habit = wire_habit_find(name);
     function->rules = rules;
     function->rule_count = all.count;
+    function->habit = is_acted_on(function) ? wire_habit_find(name) : NULL;
     function->pattern = all.pattern;
     function->pending = 1;
     if (!classify(function)) {

@@ -151,8 +151,10 @@ static bool headers_at(struct module *module, uintptr_t address)
         return false;
     module->headers = (const Elf64_Phdr *)(address + header.e_phoff);
     module->header_count = header.e_phnum;
-    return system_can_read(module->headers, header.e_phnum * sizeof(Elf64_Phdr)) &&
-           has_dynamic(module);
+    size_t size = header.e_phnum * sizeof(Elf64_Phdr);
+    // Mostly on the page that was read just now.
+    bool near = header.e_phoff <= 4096 && address % 4096 + header.e_phoff + size <= 4096;
+    return (near || system_can_read(module->headers, size)) && has_dynamic(module);
 }
 
 // What the loader says, where the headers are not at the file offset that the ELF header gives.
