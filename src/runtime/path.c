@@ -123,11 +123,26 @@ static inline struct path *path_at(uint64_t key)
     return &paths[found - 1];
 }
 
+// Whoever finds it taken does without. Where there is but one thread, only its own signal handlers
+// come in between, and one instruction that is not interrupted will do.
+static inline bool path_claim(struct path *path)
+{
+    if (!*runtime_single_threaded)
+        return atomic_swap_if(&path->taken, 0, 1);
+    uint32_t free = 0;
+    bool claimed;
+    __asm__ volatile("cmpxchgl %3, %1"
+                     : "=@ccz"(claimed), "+m"(path->taken), "+a"(free)
+                     : "r"(1)
+                     : "memory");
+    return claimed;
+}
+
 __attribute__((hot)) struct path *path_find(const struct call *call)
 {
     uint64_t key = call->frame->return_address + 31 * (uint64_t)call->frame->stack;
     struct path *path = path_at(key + (uint64_t)call->thread);
-    if (path == NULL || !atomic_swap_if(&path->taken, 0, 1))
+    if (path == NULL || !path_claim(path))
         return NULL;
     if (path->generation == atomic_load(&unwind_generation) && path_holds(path, call))
         return path;
