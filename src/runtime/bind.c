@@ -171,7 +171,8 @@ static void *resolve(struct module *module, uint32_t index, const char *name, ui
 
 // Leaves in the import which symbol it leads to, if it had to be looked for. An import that comes
 // from shared memory is believed to be of interest, and nothing else. One that is wanted by its
-// name and for which there are no rules after all is not wanted from now on.
+// name and for which there are no rules after all is not wanted from now on, if that is the same in
+// every process that knows the module under the same key.
 static void bind_import(struct module *module, struct import *import, enum slot_rules rules)
 {
     const Elf64_Rela *relocation = import_at(module, import->what & IMPORT_NUMBER);
@@ -204,18 +205,21 @@ static void bind_import(struct module *module, struct import *import, enum slot_
         rules = SLOT_NO_RULES;
     void *replacement =
         is_code || bind_is_code(real) ? slot_replacement(name, real, rules, hook) : NULL;
-    if (replacement == NULL || (hook != NULL && replacement == hook->replacement))
+    if ((replacement == NULL || (hook != NULL && replacement == hook->replacement)) &&
+        known_leads(module))
         import->what &= ~(3u << IMPORT_WANTED);
     if (replacement != NULL)
         write_place(module, place, replacement);
 }
 
-// Looks at all imports; those of interest are kept for processes to come.
+// Looks at all imports; those of interest are kept for processes to come, if they can be told: at a
+// second time, some have their stubs already, and where there was no room for all, some got none.
 static void bind_anew(struct module *module)
 {
     static struct import interesting[1024];
     size_t total = module->relocation_count + module->plt_relocation_count;
-    uint32_t count = 0, room = runtime.calls != NULL && !module->spared ? 1024 : 0;
+    bool kept = runtime.calls != NULL && !module->spared && !module->bound;
+    uint32_t count = 0, room = kept ? 1024 : 0;
     note_system_versions(module);
     for (size_t i = 0; i < total && i < IMPORT_NUMBER; i++) {
         struct import import = {import_of(module, import_at(module, i), (uint32_t)i), 0};
@@ -228,7 +232,7 @@ static void bind_anew(struct module *module)
             interesting[count] = import;
         count++;
     }
-    if (count <= room)
+    if (kept && count <= room && !runtime.starved)
         known_imports_put(module, interesting, count);
 }
 

@@ -33,8 +33,6 @@ void fork_prepare(void)
     if (state.fired == NULL) {
         journal_note(WIRE_NOTE_MEMORY, "rules that fired");
         state.refusal = WIRE_FORK_FAILED;
-    } else {
-        memset(state.fired, 0, runtime.plan->rules.count + 1);
     }
     if (system_peek_by_copy) // valgrind knows neither the filter nor the fork
         state.refusal = WIRE_FORK_FILTER;

@@ -5,13 +5,9 @@
 
 #include "wire/names.h"
 
-static struct function *functions;             // that have a slot
-static struct function *function_buckets[256]; // by name
-
-struct function *functions_all(void)
-{
-    return functions;
-}
+#define BUCKETS 256
+static struct function *function_buckets[BUCKETS]; // by name
+static struct function *latest;                    // of those that have a slot, perhaps not all
 
 // Patterns.
 
@@ -230,7 +226,7 @@ static const uint32_t *by_occurrence_first(const uint32_t *list, uint32_t count)
 // mostly come one after another.
 static const struct function *find_alike(const struct function *function)
 {
-    const struct function *other = functions;
+    const struct function *other = atomic_load(&latest);
     for (uint32_t i = 0; i < 16 && other != NULL; i++, other = other->next)
         if (other->rules == function->rules && other->rule_count == function->rule_count &&
             other->pattern == function->pattern)
@@ -303,6 +299,13 @@ static bool is_acted_on(const struct function *function)
     return false;
 }
 
+static struct function *no_memory(const char *name)
+{
+    runtime.starved = true;
+    journal_note(WIRE_NOTE_MEMORY, name);
+    return NULL;
+}
+
 static struct function *function_new(const char *name, const struct module *library)
 {
     struct gathering all = {.library = library, .pattern = WIRE_NONE};
@@ -313,10 +316,8 @@ static struct function *function_new(const char *name, const struct module *libr
     const uint32_t *rules = gather(name, &all);
     size_t size = text_length(name) + 1;
     char *copy = arena_new(size);
-    if (function == NULL || rules == NULL || copy == NULL) {
-        journal_note(WIRE_NOTE_MEMORY, name);
-        return NULL;
-    }
+    if (function == NULL || rules == NULL || copy == NULL)
+        return no_memory(name);
     memcpy(copy, name, size);
     function->name = copy;
     function->library = library;
@@ -325,10 +326,8 @@ static struct function *function_new(const char *name, const struct module *libr
     function->habit = is_acted_on(function) ? wire_habit_find(name) : NULL;
     function->pattern = all.pattern;
     function->pending = 1;
-    if (!classify(function)) {
-        journal_note(WIRE_NOTE_MEMORY, name);
-        return NULL;
-    }
+    if (!classify(function))
+        return no_memory(name);
     note_windows(function, &all);
     function->every_call |= runtime.calls != NULL;
     for (uint32_t i = 0; i < all.pattern_count; i++)
@@ -346,7 +345,7 @@ bool function_same_library(const struct module *a, const struct module *b)
 // finds that something has come into the bucket meanwhile looks again.
 struct function *function_of(const char *name, const struct module *library)
 {
-    struct function **bucket = &function_buckets[wire_hash(name) % 256], *fresh = NULL;
+    struct function **bucket = &function_buckets[wire_hash(name) % BUCKETS], *fresh = NULL;
     for (;;) {
         struct function *first = atomic_load(bucket);
         for (struct function *f = first; f != NULL; f = f->next_in_bucket)
@@ -368,8 +367,8 @@ void function_bound(struct function *function, struct slot *slot)
     if (!atomic_swap_if(&function->primary, NULL, slot))
         return;
     do
-        function->next = first = atomic_load(&functions);
-    while (!atomic_swap_if(&functions, first, function));
+        function->next = first = atomic_load(&latest);
+    while (!atomic_swap_if(&latest, first, function));
 }
 
 void function_publish(struct function *function)
@@ -382,8 +381,28 @@ void function_publish(struct function *function)
         atomic_add(&runtime.rule_states[function->rules[i]].reached, calls - before);
 }
 
+// Those that have a slot. By the buckets, which a function is in before it gets one: a fork of
+// another thread may come between any two steps.
+static void functions_each(void (*each)(struct function *function))
+{
+    for (uint32_t i = 0; i < BUCKETS; i++)
+        for (struct function *f = atomic_load(&function_buckets[i]); f != NULL;
+             f = f->next_in_bucket)
+            if (atomic_load(&f->primary) != NULL)
+                each(f);
+}
+
 void functions_publish(void)
 {
-    for (struct function *f = functions; f != NULL; f = f->next)
-        function_publish(f);
+    functions_each(function_publish);
+}
+
+static void start_anew(struct function *function)
+{
+    function->published = atomic_load(&function->primary->count);
+}
+
+void functions_after_fork(void)
+{
+    functions_each(start_anew);
 }

@@ -96,8 +96,7 @@ static void process_after_fork(void)
     uint32_t pid = system_pid();
     runtime.process->number = process_number(pid, true);
     runtime.lineage = random_mix(runtime.lineage + runtime.forks);
-    for (struct function *f = functions_all(); f != NULL; f = f->next)
-        f->published = f->primary->count;
+    functions_after_fork();
     runtime.process->key = random_mix(pid);
 }
 

@@ -153,8 +153,7 @@ static uint64_t constellation(void)
     return known;
 }
 
-// Whether it is known what the module's imports lead to, and not only which there are.
-static bool leads_are_known(const struct module *module)
+bool known_leads(const struct module *module)
 {
     return module->startup && constellation() != UNKNOWN;
 }
@@ -165,7 +164,7 @@ static uint64_t imports_key(struct module *module)
     uint64_t build = runtime.calls != NULL ? build_of(module) : UNKNOWN;
     if (build == UNKNOWN)
         return UNKNOWN;
-    uint64_t leads = leads_are_known(module) ? constellation() : 0;
+    uint64_t leads = known_leads(module) ? constellation() : 0;
     return random_mix(build ^ leads ^ cover_is_on()) | 2;
 }
 
@@ -185,7 +184,7 @@ const struct import *known_imports(struct module *module, uint32_t *ret_count,
             continue;
         *ret_count = count;
         // Who found them out has made their functions. Names of modules that come later may go.
-        *ret_rules = !runtime.armed && leads_are_known(module) ? SLOT_RULES_AT_CALL : SLOT_RULES;
+        *ret_rules = !runtime.armed && known_leads(module) ? SLOT_RULES_AT_CALL : SLOT_RULES;
         return (const struct import *)runtime.calls->known.imports + first;
     }
     return NULL;
@@ -202,7 +201,7 @@ void known_imports_put(struct module *module, const struct import *imports, uint
         return;
     struct import *kept = (struct import *)known->imports + first;
     for (uint32_t i = 0; i < count; i++)
-        kept[i] = (struct import){imports[i].what, leads_are_known(module) ? imports[i].symbol : 0};
+        kept[i] = (struct import){imports[i].what, known_leads(module) ? imports[i].symbol : 0};
     struct wire_known_module *entry = module_entry(build);
     for (int i = 0; i < TRIES; i++, entry = next_entry(entry))
         if (atomic_load(&entry->key) == 0 && atomic_swap_if(&entry->key, 0, BUSY)) {

@@ -61,7 +61,7 @@ struct turn {
 
 // A part of a condition: a value that stands in a relation to another one. See clauses.c.
 struct clause {
-    uint8_t op;        // enum wire_op that gives the value, or CLAUSE_CODE
+    uint8_t op;        // enum wire_op that gives the value, CLAUSE_CODE or CLAUSE_LIST
     uint8_t relations; // that hold between the two; of a stack, the values that it may have
     union {
         uint8_t cut;          // bits of an argument to do without
@@ -87,10 +87,11 @@ struct function {
     uint32_t general_count;
     bool every_call; // no occurrence may be skipped
     bool in_turn;    // likewise, and all there is to do is to look at `general`
-    bool by_site;    // likewise, or at the rules for the caller's address
+    bool by_site;    // likewise, but at the rules for the caller's address, and at nothing else
     const char *name;
 
-    struct function *next, *next_in_bucket;
+    struct function *next; // one that got its slot before
+    struct function *next_in_bucket;
     const struct module *library;
     const uint32_t *rules; // all, ascending
     uint32_t rule_count;
@@ -202,6 +203,7 @@ struct runtime {
     struct process *process;
     uint64_t stack_top; // of the main thread
     bool armed;
+    bool starved; // some function got no slot or no rules, for want of room
     const struct wire_rule *rules;
     const struct wire_instruction *code;
     const struct wire_plan *plan;
@@ -347,9 +349,9 @@ struct function *function_of(const char *name, const struct module *library);
 // The same build at the same path, perhaps loaded again somewhere else.
 bool function_same_library(const struct module *a, const struct module *b);
 void function_bound(struct function *function, struct slot *slot); // a first or further slot
-struct function *functions_all(void);                              // that have a slot
 void function_publish(struct function *function); // its calls so far, into the region
 void functions_publish(void);
+void functions_after_fork(void); // what the parent has published is not the child's to publish
 
 // slots.c
 void slots_prepare(void); // before anything is bound
@@ -379,6 +381,9 @@ void known_prepare(void);
 // The file that is executed under a path that was asked for.
 bool known_program(struct module *program, const char *asked, char *path, size_t room);
 void known_program_put(struct module *program, const char *asked, const char *path);
+// Whether what the module's imports lead to follows from what it is known by, and not only which
+// there are.
+bool known_leads(const struct module *module);
 // An import, and the number of the symbol that it leads to, or 0.
 struct import {
     uint32_t what, symbol;

@@ -67,7 +67,7 @@ static inline const struct site *sites_find(uint64_t address)
     const struct line_table *lines = atomic_load(&site_lines);
     uint64_t number = address / LINE_SIZE;
     uint32_t byte = address % LINE_SIZE;
-    if (lines == NULL)
+    if (lines == NULL || number == 0) // which would be that of a free row
         return NULL;
     for (uint64_t at = line_home(lines, number);; at = line_next(lines, at)) {
         const struct line *line = &lines->lines[at];

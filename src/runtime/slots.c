@@ -28,14 +28,24 @@ void slots_prepare(void)
 // program could call it never does. Nothing but the name is known, which stands in `low`.
 static const struct function unmade;
 
+// The name and then the function, always in that order: `low` is another thing only after the
+// function was made, so that with a function that is not made yet it was a name.
+static struct function *look_at(const struct slot *slot, const char **ret_name)
+{
+    *ret_name = (const char *)atomic_load(&slot->low);
+    return atomic_load(&slot->function);
+}
+
 static bool is_for(const struct slot *slot, const char *name, const void *real)
 {
+    const char *its_name;
     if (slot->real != real)
         return false;
-    if (slot->function == &unmade) // of a module that stays where it is
-        return text_equal((const char *)slot->low, name);
-    return text_equal(slot->function->name, name) &&
-           function_same_library(slot->function->library, module_at((uintptr_t)real));
+    const struct function *function = look_at(slot, &its_name);
+    if (function == &unmade) // of a module that stays where it is
+        return text_equal(its_name, name);
+    return text_equal(function->name, name) &&
+           function_same_library(function->library, module_at((uintptr_t)real));
 }
 
 static uint32_t *slot_entry(const char *name, const void *real)
@@ -56,7 +66,6 @@ static bool slot_table_grow(void)
     uint32_t *table = arena_new(size * sizeof *table);
     if (table == NULL)
         return false;
-    memset(table, 0, size * sizeof *table);
     for (uint32_t i = 0; i < slots_used; i++) {
         uint32_t at = (uint32_t)random_mix((uintptr_t)runtime_slots[i].real);
         while (table[at & (size - 1)] != 0)
@@ -70,16 +79,21 @@ static bool slot_table_grow(void)
 
 struct function *slot_make_function(struct slot *slot)
 {
-    const char *name = (const char *)atomic_load(&slot->low);
-    if (atomic_load(&slot->function) != &unmade) // then `low` may be no name any more
-        return slot->function;
-    struct function *function = function_of(name, module_at((uintptr_t)slot->real));
+    const char *name;
+    struct function *function = look_at(slot, &name);
+    if (function != &unmade)
+        return function;
+    function = function_of(name, module_at((uintptr_t)slot->real));
     if (function == NULL) {
         atomic_store(&slot->quiet_until, UINT64_MAX);
         return NULL;
     }
     function_bound(function, slot);
-    atomic_store(&slot->function, function);
+    // A call through another slot of the function may have come before: what it did not do about
+    // this slot's gate is done here. A swap, since a store might pass the look at `started`.
+    if (atomic_swap_if(&slot->function, (struct function *)&unmade, function) &&
+        atomic_load(&function->started))
+        slot_refresh_gate(slot);
     return function;
 }
 
@@ -91,6 +105,7 @@ static struct slot *slot_of(const char *name, void *real, const struct hook *hoo
     if (2 * slots_used >= slot_table_size && slot_table_grow())
         entry = slot_entry(name, real);
     if (slots_used == RUNTIME_SLOTS || slots_used + 1 == slot_table_size) {
+        runtime.starved = true;
         journal_note(WIRE_NOTE_NO_SLOTS, name);
         return NULL;
     }
@@ -144,8 +159,10 @@ static void watch_callers(struct slot *slot, uint64_t low, uint64_t length)
 
 void slot_refresh_gate(struct slot *slot)
 {
-    struct function *function = slot->function;
+    struct function *function = atomic_load(&slot->function);
     uint64_t low, length;
+    if (function == &unmade) // its name is still needed; slot_make_function() comes back to this
+        return;
     atomic_store(&slot->gate, (void *)runtime_gate_full);
     watch_callers(slot, 0, UINT64_MAX);
     if (!function->started || slot != function->primary || function->starts_after != 0 ||
@@ -168,6 +185,5 @@ void slot_refresh_gate(struct slot *slot)
 void slots_refresh_gates(void)
 {
     for (uint32_t i = 0; i < slots_used; i++)
-        if (atomic_load(&runtime_slots[i].function) != &unmade)
-            slot_refresh_gate(&runtime_slots[i]);
+        slot_refresh_gate(&runtime_slots[i]);
 }

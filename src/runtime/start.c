@@ -37,23 +37,29 @@ void *system_map_file(const char *path, uint64_t *ret_size)
     return system_failed(memory) ? NULL : (void *)memory;
 }
 
-static bool is_sealed(const struct wire_region *region)
+// The plan is nobody's to write here, if it fills whole pages of its own.
+static bool plan_seal(const struct wire_plan *plan)
 {
-    return region->plan % 4096 == 0;
+    return (uintptr_t)plan % 4096 == 0 &&
+           !system_failed(SYSTEM_3(__NR_mprotect, plan, (plan->size + 4095) & ~4095ul, PROT_READ));
 }
 
 // The processes of a recorded workload need not prove it one after the other; but of this very
-// place.
+// place. What is proved must stay so: the plan is sealed first.
 static bool plan_is_sound(struct wire_region *region, const struct wire_plan *plan, uint64_t size)
 {
     struct wire_calls *calls = NULL;
     uint32_t place = (uint32_t)region->plan | 1;
-    if ((region->options & WIRE_RECORD_CALLS) != 0 && is_sealed(region) && region->calls != 0 &&
+    uint64_t room = size - region->plan;
+    if (room < sizeof *plan || plan->size > room)
+        return false;
+    bool sealed = plan_seal(plan);
+    if (sealed && (region->options & WIRE_RECORD_CALLS) != 0 && region->calls != 0 &&
         region->calls % 8 == 0 && region->calls < size && size - region->calls >= sizeof *calls)
         calls = (void *)((char *)region + region->calls);
     if (calls != NULL && atomic_load(&calls->sound_plan) == place)
-        return plan->size <= size - region->plan;
-    if (wire_plan_check(plan, size - region->plan) != 0)
+        return true;
+    if (wire_plan_check(plan, room) != 0)
         return false;
     if (calls != NULL)
         atomic_store(&calls->sound_plan, place);
@@ -124,10 +130,6 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
         SYSTEM_2(__NR_munmap, region, size);
         return;
     }
-    // The plan is nobody's to write here; it fills whole pages of its own.
-    const struct wire_plan *plan = (const void *)((const char *)region + region->plan);
-    if (is_sealed(region))
-        SYSTEM_3(__NR_mprotect, plan, (plan->size + 4095) & ~4095ul, PROT_READ);
     runtime.region = region;
     runtime.plan = (const void *)((const char *)region + region->plan);
     runtime.strings = plan_array(runtime.plan->strings);

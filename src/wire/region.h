@@ -325,7 +325,9 @@ struct wire_known {
 struct wire_calls {
     uint64_t lost;                        // calls that found no room
     uint32_t processes, functions, taken; // rows asked for, of each kind; above the size: lost
-    uint32_t sound_plan; // 1 + where it is, once a process has proved that; nobody can write it
+    // 1 + where it is, once a process has proved that it is sound and could seal its pages: those
+    // no target can write. This word they can, as all else here.
+    uint32_t sound_plan;
     uint32_t names[WIRE_CALL_NAMES]; // 1 + row of a function, open addressing by wire_hash(name)
     struct wire_known known;
     struct wire_call_function {

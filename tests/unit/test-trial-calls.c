@@ -1,66 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recorded calls: complete and in the right rows, whatever processes and threads do.
-#include "trial-help.h"
-
-#include "trial/armed.h"
-#include "trial/calls.h"
+#include "record-help.h"
 
 #include <fcntl.h>
-#include <limits.h>
-#include <sys/wait.h>
-
-static char runtime[PATH_MAX];
-
-static void put_source(const char *text)
-{
-    FILE *file = fopen("victim.c", "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void compile(const char *text)
-{
-    put_source(text);
-    assert_int_equal(system("gcc -O0 -g -D_GNU_SOURCE -pthread -o victim victim.c"), 0);
-}
-
-// Runs ./victim with the scenario's rules, which it frees; its wait status.
-static int record_scenario(struct scenario *scenario, bool stacks, struct calls *ret_calls)
-{
-    static char *const command[] = {(char *)"./victim", NULL};
-    struct armed *armed;
-    struct wire_view view;
-    setenv("ORDEAL_RUNTIME", runtime, 1);
-    must(armed_new(&armed));
-    const struct armed_options options = {.scenario = scenario,
-                                          .command = command,
-                                          .environment = environ,
-                                          .record_calls = true,
-                                          .record_stacks = stacks};
-    must(armed_prepare(armed, &options));
-    must(armed_begin(armed, ""));
-    pid_t pid = fork();
-    if (pid == 0) {
-        execve(command[0], command, armed_environment(armed));
-        _exit(99);
-    }
-    int status;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    must(armed_end(armed, &view));
-    must(calls_read(&view, ret_calls));
-    scenario_free(scenario);
-    armed_free(armed);
-    return status;
-}
-
-static int record(const char *spec, bool stacks, struct calls *ret_calls)
-{
-    struct scenario *scenario;
-    must(scenario_new(&scenario));
-    must(scenario_add_spec(scenario, spec));
-    return record_scenario(scenario, stacks, ret_calls);
-}
 
 static const char *program_of(const struct calls *calls, uint32_t process)
 {
@@ -268,15 +210,6 @@ static void rules_still_fire(void **state)
     calls_deinit(&calls);
 }
 
-static uint64_t calls_of(const struct calls *calls, const char *function)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < calls->rows.count; i++)
-        if (strcmp(calls->functions.items[calls->rows.items[i].function].name, function) == 0)
-            sum += calls->rows.items[i].count;
-    return sum;
-}
-
 // A library that calls itself through its own table is no library call; one that calls another is,
 // and the C library's functions are known by every name that header files give them.
 static void what_leaves_a_module(void **state)
@@ -357,7 +290,7 @@ static void nonsense_is_left_out(void **state)
 
 int main(void)
 {
-    if (realpath("src/runtime/ordeal-runtime.so", runtime) == NULL) // run in the build directory
+    if (!find_runtime())
         return 1;
 #define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, enter_scratch, leave_scratch)
     const struct CMUnitTest tests[] = {
