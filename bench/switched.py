@@ -2,10 +2,11 @@
 """Servers with and without interception in one and the same process. Two processes of the same
 program differ by several per cent from where they happen to lie in memory; one process that is
 switched on and off does not. A client of our own (pages.c) asks for pages and does the switching,
-many times a second, as the machine has better and worse moments. Off, every reference to an intercepted function leads to the function
-itself again, and that no call is intercepted then is checked. What the runtime sees for its own sake
-(mutexes where a rule asks for them, signals, new processes) stays: with a page of Apache, one mutex
-that is locked and unlocked, and with PHP nine questions about signals."""
+many times a second, as the machine has better and worse moments. Off, every reference to an
+intercepted function leads to the function itself again, and that no call is intercepted then is
+checked. What the runtime sees for its own sake (mutexes where a rule asks for them, signals, new
+processes) stays: with a page of Apache, one mutex that is locked and unlocked, and with PHP nine
+questions about signals."""
 
 import os
 import struct

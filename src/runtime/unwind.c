@@ -239,6 +239,7 @@ uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t ro
 
 // The same for the same path through the same builds, wherever they are loaded. Once for every
 // frame of every new stack: a product, of which the upper half is good, is folded into the lower.
+// The result is kept in files: who changes it raises the format of trial/stacks.c.
 static inline uint64_t hash_frame(uint64_t hash, uint64_t pc, const struct module *module)
 {
     hash = (hash ^ (module != NULL ? module->fingerprint ^ (pc - module->bias) : 1)) *

@@ -167,6 +167,14 @@ void program_forget(struct region_program *program)
     *program = (struct region_program){0};
 }
 
+// Above the root is the root.
+static void cut_last(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (slash != NULL)
+        *slash = '\0';
+}
+
 struct error *program_beside_executable(const char *relative, char **ret_path)
 {
     char own[PATH_MAX];
@@ -174,15 +182,10 @@ struct error *program_beside_executable(const char *relative, char **ret_path)
     if (size <= 0)
         return NULL;
     own[size] = '\0';
-    char *slash = strrchr(own, '/');
+    cut_last(own);
     // The kernel's name for it has no links in it: what lies above is in the text.
-    for (; slash != NULL && strncmp(relative, "../", 3) == 0; relative += 3) {
-        *slash = '\0';
-        slash = strrchr(own, '/');
-    }
-    if (slash == NULL)
-        return NULL;
-    *slash = '\0';
+    for (; strncmp(relative, "../", 3) == 0; relative += 3)
+        cut_last(own);
     _cleanup_free_ char *path = NULL;
     if (asprintf(&path, "%s/%s", own, relative) < 0)
         return path = NULL, error_no_memory();

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADING    "# call stacks remembered by ordeal run --stacks, format 1\n"
+#define ANY        "# call stacks remembered by ordeal run --stacks, format "
+#define HEADING    ANY "2\n" // another number for other hashes, see runtime/unwind.c
 #define FILE_LIMIT (16u << 20)
 #define PROBES     64 // places the runtime looks at
 
@@ -54,8 +55,12 @@ struct error *stacks_load(const char *path, struct region *region)
     TRY(buffer_read_file(path, FILE_LIMIT, &text));
     if (text.size == 0)
         return NULL;
-    if (strncmp(text.data, "# call stacks", strlen("# call stacks")) != 0)
+    if (strncmp(text.data, ANY, strlen(ANY)) != 0)
         return error_new("%s is not a file of --stacks; it will not be overwritten", path);
+    if (strncmp(text.data, HEADING, strlen(HEADING)) != 0)
+        return error_new("%s is of another version of ordeal, which told call stacks apart in "
+                         "another way: none of them would be known; remove it, or name a new file",
+                         path);
     return parse(path, &text, (uint64_t *)((char *)region->map + region->layout.stack_set));
 }
 

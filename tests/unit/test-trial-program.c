@@ -68,6 +68,19 @@ static void programs_are_looked_at_quickly(void **state)
     must_say(program_look("./static", &program), "statically linked");
 }
 
+// As the kernel has it, there is nothing above the root: ordeal may lie there.
+static void above_the_root_is_the_root(void **state)
+{
+    char many[3 * 100 + 20] = "";
+    for (int i = 0; i < 100; i++)
+        strcat(many, "../");
+    strcat(many, "proc/version");
+    _cleanup_free_ char *path = NULL;
+    must(program_beside_executable(many, &path));
+    assert_non_null(path);
+    assert_string_equal(path, "/proc/version");
+}
+
 static const char *variable(char **environment, const char *name)
 {
     const char *found = NULL;
@@ -226,6 +239,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(programs_are_looked_at, enter_scratch, leave_scratch),
         cmocka_unit_test_setup_teardown(programs_are_looked_at_quickly, enter_scratch,
                                         leave_scratch),
+        cmocka_unit_test(above_the_root_is_the_root),
         cmocka_unit_test(the_environment_is_the_users_and_more),
         cmocka_unit_test_setup_teardown(the_preload_is_in_order, enter_scratch, leave_scratch),
         cmocka_unit_test(imports_have_a_home),

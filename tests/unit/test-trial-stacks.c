@@ -5,6 +5,8 @@
 #include "trial/stacks.h"
 
 static const char *const specs[] = {"read=-1 when new_stack", NULL};
+#define HEADING "# call stacks remembered by ordeal run --stacks, format 2\n"
+
 static const char *const other[] = {"read=-1", NULL};
 
 static uint64_t *set_of(struct region *region)
@@ -69,9 +71,9 @@ static void foreign_files_are_refused(void **state)
     must(make_region(specs, NULL, 4, &region));
     write_text("notes.txt", "my notes\n");
     must_say(stacks_load("notes.txt", &region), "notes.txt is not a file of --stacks");
-    write_text("bad", "# call stacks\n12\nxyz\n");
+    write_text("bad", HEADING "12\nxyz\n");
     must_say(stacks_load("bad", &region), "bad:3:");
-    write_text("zero", "# call stacks\n0\n");
+    write_text("zero", HEADING "0\n");
     must_say(stacks_load("zero", &region), "zero:2:");
     must_say(stacks_load(".", &region), "Is a directory");
     write_text("empty", "");
@@ -82,6 +84,20 @@ static void foreign_files_are_refused(void **state)
     region_close(&region);
 }
 
+// Their hashes are others, so that every stack would be new again.
+static void files_of_other_formats_are_refused(void **state)
+{
+    struct region region;
+    must(make_region(specs, NULL, 4, &region));
+    write_text("old", "# call stacks remembered by ordeal run --stacks, format 1\n12\n");
+    must_say(stacks_load("old", &region), "old is of another version of ordeal");
+    write_text("new", "# call stacks remembered by ordeal run --stacks, format 23\n12\n");
+    must_say(stacks_load("new", &region), "remove it, or name a new file");
+    for (size_t i = 0; i < WIRE_STACK_SET; i++)
+        assert_int_equal(set_of(&region)[i], 0);
+    region_close(&region);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -89,6 +105,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_scenario_without_new_stack_leaves_the_file_alone,
                                         enter_scratch, leave_scratch),
         cmocka_unit_test_setup_teardown(foreign_files_are_refused, enter_scratch, leave_scratch),
+        cmocka_unit_test_setup_teardown(files_of_other_formats_are_refused, enter_scratch,
+                                        leave_scratch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
