@@ -17,7 +17,7 @@ struct runtime runtime;
 struct slot runtime_slots[RUNTIME_SLOTS];
 const char runtime_stubs[RUNTIME_STUB_SIZE * 4];
 // None that a reference could lead to already.
-extern const char runtime_stub_end[] __attribute__((alias("runtime_stubs")));
+extern const char runtime_stub_end[1] __attribute__((alias("runtime_stubs")));
 
 static struct function made = {.name = "f"};
 static void (*meanwhile)(struct slot *slot);
