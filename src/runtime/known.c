@@ -63,8 +63,10 @@ void known_prepare(void)
     if ((runtime.region->options & WIRE_RECORD_STACKS) == 0)
         return;
     runtime.known_rows = runtime.calls->known.rows;
-    unwind_reach = 511;                                     // four pages
-    *(volatile uint64_t *)&unwind_rows[0].pc = UNWIND_FREE; // written before it is read: one fault
+    // A page, and not four as elsewhere: what has no room is found again among those of all
+    // processes. Written before it is read: one fault.
+    unwind_reach = 127;
+    *(volatile uint64_t *)&unwind_rows[0].pc = UNWIND_FREE;
 }
 
 // Programs. To look below /proc costs a new process more than all else that it does to start.
