@@ -10,6 +10,7 @@
 #include "campaign/library-first.h"
 #include "campaign/library-internal.h"
 #include "campaign/reproduce.h"
+#include "isa/need.h"
 #include "store/spec.h"
 #include "trial/debug.h"
 
@@ -191,16 +192,37 @@ struct error *library_analyse(struct library *library)
 {
     if (library->analysed)
         return NULL;
+    TRY(isa_need()); // without it nothing would be known of any place, and nobody told
     library->analysis.modules.failing = wants_coverage(library);
     TRY(analysis_make(&library->analysis, &library->plan.recording));
     library->analysed = true;
     return NULL;
 }
 
-// The first run tells whose code is to be looked at; the others are measured.
+// For the second run: stacks, and kinds of descriptors, unless there is nothing to watch. To tell
+// them apart costs each process more than all the rest of the recording.
+static struct error *watch_stacks(struct library *library)
+{
+    _cleanup_(freep_scenario) struct scenario *scenario = NULL;
+    const struct choice_options options = library_choice_options(library);
+    bool any;
+    TRY(scenario_new(&scenario));
+    TRY(library_analyse(library));
+    TRY(choice_watch(&library->plan.recording, &options, &library->analysis, &library->kinds,
+                     scenario, &any));
+    if (any)
+        library->watching_stacks = TAKE(scenario);
+    return NULL;
+}
+
+// The first run tells whose code is to be looked at; the others are measured. Not while the run is
+// observed: looking at code may take longer than the run, and for one that does not serve, or is
+// made for second faults, it would be in vain.
 static struct error *learn(void *self)
 {
     struct library *library = self;
+    if (library->automatic && library->watching_stacks == NULL && library->plan.recording.runs == 1)
+        TRY(watch_stacks(library));
     const struct cover_wanted wanted = {.modules = library_words(library, "modules"),
                                         .excluded = library_words(library, "exclude")};
     if (!wants_coverage(library) || library->cover.measuring)

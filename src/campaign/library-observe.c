@@ -53,22 +53,6 @@ static struct error *note_lost(const struct recording *recording, uint64_t lost_
     return observation->note != NULL ? NULL : error_no_memory();
 }
 
-// For the second run: stacks, and kinds of descriptors, unless there is nothing to watch. To tell
-// them apart costs each process more than all the rest of the recording.
-static struct error *watch_stacks(struct library *library)
-{
-    _cleanup_(freep_scenario) struct scenario *scenario = NULL;
-    const struct choice_options options = library_choice_options(library);
-    bool any;
-    TRY(scenario_new(&scenario));
-    TRY(library_analyse(library));
-    TRY(choice_watch(&library->plan.recording, &options, &library->analysis, &library->kinds,
-                     scenario, &any));
-    if (any)
-        library->watching_stacks = TAKE(scenario);
-    return NULL;
-}
-
 static struct error *record(struct library *library, const struct wire_view *view,
                             struct observation *observation)
 {
@@ -79,9 +63,7 @@ static struct error *record(struct library *library, const struct wire_view *vie
     TRY(recording_add(recording, view, library->witness));
     if (stacks)
         TRY(kinds_look(&library->kinds, view));
-    else if (recording->runs == 1 && library->automatic)
-        TRY(watch_stacks(library));
-    else if (recording->runs == 1)
+    else if (recording->runs == 1 && !library->automatic)
         TRY(gaps_look(&library->gaps, &library->plan, view));
     return note_lost(recording, lost, observation);
 }

@@ -5,6 +5,7 @@
 #include "victim.h"
 
 #include "campaign/injector.h"
+#include "campaign/library-internal.h"
 #include "campaign/library-spec.h"
 #include "campaign/outcome.h"
 #include "campaign/shooting.h"
@@ -108,6 +109,8 @@ static void bench_start(struct bench *bench, unsigned references)
         assert_int_equal(run.workload.end, SANDBOX_EXIT);
         assert_int_equal(run.observation.activations, 0);
         outcome_run_deinit(&run);
+        if (bench->injector->learn != NULL)
+            good(bench->injector->learn(shooting_injector(bench->shooting)));
     }
     good(bench->injector->candidates(shooting_injector(bench->shooting), gather, bench));
 }
@@ -402,6 +405,25 @@ static void signals_arrive(void **state)
     bench_deinit(&bench);
 }
 
+// What is not part of a run does not count as its time, and is not done for one that does not
+// serve.
+static void a_run_is_not_analysed_while_it_is_observed(void **state)
+{
+    struct bench bench;
+    struct outcome_run run = {0};
+    bench_init(&bench, "./caller");
+    set(&bench, "injector.library.faults", "auto");
+    bench.injector = injector_find(bench.definition.injector);
+    must(shooting_new(&bench.definition, bench.injector, &bench.shooting));
+    must(shooting_run(bench.shooting, NULL, 1, 0, &run));
+    const struct library *library = shooting_injector(bench.shooting);
+    assert_int_equal(library->plan.recording.runs, 1);
+    assert_false(library->analysed);
+    assert_null(library->watching_stacks);
+    outcome_run_deinit(&run);
+    bench_deinit(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +436,7 @@ int main(void)
         cmocka_unit_test(a_crash_is_seen_with_its_stack),
         cmocka_unit_test(a_sweep_goes_from_call_to_call),
         cmocka_unit_test(a_command_shows_it_again),
+        cmocka_unit_test(a_run_is_not_analysed_while_it_is_observed),
         cmocka_unit_test(words_of_rules_are_quoted),
         cmocka_unit_test(static_programs_are_refused),
         cmocka_unit_test(signals_arrive),
