@@ -249,7 +249,7 @@ struct error *library_candidates(struct library_plan *plan,
                                  void *data)
 {
     size_t count = scenario_rule_count(plan->faults);
-    TRY(recording_settle(&plan->recording));
+    TRY(recording_settle(&plan->recording, NULL));
     free(plan->made);
     plan->uncertain = 0;
     plan->made = calloc(count + 1, sizeof *plan->made);

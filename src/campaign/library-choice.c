@@ -282,9 +282,10 @@ static void choosing_deinit(struct choosing *choosing)
     ARRAY_DEINIT(&choosing->items);
 }
 
-static struct error *consider_all(struct choosing *choosing, struct recording *recording)
+static struct error *consider_all(struct choosing *choosing, struct recording *recording,
+                                  const struct recording *complete)
 {
-    TRY(recording_settle(recording));
+    TRY(recording_settle(recording, complete));
     choosing->recording = recording;
     for (size_t i = 0; i < recording->calls.count; i++)
         TRY(consider(choosing, &recording->calls.items[i]));
@@ -301,9 +302,9 @@ struct error *choice_candidates(struct library_plan *plan, struct recording *sta
         .plan = plan, .options = options, .kinds = kinds, .analysis = analysis};
     TRY(look_at_programs(&choosing));
     look_for_home(&choosing, &plan->recording);
-    TRY(consider_all(&choosing, &plan->recording));
+    TRY(consider_all(&choosing, &plan->recording, NULL));
     TRY(recording_index(&plan->recording, &choosing.steady));
-    TRY(consider_all(&choosing, stacks));
+    TRY(consider_all(&choosing, stacks, &plan->recording));
     return choosing_emit(&choosing, add, data);
 }
 

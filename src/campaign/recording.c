@@ -212,10 +212,15 @@ static int compare(const void *left, const void *right, void *data)
 }
 
 // Programs in one process are told apart by name only where that is needed.
-static struct error *mark_programs(struct recording *recording)
+static struct error *mark_programs(struct recording *recording, const struct recording *complete)
 {
     _cleanup_(map_deinit) struct map first = {0}, mixed = {0};
     struct recorded_call *calls = recording->calls.items;
+    for (size_t i = 0; complete != NULL && i < complete->calls.count; i++) {
+        const struct recorded_call *call = &complete->calls.items[i];
+        if (!call->only_program && map_find(&mixed, call->process) == MAP_NONE)
+            TRY(map_put(&mixed, call->process, 0));
+    }
     for (size_t i = 0; i < recording->calls.count; i++) {
         uint32_t other = map_find(&first, calls[i].process);
         if (other == MAP_NONE)
@@ -230,10 +235,15 @@ static struct error *mark_programs(struct recording *recording)
 }
 
 // The first process is the command; what else has a program of its own in every run goes by that.
-static struct error *name_processes(struct recording *recording)
+static struct error *name_processes(struct recording *recording, const struct recording *complete)
 {
     _cleanup_(map_deinit) struct map first = {0}, numbered = {0};
     struct recorded_call *calls = recording->calls.items;
+    for (size_t i = 0; complete != NULL && i < complete->calls.count; i++) {
+        const struct recorded_call *call = &complete->calls.items[i];
+        if (call->process != 0 && map_find(&numbered, hash_text(call->program)) == MAP_NONE)
+            TRY(map_put(&numbered, hash_text(call->program), 0));
+    }
     for (size_t i = 0; i < recording->calls.count; i++) {
         uint64_t program = hash_text(calls[i].program), key = mix(program, calls[i].run);
         uint32_t other = map_find(&first, key);
@@ -321,15 +331,33 @@ static void merge_runs(struct recording *recording)
     recording->calls.count = kept;
 }
 
-struct error *recording_settle(struct recording *recording)
+// What runs its program again, as some complete run shows.
+static struct error *mark_repeated(struct recording *recording, const struct recording *complete)
+{
+    _cleanup_(map_deinit) struct map again = {0};
+    struct recorded_call *calls = recording->calls.items;
+    for (size_t i = 0; complete != NULL && i < complete->calls.count; i++) {
+        const struct recorded_call *call = &complete->calls.items[i];
+        uint64_t key = mix(hash_text(call->program), call->process);
+        if (call->again && map_find(&again, key) == MAP_NONE)
+            TRY(map_put(&again, key, 0));
+    }
+    for (size_t i = 0; i < recording->calls.count; i++)
+        calls[i].again |=
+            map_find(&again, mix(hash_text(calls[i].program), calls[i].process)) != MAP_NONE;
+    return NULL;
+}
+
+struct error *recording_settle(struct recording *recording, const struct recording *complete)
 {
     struct recorded_call *calls = recording->calls.items;
     size_t count = recording->calls.count;
     if (recording->settled)
         return NULL;
     recording->settled = true;
-    TRY(mark_programs(recording));
-    TRY(name_processes(recording));
+    TRY(mark_programs(recording, complete));
+    TRY(name_processes(recording, complete));
+    TRY(mark_repeated(recording, complete));
     if (count == 0)
         return NULL;
     qsort(calls, count, sizeof *calls, compare_runs);
