@@ -8,7 +8,9 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +24,7 @@
 
 struct call {
     long number;
-    unsigned long long arguments[3];
+    unsigned long long arguments[5];
 };
 
 // False if the thread runs, or nobody may know.
@@ -33,8 +35,8 @@ static bool read_call(const char *path, struct call *ret_call)
     unsigned long long *arguments = ret_call->arguments;
     return file != NULL && fgets(line, sizeof line, file) != NULL &&
            isdigit((unsigned char)line[0]) &&
-           sscanf(line, "%ld %llx %llx %llx", &ret_call->number, &arguments[0], &arguments[1],
-                  &arguments[2]) == 4;
+           sscanf(line, "%ld %llx %llx %llx %llx %llx", &ret_call->number, &arguments[0],
+                  &arguments[1], &arguments[2], &arguments[3], &arguments[4]) == 6;
 }
 
 static bool read_process_call(pid_t pid, struct call *ret_call)
@@ -83,44 +85,67 @@ static bool polls_output(pid_t pid, const struct call *call)
         !read_memory(pid, call->arguments[0], polled, count * sizeof *polled))
         return false;
     for (unsigned long long i = 0; i < count; i++)
-        if ((polled[i].events & POLLIN) == 0 || !is_only_written(pid, polled[i].fd))
+        if ((polled[i].events & POLLIN) == 0 || (polled[i].events & POLLOUT) != 0 ||
+            !is_only_written(pid, polled[i].fd))
             return false;
     return true;
 }
 
+// A set that is not there has nothing in it.
+static bool read_set(pid_t pid, unsigned long long address, fd_set *ret_set)
+{
+    FD_ZERO(ret_set);
+    return address == 0 || read_memory(pid, address, ret_set, sizeof(long));
+}
+
 static bool selects_output(pid_t pid, const struct call *call)
 {
-    fd_set set;
+    fd_set input, output, other;
     unsigned long long below = call->arguments[0];
     bool found = false;
-    if (below > MANY || call->arguments[1] == 0 ||
-        !read_memory(pid, call->arguments[1], &set, sizeof(long)))
+    if (below > MANY || !read_set(pid, call->arguments[1], &input) ||
+        !read_set(pid, call->arguments[2], &output) || !read_set(pid, call->arguments[3], &other))
         return false;
     for (int i = 0; i < (int)below; i++) {
-        if (!FD_ISSET(i, &set))
-            continue;
-        if (!is_only_written(pid, i))
+        bool awaited = FD_ISSET(i, &input) || FD_ISSET(i, &other);
+        if (FD_ISSET(i, &output) || (awaited && !is_only_written(pid, i)))
             return false;
-        found = true;
+        found |= FD_ISSET(i, &input);
     }
     return found;
 }
 
-static bool awaits_output(pid_t pid)
+// Only what has no end by itself.
+static bool awaits_output(pid_t pid, const struct call *call)
 {
-    struct call call;
-    if (!read_process_call(pid, &call))
-        return false;
-    switch (call.number) {
+    switch (call->number) {
     case SYS_poll:
+        return (int)call->arguments[2] < 0 && polls_output(pid, call);
     case SYS_ppoll:
-        return polls_output(pid, &call);
+        return call->arguments[2] == 0 && polls_output(pid, call);
     case SYS_select:
     case SYS_pselect6:
-        return selects_output(pid, &call);
+        return call->arguments[4] == 0 && selects_output(pid, call);
     default:
         return false;
     }
+}
+
+// Until another thread wakes it, however long that takes; or, as the C library's own thread does in
+// programs that have a timer, a signal.
+static bool awaits_thread(const struct call *call)
+{
+    int operation = (int)call->arguments[1] & FUTEX_CMD_MASK;
+    if (call->number == SYS_rt_sigtimedwait)
+        return call->arguments[2] == 0;
+    return call->number == SYS_futex && call->arguments[3] == 0 &&
+           (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
+}
+
+// Whoever waits in another way may have set a time for it.
+static bool awaits_child(const struct call *call)
+{
+    return call->number == SYS_wait4 || call->number == SYS_waitid;
 }
 
 static void cleanup_closedir(DIR **directory)
@@ -129,33 +154,51 @@ static void cleanup_closedir(DIR **directory)
         closedir(*directory);
 }
 
-static bool is_all_asleep(pid_t pid)
+// Whether all that its threads wait for is each other, and at least one of them what is asked for:
+// a child or, where there is none, output.
+static bool does_nothing_but_wait(pid_t pid, bool child)
 {
     char path[384];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     _cleanup_(cleanup_closedir) DIR *threads = opendir(path);
     const struct dirent *entry;
-    struct call call;
+    bool found = false;
     while (threads != NULL && (entry = readdir(threads)) != NULL) {
+        struct call call;
         if (!isdigit((unsigned char)entry->d_name[0]))
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%s/syscall", (int)pid, entry->d_name);
         if (!read_call(path, &call))
             return false;
+        bool asked = child ? awaits_child(&call) : awaits_output(pid, &call);
+        if (!asked && !awaits_thread(&call))
+            return false;
+        found |= asked;
     }
-    return threads != NULL;
+    return found;
+}
+
+// Whether a parent may end the wait: by a timer, or by the alarm that cannot be seen, but for its
+// handler. Editors have both, timers that are not set and handlers for all that could end them.
+static bool may_end_it(pid_t parent)
+{
+    char path[64], line[256];
+    unsigned long long handled = 0;
+    snprintf(path, sizeof path, "/proc/%d/timers", (int)parent);
+    _cleanup_fclose_ FILE *timers = fopen(path, "re");
+    if (timers != NULL && fgets(line, sizeof line, timers) != NULL)
+        return true;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)parent);
+    _cleanup_fclose_ FILE *status = fopen(path, "re");
+    while (status != NULL && fgets(line, sizeof line, status) != NULL)
+        if (sscanf(line, "SigCgt: %llx", &handled) == 1)
+            return (handled >> (SIGALRM - 1) & 1) != 0;
+    return true;
 }
 
 static void cleanup_pids(pid_list *pids)
 {
     ARRAY_DEINIT(pids);
-}
-
-// Whoever waits in another way may have set a time for it.
-static bool waits_for_child(pid_t pid)
-{
-    struct call call;
-    return read_process_call(pid, &call) && (call.number == SYS_wait4 || call.number == SYS_waitid);
 }
 
 bool asleep_for_terminal(pid_t pid)
@@ -167,10 +210,11 @@ bool asleep_for_terminal(pid_t pid)
             error_free(error);
             return false;
         }
-        if (children.count == 0)
-            return awaits_output(pid) && is_all_asleep(pid);
-        if (children.count != 1 || !waits_for_child(pid))
+        bool child = children.count != 0;
+        if (children.count > 1 || !does_nothing_but_wait(pid, child) || (child && may_end_it(pid)))
             return false;
+        if (!child)
+            return true;
         pid = children.items[0];
     }
     return false;

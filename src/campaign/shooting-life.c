@@ -114,12 +114,13 @@ static void workload_lingering(void *data)
         life->shooting->lingering(life->shooting->lingering_data, names);
 }
 
-// Twice in a row, as whoever has waited might be about to go on.
+#define LOOKS 3 // in a row, as whoever has waited might be about to go on
+
 static bool workload_hopeless(void *data, pid_t pid)
 {
     struct life *life = data;
     life->waits = asleep_for_terminal(pid) ? life->waits + 1 : 0;
-    life->run->wants_terminal = life->waits > 1;
+    life->run->wants_terminal = life->waits >= LOOKS;
     return life->run->wants_terminal;
 }
 
