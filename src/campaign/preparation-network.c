@@ -23,31 +23,55 @@ static bool takes_ports(const struct preparation *preparation)
            injector->takes_ports(shooting_injector(preparation->shooting));
 }
 
-#define PORTS    "where those that run at a time may take each other's ports (--jobs 1)"
-#define SERVICES "and what they ask of its services is real (--private-network keeps them apart)"
+#define SHARED                                                                                     \
+    "so trials share this machine's, where those that run at a time may take each other's ports "  \
+    "(--jobs 1)"
+// What trials do to a service, a fault more or less, nobody takes back.
+#define APART                                                                                      \
+    "if it needs a service of this machine, let trials share the machine's network, where what "   \
+    "they ask for is real (--set sandbox.network=host)"
 
 static struct error *remark(struct preparation *preparation, const char *trouble,
                             const char *consequence)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    TRY(buffer_printf(&text,
-                      "in a network of its own the workload %s; so trials share this machine's, %s",
-                      trouble, consequence));
+    TRY(buffer_printf(&text, "in a network of its own the workload %s; %s", trouble, consequence));
     free(preparation->network_remark);
     preparation->network_remark = TAKE(text.data);
     return NULL;
 }
 
-// Whether anybody can be connected to on this machine: a socket in state 10, as of Linux' tables.
-static bool is_listened(const char *path)
+#define ANY_4    "00000000"
+#define MAPPED   "0000000000000000FFFF0000" // followed by an address of version 4
+#define ANY_6    "00000000000000000000000000000000"
+#define SELF_6   "00000000000000000000000001000000"
+#define LENGTH_4 (sizeof ANY_4 - 1)
+
+// Whether a socket with this address, as of Linux' tables, can be reached by way of localhost.
+static bool is_local(const char *address)
 {
-    char line[256];
+    if (strlen(address) == LENGTH_4)
+        return strcmp(address, ANY_4) == 0 || strcmp(address + LENGTH_4 - 2, "7F") == 0;
+    if (strncmp(address, MAPPED, strlen(MAPPED)) == 0)
+        return is_local(address + strlen(MAPPED));
+    return strcmp(address, ANY_6) == 0 || strcmp(address, SELF_6) == 0;
+}
+
+bool network_is_listened(FILE *table)
+{
+    char line[256], address[33];
     unsigned state;
-    _cleanup_fclose_ FILE *file = fopen(path, "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, " %*u: %*s %*s %x", &state) == 1 && state == 10)
+    while (fgets(line, sizeof line, table) != NULL)
+        if (sscanf(line, " %*u: %32[0-9A-F]:%*x %*s %x", address, &state) == 2 && state == 10 &&
+            is_local(address))
             return true;
     return false;
+}
+
+static bool is_listened(const char *path)
+{
+    _cleanup_fclose_ FILE *file = fopen(path, "re");
+    return file != NULL && network_is_listened(file);
 }
 
 // Nobody in the network is there to be asked, but outside somebody may be.
@@ -72,18 +96,17 @@ struct error *network_decide(struct preparation *preparation, struct reference *
     if (!preparation->trying_network)
         return NULL;
     preparation->trying_network = false;
-    bool used = traffic.inward || takes_ports(preparation);
+    bool used = traffic.inward || traffic.refused || takes_ports(preparation);
     bool fit = reference_is_as_expected(reference);
-    bool missing = misses_service(preparation, traffic);
     if (!fit && reference_is_late(reference) && !used && !traffic.outward)
         return NULL; // waiting again would take as long
     if (!fit)
-        TRY(remark(preparation, "fails", PORTS));
+        TRY(remark(preparation, "fails", SHARED));
     else if (traffic.outward && used)
-        TRY(remark(preparation, "does not reach all that it asks for", PORTS));
-    else if (missing)
-        TRY(remark(preparation, "is refused by localhost, where nobody else is", SERVICES));
-    *ret_again = !fit || traffic.outward || missing;
+        TRY(remark(preparation, "does not reach all that it asks for", SHARED));
+    else if (!traffic.outward && misses_service(preparation, traffic))
+        TRY(remark(preparation, "is refused by localhost, where nobody else is", APART));
+    *ret_again = !fit || traffic.outward;
     if (*ret_again)
         return begin_again(preparation, reference);
     if (used)

@@ -8,6 +8,8 @@
 
 #include "campaign/preparation.h"
 
+#include <stdio.h>
+
 // Before the first reference run. Servers have one in any case.
 void network_try(struct preparation *preparation);
 // After it. *ret_again: it said nothing and is forgotten, the next one is the first.
@@ -15,5 +17,9 @@ struct error *network_decide(struct preparation *preparation, struct reference *
                              bool *ret_again);
 // What became of `auto`, so that the campaign can be gone on with and its trials replayed.
 struct error *network_save(const struct preparation *preparation);
+
+// Whether anybody can be connected to by way of localhost, according to a table such as
+// /proc/net/tcp.
+bool network_is_listened(FILE *table);
 
 #endif
