@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,7 +55,9 @@ static int wait_for(pid_t process)
 // *ret_status is how it ended meanwhile, if it did not get as far as that.
 static struct error *lead(const struct child *child, pid_t process, int *ret_status)
 {
-    *ret_status = wait_for(process);
+    // Whoever is traced stops at every signal, also before it is the command.
+    while (WIFSTOPPED(*ret_status = wait_for(process)) && WSTOPSIG(*ret_status) != SIGTRAP)
+        ptrace(PTRACE_CONT, process, NULL, (void *)(intptr_t)WSTOPSIG(*ret_status));
     if (!WIFSTOPPED(*ret_status))
         return NULL;
     struct error *error = child->loaded(child->data, process);
@@ -64,6 +67,15 @@ static struct error *lead(const struct child *child, pid_t process, int *ret_sta
         ptrace(PTRACE_DETACH, process, NULL, NULL);
     *ret_status = wait_for(process);
     return error;
+}
+
+// Why the command was not started; nothing comes of one that was.
+static bool read_report(int report, int *ret_code)
+{
+    ssize_t size;
+    while ((size = read(report, ret_code, sizeof *ret_code)) < 0 && errno == EINTR)
+        ;
+    return size == sizeof *ret_code;
 }
 
 struct error *child_run(const struct child *child, int *ret_status)
@@ -78,17 +90,18 @@ struct error *child_run(const struct child *child, int *ret_status)
     if (process < 0)
         code = errno;
     close(report[1]);
-    // Nothing comes of a command that is started.
-    ssize_t size = process > 0 ? read(report[0], &code, sizeof code) : 0;
-    close(report[0]);
     struct error *error = NULL;
-    if (process > 0 && child->loaded != NULL && size == 0)
+    if (process > 0 && child->loaded != NULL)
         error = lead(child, process, &status);
     else if (process > 0)
         status = wait_for(process);
+    bool failed = process < 0 || read_report(report[0], &code);
+    close(report[0]);
     restore(&before);
-    if (process < 0 || size == sizeof code)
+    if (failed) {
+        error_free(error);
         return error_from_errno(code, "cannot run %s", child->command[0]);
+    }
     if (error == NULL)
         *ret_status = status;
     return error;
