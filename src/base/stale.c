@@ -13,7 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+// Of what belongs to another namespace, whose processes cannot be asked for: how long nothing was
+// done with it. A lock tells, but it is taken a moment after there is something to lock.
+#define LOCK_S    60
+#define FOREIGN_S (7 * 24 * 3600)
 
 // When a process was started, in ticks since the machine was; 0: it cannot be told.
 static unsigned long long start_of(long pid)
@@ -58,7 +64,14 @@ const char *stale_owner(void)
     return owner;
 }
 
-static bool is_stale(const char *name, const char *prefix)
+static bool is_older(int parent, const char *name, time_t seconds)
+{
+    struct stat facts;
+    return fstatat(parent, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+           facts.st_mtim.tv_sec < time(NULL) - seconds;
+}
+
+static bool is_stale(int parent, const char *name, const char *prefix, bool locked)
 {
     const char *number = name + strlen(prefix);
     char *end;
@@ -70,22 +83,24 @@ static bool is_stale(const char *name, const char *prefix)
     long pid = strtol(number, &end, 10);
     unsigned long long start = *end == '.' ? strtoull(end + 1, &end, 10) : 0;
     unsigned long long space = *end == '.' ? strtoull(end + 1, &end, 10) : 0;
-    if (pid <= 0 || pid > INT_MAX || *end != '-' || (space != 0 && space != own_namespace()))
+    if (pid <= 0 || pid > INT_MAX || *end != '-')
         return false;
+    if (space != 0 && space != own_namespace())
+        return is_older(parent, name, locked ? LOCK_S : FOREIGN_S);
     if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
         return true;
     unsigned long long other = start != 0 ? start_of(pid) : 0;
     return other != 0 && other != start;
 }
 
-void stale_each(const char *directory, const char *prefix,
+void stale_each(const char *directory, const char *prefix, bool locked,
                 void (*remove)(int parent, const char *name))
 {
     DIR *stream = opendir(directory);
     if (stream == NULL)
         return;
     for (struct dirent *entry; (entry = readdir(stream)) != NULL;)
-        if (is_stale(entry->d_name, prefix))
+        if (is_stale(dirfd(stream), entry->d_name, prefix, locked))
             remove(dirfd(stream), entry->d_name);
     closedir(stream);
 }

@@ -54,7 +54,7 @@ struct error *evidence_new(struct evidence **ret_evidence)
     evidence->owner = getpid();
     for (unsigned i = 0; i < EVIDENCE_FILES; i++)
         evidence->files[i] = -1;
-    stale_each(PLACE, PREFIX, remove_stale);
+    stale_each(PLACE, PREFIX, false, remove_stale);
     snprintf(directory, sizeof directory, PLACE "/" PREFIX "%s-XXXXXX", stale_owner());
     if (mkdtemp(directory) == NULL)
         return error_from_errno(errno, "cannot make a directory in /tmp for the oracle command");

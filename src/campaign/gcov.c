@@ -38,7 +38,7 @@ struct error *gcov_open(struct gcov *gcov)
     const char *temporary = getenv("TMPDIR");
     const char *place = temporary != NULL && temporary[0] == '/' ? temporary : "/tmp";
     char *path = NULL;
-    stale_each(place, PREFIX, remove_stale);
+    stale_each(place, PREFIX, false, remove_stale);
     if (asprintf(&path, "%s/" PREFIX "%s-XXXXXX", place, stale_owner()) < 0)
         return error_no_memory();
     if (mkdtemp(path) == NULL) {

@@ -29,7 +29,7 @@ static struct error *make_directory(const char *wanted, struct counting *countin
     const char *temporary = getenv("TMPDIR");
     const char *place = temporary != NULL && *temporary == '/' ? temporary : "/tmp";
     if (wanted == NULL) {
-        stale_each(place, PREFIX, remove_stale);
+        stale_each(place, PREFIX, false, remove_stale);
         if (asprintf(&counting->directory, "%s/" PREFIX "%s-XXXXXX", place, stale_owner()) < 0)
             return counting->directory = NULL, error_no_memory();
         if (mkdtemp(counting->directory) == NULL)

@@ -368,7 +368,7 @@ struct error *direct_open(struct sandbox *sandbox)
     struct direct *direct = &sandbox->direct;
     if (sandbox->kind != SANDBOX_COPY)
         return NULL;
-    stale_each(place_of_copies(), COPIES, remove_stale);
+    stale_each(place_of_copies(), COPIES, false, remove_stale);
     if (asprintf(&direct->copies, "%s/" COPIES "%s-XXXXXX", place_of_copies(), stale_owner()) < 0) {
         direct->copies = NULL;
         return error_no_memory();

@@ -175,7 +175,7 @@ static struct error *make_group(struct groups *groups, const struct controller *
         _cleanup_(buffer_deinit) struct buffer parent = {0}, path = {0};
         TRY(buffer_printf(&parent, "%s%s", hierarchy.mount, hierarchy.own));
         TRY(buffer_printf(&path, "%s/" PREFIX "%s-%u", parent.data, stale_owner(), ++number));
-        stale_each(parent.data, PREFIX, remove_group);
+        stale_each(parent.data, PREFIX, false, remove_group);
         int descriptor = try_group(path.data, parent.data, controller, hierarchy.unified);
         if (descriptor >= 0) {
             groups->paths[groups->count] = TAKE(path.data);

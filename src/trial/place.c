@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ struct error *place_shared(bool sweep, int *ret_file, char **ret_path, char **re
         if (parents[i] == NULL || parents[i][0] != '/')
             continue;
         if (sweep)
-            region_sweep(parents[i]);
+            region_sweep(parents[i], UINT_MAX);
         struct error *error = make_in(parents[i], ret_file, ret_path, ret_directory);
         if (error == NULL) {
             error_free(first);
@@ -85,11 +86,13 @@ static bool is_locked(int directory, const char *name)
     return file >= 0 && flock(file, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
+static _Thread_local unsigned may_remove; // directories, by this sweep
+
 static void remove_stale(int parent, const char *name)
 {
     struct stat facts;
-    if (fstatat(parent, name, &facts, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(facts.st_mode) ||
-        facts.st_uid != geteuid())
+    if (may_remove == 0 || fstatat(parent, name, &facts, AT_SYMLINK_NOFOLLOW) < 0 ||
+        !S_ISDIR(facts.st_mode) || facts.st_uid != geteuid())
         return;
     int directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (directory < 0)
@@ -104,12 +107,15 @@ static void remove_stale(int parent, const char *name)
             !is_locked(directory, entry->d_name))
             unlinkat(directory, entry->d_name, 0);
     closedir(stream);
-    unlinkat(parent, name, AT_REMOVEDIR); // fails if something is left in it
+    // Fails if something is left in it; those that stay must not be all that is ever looked at.
+    if (unlinkat(parent, name, AT_REMOVEDIR) == 0)
+        may_remove--;
 }
 
-void region_sweep(const char *parent)
+void region_sweep(const char *parent, unsigned most)
 {
-    stale_each(parent, PREFIX, remove_stale);
+    may_remove = most;
+    stale_each(parent, PREFIX, true, remove_stale);
 }
 
 // Directory part of a path, resolved; and the last part.
