@@ -146,25 +146,27 @@ static bool is_moved(const struct walk *walk, int directory)
            fgetxattr(directory, "trusted.overlay.redirect", NULL, 0) > 0;
 }
 
-// There is a descriptor for every level. What is deeper is far below something that the trial made,
-// and that is told.
-static bool is_too_deep(const struct sides *sides)
+// There are descriptors for every level. What is deeper is far below something that the trial made,
+// and that is told; or below a directory that was there: something in it is another, or it would
+// not be in the layer.
+static struct error *tell_depth(struct walk *walk, bool was, const char *path)
 {
-    return errno == EMFILE && sides->lower < 0;
+    return was ? add(walk, path, NULL, &(struct sandbox_change){.kind = SANDBOX_DIRECTORY}) : NULL;
 }
 
 static struct error *descend(struct walk *walk, const struct sides *sides, const char *name,
                              const char *path, const char *open)
 {
+    bool was = sides->lower >= 0;
     _cleanup_close_ int upper = open_again(sides->upper, name, O_DIRECTORY);
-    _cleanup_close_ int lower =
-        sides->lower < 0
-            ? -1
-            : openat(sides->lower, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (upper < 0 && is_too_deep(sides))
-        return NULL;
+    if (upper < 0 && errno == EMFILE)
+        return tell_depth(walk, was, path);
     if (upper < 0)
         return error_from_errno(errno, "cannot look into %s of a trial", path);
+    _cleanup_close_ int lower =
+        was ? openat(sides->lower, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    if (was && lower < 0 && errno == EMFILE)
+        return tell_depth(walk, was, path);
     if (!sides->whole && is_moved(walk, upper)) {
         // Its content is elsewhere below; only the merged view shows it.
         char merged[PATH_MAX];
@@ -233,9 +235,8 @@ static struct error *each_name(struct walk *walk, const struct sides *sides, int
         int code = errno;
         if (copy >= 0)
             close(copy);
-        errno = code;
-        if (is_too_deep(sides))
-            return NULL;
+        if (code == EMFILE)
+            return tell_depth(walk, sides->lower >= 0, sides->path);
         return error_from_errno(code, "cannot list %s of a trial", sides->path);
     }
     struct error *error = NULL;

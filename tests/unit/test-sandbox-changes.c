@@ -8,6 +8,7 @@
 #include "sandbox/mounts.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 static struct buffer seen;
 static const char *const *ignore;
@@ -147,6 +148,39 @@ static bool before(void *data, struct sandbox *sandbox)
     must(buffer_printf(&seen, "|\n"));
     return true;
 }
+// Deeper than files may be open at a time: something is told, and it is no error.
+static void deeper_than_files_are_open(void **state)
+{
+    enum { DEPTH = 60 };
+    char path[2 * DEPTH + 16] = "", command[2 * DEPTH + 64], expected[2 * DEPTH + 16];
+    struct rlimit before, few;
+    original();
+    for (int i = 0; i < DEPTH; i++)
+        strcat(path, i == 0 ? "d" : "/d");
+    snprintf(command, sizeof command, "mkdir -p %s", path);
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof command, "echo 1 > %s/new", path);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = before;
+    few.rlim_cur = 64;
+    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
+    struct sandbox_step step = {SCRIPT(command)};
+    struct sandbox_result result;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    struct error *error = sandbox_live(sandbox, &step, 1, NULL, look, NULL, &result);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    must(error);
+    sandbox_result_deinit(&result);
+    sandbox_free(sandbox);
+    assert_non_null(seen.data);
+    // One of the directories on the way there, as if it were another.
+    snprintf(expected, sizeof expected, "d %.*s", (int)strcspn(seen.data + 2, "\n"), path);
+    assert_memory_equal(seen.data, expected, strlen(expected));
+    assert_string_equal(seen.data + strlen(expected), "\n");
+    buffer_deinit(&seen);
+    seen = (struct buffer){0};
+}
+
 static void after(void *data, struct sandbox *sandbox, const struct sandbox_result *result)
 {
     must(look(NULL, sandbox));
@@ -290,6 +324,7 @@ int main(void)
         TEST(unreadable),
         TEST(ignored_patterns),
         TEST(everywhere),
+        TEST(deeper_than_files_are_open),
         TEST(between_steps),
         TEST(only_none_touches_the_original),
         TEST(copies_of_the_dead_are_removed),
