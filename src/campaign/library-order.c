@@ -113,8 +113,9 @@ static struct error *add_staged(void *data, struct candidate *candidate)
     return staging->add(staging->data, candidate);
 }
 
-// What makes a candidate the same one in another build. Of further stacks only their numbers are
-// known, which mean nothing then; nor is anything known that comes after another fault.
+// What makes a candidate the same one in another build; 0: nothing. Of further stacks only their
+// numbers are known, which mean nothing then; nor is anything known that comes after another fault,
+// or about a place whose code was not understood.
 static uint64_t content_of(const struct choosing *choosing, const struct chosen *chosen,
                            const char *condition)
 {

@@ -171,12 +171,12 @@ struct error *since_tell(const struct since *since, const char *path, size_t cou
     for (int i = 0; i < VERDICTS; i++)
         all += since->verdicts[i];
     *ret_sentence = NULL;
-    if (all == 0)
+    if (all == 0 && since->nameless == 0)
         return NULL;
     TRY(buffer_printf(&text,
                       "carried over from %s and not tried again, since the code of the caller is "
-                      "the same: %llu of %zu (",
-                      path, (unsigned long long)all, count));
+                      "the same: %llu of %zu%s",
+                      path, (unsigned long long)all, count, all != 0 ? " (" : ""));
     for (int i = 0; i < VERDICTS; i++) {
         if (since->verdicts[i] == 0)
             continue;
@@ -184,12 +184,14 @@ struct error *since_tell(const struct since *since, const char *path, size_t cou
                           verdict_facts[i].name));
         separator = ", ";
     }
-    TRY(buffer_printf(&text, ")"));
+    if (all != 0)
+        TRY(buffer_printf(&text, ")"));
     if (since->nameless != 0)
         TRY(buffer_printf(&text,
-                          "; %llu are known by the way to the call alone, by its number or stack, "
-                          "and are tried again",
-                          (unsigned long long)since->nameless));
+                          "; %llu cannot be known again in another build and %s tried: of the call "
+                          "only the number or stack is known, or nothing of the code around it",
+                          (unsigned long long)since->nameless,
+                          since->nameless == 1 ? "is" : "are"));
     *ret_sentence = TAKE(text.data);
     return NULL;
 }
