@@ -24,8 +24,9 @@ struct campaign_control {
     void (*warn)(void *data, const char *sentence);
     void (*found)(void *data, const struct store_finding *finding); // each new one
     void *data;
-    const volatile int *interrupts;   // 1: finish what runs and stop; 2: stop at once; or NULL
-    const volatile int *at_once;      // not 0 from the second of them on; or NULL
+    // 1: let trials end that run, end reference runs, and stop; 2: end trials, too; or NULL.
+    const volatile int *interrupts;
+    const volatile int *at_once;      // not 0 from the second of them on, for replays; or NULL
     const struct suppressions *known; // findings that are not carried over (since.h); or NULL
     unsigned jobs;                    // at once; 0: as the definition says
     // For campaign_resume(): its time budget, number of trials and interval instead of the stored

@@ -260,6 +260,8 @@ struct error *progress_new(bool quiet, struct progress **ret_progress)
     on_terminal = progress->terminal;
     struct sigaction action = {.sa_handler = count_interrupt};
     sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < CAUGHT; i++) // one at a time: they are counted together
+        sigaddset(&action.sa_mask, caught[i]);
     for (size_t i = 0; i < CAUGHT; i++) {
         sigaction(caught[i], NULL, &progress->before[i]);
         if (progress->before[i].sa_handler != SIG_IGN) // nohup

@@ -106,8 +106,9 @@ struct sandbox_step {
     uint64_t (*tick)(void *data, pid_t pid, uint64_t ns);
     // it ended a while ago, and what it started lives on; once, and only where `stop` is set.
     void (*lingering)(void *data);
-    // every second, and only where `stop` is set: whether it will never end by itself. If so, it is
-    // ended as if its time were over.
+    // every second, as long as the command itself runs (where `stop` is not set, only when there is
+    // news of it anyway): whether it will never end by itself. If so, it is ended as if its time
+    // were over.
     bool (*hopeless)(void *data, pid_t pid);
     // it is over its time; its processes still live (to look at their stacks).
     void (*overdue)(void *data, pid_t pid);
