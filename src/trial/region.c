@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#define TIDY_MOST         4 // the command is running, and has a right to our attention
 #define EARLY_MODULES     16
 #define EARLY_RECORDS     8
 #define ARENA_SIZE        (64ull << 20)
@@ -248,7 +249,7 @@ void region_tidy(const struct region *region)
     _cleanup_free_ char *parent =
         slash != NULL ? strndup(region->directory, (size_t)(slash - region->directory)) : NULL;
     if (parent != NULL)
-        region_sweep(parent);
+        region_sweep(parent, TIDY_MOST);
 }
 
 bool region_is_shared(const struct region *region)

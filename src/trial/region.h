@@ -83,9 +83,9 @@ void region_restore(const struct region *region, struct wire_region *bytes);
 struct error *region_arena_put(struct region *region, const void *bytes, size_t size,
                                uint64_t *ret_offset);
 
-// Removes what controllers of this user that no longer live left in `parent`.
-void region_sweep(const char *parent);
-// The same beside the region: due after a region_create() that was not `whole`.
+// Removes what controllers of this user that no longer live left in `parent`: at most so many.
+void region_sweep(const char *parent, unsigned most);
+// The same beside the region, a few: due after a region_create() that was not `whole`.
 void region_tidy(const struct region *region);
 
 // Checks every bound of a region in memory. `size` may end where the arena begins.

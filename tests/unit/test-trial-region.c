@@ -2,7 +2,9 @@
 // Regions: made, kept, read back; every damage is an error and never a crash.
 #include "trial-help.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -231,12 +233,47 @@ static void only_what_dead_controllers_left_is_swept(void **state)
     char file[100];
     snprintf(file, sizeof file, "%s/region-1", stale);
     close(open(file, O_CREAT | O_WRONLY, 0666));
-    region_sweep(".");
+    region_sweep(".", UINT_MAX);
     assert_int_equal(access(stale, F_OK), -1);
     assert_int_equal(access(alive, F_OK), 0);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(access(others[i], F_OK), 0);
-    region_sweep("/nonexistent");
+    region_sweep("/nonexistent", UINT_MAX);
+}
+
+static unsigned left_over(void)
+{
+    unsigned count = 0;
+    DIR *here = opendir(".");
+    assert_non_null(here);
+    for (struct dirent *entry; (entry = readdir(here)) != NULL;)
+        count += strncmp(entry->d_name, "ordeal-", strlen("ordeal-")) == 0;
+    closedir(here);
+    return count;
+}
+
+// While a command runs, there is no time for more.
+static void a_few_are_swept_at_a_time(void **state)
+{
+    pid_t dead = fork();
+    if (dead == 0)
+        _exit(0);
+    assert_int_equal(waitpid(dead, NULL, 0), dead);
+    for (int i = 0; i < 10; i++) {
+        char stale[60];
+        snprintf(stale, sizeof stale, "ordeal-%ld-%d", (long)dead, i);
+        assert_int_equal(mkdir(stale, 0711), 0);
+    }
+    const struct region region = {.directory = (char *)"./somewhere"};
+    region_tidy(&region);
+    unsigned left = left_over();
+    assert_in_range(left, 1, 9);
+    for (unsigned before = 10; left < before;) {
+        before = left;
+        region_tidy(&region);
+        left = left_over();
+    }
+    assert_int_equal(left, 0);
 }
 
 static struct wire_region *restored; // what region_restore() works on
@@ -293,6 +330,7 @@ int main(void)
         cmocka_unit_test(a_damaged_header_never_leads_outside),
         cmocka_unit_test_setup_teardown(only_what_dead_controllers_left_is_swept, enter_scratch,
                                         leave_scratch),
+        cmocka_unit_test_setup_teardown(a_few_are_swept_at_a_time, enter_scratch, leave_scratch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
