@@ -198,6 +198,8 @@ struct error *campaign_debug(struct store *store, int64_t trial,
                                      "files are the real ones");
     if (replay.injector->debug != NULL && isatty(STDIN_FILENO))
         TRY(relay_open(&relay));
+    if (relay == NULL) // with one, Ctrl-C is gdb's
+        shooting_watch(shooting, control->at_once, NULL, NULL);
     return shooting_debug(shooting, replay.trial.spec, replay.trial.seed,
                           relay != NULL ? relay_terminal(relay) : -1, ret_status);
 }
