@@ -28,6 +28,9 @@ static void note(struct wire_region *region, int descriptor)
     if (descriptor <= STDERR_FILENO || flags < 0 || (flags & FD_CLOEXEC) != 0 ||
         fstat(descriptor, &facts) < 0 || !S_ISSOCK(facts.st_mode))
         return;
+    for (uint32_t i = 0; i < region->given_count && i < WIRE_GIVEN; i++)
+        if (region->given[i] == facts.st_ino)
+            return; // the same one under another number
     if (region->given_count < WIRE_GIVEN)
         region->given[region->given_count] = facts.st_ino;
     region->given_count++;
