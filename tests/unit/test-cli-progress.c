@@ -3,6 +3,7 @@
 #include "cli/progress.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -71,12 +72,30 @@ static void test_widths(void **state)
         }
 }
 
+// They are counted together: none may come while another is handled.
+static void test_signals(void **state)
+{
+    static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+    struct progress *progress = NULL;
+    for (size_t i = 0; i < 3; i++)
+        signal(caught[i], SIG_DFL);
+    assert_null(progress_new(true, &progress));
+    for (size_t i = 0; i < 3; i++) {
+        struct sigaction action;
+        assert_int_equal(sigaction(caught[i], NULL, &action), 0);
+        for (size_t j = 0; j < 3; j++)
+            assert_int_equal(sigismember(&action.sa_mask, caught[j]), 1);
+    }
+    progress_free(progress);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_line),
         cmocka_unit_test(test_bar),
         cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_signals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
