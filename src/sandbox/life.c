@@ -41,6 +41,7 @@ struct running {
     uint64_t gone;  // ns after the start when the command was seen to have ended; 0: not yet
     bool told;      // that others have not
     uint64_t asked; // ns after the start when there was hope
+    uint64_t ended; // ns after the start when the branch was killed
 };
 
 static struct error *read_captures(struct life *life)
@@ -77,16 +78,16 @@ static struct error *start_step(struct running *running, struct capture *capture
     return sandbox->backend->start(sandbox, &spawn, running->step->linger, &running->pid);
 }
 
-// The command's clock stands still while there is a copy of it, which has all of the time. One that
-// was killed for it has no limit any more.
+// The command's clock stands still while there is a copy of it, which has all of the time. Once it
+// was killed for it, its end is to be told within as long: what the command tells us is in memory
+// that it can write.
 static uint64_t limit_of(const struct running *running)
 {
     const struct branch *branch = &running->branch;
     if (!branch->active)
         return running->deadline;
-    return branch->overdue || running->step->timeout_ns == 0
-               ? NEVER
-               : branch->start + running->step->timeout_ns;
+    uint64_t start = branch->overdue ? running->ended : branch->start;
+    return running->step->timeout_ns == 0 ? NEVER : start + running->step->timeout_ns;
 }
 
 // News of branches cannot be waited for together with output and the command's end: these are
@@ -206,9 +207,10 @@ static struct error *attend_branch(struct running *running, bool *ret_go_on)
     return NULL;
 }
 
-static struct error *end_branch(struct running *running)
+static struct error *end_branch(struct running *running, uint64_t now)
 {
     running->branch.overdue = true;
+    running->ended = now;
     if (running->step->overdue != NULL)
         running->step->overdue(running->step->data, running->pid);
     return branch_kill(running->pid);
@@ -250,11 +252,12 @@ static struct error *watch_step(struct running *running)
         uint64_t now = clock_ns() - running->start;
         TRY(crowd_look(&life->sandbox->crowd, now, &life->sandbox->direct.spared,
                        &running->result->crowd));
+        bool late = now >= limit_of(running), branched = running->branch.active;
         if (is_stopped(running) || running->result->crowd != 0 || is_hopeless(running, now) ||
-            (now >= limit_of(running) && !running->branch.active))
+            (late && (!branched || running->branch.overdue)))
             return end_overdue(running);
-        if (now >= limit_of(running))
-            TRY(end_branch(running));
+        if (late)
+            TRY(end_branch(running, now));
         watch_lingering(running, now);
         bool wanted = step->tick != NULL && !running->progress.command_gone;
         if (now >= running->tick)

@@ -382,6 +382,46 @@ static void lingering_hang(void **state)
     }
 }
 
+static void wait_shortly(void *data, uint64_t ns)
+{
+    usleep(ns < 5 * MS ? (useconds_t)(ns / 1000) : 5000);
+}
+
+static enum sandbox_branch want_once(void *data, struct sandbox_result *result, uint64_t *ret_ran)
+{
+    int *asked = data;
+    *ret_ran = 0;
+    return (*asked)++ == 0 ? SANDBOX_BRANCH_WANTED : SANDBOX_BRANCH_NONE;
+}
+
+static void begin_nothing(void *data) {}
+
+static bool end_nothing(void *data, struct sandbox *sandbox, struct sandbox_result *result)
+{
+    sandbox_result_deinit(result);
+    return true;
+}
+
+// Of a copy that was killed nobody tells: the command does not wait for ever.
+static void a_branch_without_end(void **state)
+{
+    static const struct sandbox_branching branching = {wait_shortly, want_once, begin_nothing,
+                                                       end_nothing};
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, NULL, false);
+        int asked = 0;
+        struct sandbox_step step = {SCRIPT("exec sleep 52.75"), .timeout_ns = 100 * MS,
+                                    .branching = &branching, .data = &asked};
+        struct sandbox_result result;
+        must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        assert_int_equal(result.end, SANDBOX_TIMEOUT);
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
+        nothing_left("52.75");
+    }
+}
+
 static void bad_directories(void **state)
 {
     struct sandbox_options options = {.kind = SANDBOX_NONE, .directory = "/no/such"};
@@ -408,7 +448,8 @@ int main(void)
         TEST(input_is_given),  TEST(commands_are_found),
         TEST(callbacks),       TEST(no_tick_for_the_dead),
         TEST(several_servers), TEST(lingering_server),
-        TEST(lingering_hang),  TEST(bad_directories),
+        TEST(lingering_hang),  TEST(a_branch_without_end),
+        TEST(bad_directories),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
