@@ -144,15 +144,20 @@ static bool same_function(const struct dwarf_live_frame *a, const struct dwarf_l
            (a->symbol != NULL || a->offset == b->offset);
 }
 
-// Takes away what is not in both: stacks are compared from their outermost frames on. Two that have
-// nothing in common, as one of them could not be followed, stay as they are.
-static void keep_common(struct dwarf_live_stack *stack, const struct dwarf_live_stack *other)
+// Takes away what is not in both: stacks are compared from their outermost frames on. Of two that
+// have nothing in common, as one of them could not be followed to its end, the longer one is kept.
+static void keep_common(struct dwarf_live_stack *stack, struct dwarf_live_stack *other)
 {
     size_t common = 0, count = stack->frames.count, others = other->frames.count;
     while (common < count && common < others &&
            same_function(&stack->frames.items[count - 1 - common],
                          &other->frames.items[others - 1 - common]))
         common++;
+    if (common == 0 && others > count) {
+        struct dwarf_live_stack shorter = *stack;
+        *stack = *other;
+        *other = shorter;
+    }
     if (common == 0)
         return;
     for (size_t i = 0; i < count - common; i++)
