@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -26,15 +27,21 @@ static inline void cleanup_fclose(FILE **file)
     if (*file != NULL)
         fclose(*file);
 }
+static inline void cleanup_closedir(DIR **directory)
+{
+    if (*directory != NULL)
+        closedir(*directory);
+}
 static inline void cleanup_error(struct error **error)
 {
     error_free(*error);
 }
 
-#define _cleanup_free_   _cleanup_(cleanup_free)
-#define _cleanup_close_  _cleanup_(cleanup_close)
-#define _cleanup_fclose_ _cleanup_(cleanup_fclose)
-#define _cleanup_error_  _cleanup_(cleanup_error)
+#define _cleanup_free_     _cleanup_(cleanup_free)
+#define _cleanup_close_    _cleanup_(cleanup_close)
+#define _cleanup_fclose_   _cleanup_(cleanup_fclose)
+#define _cleanup_closedir_ _cleanup_(cleanup_closedir)
+#define _cleanup_error_    _cleanup_(cleanup_error)
 
 // Gives a pointer away: yields its value and leaves NULL behind for the cleanup.
 #define TAKE(pointer)                                                                              \

@@ -148,19 +148,13 @@ static bool awaits_child(const struct call *call)
     return call->number == SYS_wait4 || call->number == SYS_waitid;
 }
 
-static void cleanup_closedir(DIR **directory)
-{
-    if (*directory != NULL)
-        closedir(*directory);
-}
-
 // Whether all that its threads wait for is each other, and at least one of them what is asked for:
 // a child or, where there is none, output.
 static bool does_nothing_but_wait(pid_t pid, bool child)
 {
     char path[384];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-    _cleanup_(cleanup_closedir) DIR *threads = opendir(path);
+    _cleanup_closedir_ DIR *threads = opendir(path);
     const struct dirent *entry;
     bool found = false;
     while (threads != NULL && (entry = readdir(threads)) != NULL) {

@@ -55,16 +55,10 @@ static bool read_process(pid_t pid, struct process *ret_process)
     return read_stat(path, ret_process);
 }
 
-static void cleanup_closedir(DIR **directory)
-{
-    if (*directory != NULL)
-        closedir(*directory);
-}
-
 // The child that most likely keeps its parent waiting: a busy one, else the newest that lives.
 static bool find_child(pid_t parent, struct process *ret_child)
 {
-    _cleanup_(cleanup_closedir) DIR *processes = opendir("/proc");
+    _cleanup_closedir_ DIR *processes = opendir("/proc");
     const struct dirent *entry;
     bool found = false;
     while (processes != NULL && (entry = readdir(processes)) != NULL) {
@@ -117,7 +111,7 @@ static pid_t find_thread(pid_t pid, bool *ret_busy)
     if (*ret_busy)
         return pid;
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-    _cleanup_(cleanup_closedir) DIR *threads = opendir(path);
+    _cleanup_closedir_ DIR *threads = opendir(path);
     const struct dirent *entry;
     while (threads != NULL && !*ret_busy && (entry = readdir(threads)) != NULL) {
         pid_t thread = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
@@ -157,7 +151,7 @@ static bool is_below(struct process process, pid_t above)
 // One of the processes of /proc, or of the threads of a process, by its number inside; 0: none.
 static pid_t find_inner(const char *directory, pid_t inner, pid_t above)
 {
-    _cleanup_(cleanup_closedir) DIR *numbers = opendir(directory);
+    _cleanup_closedir_ DIR *numbers = opendir(directory);
     const struct dirent *entry;
     while (numbers != NULL && (entry = readdir(numbers)) != NULL) {
         char path[384];
@@ -220,7 +214,7 @@ static struct error *put_name(struct buffer *names, pid_t pid)
 
 char *hang_names(void)
 {
-    _cleanup_(cleanup_closedir) DIR *processes = opendir("/proc");
+    _cleanup_closedir_ DIR *processes = opendir("/proc");
     _cleanup_(buffer_deinit) struct buffer names = {0};
     const struct dirent *entry;
     for (int count = 0;
