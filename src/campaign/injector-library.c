@@ -208,8 +208,7 @@ static struct error *watch_stacks(struct library *library)
     bool any;
     TRY(scenario_new(&scenario));
     TRY(library_analyse(library));
-    TRY(choice_watch(&library->plan.recording, &options, &library->analysis, &library->kinds,
-                     scenario, &any));
+    TRY(choice_watch(&library->plan.recording, &options, &library->analysis, scenario, &any));
     if (any)
         library->watching_stacks = TAKE(scenario);
     return NULL;

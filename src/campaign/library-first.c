@@ -33,13 +33,11 @@ struct error *first_watch(struct scenario *scenario, bool everything)
 }
 
 struct error *first_watch_function(struct scenario *scenario, const char *function,
-                                   const char *library, const struct recorded_site *site)
+                                   const char *library)
 {
     _cleanup_(buffer_deinit) struct buffer spec = {0};
     TRY(spec_put_word(&spec, function, SPEC_NAME));
-    TRY(buffer_printf(&spec, " watch%s", site != NULL ? " when " : ""));
-    if (site != NULL)
-        TRY(spec_put_site(&spec, site->module, site->offset));
+    TRY(buffer_printf(&spec, " watch"));
     return realism_is_system(library)
                ? scenario_add_spec(scenario, spec.data)
                : scenario_add_watch(scenario, spec.data, SCENARIO_WATCH_OUTSIDE);

@@ -15,9 +15,8 @@
 struct error *first_watch(struct scenario *scenario, bool everything);
 
 // Watches one function that was seen. A library's calls of its own functions are no library calls,
-// unless it is the C library's: those are there to be replaced. `site`: calls from there only, or
-// NULL.
+// unless it is the C library's: those are there to be replaced.
 struct error *first_watch_function(struct scenario *scenario, const char *function,
-                                   const char *library, const struct recorded_site *site);
+                                   const char *library);
 
 #endif

@@ -62,7 +62,7 @@ static struct error *record(struct library *library, const struct wire_view *vie
     observation->activations = 0; // watching is not injecting
     TRY(recording_add(recording, view, library->witness));
     if (stacks)
-        TRY(kinds_look(&library->kinds, view));
+        TRY(kinds_look(&library->kinds, recording));
     else if (recording->runs == 1 && !library->automatic)
         TRY(gaps_look(&library->gaps, &library->plan, view));
     return note_lost(recording, lost, observation);

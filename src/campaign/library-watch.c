@@ -6,19 +6,20 @@
 #include "base/hash.h"
 #include "campaign/library-analysis.h"
 #include "campaign/library-first.h"
-#include "campaign/library-spec.h"
 #include "campaign/realism.h"
 #include "scenario/tables.h"
+#include "wire/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define STACKS_MOST 5000 // calls of a function in one run
-#define KINDS_MOST  2000 // rules that ask for them
+// Calls of a function in one run: of more, stacks are not told apart; and of still more, nothing is
+// looked at.
+#define STACKS_MOST 5000
+#define KINDS_MOST  50000
 
 void kinds_deinit(struct kinds *kinds)
 {
-    ARRAY_DEINIT(&kinds->asked);
     map_deinit(&kinds->seen);
     *kinds = (struct kinds){0};
 }
@@ -36,6 +37,19 @@ unsigned choice_descriptor(const char *function)
     return at != NULL ? (unsigned)(at - prototype->arguments) + 1 : 0;
 }
 
+// Whether kinds of descriptors decide which errors of the call are possible.
+static bool depends_on_kind(const struct recorded_call *call)
+{
+    const struct realism *row = realism_find(call->function);
+    struct realism_error error;
+    if (!choice_is_known(call, row) || choice_descriptor(call->function) == 0)
+        return false;
+    for (const char *list = row->errors; realism_next(&list, &error);)
+        if (realism_test(error.need) != NULL)
+            return true;
+    return false;
+}
+
 static uint64_t key_of(const struct recorded_site *site, const char *function,
                        enum realism_need need)
 {
@@ -43,69 +57,39 @@ static uint64_t key_of(const struct recorded_site *site, const char *function,
     return (key ^ (choice_place(site) + need)) * 0x9e3779b97f4a7c15ull;
 }
 
-struct error *kinds_look(struct kinds *kinds, const struct wire_view *view)
+static struct error *note(struct kinds *kinds, uint64_t key)
 {
-    for (size_t i = 0; i < kinds->asked.count && i < view->rule_count; i++)
-        if (view->rule_states[i].fired != 0 &&
-            map_find(&kinds->seen, kinds->asked.items[i]) == MAP_NONE)
-            TRY(map_put(&kinds->seen, kinds->asked.items[i], 0));
-    kinds->known = true;
-    return NULL;
+    return map_find(&kinds->seen, key) == MAP_NONE ? map_put(&kinds->seen, key, 0) : NULL;
 }
 
-static bool is_asked(const struct kinds *kinds, uint64_t key)
+// A place that was looked at is noted as one that needs nothing.
+struct error *kinds_look(struct kinds *kinds, const struct recording *stacks)
 {
-    for (size_t i = 0; i < kinds->asked.count; i++)
-        if (kinds->asked.items[i] == key)
-            return true;
-    return false;
+    static const struct {
+        enum realism_need need;
+        enum wire_fd_test test;
+    } tests[] = {{REALISM_FILE, WIRE_FD_FILE},
+                 {REALISM_SOCKET, WIRE_FD_SOCKET},
+                 {REALISM_PIPE, WIRE_FD_PIPE}};
+    for (size_t i = 0; i < stacks->calls.count; i++) {
+        const struct recorded_call *call = &stacks->calls.items[i];
+        const struct recorded_site *site = &stacks->sites.items[call->site];
+        if (!depends_on_kind(call))
+            continue;
+        TRY(note(kinds, key_of(site, call->function, REALISM_NOTHING)));
+        for (size_t k = 0; k < sizeof tests / sizeof *tests; k++)
+            if ((call->kinds >> tests[k].test & 1) != 0)
+                TRY(note(kinds, key_of(site, call->function, tests[k].need)));
+    }
+    return NULL;
 }
 
 bool kinds_seen(const struct kinds *kinds, const struct recorded_site *site, const char *function,
                 enum realism_need need)
 {
-    uint64_t key = key_of(site, function, need);
-    return realism_test(need) == NULL || choice_descriptor(function) == 0 || !kinds->known ||
-           map_find(&kinds->seen, key) != MAP_NONE || !is_asked(kinds, key);
-}
-
-static struct error *ask(struct kinds *kinds, const struct recorded_site *site,
-                         const char *function, enum realism_need need, struct scenario *scenario)
-{
-    uint64_t key = key_of(site, function, need);
-    if (kinds->asked.count == KINDS_MOST || is_asked(kinds, key))
-        return NULL;
-    _cleanup_(buffer_deinit) struct buffer spec = {0};
-    TRY(spec_put_word(&spec, function, SPEC_NAME));
-    // A rule that does nothing would not be known to have fired.
-    TRY(buffer_printf(&spec, "=delay 1ns when fd(%u).%s and ", choice_descriptor(function),
-                      realism_test(need)));
-    TRY(spec_put_site(&spec, site->module, site->offset));
-    TRY(buffer_printf(&spec, " and once"));
-    TRY(scenario_add_spec(scenario, spec.data));
-    uint64_t *slot = ARRAY_ADD(&kinds->asked);
-    if (slot == NULL)
-        return error_no_memory();
-    *slot = key;
-    return NULL;
-}
-
-static struct error *ask_all(struct kinds *kinds, const struct recording *sites,
-                             const struct choice_options *options, struct scenario *scenario)
-{
-    for (size_t i = 0; i < sites->calls.count; i++) {
-        const struct recorded_call *call = &sites->calls.items[i];
-        const struct recorded_site *site = &sites->sites.items[call->site];
-        const struct realism *row = realism_find(call->function);
-        if (call->count > STACKS_MOST || !choice_is_known(call, row) ||
-            choice_descriptor(call->function) == 0 || !choice_is_wanted(options, call, site))
-            continue;
-        struct realism_error error;
-        for (const char *list = row->errors; realism_next(&list, &error);)
-            if (realism_test(error.need) != NULL)
-                TRY(ask(kinds, site, call->function, error.need, scenario));
-    }
-    return NULL;
+    return realism_test(need) == NULL ||
+           map_find(&kinds->seen, key_of(site, function, REALISM_NOTHING)) == MAP_NONE ||
+           map_find(&kinds->seen, key_of(site, function, need)) != MAP_NONE;
 }
 
 static bool may_fail(const struct recorded_call *call, const struct choice_options *options)
@@ -117,14 +101,8 @@ static bool may_fail(const struct recorded_call *call, const struct choice_optio
            (!realism_is_system(call->library) && strncmp(call->function, "_Z", 2) != 0);
 }
 
-// The calls of a function, at the first of them; of the other ones all is 0.
-struct called {
-    uint64_t count;
-    bool guarded; // at some places it does not matter who called the caller, see analysed.guards
-};
-
-static struct error *count_calls(const struct recording *sites, const struct analysis *analysis,
-                                 struct called *called, uint32_t *first)
+// How often each function is called, at its first call; 0 at the other ones. And which that is.
+static struct error *count_calls(const struct recording *sites, uint64_t *counts, uint32_t *first)
 {
     _cleanup_(map_deinit) struct map indexes = {0};
     for (size_t i = 0; i < sites->calls.count; i++) {
@@ -133,54 +111,51 @@ static struct error *count_calls(const struct recording *sites, const struct ana
         first[i] = map_find(&indexes, key);
         if (first[i] == MAP_NONE)
             TRY(map_put(&indexes, key, first[i] = (uint32_t)i));
-        called[first[i]].count += call->count;
-        called[first[i]].guarded |=
-            analysis_find(analysis, &sites->sites.items[call->site], call->function).guards;
+        counts[first[i]] += call->count;
     }
     return NULL;
 }
 
-// Of a function with guarded places, the other ones.
-static struct error *watch_places(const struct recording *sites, const struct analysis *analysis,
-                                  size_t number, const uint32_t *first, struct scenario *scenario,
-                                  bool *ret_any)
+// Places of a function where it does not matter who called the caller, see analysed.guards; or all.
+static struct error *spare_places(const struct recording *sites, const struct analysis *analysis,
+                                  size_t number, const uint32_t *first, bool all,
+                                  struct scenario *scenario)
 {
-    _cleanup_(map_deinit) struct map watched = {0};
+    _cleanup_(map_deinit) struct map spared = {0};
     for (size_t i = number; i < sites->calls.count; i++) {
         const struct recorded_call *call = &sites->calls.items[i];
         const struct recorded_site *site = &sites->sites.items[call->site];
         if (first[i] != number || site->module[0] == '\0' ||
-            map_find(&watched, call->site) != MAP_NONE ||
-            analysis_find(analysis, site, call->function).guards)
+            map_find(&spared, call->site) != MAP_NONE ||
+            !(all || analysis_find(analysis, site, call->function).guards))
             continue;
-        TRY(map_put(&watched, call->site, 0));
-        TRY(first_watch_function(scenario, call->function, call->library, site));
-        *ret_any = true;
+        TRY(map_put(&spared, call->site, 0));
+        TRY(scenario_spare_stacks(scenario, site->module, site->offset));
     }
     return NULL;
 }
 
 struct error *choice_watch(const struct recording *sites, const struct choice_options *options,
-                           const struct analysis *analysis, struct kinds *kinds,
-                           struct scenario *scenario, bool *ret_any)
+                           const struct analysis *analysis, struct scenario *scenario,
+                           bool *ret_any)
 {
-    _cleanup_free_ struct called *called = calloc(sites->calls.count + 1, sizeof *called);
+    _cleanup_free_ uint64_t *counts = calloc(sites->calls.count + 1, sizeof *counts);
     _cleanup_free_ uint32_t *first = calloc(sites->calls.count + 1, sizeof *first);
-    if (called == NULL || first == NULL)
+    if (counts == NULL || first == NULL)
         return error_no_memory();
-    TRY(count_calls(sites, analysis, called, first));
-    if (!options->paranoid)
-        TRY(ask_all(kinds, sites, options, scenario));
-    *ret_any = kinds->asked.count != 0;
+    TRY(count_calls(sites, counts, first));
+    *ret_any = false;
     for (size_t i = 0; i < sites->calls.count; i++) {
         const struct recorded_call *call = &sites->calls.items[i];
-        if (called[i].count == 0 || called[i].count > STACKS_MOST || !may_fail(call, options))
+        bool by_kind = !options->paranoid && depends_on_kind(call),
+             by_stack = counts[i] <= STACKS_MOST;
+        if (counts[i] == 0 || !may_fail(call, options) ||
+            !(by_stack || (by_kind && counts[i] <= KINDS_MOST)))
             continue;
-        if (called[i].guarded) {
-            TRY(watch_places(sites, analysis, i, first, scenario, ret_any));
-            continue;
-        }
-        TRY(first_watch_function(scenario, call->function, call->library, NULL));
+        TRY(first_watch_function(scenario, call->function, call->library));
+        if (by_kind)
+            scenario_watch_descriptor(scenario, choice_descriptor(call->function));
+        TRY(spare_places(sites, analysis, i, first, !by_stack, scenario));
         *ret_any = true;
     }
     return NULL;

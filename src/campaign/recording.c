@@ -77,6 +77,7 @@ static struct error *make_call(const struct calls *calls, const struct calls_row
     call->stack = row->stack;
     call->first = row->first;
     call->count = row->count;
+    call->kinds = row->kinds;
     call->program = strdup(process->program);
     call->function = strdup(function->name);
     call->library = strdup(function->library);
@@ -137,6 +138,7 @@ static struct error *put_call(struct recording *recording, struct recorded_call 
         known->last = call->last > known->last ? call->last : known->last;
         known->again |= call->again;
         known->count += call->count;
+        known->kinds |= call->kinds;
         return NULL;
     }
     if (index == MAP_NONE)

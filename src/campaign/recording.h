@@ -32,6 +32,7 @@ struct recorded_call { // calls of one function from one place, by one program i
     uint64_t stack;
     uint64_t first; // occurrence number
     uint64_t count; // of calls, in all runs
+    uint32_t kinds; // of descriptors, see trial/calls.h
     // After recording_settle(), over all sites of the same function, process and program:
     uint64_t from, last; // occurrences that every run had; from > last: none
     uint64_t uncertain;  // how many others some runs had

@@ -182,9 +182,9 @@ static uint32_t choose(const struct call *call)
     }
 }
 
-// Whether no rule is left to be looked at while calls are recorded. In a reference run, those for
-// exact sites ask for something that is known as soon as one call was like that; the one that a
-// recorded trial injects by is looked at until it has fired, if that is once, or always.
+// Whether no rule is left to be looked at while calls are recorded: those of a reference run only
+// watch, and the one that a recorded trial injects by is looked at until it has fired, if that is
+// once, or always.
 static bool is_answered(const struct call *call)
 {
     const struct function *function = call->function;

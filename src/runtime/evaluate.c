@@ -42,9 +42,17 @@ __attribute__((noinline)) static bool argument_text(const struct wire_instructio
            text_matches(instruction->a, instruction->b, text);
 }
 
-__attribute__((noinline)) static bool descriptor_is(uint16_t test, int64_t descriptor)
+__attribute__((noinline)) uint32_t descriptor_type(int64_t descriptor)
 {
     struct statx status;
+    return system_failed(
+               SYSTEM_6(__NR_statx, descriptor, "", AT_EMPTY_PATH, STATX_TYPE, &status, 0))
+               ? 0
+               : status.stx_mode & S_IFMT;
+}
+
+__attribute__((noinline)) static bool descriptor_is(uint16_t test, int64_t descriptor)
+{
     char terminal[64];
     if (test == WIRE_FD_NONBLOCKING) {
         long flags = SYSTEM_2(__NR_fcntl, descriptor, F_GETFL);
@@ -52,15 +60,13 @@ __attribute__((noinline)) static bool descriptor_is(uint16_t test, int64_t descr
     }
     if (test == WIRE_FD_TTY)
         return !system_failed(SYSTEM_3(__NR_ioctl, descriptor, TCGETS, terminal));
-    if (system_failed(SYSTEM_6(__NR_statx, descriptor, "", AT_EMPTY_PATH, STATX_TYPE, &status, 0)))
-        return false;
     static const uint16_t types[] = {
         [WIRE_FD_PIPE] = S_IFIFO,
         [WIRE_FD_SOCKET] = S_IFSOCK,
         [WIRE_FD_FILE] = S_IFREG,
         [WIRE_FD_DIRECTORY] = S_IFDIR,
     };
-    return (status.stx_mode & S_IFMT) == types[test];
+    return descriptor_type(descriptor) == types[test];
 }
 
 static char *append_number(char *at, uint64_t number)

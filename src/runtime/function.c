@@ -299,6 +299,16 @@ static bool is_acted_on(const struct function *function)
     return false;
 }
 
+static void note_recorded(struct function *function)
+{
+    for (uint32_t i = 0; i < function->rule_count; i++) {
+        const struct wire_rule *rule = &runtime.rules[function->rules[i]];
+        if (rule->descriptor != 0)
+            function->descriptor = (uint8_t)rule->descriptor;
+        function->spares |= rule->spares != 0;
+    }
+}
+
 static struct function *no_memory(const char *name)
 {
     runtime.starved = true;
@@ -329,7 +339,10 @@ static struct function *function_new(const char *name, const struct module *libr
     if (!classify(function))
         return no_memory(name);
     note_windows(function, &all);
-    function->every_call |= runtime.calls != NULL;
+    if (runtime.calls != NULL) {
+        function->every_call = true;
+        note_recorded(function);
+    }
     for (uint32_t i = 0; i < all.pattern_count; i++)
         atomic_add(&runtime.pattern_states[all.patterns[i]].bound, 1);
     return function;

@@ -4,9 +4,10 @@
 // them through a table of its own, which the kernel empties in a forked child. Where threads or
 // signals get in each other's way, a key takes a second row, and the reader adds them up.
 #include "runtime/path.h"
-#include "runtime/sites.h"
 
 #include <linux/mman.h>
+#include <stddef.h>
+#include <sys/stat.h>
 
 #define NO_ROOM 0xffffffffu
 
@@ -296,17 +297,15 @@ __attribute__((noinline)) static uint64_t *count_stack(const struct call *call)
 #define WALKS_FIRST 2048
 static uint32_t stacks_walked;
 
-static void record_stack(const struct call *call)
+static uint64_t *record_stack(const struct call *call)
 {
     struct path *path = NULL;
     if (atomic_load(&stacks_walked) < WALKS_FIRST)
         atomic_add(&stacks_walked, 1);
     else
         path = path_of(call);
-    if (path == NULL || !path_is_whole(path, call)) {
-        count_stack(call);
-        return;
-    }
+    if (path == NULL || !path_is_whole(path, call))
+        return count_stack(call);
     // A forked child has rows of its own.
     if (path->recorded != NULL && path->recorded_slot == call->frame->slot &&
         path->recorded_by == runtime.process->key) {
@@ -317,24 +316,74 @@ static void record_stack(const struct call *call)
         path->recorded_by = runtime.process->key;
         path_depends_on_all(path);
     }
+    return path->recorded;
 }
 
-// Where all rules of a function are about places, stacks are told apart there and nowhere else.
-static bool is_of_interest(const struct call *call)
+static uint64_t *record_site(const struct call *call)
 {
-    const struct function *function = call->function;
-    return function->site_count == 0 || function->site_count != function->rule_count ||
-           sites_find(call->frame->return_address) != NULL;
+    static const struct stack none;
+    return count_call(call, &none, call->frame->return_address | call->frame->slot << 48);
+}
+
+// As the controller knows it.
+static uint64_t name_of(struct module *module)
+{
+    uint32_t index = module->named == 0 ? module_index(module) : WIRE_FRAME_UNKNOWN;
+    if (index != WIRE_FRAME_UNKNOWN) {
+        const struct wire_module *entry =
+            (const struct wire_module *)region_at(runtime.region->modules) + index;
+        char path[WIRE_MODULE_PATH];
+        text_copy(path, sizeof path, entry->path);
+        module->named = wire_fingerprint(path, text_length(path));
+    }
+    return module->named;
+}
+
+static bool is_spared(uint64_t return_address)
+{
+    const struct wire_span spared = runtime.plan->spared;
+    const uint64_t *places = plan_array(spared);
+    struct module *module = module_at(return_address);
+    if (module == NULL)
+        return false;
+    uint64_t place = wire_place(name_of(module), return_address - module->bias), at = place >> 32;
+    for (uint32_t i = 0; i < spared.count; i++, at++) {
+        uint64_t found = places[at & (spared.count - 1)];
+        if (found == place || found == 0)
+            return found != 0;
+    }
+    return false;
+}
+
+// Not at every call: where one comes again and again with the same number, it mostly is the same
+// thing.
+static void record_kind(struct wire_call *row, uint64_t descriptor)
+{
+    if (row->descriptor == (uint16_t)descriptor && (row->count & (row->count - 1)) != 0)
+        return;
+    static const struct {
+        uint16_t type, kind;
+    } kinds[] = {{S_IFREG, 1 << WIRE_FD_FILE},
+                 {S_IFSOCK, 1 << WIRE_FD_SOCKET},
+                 {S_IFIFO, 1 << WIRE_FD_PIPE},
+                 {S_IFDIR, 1 << WIRE_FD_DIRECTORY}};
+    uint32_t type = descriptor_type((int32_t)descriptor);
+    row->descriptor = (uint16_t)descriptor;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].type == type)
+            __atomic_fetch_or(&row->kinds, kinds[i].kind, __ATOMIC_RELAXED);
 }
 
 void record_call(const struct call *call)
 {
-    const struct call_frame *frame = call->frame;
-    static const struct stack none;
-    if ((runtime.region->options & WIRE_RECORD_STACKS) != 0) {
-        if (is_of_interest(call))
-            record_stack(call);
-    } else {
-        count_call(call, &none, frame->return_address | frame->slot << 48);
+    const struct function *function = call->function;
+    if ((runtime.region->options & WIRE_RECORD_STACKS) == 0) {
+        record_site(call);
+        return;
     }
+    bool spared = function->spares && is_spared(call->frame->return_address);
+    uint64_t *count = spared ? record_site(call) : record_stack(call);
+    if (function->descriptor != 0 && count != NULL)
+        record_kind((struct wire_call *)((char *)count - offsetof(struct wire_call, count)),
+                    call->frame->arguments[function->descriptor - 1]);
 }

@@ -105,6 +105,8 @@ struct function {
     uint64_t pending;      // lowest occurrence that must be looked at and has not been
     uint64_t published;    // calls already added to the region's `reached`
     uint32_t recorded;     // 1 + its number in the region's table of calls; 0: not yet known
+    uint8_t descriptor;    // as in its rules
+    bool spares;           // likewise
     const struct wire_habit *habit; // or NULL
 };
 
@@ -132,6 +134,7 @@ struct module {
     const char *soname;
     uint64_t fingerprint;
     uint64_t build;           // tells builds apart, see known.c; 0: not asked, 1: not known
+    uint64_t named;           // wire_fingerprint() of its path in the region; 0: not asked
     uint32_t region_index;    // in the region's module table, or WIRE_FRAME_UNKNOWN
     bool startup;             // loaded before the program started
     bool exempt;              // the runtime, the loader, a plug-in, the vDSO: never rewritten
@@ -482,6 +485,7 @@ static inline uint8_t argument_excess(uint32_t type)
 // `code` is that of the rule, as its index and count in the plan's code.
 bool evaluate(const struct call *call, uint32_t rule, struct wire_span code);
 bool stack_set_add(uint64_t hash);
+uint32_t descriptor_type(int64_t descriptor); // S_IFREG, …; 0: it is none
 
 // clauses.c
 // What must hold for the rule's condition to hold: at least one, at most as many as it has

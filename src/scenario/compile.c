@@ -172,6 +172,25 @@ static struct error *put_strings(const struct scenario *scenario, struct buffer 
     return NULL;
 }
 
+// At least half of the table is free.
+static struct error *put_spared(const struct scenario *scenario, struct buffer *plan,
+                                struct wire_plan *header)
+{
+    size_t count = scenario->spared.count, room = count != 0 ? 2 : 0;
+    while (room < 2 * count)
+        room *= 2;
+    _cleanup_free_ uint64_t *table = calloc(room + 1, sizeof *table);
+    if (table == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < count; i++) {
+        uint64_t place = scenario->spared.items[i], at = place >> 32;
+        while (table[at & (room - 1)] != 0 && table[at & (room - 1)] != place)
+            at++;
+        table[at & (room - 1)] = place;
+    }
+    return put(plan, table, room, sizeof *table, &header->spared);
+}
+
 static struct error *put_all(const struct scenario *scenario, struct buffer *plan,
                              struct wire_plan *header)
 {
@@ -184,6 +203,7 @@ static struct error *put_all(const struct scenario *scenario, struct buffer *pla
     TRY(PUT(plan, &scenario->outs, &header->outs));
     TRY(put_plugins(scenario, plan, header));
     TRY(PUT(plan, &scenario->afters, &header->afters));
+    TRY(put_spared(scenario, plan, header));
     return put_strings(scenario, plan, header);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "wire/region.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ void scenario_free(struct scenario *scenario)
     ARRAY_DEINIT(&scenario->code);
     ARRAY_DEINIT(&scenario->stacks);
     ARRAY_DEINIT(&scenario->stack_items);
+    ARRAY_DEINIT(&scenario->spared);
     ARRAY_DEINIT(&scenario->outs);
     ARRAY_DEINIT(&scenario->plugins);
     ARRAY_DEINIT(&scenario->parameters);
@@ -90,6 +92,26 @@ struct error *scenario_add_watch(struct scenario *scenario, const char *spec,
             kind == SCENARIO_WATCH_VARIANTS ? WIRE_VARIANTS : WIRE_OUTSIDE;
     if (kind == SCENARIO_WATCH_VARIANTS)
         scenario->uses |= WIRE_USE_VARIANTS;
+    return NULL;
+}
+
+static struct wire_rule *last_rule(struct scenario *scenario)
+{
+    return &scenario->rules.items[scenario->rules.count - 1].wire;
+}
+
+void scenario_watch_descriptor(struct scenario *scenario, unsigned argument)
+{
+    last_rule(scenario)->descriptor = (uint16_t)(argument <= WIRE_ARGUMENTS ? argument : 0);
+}
+
+struct error *scenario_spare_stacks(struct scenario *scenario, const char *module, uint64_t offset)
+{
+    uint64_t *place = ARRAY_ADD(&scenario->spared);
+    if (place == NULL)
+        return error_no_memory();
+    *place = wire_place(wire_fingerprint(module, strlen(module)), offset);
+    last_rule(scenario)->spares = 1;
     return NULL;
 }
 

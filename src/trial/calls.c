@@ -113,7 +113,8 @@ static struct error *read_rows(struct reading *reading)
                                    .offset = WIRE_FRAME_OFFSET(row->site),
                                    .stack = row->stack,
                                    .count = row->count,
-                                   .first = row->first};
+                                   .first = row->first,
+                                   .kinds = row->kinds};
         TRY(module_path(reading, WIRE_FRAME_MODULE(row->site), &slot->module));
     }
     return NULL;
@@ -176,6 +177,7 @@ static struct error *add_up(struct calls *calls)
             continue;
         }
         last->count += row.count;
+        last->kinds |= row.kinds;
         if (row.first < last->first)
             last->first = row.first;
     }

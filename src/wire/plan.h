@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define WIRE_PLAN_MAGIC  0x4c50524fu // "ORPL"
-#define WIRE_VERSION     10u
+#define WIRE_VERSION     11u
 #define WIRE_NONE        0xffffffffu
 #define WIRE_STACK_DEPTH 32 // values an expression may hold at once; the compiler checks
 #define WIRE_AFTER_MAX   32 // after() instances in one plan
@@ -43,6 +43,9 @@ struct wire_plan {
     struct wire_span plugins;     // struct wire_plugin
     struct wire_span parameters;  // struct wire_parameter
     struct wire_span afters;      // struct wire_after
+    struct wire_span spared;      // uint64_t: wire_place() of calls whose stacks are not told apart
+                                  // when they are recorded; open addressing, 0 = free; none, or a
+                                  // power of two of them
     struct wire_span strings;     // bytes, NUL-terminated strings; offset 0 of it is ""
 };
 
@@ -106,9 +109,12 @@ struct wire_rule {
     uint64_t delay_ns;
     uint64_t short_limit;    // at most this many bytes or items; 0 = half of what was asked
     uint32_t short_argument; // 0-based register argument
-    struct wire_span outs;   // offset is an index into plan.outs
-    struct wire_span code;   // offset is an index into plan.code; count 0 = always true; behind
-                             // the code of the rules before, or the same as the one before has
+    // When calls are recorded with their stacks, by a rule that only watches.
+    uint16_t descriptor;   // 1-based register argument of which the kinds are recorded; 0: none
+    uint16_t spares;       // 1: some calls are from places of plan.spared
+    struct wire_span outs; // offset is an index into plan.outs
+    struct wire_span code; // offset is an index into plan.code; count 0 = always true; behind
+                           // the code of the rules before, or the same as the one before has
 
     // What must hold for the condition to be true at all, so that most calls need no evaluation.
     // The compiler may leave a gate open (site = WIRE_NONE, count 1..UINT64_MAX step 1), and leave
@@ -236,6 +242,13 @@ enum wire_op {
                    // process, this time included
     WIRE_OP_COUNT_OF_OPS
 };
+
+// A number for a place in a module, which goes by wire_fingerprint() of its path; never 0.
+static inline uint64_t wire_place(uint64_t module, uint64_t offset)
+{
+    uint64_t place = (module ^ offset) * 0x9e3779b97f4a7c15ull;
+    return (place ^ place >> 32) | 1;
+}
 
 // FNV-1a, 32 bits: hash of function names in plan.exact_hash.
 static inline uint32_t wire_hash(const char *text)

@@ -343,12 +343,13 @@ struct wire_calls {
         char program[64];           // file name, as in process("name")
     } process[WIRE_CALL_PROCESSES]; // one per process and program that it runs
     struct wire_call {
-        uint32_t state;    // enum wire_record_state
-        uint32_t process;  // index above
-        uint32_t function; // likewise
-        uint32_t reserved;
-        uint64_t site;  // a frame: where the call returns to
-        uint64_t stack; // hash; 0 without WIRE_RECORD_STACKS
+        uint32_t state;      // enum wire_record_state
+        uint32_t process;    // index above
+        uint32_t function;   // likewise
+        uint16_t kinds;      // 1 << enum wire_fd_test: of the descriptors that were looked at
+        uint16_t descriptor; // the last of them
+        uint64_t site;       // a frame: where the call returns to
+        uint64_t stack;      // hash; 0: not told apart
         uint64_t count;
         uint64_t first; // occurrence number of the first call
     } rows[WIRE_CALLS]; // a process has some next to each other; a key may stand in several

@@ -139,26 +139,61 @@ static void first_calls_of_threads_are_all_counted(void **state)
     calls_deinit(&calls);
 }
 
-static void stacks_of_some_places_alone(void **state)
+static void stacks_are_not_told_apart_everywhere(void **state)
 {
     struct calls calls;
-    char spec[2 * PATH_MAX];
+    struct scenario *scenario;
     compile("#include <unistd.h>\n"
             "static void f(void) { getppid(); }\n"
             "static void g(void) { getppid(); }\n"
             "int main(void) { f(); g(); f(); g(); g(); return 0; }\n");
     assert_int_equal(record("getppid watch", false, &calls), 0);
     assert_int_equal(calls.rows.count, 2);
-    const struct calls_row *g = &calls.rows.items[calls.rows.items[0].count == 3 ? 0 : 1];
-    snprintf(spec, sizeof spec, "getppid watch when caller(%s+0x%llx)", g->module,
-             (unsigned long long)g->offset);
+    const struct calls_row f = calls.rows.items[calls.rows.items[0].count == 2 ? 0 : 1];
+    must(scenario_new(&scenario));
+    must(scenario_add_spec(scenario, "getppid watch"));
+    must(scenario_spare_stacks(scenario, f.module, f.offset));
     calls_deinit(&calls);
-    assert_int_equal(record(spec, true, &calls), 0);
-    assert_int_equal(calls.rows.count, 3); // as many as main() calls it from
+    assert_int_equal(record_scenario(scenario, true, &calls), 0);
+    assert_int_equal(calls.rows.count, 4); // one, and as many as main() calls g() from
     for (size_t i = 0; i < calls.rows.count; i++) {
-        assert_int_equal(calls.rows.items[i].count, 1);
-        assert_true(calls.rows.items[i].stack != 0);
+        const struct calls_row *row = &calls.rows.items[i];
+        assert_int_equal(row->stack == 0, row->offset == f.offset);
+        assert_int_equal(row->count, row->offset == f.offset ? 2 : 1);
     }
+    calls_deinit(&calls);
+}
+
+static void kinds_of_descriptors(void **state)
+{
+    struct calls calls;
+    struct scenario *scenario;
+    compile("#include <fcntl.h>\n#include <sys/socket.h>\n#include <unistd.h>\n"
+            "static void f(int d) { close(d); }\nstatic void g(int d) { close(d); }\n"
+            "static void h(int d) { close(d); }\n"
+            "int main(void) {\n"
+            "  int p[2], s[2]; pipe(p); socketpair(AF_UNIX, SOCK_STREAM, 0, s);\n"
+            "  int directory = open(\".\", O_RDONLY), file = open(\"victim\", O_RDONLY);\n"
+            "  f(p[0]); f(s[0]); g(p[1]); g(s[1]);\n"
+            "  for (int i = 0; i < 5; i++) g(file);\n" // 4 times it is none any more
+            "  h(directory); h(-1); return 0; }\n");
+    must(scenario_new(&scenario));
+    must(scenario_add_spec(scenario, "close watch"));
+    scenario_watch_descriptor(scenario, 1);
+    assert_int_equal(record_scenario(scenario, true, &calls), 0);
+    uint32_t of_f = 0, of_g = 0, of_h = 0;
+    uint64_t low = UINT64_MAX, high = 0;
+    for (size_t i = 0; i < calls.rows.count; i++) {
+        low = calls.rows.items[i].offset < low ? calls.rows.items[i].offset : low;
+        high = calls.rows.items[i].offset > high ? calls.rows.items[i].offset : high;
+    }
+    for (size_t i = 0; i < calls.rows.count; i++) {
+        const struct calls_row *row = &calls.rows.items[i];
+        *(row->offset == low ? &of_f : row->offset == high ? &of_h : &of_g) |= row->kinds;
+    }
+    assert_int_equal(of_f, 1 << WIRE_FD_PIPE | 1 << WIRE_FD_SOCKET);
+    assert_int_equal(of_g, 1 << WIRE_FD_PIPE | 1 << WIRE_FD_SOCKET | 1 << WIRE_FD_FILE);
+    assert_int_equal(of_h, 1 << WIRE_FD_DIRECTORY);
     calls_deinit(&calls);
 }
 
@@ -298,7 +333,8 @@ int main(void)
         IN_SCRATCH(processes_have_their_own_rows),
         IN_SCRATCH(threads_and_signals_lose_nothing),
         IN_SCRATCH(stacks_are_told_apart),
-        IN_SCRATCH(stacks_of_some_places_alone),
+        IN_SCRATCH(stacks_are_not_told_apart_everywhere),
+        IN_SCRATCH(kinds_of_descriptors),
         IN_SCRATCH(first_calls_of_threads_are_all_counted),
         IN_SCRATCH(what_does_not_fit_is_counted),
         IN_SCRATCH(rules_still_fire),
