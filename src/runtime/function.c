@@ -304,8 +304,9 @@ static void note_recorded(struct function *function)
     for (uint32_t i = 0; i < function->rule_count; i++) {
         const struct wire_rule *rule = &runtime.rules[function->rules[i]];
         if (rule->descriptor != 0)
-            function->descriptor = (uint8_t)rule->descriptor;
-        function->spares |= rule->spares != 0;
+            function->descriptor = rule->descriptor;
+        if (rule->spares != 0)
+            function->spared = wire_hash(function->name);
     }
 }
 

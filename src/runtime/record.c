@@ -339,14 +339,15 @@ static uint64_t name_of(struct module *module)
     return module->named;
 }
 
-static bool is_spared(uint64_t return_address)
+static bool is_spared(const struct function *function, uint64_t return_address)
 {
     const struct wire_span spared = runtime.plan->spared;
     const uint64_t *places = plan_array(spared);
     struct module *module = module_at(return_address);
     if (module == NULL)
         return false;
-    uint64_t place = wire_place(name_of(module), return_address - module->bias), at = place >> 32;
+    uint64_t place = wire_place(function->spared, name_of(module), return_address - module->bias);
+    uint64_t at = place >> 32;
     for (uint32_t i = 0; i < spared.count; i++, at++) {
         uint64_t found = places[at & (spared.count - 1)];
         if (found == place || found == 0)
@@ -381,7 +382,7 @@ void record_call(const struct call *call)
         record_site(call);
         return;
     }
-    bool spared = function->spares && is_spared(call->frame->return_address);
+    bool spared = function->spared != 0 && is_spared(function, call->frame->return_address);
     uint64_t *count = spared ? record_site(call) : record_stack(call);
     if (function->descriptor != 0 && count != NULL)
         record_kind((struct wire_call *)((char *)count - offsetof(struct wire_call, count)),

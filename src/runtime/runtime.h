@@ -105,8 +105,8 @@ struct function {
     uint64_t pending;      // lowest occurrence that must be looked at and has not been
     uint64_t published;    // calls already added to the region's `reached`
     uint32_t recorded;     // 1 + its number in the region's table of calls; 0: not yet known
-    uint8_t descriptor;    // as in its rules
-    bool spares;           // likewise
+    uint32_t descriptor;   // as in its rules
+    uint32_t spared;       // wire_hash() of its name, if one of them spares places
     const struct wire_habit *habit; // or NULL
 };
 

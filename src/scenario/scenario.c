@@ -107,10 +107,12 @@ void scenario_watch_descriptor(struct scenario *scenario, unsigned argument)
 
 struct error *scenario_spare_stacks(struct scenario *scenario, const char *module, uint64_t offset)
 {
+    const struct rule *rule = &scenario->rules.items[scenario->rules.count - 1];
+    const char *function = scenario->patterns.items[rule->pattern].name.chars;
     uint64_t *place = ARRAY_ADD(&scenario->spared);
     if (place == NULL)
         return error_no_memory();
-    *place = wire_place(wire_fingerprint(module, strlen(module)), offset);
+    *place = wire_place(wire_hash(function), wire_fingerprint(module, strlen(module)), offset);
     last_rule(scenario)->spares = 1;
     return NULL;
 }

@@ -25,8 +25,8 @@ enum scenario_watch {
 struct error *scenario_add_watch(struct scenario *scenario, const char *spec,
                                  enum scenario_watch kind);
 // What to record with the stacks of the calls that the last rule watches: which kinds of
-// descriptors they get, by the 1-based argument that is one; and that stacks need not be told apart
-// where calls return to a place in a module.
+// descriptors they get, by the 1-based argument that is one; and that stacks of its function, which
+// is no glob, need not be told apart where calls return to a place in a module.
 void scenario_watch_descriptor(struct scenario *scenario, unsigned argument);
 struct error *scenario_spare_stacks(struct scenario *scenario, const char *module, uint64_t offset);
 // Adds the rules of a scenario file; YAML or the LFI article's XML, told apart by content.

@@ -243,10 +243,12 @@ enum wire_op {
     WIRE_OP_COUNT_OF_OPS
 };
 
-// A number for a place in a module, which goes by wire_fingerprint() of its path; never 0.
-static inline uint64_t wire_place(uint64_t module, uint64_t offset)
+// A number for a function's calls that return to a place in a module; never 0. The module goes by
+// wire_fingerprint() of its path, the function by wire_hash(): after a jump to it, calls of several
+// functions return to one place.
+static inline uint64_t wire_place(uint32_t function, uint64_t module, uint64_t offset)
 {
-    uint64_t place = (module ^ offset) * 0x9e3779b97f4a7c15ull;
+    uint64_t place = (module ^ offset ^ (uint64_t)function << 32) * 0x9e3779b97f4a7c15ull;
     return (place ^ place >> 32) | 1;
 }
 

@@ -164,6 +164,31 @@ static void stacks_are_not_told_apart_everywhere(void **state)
     calls_deinit(&calls);
 }
 
+// Calls of two functions that return to one place.
+static void stacks_are_spared_by_function(void **state)
+{
+    struct calls calls;
+    struct scenario *scenario;
+    compile("#include <unistd.h>\n"
+            "static unsigned f(int i) { unsigned (*volatile p)(void) = i ? (void *)getppid\n"
+            "  : (void *)getuid; return p(); }\n"
+            "int main(void) { f(0); f(1); f(0); f(1); return 0; }\n");
+    assert_int_equal(record("getppid watch", false, &calls), 0);
+    assert_int_equal(calls.rows.count, 1);
+    must(scenario_new(&scenario));
+    must(scenario_add_spec(scenario, "getuid watch"));
+    must(scenario_add_spec(scenario, "getppid watch"));
+    must(scenario_spare_stacks(scenario, calls.rows.items[0].module, calls.rows.items[0].offset));
+    calls_deinit(&calls);
+    assert_int_equal(record_scenario(scenario, true, &calls), 0);
+    assert_int_equal(calls.rows.count, 3);
+    for (size_t i = 0; i < calls.rows.count; i++) {
+        const char *name = calls.functions.items[calls.rows.items[i].function].name;
+        assert_int_equal(calls.rows.items[i].stack == 0, strcmp(name, "getppid") == 0);
+    }
+    calls_deinit(&calls);
+}
+
 static void kinds_of_descriptors(void **state)
 {
     struct calls calls;
@@ -334,6 +359,7 @@ int main(void)
         IN_SCRATCH(threads_and_signals_lose_nothing),
         IN_SCRATCH(stacks_are_told_apart),
         IN_SCRATCH(stacks_are_not_told_apart_everywhere),
+        IN_SCRATCH(stacks_are_spared_by_function),
         IN_SCRATCH(kinds_of_descriptors),
         IN_SCRATCH(first_calls_of_threads_are_all_counted),
         IN_SCRATCH(what_does_not_fit_is_counted),
