@@ -41,6 +41,8 @@ uint32_t switches_crashes(const struct switches *switches)
         (const struct wire_record *)(void *)(switches->map + switches->journal);
     for (uint64_t i = 0; i < head && i < switches->journal_capacity; i++)
         count += records[i].kind == WIRE_RECORD_CRASH;
+    for (uint64_t i = 0; i < WIRE_LATE_CRASHES && head >= switches->journal_capacity; i++)
+        count += records[switches->journal_capacity + i].state != WIRE_RECORD_EMPTY;
     return count;
 }
 
@@ -49,7 +51,7 @@ static bool is_sound(const struct switches *switches)
     return switches->first % sizeof(uint64_t) == 0 && switches->first < switches->size &&
            switches->count <= (switches->size - switches->first) / sizeof(struct wire_rule_state) &&
            switches->journal < switches->size &&
-           switches->journal_capacity <=
+           switches->journal_capacity + WIRE_LATE_CRASHES <=
                (switches->size - switches->journal) / sizeof(struct wire_record);
 }
 

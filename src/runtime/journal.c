@@ -4,6 +4,19 @@
 // injection, so nothing is lost however the target dies.
 #include "runtime/runtime.h"
 
+// The journal is full: a program that loops over a failing call fills it long before it dies, and
+// how it dies is what matters most.
+static struct wire_record *take_late(void)
+{
+    struct wire_region *region = runtime.region;
+    struct wire_record *late =
+        (struct wire_record *)region_at(region->journal) + region->journal_capacity;
+    for (uint32_t i = 0; i < WIRE_LATE_CRASHES; i++)
+        if (atomic_swap_if(&late[i].state, WIRE_RECORD_EMPTY, WIRE_RECORD_OPEN))
+            return &late[i];
+    return NULL;
+}
+
 // What an injection is counted by goes up right before the head: wherever the target dies, what has
 // a record, a whole one or a torn one, is counted. Only one that dies in between has none.
 static struct wire_record *journal_open(enum wire_record_kind kind, uint64_t *fired)
@@ -12,9 +25,13 @@ static struct wire_record *journal_open(enum wire_record_kind kind, uint64_t *fi
     if (fired != NULL)
         atomic_add(fired, 1);
     uint64_t index = atomic_add(&region->journal_head, 1);
-    if (index >= region->journal_capacity)
+    struct wire_record *record = NULL;
+    if (index < region->journal_capacity)
+        record = (struct wire_record *)region_at(region->journal) + index;
+    else if (kind == WIRE_RECORD_CRASH)
+        record = take_late();
+    if (record == NULL)
         return NULL;
-    struct wire_record *record = (struct wire_record *)region_at(region->journal) + index;
     record->state = WIRE_RECORD_OPEN;
     record->kind = (uint16_t)kind;
     record->pid = system_pid();

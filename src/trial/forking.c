@@ -153,9 +153,10 @@ static void clear_journal(struct forking *forking)
     const struct region *region = forking->region;
     const struct mark *mark = &forking->mark;
     uint64_t capacity = region->layout.journal_capacity, end = region->map->journal_head;
+    uint64_t all = capacity + WIRE_LATE_CRASHES;
     uint64_t from = mark->journal_head < capacity ? mark->journal_head : capacity;
     if (end > capacity || end < from || WIFSIGNALED(region->map->fork.status))
-        end = capacity;
+        end = all;
     struct wire_record *records =
         (struct wire_record *)((char *)region->map + region->layout.journal);
     memset(records + from, 0, (end - from) * sizeof *records);

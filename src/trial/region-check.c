@@ -82,6 +82,19 @@ static struct error *check_plan(const struct bounds *bounds, struct wire_view *v
     return NULL;
 }
 
+// Those for late crashes come right after the others, and are taken in order.
+static uint32_t count_records(const struct wire_region *region, const struct wire_record *records)
+{
+    uint32_t capacity = region->journal_capacity, late = 0;
+    uint64_t asked = region->journal_head;
+    if (asked < capacity)
+        return (uint32_t)asked;
+    while (late < WIRE_LATE_CRASHES && late < asked - capacity &&
+           records[capacity + late].state != WIRE_RECORD_EMPTY)
+        late++;
+    return capacity + late;
+}
+
 struct error *region_check(const void *bytes, uint64_t size, const char *name,
                            struct wire_view *ret_view)
 {
@@ -97,7 +110,8 @@ struct error *region_check(const void *bytes, uint64_t size, const char *name,
                                   sizeof *view.pattern_states, &error);
     view.modules =
         section(&bounds, "modules", region->modules, WIRE_MODULES, sizeof *view.modules, &error);
-    view.journal = section(&bounds, "records", region->journal, region->journal_capacity,
+    view.journal = section(&bounds, "records", region->journal,
+                           (uint64_t)region->journal_capacity + WIRE_LATE_CRASHES,
                            sizeof *view.journal, &error);
     if (region->stack_set != 0)
         view.stack_set = section(&bounds, "stacks", region->stack_set, WIRE_STACK_SET,
@@ -112,9 +126,7 @@ struct error *region_check(const void *bytes, uint64_t size, const char *name,
         strings(&bounds, "command words", region->command, region->command_words, &error);
     if (error != NULL)
         return error;
-    view.record_count = region->journal_head < region->journal_capacity
-                            ? (uint32_t)region->journal_head
-                            : region->journal_capacity;
+    view.record_count = count_records(region, view.journal);
     *ret_view = view;
     return NULL;
 }

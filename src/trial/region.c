@@ -82,7 +82,8 @@ static struct layout layout_make(const struct region_options *options, const cha
     header->remotes = layout_add(&layout, WIRE_REMOTES, sizeof(struct wire_remote));
     if (plan->uses & WIRE_USE_NEW_STACK)
         header->stack_set = layout_add(&layout, WIRE_STACK_SET, sizeof(uint64_t));
-    header->journal = layout_add(&layout, header->journal_capacity, sizeof(struct wire_record));
+    header->journal = layout_add(&layout, header->journal_capacity + WIRE_LATE_CRASHES,
+                                 sizeof(struct wire_record));
     if (options->options & WIRE_RECORD_CALLS)
         header->calls = layout_add(&layout, 1, sizeof(struct wire_calls));
     header->arena = layout_add(&layout, 0, 1);
@@ -107,7 +108,7 @@ static struct error *allocate(int file, const char *path, uint64_t from, uint64_
 static struct error *allocate_early(int file, const char *path, const struct wire_region *header,
                                     bool asks_remotely)
 {
-    uint32_t records = header->journal_capacity;
+    uint32_t records = header->journal_capacity + WIRE_LATE_CRASHES;
     uint64_t journal_end = header->journal + records * sizeof(struct wire_record);
     if (records > EARLY_RECORDS)
         records = EARLY_RECORDS;
@@ -269,6 +270,10 @@ static bool has_crash(const struct region *region)
     uint64_t count = region->map->journal_head;
     for (uint64_t i = 0; i < count && i < region->layout.journal_capacity; i++)
         if (records[i].kind == WIRE_RECORD_CRASH)
+            return true;
+    records += region->layout.journal_capacity;
+    for (uint32_t i = 0; i < WIRE_LATE_CRASHES; i++)
+        if (records[i].state != WIRE_RECORD_EMPTY)
             return true;
     return false;
 }

@@ -20,6 +20,7 @@
 #define WIRE_PROCESSES        512   // remembered process numbers
 #define WIRE_STACK_SET        65536 // entries of the set of remembered stacks; 0 = free entry
 #define WIRE_FRAMES           48    // frames of a stack in the journal
+#define WIRE_LATE_CRASHES     16    // records kept for crashes when the journal is full
 #define WIRE_FUNCTION_NAME    128
 #define WIRE_CAPTURED_STRINGS 2
 #define WIRE_CAPTURED_SIZE    96
@@ -83,7 +84,7 @@ struct wire_region {
     uint64_t modules;   // offset of struct wire_module[WIRE_MODULES]
     uint64_t remotes;   // offset of struct wire_remote[WIRE_REMOTES]
     uint64_t stack_set; // offset of uint64_t[WIRE_STACK_SET]; 0 when no rule uses new_stack
-    uint64_t journal;   // offset of struct wire_record[journal_capacity]
+    uint64_t journal;   // offset of struct wire_record[journal_capacity + WIRE_LATE_CRASHES]
     uint64_t arena;     // offset where the controller puts resolutions, up to `size`
     uint64_t start_ns;  // CLOCK_MONOTONIC when the trial began
     uint64_t preload;   // offset of a string: the value LD_PRELOAD must have in every process

@@ -20,7 +20,7 @@ struct wire_view {
     const struct wire_calls *calls;    // or NULL
     const struct wire_record *journal; // record_count
     uint32_t rule_count, pattern_count;
-    uint32_t record_count; // records that may hold something, at most the journal's capacity
+    uint32_t record_count; // records that may hold something, with those of late crashes
     const char *command;   // region->command_words strings, one after the other
 };
 

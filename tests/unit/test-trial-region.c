@@ -141,6 +141,28 @@ static void a_journal_can_be_read_back(void **state)
     region_copy_close(&copy);
 }
 
+// The journal is full, and records of crashes come after it.
+static void crashes_find_room_in_a_full_journal(void **state)
+{
+    struct region region;
+    must(make_region(specs, NULL, 10, &region));
+    struct wire_record *records = (struct wire_record *)((char *)region.map + region.map->journal);
+    struct wire_view view;
+    region.map->journal_head = 10;
+    records[10].state = WIRE_RECORD_COMPLETE; // not asked for
+    must(region_check(region.map, region.layout.arena, "region", &view));
+    assert_int_equal(view.record_count, 10);
+    region.map->journal_head = 1000;
+    records[11].state = WIRE_RECORD_OPEN;
+    must(region_check(region.map, region.layout.arena, "region", &view));
+    assert_int_equal(view.record_count, 12);
+    for (uint32_t i = 0; i < WIRE_LATE_CRASHES; i++)
+        records[10 + i].state = WIRE_RECORD_COMPLETE;
+    must(region_check(region.map, region.layout.arena, "region", &view));
+    assert_int_equal(view.record_count, 10 + WIRE_LATE_CRASHES);
+    region_close(&region);
+}
+
 static void an_older_journal_stays_whole_for_its_readers(void **state)
 {
     struct region first, second;
@@ -322,6 +344,7 @@ int main(void)
         cmocka_unit_test(storage_is_there),
         cmocka_unit_test_setup_teardown(no_room_is_said, enter_scratch, leave_scratch),
         cmocka_unit_test_setup_teardown(a_journal_can_be_read_back, enter_scratch, leave_scratch),
+        cmocka_unit_test(crashes_find_room_in_a_full_journal),
         cmocka_unit_test_setup_teardown(an_older_journal_stays_whole_for_its_readers, enter_scratch,
                                         leave_scratch),
         cmocka_unit_test_setup_teardown(places_that_cannot_be_written_are_named, enter_scratch,
