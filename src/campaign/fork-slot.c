@@ -58,7 +58,7 @@ static struct error *run_lot(struct slot *slot, struct lot *lot)
         .reference = slot->task->reference,
         .jobs = lot->jobs.items,
         .count = lot->jobs.count,
-        .first = !slot->forked,
+        .first = !slot->checked,
         .stopped = is_stopped,
         .shoot = shoot_surely,
         .judge = judge_run,
@@ -75,7 +75,8 @@ static struct error *run_lot(struct slot *slot, struct lot *lot)
         TRY(shoot_surely(slot, &lot->jobs.items[i], &lot->results[i]));
     }
     slot->distrusts |= !trusted;
-    slot->forked = true;
+    for (size_t i = 0; i < lot->jobs.count; i++)
+        slot->checked |= lot->results[i].way == WAY_CHECKED;
     error_free(error);
     return NULL;
 }

@@ -17,7 +17,7 @@ struct slot {
     int socket;
     struct buffer in, out;
     size_t taken;   // bytes of `in` that are the last message
-    bool forked;    // it had several jobs at once before
+    bool checked;   // a trial that was forked ran in full, too
     bool distrusts; // a fork told something else than a run in full
 };
 
