@@ -192,3 +192,19 @@ struct error *processes_children_of(pid_t parent, pid_list *ret_children)
     }
     return NULL;
 }
+
+struct error *processes_alone(pid_t pid, const pid_list *spared, bool *ret_alone)
+{
+    _cleanup_(process_list_deinit) process_list list = {0};
+    struct process process;
+    bool alone = process_read((long)pid, &process);
+    if (alone)
+        TRY(process_list_read(&list));
+    for (size_t i = 0; i < list.count; i++) {
+        const struct process *other = &list.items[i];
+        bool near = other->parent == process.pid || other->parent == process.parent;
+        alone &= !near || other->pid == process.pid || spares(spared, other->pid);
+    }
+    *ret_alone = alone;
+    return NULL;
+}

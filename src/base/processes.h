@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -24,5 +25,8 @@ struct error *processes_count(const pid_list *spared, size_t *ret_count);
 struct error *processes_children(pid_list *ret_children);
 // Likewise of another.
 struct error *processes_children_of(pid_t parent, pid_list *ret_children);
+
+// Whether a process has no children, and its parent no others but `spared`. Zombies count.
+struct error *processes_alone(pid_t pid, const pid_list *spared, bool *ret_alone);
 
 #endif

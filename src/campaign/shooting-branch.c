@@ -48,6 +48,11 @@ static void branch_begin(void *data)
     forking_grant(forking_of(data));
 }
 
+static void branch_deny(void *data)
+{
+    forking_deny(forking_of(data));
+}
+
 // What was seen of the processes that hung is about the copy; the workload that waits for it is the
 // first of them.
 static void move_hang(struct outcome_run *from, struct outcome_run *to)
@@ -92,6 +97,7 @@ const struct sandbox_branching life_branching = {
     .wait = branch_wait,
     .news = branch_news,
     .begin = branch_begin,
+    .deny = branch_deny,
     .end = branch_end,
 };
 

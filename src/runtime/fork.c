@@ -47,17 +47,19 @@ bool fork_wants(uint32_t rule)
     return state.refusal == WIRE_FORK_WILLING && state.fired[rule] == 0;
 }
 
-// Tells the controller and waits for it.
-static void tell(enum wire_fork_state news)
+// Tells the controller and waits for its answer.
+static uint32_t tell(enum wire_fork_state news)
 {
     struct wire_fork *fork = &runtime.region->fork;
     const uint32_t long_ms = 1000;
+    uint32_t answer;
     fork->changed_ns = clock_now();
     atomic_store(&fork->state, (uint32_t)news);
     atomic_add(&fork->events, 1);
     system_wake(&fork->events);
-    while (atomic_load(&fork->state) == (uint32_t)news)
+    while ((answer = atomic_load(&fork->state)) == (uint32_t)news)
         system_wait(&fork->state, news, long_ms);
+    return answer;
 }
 
 static void refuse(enum wire_fork_refusal why)
@@ -67,17 +69,25 @@ static void refuse(enum wire_fork_refusal why)
 }
 
 // Once, where the first rule fires.
-static bool make_safe(void)
+static bool is_safe(void)
 {
     if (state.filtered)
         return true;
     enum wire_fork_refusal refusal = fork_safety();
-    if (refusal == WIRE_FORK_WILLING && !fork_filter())
-        refusal = WIRE_FORK_FILTER;
     if (refusal != WIRE_FORK_WILLING)
         refuse(refusal);
-    state.filtered = refusal == WIRE_FORK_WILLING;
-    return state.filtered;
+    return refusal == WIRE_FORK_WILLING;
+}
+
+// Never in a process that is not to fork: it would do without all that the filter holds back.
+static enum wire_fork_refusal make_ready(void)
+{
+    if (!state.filtered && !fork_filter()) {
+        refuse(WIRE_FORK_FILTER);
+        return WIRE_FORK_FILTER;
+    }
+    state.filtered = true;
+    return fork_open_files();
 }
 
 // It is to be what its parent is: same number, same lineages. Its life is tied to the parent's.
@@ -120,8 +130,11 @@ static bool branch(uint32_t rule)
     fork->rule = rule;
     fork->status = 0;
     fork->refusal = WIRE_FORK_WILLING;
-    tell(WIRE_FORK_ASKED);
-    fork->refusal = fork_open_files();
+    if (tell(WIRE_FORK_ASKED) != WIRE_FORK_GRANTED) { // this process is not all of the workload
+        refuse(WIRE_FORK_PROCESSES);
+        return false;
+    }
+    fork->refusal = make_ready();
     if (fork->refusal == WIRE_FORK_WILLING) {
         long child = fork_system(__NR_clone, 0, 0, 0, 0);
         if (child == 0) {
@@ -148,7 +161,7 @@ bool fork_here(uint32_t rule)
     const int block = 0, set = 2;
     uint64_t before = 0;
     SYSTEM_4(__NR_rt_sigprocmask, block, &all, &before, 8);
-    bool hit = make_safe() && branch(rule);
+    bool hit = is_safe() && branch(rule);
     SYSTEM_4(__NR_rt_sigprocmask, set, &before, 0, 8);
     return hit;
 }

@@ -37,6 +37,7 @@ struct running {
     uint64_t start, tick, deadline; // tick and deadline: ns after the start
     uint64_t patience;
     struct branch branch;
+    bool alone;     // a command that has branched is all there is, and starts nobody
     uint64_t ran;   // ns that the command itself had run when it last branched
     uint64_t gone;  // ns after the start when the command was seen to have ended; 0: not yet
     bool told;      // that others have not
@@ -185,6 +186,15 @@ static struct error *take_branch(struct running *running, struct sandbox_result 
     return NULL;
 }
 
+// Who asks for a copy knows of its own children only: it may itself be a child of the command, or
+// somebody else may go on meanwhile. What its copy does would not be what the command does.
+static struct error *find_others(struct running *running)
+{
+    if (running->alone || running->progress.command_gone)
+        return NULL;
+    return processes_alone(running->pid, &running->life->sandbox->direct.spared, &running->alone);
+}
+
 // The command may wait to branch off a copy, or for us to look at one.
 static struct error *attend_branch(struct running *running, bool *ret_go_on)
 {
@@ -200,6 +210,11 @@ static struct error *attend_branch(struct running *running, bool *ret_go_on)
     if (news == SANDBOX_BRANCH_ENDED && running->branch.active)
         return take_branch(running, &result, ret_go_on);
     if (news == SANDBOX_BRANCH_WANTED && !running->branch.active) {
+        TRY(find_others(running));
+        if (!running->alone) {
+            step->branching->deny(step->data);
+            return NULL;
+        }
         running->ran += ran != 0 || running->ran != 0 ? ran : now;
         branch_begin(&running->branch, captures_of(running), now);
         step->branching->begin(step->data);

@@ -65,7 +65,8 @@ struct sandbox_result {
 };
 
 // A command that waits at some moments while a copy of it goes on and ends (trial/forking.h). A
-// copy has the command's output so far before its own, a time and overdue() as the command has.
+// copy has the command's output so far before its own, a time and overdue() as the command has. Who
+// asks may be another process of the step: none is copied unless the command is the only one.
 enum sandbox_branch { SANDBOX_BRANCH_NONE, SANDBOX_BRANCH_WANTED, SANDBOX_BRANCH_ENDED };
 struct sandbox_branching {
     // Waits until there may be news, at most so long.
@@ -75,6 +76,8 @@ struct sandbox_branching {
     enum sandbox_branch (*news)(void *data, struct sandbox_result *result, uint64_t *ret_ran);
     // What the command had written has been read: the copy may begin.
     void (*begin)(void *data);
+    // There is to be no copy.
+    void (*deny)(void *data);
     // The result is complete, and the callee's. False: no more of this step, end it.
     bool (*end)(void *data, struct sandbox *sandbox, struct sandbox_result *result);
 };

@@ -136,6 +136,11 @@ void forking_grant(struct forking *forking)
     answer(forking, WIRE_FORK_GRANTED);
 }
 
+void forking_deny(struct forking *forking)
+{
+    answer(forking, WIRE_FORK_NONE);
+}
+
 struct error *forking_view(struct forking *forking, struct wire_view *ret_view)
 {
     struct region *region = forking->region;

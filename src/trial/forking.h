@@ -20,7 +20,7 @@ void forking_wait(struct forking *forking, uint64_t ns);
 
 enum forking_kind {
     FORKING_NOTHING, // the workload runs
-    FORKING_ASKED,   // it waits for forking_grant()
+    FORKING_ASKED,   // it waits for forking_grant() or forking_deny()
     FORKING_ENDED,   // it waits for forking_go_on()
 };
 struct forking_news {
@@ -36,6 +36,7 @@ struct forking_news forking_news(struct forking *forking);
 // Why the workload forks no more, or has not even begun to; WIRE_FORK_WILLING if it does.
 enum wire_fork_refusal forking_refusal(const struct forking *forking);
 void forking_grant(struct forking *forking);
+void forking_deny(struct forking *forking); // who asked goes on, and does not ask again
 // After FORKING_ENDED, the region as the child left it.
 struct error *forking_view(struct forking *forking, struct wire_view *ret_view);
 // The region is again as it was when the workload asked, and the clock of the trial does not count

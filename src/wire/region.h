@@ -39,7 +39,7 @@
 // A workload that forks where a fault is to be injected: the child takes the fault, the workload
 // waits until it is gone and goes on without. One child at a time.
 enum wire_fork_state { // a futex word
-    WIRE_FORK_NONE,    // the workload runs
+    WIRE_FORK_NONE,    // the workload runs; as the controller's answer: it is to go on as it is
     WIRE_FORK_ASKED,   // the condition of `rule` holds; it waits
     WIRE_FORK_GRANTED, // the controller's answer
     WIRE_FORK_ENDED,   // the child is gone, or there was none; the workload waits

@@ -405,8 +405,8 @@ static bool end_nothing(void *data, struct sandbox *sandbox, struct sandbox_resu
 // Of a copy that was killed nobody tells: the command does not wait for ever.
 static void a_branch_without_end(void **state)
 {
-    static const struct sandbox_branching branching = {wait_shortly, want_once, begin_nothing,
-                                                       end_nothing};
+    static const struct sandbox_branching branching = {
+        .wait = wait_shortly, .news = want_once, .begin = begin_nothing, .end = end_nothing};
     EACH_KIND(kind)
     {
         struct sandbox *sandbox = make(kind, NULL, false);
@@ -419,6 +419,63 @@ static void a_branch_without_end(void **state)
         sandbox_result_deinit(&result);
         sandbox_free(sandbox);
         nothing_left("52.75");
+    }
+}
+
+struct asking {
+    int looks, begun, denied;
+};
+
+// When the command is what it is going to be.
+static enum sandbox_branch want_late(void *data, struct sandbox_result *result, uint64_t *ret_ran)
+{
+    struct asking *asking = data;
+    *ret_ran = 0;
+    return asking->looks++ == 40 ? SANDBOX_BRANCH_WANTED : SANDBOX_BRANCH_NONE;
+}
+
+static void wait_long(void *data, uint64_t ns)
+{
+    usleep(5000);
+}
+
+static void count_begun(void *data)
+{
+    ((struct asking *)data)->begun++;
+}
+
+static void count_denied(void *data)
+{
+    ((struct asking *)data)->denied++;
+}
+
+// Who asks for a copy may be anybody: there is one only of a command that is the only process.
+static void only_the_lonely_branch(void **state)
+{
+    static const struct sandbox_branching branching = {wait_long, want_late, count_begun,
+                                                       count_denied, end_nothing};
+    static const struct {
+        char *script;
+        int begun;
+    } cases[] = {
+        {"exec sleep 0.5", 1},
+        {"/bin/true; exec sleep 0.5", 1},
+        {"sleep 0.5; /bin/true", 0},
+        {"sleep 0.5 & exec sleep 0.5", 0},
+        {"(sleep 0.5 &); exec sleep 0.5", 0},
+    };
+    EACH_KIND(kind)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sandbox *sandbox = make(kind, NULL, false);
+        struct asking asking = {0};
+        struct sandbox_step step = {SCRIPT(cases[i].script), .branching = &branching,
+                                    .data = &asking};
+        struct sandbox_result result;
+        must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        if (asking.begun != cases[i].begun || asking.begun + asking.denied != 1)
+            fail_msg("%s: begun %d, denied %d", cases[i].script, asking.begun, asking.denied);
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
     }
 }
 
@@ -442,13 +499,21 @@ static void bad_directories(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(endings),         TEST(functions),
-        TEST(streams),         TEST(endless_output_ends_in_time),
-        TEST(usage_is_told),   TEST(clean_start),
-        TEST(input_is_given),  TEST(commands_are_found),
-        TEST(callbacks),       TEST(no_tick_for_the_dead),
-        TEST(several_servers), TEST(lingering_server),
-        TEST(lingering_hang),  TEST(a_branch_without_end),
+        TEST(endings),
+        TEST(functions),
+        TEST(streams),
+        TEST(endless_output_ends_in_time),
+        TEST(usage_is_told),
+        TEST(clean_start),
+        TEST(input_is_given),
+        TEST(commands_are_found),
+        TEST(callbacks),
+        TEST(no_tick_for_the_dead),
+        TEST(several_servers),
+        TEST(lingering_server),
+        TEST(lingering_hang),
+        TEST(a_branch_without_end),
+        TEST(only_the_lonely_branch),
         TEST(bad_directories),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
