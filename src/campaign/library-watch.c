@@ -8,7 +8,7 @@
 #include "campaign/library-first.h"
 #include "campaign/realism.h"
 #include "scenario/tables.h"
-#include "wire/plan.h"
+#include "wire/region.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,7 @@ struct error *kinds_look(struct kinds *kinds, const struct recording *stacks)
     for (size_t i = 0; i < stacks->calls.count; i++) {
         const struct recorded_call *call = &stacks->calls.items[i];
         const struct recorded_site *site = &stacks->sites.items[call->site];
-        if (!depends_on_kind(call))
+        if ((call->kinds & WIRE_KIND_LOOKED) == 0)
             continue;
         TRY(note(kinds, key_of(site, call->function, REALISM_NOTHING)));
         for (size_t k = 0; k < sizeof tests / sizeof *tests; k++)

@@ -368,11 +368,12 @@ static void record_kind(struct wire_call *row, uint64_t descriptor)
                  {S_IFSOCK, 1 << WIRE_FD_SOCKET},
                  {S_IFIFO, 1 << WIRE_FD_PIPE},
                  {S_IFDIR, 1 << WIRE_FD_DIRECTORY}};
-    uint32_t type = descriptor_type((int32_t)descriptor);
+    uint32_t type = descriptor_type((int32_t)descriptor), found = WIRE_KIND_LOOKED;
     row->descriptor = (uint16_t)descriptor;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].type == type)
-            __atomic_fetch_or(&row->kinds, kinds[i].kind, __ATOMIC_RELAXED);
+            found |= kinds[i].kind;
+    __atomic_fetch_or(&row->kinds, (uint16_t)found, __ATOMIC_RELAXED);
 }
 
 void record_call(const struct call *call)

@@ -34,7 +34,7 @@ struct calls_row {
     uint64_t stack;     // hash, the same for the same path through the same builds; 0: not recorded
     uint64_t count;
     uint64_t first; // occurrence number of the first of them: `count` in conditions
-    uint32_t kinds; // of descriptors, 1 << enum wire_fd_test, where those are recorded
+    uint32_t kinds; // of descriptors, as in struct wire_call
 };
 
 // All calls of a function by one process: occurrences first, first + 1, … first + count - 1.

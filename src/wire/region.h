@@ -321,6 +321,8 @@ struct wire_known {
     } rows[WIRE_KNOWN_ROWS];
 };
 
+#define WIRE_KIND_LOOKED 0x8000u
+
 // The calls of the plan's functions, by process, function, site and maybe stack. What all
 // processes look at stands together: a page that is read brings its neighbours with it.
 struct wire_calls {
@@ -347,7 +349,8 @@ struct wire_calls {
         uint32_t state;      // enum wire_record_state
         uint32_t process;    // index above
         uint32_t function;   // likewise
-        uint16_t kinds;      // 1 << enum wire_fd_test: of the descriptors that were looked at
+        uint16_t kinds;      // 1 << enum wire_fd_test: of the descriptors that were looked at,
+                             // and WIRE_KIND_LOOKED if one was
         uint16_t descriptor; // the last of them
         uint64_t site;       // a frame: where the call returns to
         uint64_t stack;      // hash; 0: not told apart
