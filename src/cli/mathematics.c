@@ -3,9 +3,9 @@
 // itself, which is then loaded at every start: tests/e2e/start.test looks.
 #include "cli/mathematics.h"
 
+#include "base/late-library.h"
 #include "cli/command.h"
 
-#include <dlfcn.h>
 #include <gnu/lib-names.h>
 #include <math.h>
 #include <pthread.h>
@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // clang-format off
 #define OF_ONE(DO) \
@@ -30,20 +29,13 @@ struct functions {
 static struct functions functions;
 static _Atomic(const struct functions *) ready; // NULL until all of `functions` is there
 
-static bool find(void *handle, const char *name, void *ret_function)
-{
-    void *function = dlsym(handle, name);
-    memcpy(ret_function, &function, sizeof function);
-    return function != NULL;
-}
-
 struct error *mathematics_need(void)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     struct error *error = NULL;
     pthread_mutex_lock(&mutex);
     void *library = ready == NULL ? dlopen(LIBM_SO, RTLD_NOW) : NULL;
-#define AND_FIND(name) &&find(library, #name, &functions.name)
+#define AND_FIND(name) &&late_library_find(library, #name, &functions.name)
     if (library != NULL ALL(AND_FIND)) {
         ready = &functions;
     } else if (ready == NULL) {

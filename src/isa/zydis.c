@@ -2,33 +2,25 @@
 // See zydis.h and need.h.
 #include "isa/zydis.h"
 
+#include "base/late-library.h"
 #include "isa/need.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #define REASON 512
 
 static struct zydis functions;
 static _Atomic(const struct zydis *) ready; // NULL until all of `functions` is there
 
-static bool find(void *handle, const char *name, void *ret_function)
-{
-    void *function = dlsym(handle, name);
-    memcpy(ret_function, &function, sizeof function);
-    return function != NULL;
-}
-
 static bool bind_all(void *handle)
 {
-    return find(handle, "ZydisDecoderInit", &functions.init) &&
-           find(handle, "ZydisDecoderDecodeFull", &functions.decode) &&
-           find(handle, "ZydisDecoderDecodeInstruction", &functions.decode_head) &&
-           find(handle, "ZydisRegisterGetLargestEnclosing", &functions.enclosing);
+    return late_library_find(handle, "ZydisDecoderInit", &functions.init) &&
+           late_library_find(handle, "ZydisDecoderDecodeFull", &functions.decode) &&
+           late_library_find(handle, "ZydisDecoderDecodeInstruction", &functions.decode_head) &&
+           late_library_find(handle, "ZydisRegisterGetLargestEnclosing", &functions.enclosing);
 }
 
 // Tried again by the next who asks: memory may have been short.
