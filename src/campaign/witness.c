@@ -155,14 +155,17 @@ struct error *witness_put_frame(struct witness *witness, const char *module, uin
 }
 
 // Frames, one a line. An address without a module means nothing to the next run: keys leave it out.
+// A program that catches its own faults and dies in the handler died of the fault.
 static struct error *put_stack(struct witness *witness, const struct wire_view *view,
                                const struct wire_record *record, bool brief, struct buffer *text)
 {
     unsigned count = record->frame_count < WIRE_FRAMES ? record->frame_count : WIRE_FRAMES;
-    for (unsigned i = 0; i < count; i++) {
+    bool crash = record->kind == WIRE_RECORD_CRASH;
+    unsigned first = crash && record->occurrence < count ? (unsigned)record->occurrence : 0;
+    for (unsigned i = first; i < count; i++) {
         char storage[WIRE_MODULE_PATH + 1];
         const char *module = witness_module(view, WIRE_FRAME_MODULE(record->frames[i]), storage);
-        bool returns = i > 0 || record->kind != WIRE_RECORD_CRASH;
+        bool returns = i > first || !crash;
         if (module != NULL && witness_is_runtime(module))
             continue;
         TRY(buffer_append(text, "\n", text->size == 0 ? 0 : 1));

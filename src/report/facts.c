@@ -178,7 +178,7 @@ unsigned facts_frame_count(const struct wire_record *record)
 
 bool facts_frame_exact(const struct wire_record *record, unsigned index)
 {
-    return index == 0 && record->kind == WIRE_RECORD_CRASH;
+    return record->kind == WIRE_RECORD_CRASH && (index == 0 || index == record->occurrence);
 }
 
 struct frame facts_frame(struct facts *facts, uint64_t packed, bool exact)

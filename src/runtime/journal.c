@@ -4,6 +4,8 @@
 // injection, so nothing is lost however the target dies.
 #include "runtime/runtime.h"
 
+#include <ucontext.h>
+
 // The journal is full: a program that loops over a failing call fills it long before it dies, and
 // how it dies is what matters most.
 static struct wire_record *take_late(void)
@@ -55,21 +57,42 @@ uint64_t journal_frame(uint64_t pc)
                                        : WIRE_FRAME(WIRE_FRAME_UNKNOWN, pc);
 }
 
-// Frames from where the walk is outwards; `count` are there already. A gate that performs a call
-// stands between caller and callee and is nobody's business.
-static uint32_t frames_from(struct walk *walk, uint64_t *frames, uint32_t count, uint32_t room,
-                            uint32_t *ret_cut)
+struct frames {
+    uint64_t *items;
+    uint32_t count, room;
+    uint32_t cut;   // 1: there are more
+    uint32_t fault; // the outermost that a fault interrupted whose handler is further in; or 0
+};
+
+// Whether a walk that has just left the frame at sp has left the handler of a fault. The signal's
+// number need not be there, the processor's last trap is; one that was made up for is taken for it,
+// and a division by zero, which is number 0, for none.
+static bool leaves_fault(const struct walk *walk, uint64_t sp)
 {
-    *ret_cut = 0;
+    const uint64_t traps = 1 << 6 | 1 << 13 | 1 << 14 | 1 << 16 | 1 << 17 | 1 << 19;
+    const ucontext_t *context = (const ucontext_t *)sp;
+    uint64_t trap;
+    return walk->exact &&
+           system_peek(&context->uc_mcontext.gregs[REG_TRAPNO], &trap, sizeof trap) && trap < 32 &&
+           (traps >> trap & 1) != 0;
+}
+
+// Frames from where the walk is outwards; some are there already. A gate that performs a call
+// stands between caller and callee and is nobody's business.
+static void frames_from(struct walk *walk, struct frames *frames)
+{
     for (;;) {
-        if (count == 0 || module_at(walk->pc) != runtime.self)
-            frames[count++] = journal_frame(walk->pc);
+        uint64_t sp = walk->sp;
+        if (frames->count == 0 || module_at(walk->pc) != runtime.self)
+            frames->items[frames->count++] = journal_frame(walk->pc);
         if (!walk_next(walk))
-            return count;
-        if (count == room) {
-            *ret_cut = 1;
-            return count;
+            return;
+        if (frames->count == frames->room) {
+            frames->cut = 1;
+            return;
         }
+        if (leaves_fault(walk, sp))
+            frames->fault = frames->count;
     }
 }
 
@@ -77,8 +100,11 @@ uint32_t journal_frames(const struct call_frame *frame, uint64_t *frames, uint32
                         uint32_t *ret_cut)
 {
     struct walk walk;
+    struct frames all = {.items = frames, .room = room};
     walk_start(&walk, frame);
-    return frames_from(&walk, frames, 0, room, ret_cut);
+    frames_from(&walk, &all);
+    *ret_cut = all.cut;
+    return all.count;
 }
 
 static void capture_strings(struct wire_record *record, const struct call *call)
@@ -142,14 +168,15 @@ void journal_crash(const struct crash *crash)
     record->value[0] = crash->address;
     record->value[1] = (uint64_t)crash->sender;
     struct walk walk;
-    uint32_t count = 0;
+    struct frames frames = {.items = record->frames, .room = WIRE_FRAMES};
     if (walk_interrupted(&walk, crash->context)) {
-        record->frames[count] = journal_frame(walk.pc);
-        if (step_over_bad_jump(&walk))
-            count++;
-        count = frames_from(&walk, record->frames, count, WIRE_FRAMES, &record->frames_cut);
+        record->frames[0] = journal_frame(walk.pc);
+        frames.count = step_over_bad_jump(&walk);
+        frames_from(&walk, &frames);
     }
-    record->frame_count = (uint16_t)count;
+    record->frame_count = (uint16_t)frames.count;
+    record->frames_cut = frames.cut;
+    record->occurrence = frames.fault;
     journal_close(record);
 }
 

@@ -281,12 +281,12 @@ struct wire_record {
     uint32_t process_number, thread_number;
     uint64_t time_ns; // since the trial began
     char process_name[16];
-    uint32_t rule;     // injections
-    uint32_t note;     // enum wire_note
-    uint32_t actions;  // what was done, enum wire_action bits; of a crash enum wire_crash bits
-    int32_t error;     // of a crash the signal's number
-    uint64_t value[2]; // of a crash the fault's address, and the sender's pid
-    uint64_t occurrence;
+    uint32_t rule;       // injections
+    uint32_t note;       // enum wire_note
+    uint32_t actions;    // what was done, enum wire_action bits; of a crash enum wire_crash bits
+    int32_t error;       // of a crash the signal's number
+    uint64_t value[2];   // of a crash the fault's address, and the sender's pid
+    uint64_t occurrence; // of a crash in a fault's handler: which frame the fault was in, else 0
     uint64_t arguments[WIRE_ARGUMENTS];
     union {
         struct {
