@@ -16,10 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TIMEOUT_NS 8000000000u // debug files are large, and machines busy
-#define DEPTH      32          // of processes that wait for each other
-#define SAMPLES    5           // of a busy thread
-#define GLANCES    3           // at a thread that seems busy
+#define TIMEOUT_NS 15000000000u // debug files are large, and machines busy
+#define DEPTH      32           // of processes that wait for each other
+#define SAMPLES    5            // of a busy thread
+#define GLANCES    3            // at a thread that seems busy
 #define GLANCE_NS  4000000
 
 struct process {
