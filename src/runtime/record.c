@@ -332,9 +332,10 @@ static uint64_t name_of(struct module *module)
     if (index != WIRE_FRAME_UNKNOWN) {
         const struct wire_module *entry =
             (const struct wire_module *)region_at(runtime.region->modules) + index;
-        char path[WIRE_MODULE_PATH];
-        text_copy(path, sizeof path, entry->path);
-        module->named = wire_fingerprint(path, text_length(path));
+        size_t size = 0;
+        while (size < WIRE_MODULE_PATH && entry->path[size] != '\0')
+            size++;
+        module->named = wire_fingerprint(entry->path, size);
     }
     return module->named;
 }
