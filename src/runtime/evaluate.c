@@ -42,13 +42,23 @@ __attribute__((noinline)) static bool argument_text(const struct wire_instructio
            text_matches(instruction->a, instruction->b, text);
 }
 
-__attribute__((noinline)) uint32_t descriptor_type(int64_t descriptor)
+__attribute__((noinline)) uint32_t descriptor_kind(int64_t descriptor)
 {
     struct statx status;
-    return system_failed(
-               SYSTEM_6(__NR_statx, descriptor, "", AT_EMPTY_PATH, STATX_TYPE, &status, 0))
-               ? 0
-               : status.stx_mode & S_IFMT;
+    if (system_failed(SYSTEM_6(__NR_statx, descriptor, "", AT_EMPTY_PATH, STATX_TYPE, &status, 0)))
+        return WIRE_NONE;
+    switch (status.stx_mode & S_IFMT) {
+    case S_IFIFO:
+        return WIRE_FD_PIPE;
+    case S_IFSOCK:
+        return WIRE_FD_SOCKET;
+    case S_IFREG:
+        return WIRE_FD_FILE;
+    case S_IFDIR:
+        return WIRE_FD_DIRECTORY;
+    default:
+        return WIRE_NONE;
+    }
 }
 
 __attribute__((noinline)) static bool descriptor_is(uint16_t test, int64_t descriptor)
@@ -60,13 +70,7 @@ __attribute__((noinline)) static bool descriptor_is(uint16_t test, int64_t descr
     }
     if (test == WIRE_FD_TTY)
         return !system_failed(SYSTEM_3(__NR_ioctl, descriptor, TCGETS, terminal));
-    static const uint16_t types[] = {
-        [WIRE_FD_PIPE] = S_IFIFO,
-        [WIRE_FD_SOCKET] = S_IFSOCK,
-        [WIRE_FD_FILE] = S_IFREG,
-        [WIRE_FD_DIRECTORY] = S_IFDIR,
-    };
-    return descriptor_type(descriptor) == types[test];
+    return descriptor_kind(descriptor) == test;
 }
 
 static char *append_number(char *at, uint64_t number)

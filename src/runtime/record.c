@@ -7,7 +7,6 @@
 
 #include <linux/mman.h>
 #include <stddef.h>
-#include <sys/stat.h>
 
 #define NO_ROOM 0xffffffffu
 
@@ -363,17 +362,9 @@ static void record_kind(struct wire_call *row, uint64_t descriptor)
 {
     if (row->descriptor == (uint16_t)descriptor && (row->count & (row->count - 1)) != 0)
         return;
-    static const struct {
-        uint16_t type, kind;
-    } kinds[] = {{S_IFREG, 1 << WIRE_FD_FILE},
-                 {S_IFSOCK, 1 << WIRE_FD_SOCKET},
-                 {S_IFIFO, 1 << WIRE_FD_PIPE},
-                 {S_IFDIR, 1 << WIRE_FD_DIRECTORY}};
-    uint32_t type = descriptor_type((int32_t)descriptor), found = WIRE_KIND_LOOKED;
+    uint32_t kind = descriptor_kind((int32_t)descriptor);
+    uint32_t found = WIRE_KIND_LOOKED | (kind != WIRE_NONE ? 1u << kind : 0);
     row->descriptor = (uint16_t)descriptor;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].type == type)
-            found |= kinds[i].kind;
     __atomic_fetch_or(&row->kinds, (uint16_t)found, __ATOMIC_RELAXED);
 }
 

@@ -485,7 +485,8 @@ static inline uint8_t argument_excess(uint32_t type)
 // `code` is that of the rule, as its index and count in the plan's code.
 bool evaluate(const struct call *call, uint32_t rule, struct wire_span code);
 bool stack_set_add(uint64_t hash);
-uint32_t descriptor_type(int64_t descriptor); // S_IFREG, …; 0: it is none
+// What it is open on: an enum wire_fd_test; WIRE_NONE: something else, or it is none.
+uint32_t descriptor_kind(int64_t descriptor);
 
 // clauses.c
 // What must hold for the rule's condition to hold: at least one, at most as many as it has

@@ -95,25 +95,25 @@ struct error *scenario_add_watch(struct scenario *scenario, const char *spec,
     return NULL;
 }
 
-static struct wire_rule *last_rule(struct scenario *scenario)
+static struct rule *last_rule(struct scenario *scenario)
 {
-    return &scenario->rules.items[scenario->rules.count - 1].wire;
+    return &scenario->rules.items[scenario->rules.count - 1];
 }
 
 void scenario_watch_descriptor(struct scenario *scenario, unsigned argument)
 {
-    last_rule(scenario)->descriptor = (uint16_t)(argument <= WIRE_ARGUMENTS ? argument : 0);
+    last_rule(scenario)->wire.descriptor = (uint16_t)(argument <= WIRE_ARGUMENTS ? argument : 0);
 }
 
 struct error *scenario_spare_stacks(struct scenario *scenario, const char *module, uint64_t offset)
 {
-    const struct rule *rule = &scenario->rules.items[scenario->rules.count - 1];
+    struct rule *rule = last_rule(scenario);
     const char *function = scenario->patterns.items[rule->pattern].name.chars;
     uint64_t *place = ARRAY_ADD(&scenario->spared);
     if (place == NULL)
         return error_no_memory();
     *place = wire_place(wire_hash(function), wire_fingerprint(module, strlen(module)), offset);
-    last_rule(scenario)->spares = 1;
+    rule->wire.spares = 1;
     return NULL;
 }
 
