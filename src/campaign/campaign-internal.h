@@ -4,12 +4,12 @@
 #define ORDEAL_CAMPAIGN_CAMPAIGN_INTERNAL_H
 
 #include "campaign/campaign.h"
-#include "campaign/fork-batch.h"
-#include "campaign/fork-policy.h"
 #include "campaign/ledger.h"
-#include "campaign/pool.h"
 #include "campaign/schedule.h"
-#include "campaign/shooting.h"
+#include "engine/fork-batch.h"
+#include "engine/fork-policy.h"
+#include "engine/pool.h"
+#include "engine/shooting.h"
 
 struct flight { // a job that a slot has; its index is the job's tag
     struct trial_job job;

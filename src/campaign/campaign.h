@@ -4,7 +4,7 @@
 #define ORDEAL_CAMPAIGN_CAMPAIGN_H
 
 #include "base/error.h"
-#include "campaign/definition.h"
+#include "definition/definition.h"
 #include "store/store.h"
 
 struct campaign_progress {

@@ -4,8 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "campaign/definition-parameter.h"
-#include "campaign/realism.h"
+#include "injector/parameters.h"
+#include "injectors/library/realism.h"
 
 #include <stdlib.h>
 #include <string.h>

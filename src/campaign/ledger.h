@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "campaign/campaign.h"
 #include "campaign/finding.h"
-#include "campaign/pool.h"
 #include "campaign/schedule.h"
+#include "engine/pool.h"
 #include "store/store.h"
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "campaign/duration.h"
+#include "base/duration.h"
 #include "campaign/ledger.h"
 #include "campaign/preparation-network.h"
 #include "campaign/selection.h"

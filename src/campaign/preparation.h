@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "campaign/campaign.h"
-#include "campaign/definition.h"
-#include "campaign/injector.h"
-#include "campaign/reference.h"
-#include "campaign/shooting.h"
+#include "definition/definition.h"
+#include "engine/shooting.h"
+#include "injector/injector.h"
+#include "oracle/reference.h"
 #include "store/store.h"
 
 struct preparation {

@@ -4,12 +4,12 @@
 #include "campaign/campaign.h"
 
 #include "base/cleanup.h"
-#include "campaign/injector.h"
-#include "campaign/judge.h"
-#include "campaign/reference.h"
-#include "campaign/relay.h"
-#include "campaign/shooting.h"
 #include "campaign/subject.h"
+#include "campaign/terminal-relay.h"
+#include "engine/shooting.h"
+#include "injector/injector.h"
+#include "oracle/judge.h"
+#include "oracle/reference.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,9 @@
 #define ORDEAL_CAMPAIGN_SCHEDULE_H
 
 #include "base/error.h"
-#include "campaign/definition.h"
-#include "campaign/injector.h"
-#include "campaign/pool.h"
+#include "definition/definition.h"
+#include "engine/pool.h"
+#include "injector/injector.h"
 #include "store/store.h"
 
 #include <stdbool.h>

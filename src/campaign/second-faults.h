@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "campaign/campaign.h"
-#include "campaign/injector.h"
-#include "campaign/reference.h"
-#include "campaign/shooting.h"
+#include "engine/shooting.h"
+#include "injector/injector.h"
+#include "oracle/reference.h"
 #include "store/store.h"
 
 #define SECOND_FAULT "second fault" // the series of such candidates

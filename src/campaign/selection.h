@@ -4,8 +4,8 @@
 #define ORDEAL_CAMPAIGN_SELECTION_H
 
 #include "base/error.h"
-#include "campaign/definition.h"
-#include "campaign/injector.h"
+#include "definition/definition.h"
+#include "injector/injector.h"
 
 // Marks with true what is chosen. Uniform over candidates, or by weight; the same seed chooses the
 // same. Of a sweep: the first position of every series. Candidates get the weights that were used.

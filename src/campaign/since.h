@@ -5,8 +5,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "campaign/injector.h"
 #include "campaign/suppress.h"
+#include "injector/injector.h"
 
 struct since {
     ARRAY(unsigned char) carried; // by candidate: its verdict then + 1, or 0

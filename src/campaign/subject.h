@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "campaign/definition.h"
+#include "definition/definition.h"
 
 // A copy for runs of ours: the store's own files, which may lie in the working directory and change
 // all the time, are not compared. `text` is the definition as definition_write() gives it.

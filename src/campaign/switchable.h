@@ -4,7 +4,7 @@
 #ifndef ORDEAL_CAMPAIGN_SWITCHABLE_H
 #define ORDEAL_CAMPAIGN_SWITCHABLE_H
 
-#include "campaign/definition.h"
+#include "definition/definition.h"
 #include "store/store.h"
 
 // The specs of a campaign's chosen candidates that are so, as of slot_task. Also what is there

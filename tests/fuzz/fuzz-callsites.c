@@ -4,7 +4,7 @@
 #include "callsite/site.h"
 #include "changed-library.h"
 #include "elf/object.h"
-#include "report/callsites.h"
+#include "report/callsites/callsites.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

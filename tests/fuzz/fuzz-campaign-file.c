@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes as a campaign file. What is read is written so that it reads back to the same text.
 #include "base/cleanup.h"
-#include "campaign/definition.h"
+#include "definition/definition.h"
 
 #include <stdint.h>
 #include <stdlib.h>

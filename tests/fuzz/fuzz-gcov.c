@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Fuzzes the reader of what gcov prints about files that a target wrote.
-#include "campaign/gcov.h"
+#include "injectors/library/gcov.h"
 
 #include <stdint.h>
 #include <stdlib.h>

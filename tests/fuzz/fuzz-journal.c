@@ -3,8 +3,8 @@
 // An input is either a whole file, or patches to a sound journal: a 4-byte offset and 8 bytes each.
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "campaign/witness.h"
-#include "report/run.h"
+#include "injector/journal-reader.h"
+#include "report/run/run.h"
 #include "scenario/scenario.h"
 #include "trial/region.h"
 

@@ -4,7 +4,7 @@
 #define ORDEAL_TESTS_RUN_HELP_H
 
 #include "base/hash.h"
-#include "campaign/judge.h"
+#include "oracle/judge.h"
 #include "victim.h"
 
 static void run_stream(struct sandbox_stream *stream, const char *text, size_t size)

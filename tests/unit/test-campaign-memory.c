@@ -5,8 +5,8 @@
 #include "failing-memory.h"
 #include "trial-help.h"
 
-#include "campaign/definition.h"
 #include "campaign/selection.h"
+#include "definition/definition.h"
 
 static const char text[] =
     "command: [cat, \"\\U0010FFFF\"]\n"

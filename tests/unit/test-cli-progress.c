@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The bar fits, whatever the width; the log's line says the same.
-#include "cli/progress.h"
+#include "cli/campaign/progress.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -3,8 +3,8 @@
 // store for an end-to-end test (tests/e2e/report-*.test).
 #include "campaign-help.h"
 
-#include "report/campaign-compare.h"
-#include "report/campaign-trials.h"
+#include "report/campaign/compare.h"
+#include "report/campaign/trials.h"
 
 #include <math.h>
 #include <setjmp.h>

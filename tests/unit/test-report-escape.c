@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Foreign text in the formats of reports, and in few columns.
-#include "report/campaign-terminal.h"
+#include "report/campaign/terminal.h"
 #include "report/escape.h"
 #include "report/text.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which files the HTML report takes lines from, and which it leaves alone.
-#include "report/campaign-html.h"
+#include "report/campaign/html.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

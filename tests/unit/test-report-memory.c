@@ -5,7 +5,7 @@
 
 #include "campaign-help.h"
 
-#include "report/campaign.h"
+#include "report/campaign/campaign.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 // The report of a trial, from a region filled in by hand.
 #include "trial-help.h"
 
-#include "report/run.h"
+#include "report/run/run.h"
 
 #include <errno.h>
 #include <jansson.h>

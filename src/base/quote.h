@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Bytes of targets within sentences for people.
+#ifndef ORDEAL_BASE_QUOTE_H
+#define ORDEAL_BASE_QUOTE_H
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stddef.h>
+
+#define QUOTE_MOST 160 // bytes of a text that a sentence quotes
+
+// Appends at most `most` bytes, "..." standing for the rest; control characters and bytes that are
+// no UTF-8 as \n, \t, \xNN.
+struct error *quote_put(struct buffer *buffer, const char *bytes, size_t size, size_t most);
+// 'bytes', at most QUOTE_MOST of them.
+struct error *quote_put_word(struct buffer *buffer, const char *bytes, size_t size);
+// The last line that is not empty, quoted; nothing if there is none.
+struct error *quote_put_last_line(struct buffer *buffer, const char *prefix, const char *bytes,
+                                  size_t size);
+
+#endif

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The value of --exclude-errno: names of error numbers.
+#ifndef ORDEAL_CLI_ANALYSIS_ERROR_LIST_H
+#define ORDEAL_CLI_ANALYSIS_ERROR_LIST_H
+
+#include "base/error.h"
+#include "profile/value.h"
+
+// "ENOSYS,EINTR"; adds to the set.
+struct error *error_list_parse(const char *list, struct error_set *numbers);
+
+#endif

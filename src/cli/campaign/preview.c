@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See campaign-preview.h.
+#include "cli/campaign/preview.h"
+
+#include "base/cleanup.h"
+#include "campaign/selection.h"
+#include "cli/command.h"
+#include "engine/shooting.h"
+#include "injector/injector.h"
+#include "oracle/reference.h"
+#include "report/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN_TYPES          20
+#define REFERENCE_TIMEOUT_NS 300000000000u
+
+struct gathering {
+    ARRAY(struct candidate) items;
+};
+
+static void gathering_deinit(struct gathering *gathering)
+{
+    for (size_t i = 0; i < gathering->items.count; i++)
+        candidate_deinit(&gathering->items.items[i]);
+    ARRAY_DEINIT(&gathering->items);
+}
+
+static struct error *gather(void *data, struct candidate *candidate)
+{
+    struct gathering *gathering = data;
+    struct candidate *item = ARRAY_ADD(&gathering->items);
+    if (item == NULL)
+        return error_no_memory();
+    *item = *candidate;
+    *candidate = (struct candidate){0};
+    return NULL;
+}
+
+static struct error *run_references(const struct definition *definition, struct shooting *shooting,
+                                    struct reference *reference)
+{
+    uint64_t floor_ns = definition->oracle.timeout_floor_ns * 10;
+    uint64_t timeout_ns = floor_ns > REFERENCE_TIMEOUT_NS ? floor_ns : REFERENCE_TIMEOUT_NS;
+    for (uint32_t i = 0; i < definition->oracle.references; i++) {
+        _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+        TRY(shooting_run(shooting, NULL, definition->seed, timeout_ns, &run));
+        TRY(reference_add(reference, &run));
+    }
+    TRY(reference_settle(reference));
+    TRY(reference_expected(reference));
+    return reference_timely(reference);
+}
+
+static struct error *put_remark(void *data, const char *sentence)
+{
+    struct buffer *text = data;
+    TRY(buffer_append(text, "# ", 2));
+    TRY(text_put(text, sentence, SIZE_MAX, 0));
+    return buffer_append(text, "\n", 1);
+}
+
+static struct error *put_warnings(const struct reference *reference, struct buffer *text)
+{
+    for (size_t i = 0; i < reference_warning_count(reference); i++)
+        TRY(put_remark(text, reference_warning(reference, i)));
+    return NULL;
+}
+
+struct type_count {
+    const char *type;
+    size_t count;
+};
+struct type_counts {
+    ARRAY(struct type_count) items;
+};
+
+static void type_counts_deinit(struct type_counts *counts)
+{
+    ARRAY_DEINIT(&counts->items);
+}
+
+// Most candidates have the type of the one before.
+static struct error *count_type(struct type_counts *counts, const char *type, size_t *last)
+{
+    size_t i = *last;
+    if (i >= counts->items.count || strcmp(counts->items.items[i].type, type) != 0)
+        for (i = 0; i < counts->items.count; i++)
+            if (strcmp(counts->items.items[i].type, type) == 0)
+                break;
+    struct type_count *found =
+        i < counts->items.count ? &counts->items.items[i] : ARRAY_ADD(&counts->items);
+    if (found == NULL)
+        return error_no_memory();
+    found->type = type;
+    found->count++;
+    *last = i;
+    return NULL;
+}
+
+static struct error *put_types(const struct gathering *gathering, struct buffer *text)
+{
+    _cleanup_(type_counts_deinit) struct type_counts counts = {0};
+    size_t last = 0;
+    for (size_t i = 0; i < gathering->items.count; i++)
+        TRY(count_type(&counts, gathering->items.items[i].type, &last));
+    size_t types = counts.items.count;
+    for (size_t i = 0; i < types && i < SHOWN_TYPES; i++) {
+        TRY(buffer_printf(text, "# %8zu  ", counts.items.items[i].count));
+        TRY(text_put(text, counts.items.items[i].type, SIZE_MAX, 0));
+        TRY(buffer_append(text, "\n", 1));
+    }
+    return types > SHOWN_TYPES
+               ? buffer_printf(text, "#           and %zu more fault types\n", types - SHOWN_TYPES)
+               : NULL;
+}
+
+static struct error *put_candidates(const struct definition *definition,
+                                    struct gathering *gathering, struct buffer *text)
+{
+    _cleanup_free_ bool *chosen = NULL;
+    size_t count = gathering->items.count, selected = 0;
+    TRY(selection_choose(&definition->selection, definition->seed, gathering->items.items, count,
+                         &chosen));
+    for (size_t i = 0; i < count; i++)
+        selected += chosen[i];
+    if (definition->selection.kind == SELECT_SWEEP)
+        TRY(buffer_printf(text, "# %zu series to sweep\n", count));
+    else
+        TRY(buffer_printf(text, "# %zu candidates, %zu selected, %llu trials\n", count, selected,
+                          (unsigned long long)(selected * definition->selection.repeat)));
+    return put_types(gathering, text);
+}
+
+static void free_shooting(struct shooting **shooting)
+{
+    shooting_free(*shooting);
+}
+
+static void free_reference(struct reference **reference)
+{
+    reference_free(*reference);
+}
+
+struct error *campaign_preview(const struct definition *definition)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0}, more = {0};
+    _cleanup_(free_shooting) struct shooting *shooting = NULL;
+    _cleanup_(free_reference) struct reference *reference = NULL;
+    _cleanup_(gathering_deinit) struct gathering gathering = {0};
+    const struct injector *injector = injector_find(definition->injector);
+    TRY(definition_write_brief(definition, &text));
+    TRY(output_print(&text));
+    TRY(shooting_new(definition, injector, &shooting));
+    TRY(reference_new(&definition->oracle, &reference));
+    TRY(run_references(definition, shooting, reference));
+    TRY(injector->candidates(shooting_injector(shooting), gather, &gathering));
+    TRY(put_warnings(reference, &more));
+    TRY(put_candidates(definition, &gathering, &more));
+    if (injector->remarks != NULL)
+        TRY(injector->remarks(shooting_injector(shooting), put_remark, &more));
+    return output_print(&more);
+}

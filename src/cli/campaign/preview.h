@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a campaign would do: ordeal campaign --dry-run.
+#ifndef ORDEAL_CLI_CAMPAIGN_PREVIEW_H
+#define ORDEAL_CLI_CAMPAIGN_PREVIEW_H
+
+#include "base/error.h"
+#include "definition/definition.h"
+
+// Prints the definition, makes the reference runs and prints how many candidates they show. Stores
+// nothing.
+struct error *campaign_preview(const struct definition *definition);
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See campaign-run.h.
+#include "cli/campaign/run.h"
+
+#include "base/cleanup.h"
+#include "base/suggestion.h"
+#include "cli/campaign/progress.h"
+#include "cli/command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EXIT_FINDINGS 1
+#define EXIT_UNTESTED 3
+
+struct error *campaign_parse_fail_on(const char *list, bool failing[VERDICTS])
+{
+    for (int i = 0; i < VERDICTS; i++)
+        failing[i] = list == NULL && verdict_facts[i].failure;
+    while (list != NULL && *list != '\0') {
+        size_t size = strcspn(list, ",");
+        enum verdict verdict = verdict_named(list, size);
+        if (verdict == VERDICTS || !verdict_facts[verdict].counts) {
+            struct suggestion meant = suggestion_start(list, size);
+            _cleanup_(buffer_deinit) struct buffer known = {0};
+            for (int i = 0; i < VERDICTS; i++)
+                if (verdict_facts[i].counts) {
+                    suggestion_offer(&meant, verdict_facts[i].name);
+                    TRY(buffer_printf(&known, "%s%s", known.size == 0 ? "" : ", ",
+                                      verdict_facts[i].name));
+                }
+            char storage[SUGGESTION_SIZE];
+            return error_new("--fail-on: '%.*s' is no verdict to fail on%s; there are: %s",
+                             (int)size, list, suggestion_text(&meant, storage), known.data);
+        }
+        failing[verdict] = true;
+        list += size + (list[size] == ',');
+    }
+    return NULL;
+}
+
+int campaign_exit_status(const struct campaign_end *end, const bool failing[VERDICTS])
+{
+    uint64_t failures = 0, counted = 0, all = 0;
+    for (int i = 0; i < VERDICTS; i++) {
+        all += end->verdicts[i];
+        failures += failing[i] ? end->verdicts[i] : 0;
+        counted += verdict_facts[i].counts ? end->verdicts[i] : 0;
+    }
+    if (failures != 0)
+        return EXIT_FINDINGS;
+    if (end->state != STORE_FINISHED)
+        return EXIT_CANNOT_RUN; // nothing found so far is not nothing found
+    if (all == 0 && end->stopped_by != NULL)
+        return EXIT_CANNOT_RUN; // there was something to test, but no time for it
+    return counted == 0 ? EXIT_UNTESTED : 0;
+}
+
+// A definition that is given must be the stored one's. What is not given is the stored one's, too:
+// the seed, and everything else where there is neither a file nor a command.
+static struct error *check_resumed(const struct campaign_words *words, struct store *store,
+                                   int64_t id)
+{
+    if (!campaign_is_defined(words))
+        return NULL;
+    _cleanup_(definition_deinit) struct definition definition = {0};
+    _cleanup_(store_campaign_deinit) struct store_campaign row = {0};
+    bool seeded = true;
+    TRY(store_find_campaign(store, id, &row));
+    if (words->file == NULL && words->command == NULL) {
+        TRY(definition_new(&definition));
+        TRY(definition_parse(&definition, "definition", row.definition, strlen(row.definition)));
+        TRY(campaign_redefine(words, &definition));
+    } else {
+        TRY(campaign_define(words, &definition, &seeded));
+    }
+    if (!seeded)
+        definition.seed = row.seed;
+    return campaign_compare(store, id, &definition);
+}
+
+static struct error *resume(const struct campaign_words *words, struct store *store,
+                            struct campaign_control *control, struct campaign_end *ret_end)
+{
+    _cleanup_(definition_deinit) struct definition limits = {0};
+    int64_t id;
+    TRY(definition_new(&limits));
+    TRY(campaign_set_limits(words, &limits));
+    control->jobs = limits.jobs;
+    bool limited =
+        limits.time_budget_ns != 0 || limits.max_trials != 0 || limits.until_interval > 0;
+    TRY(campaign_find_unfinished(store, 0, limited, &id));
+    TRY(check_resumed(words, store, id));
+    control->limits = limited ? &limits : NULL;
+    struct error *error = campaign_resume(store, id, control, ret_end);
+    control->limits = NULL;
+    return error;
+}
+
+struct error *campaign_define_checked(const struct campaign_words *words,
+                                      struct definition *ret_definition)
+{
+    _cleanup_(definition_deinit) struct definition definition = {0};
+    bool seeded;
+    TRY(campaign_define(words, &definition, &seeded));
+    TRY(definition_check(&definition));
+    *ret_definition = definition;
+    definition = (struct definition){0};
+    return NULL;
+}
+
+const char *campaign_store_path(const struct campaign_job *job)
+{
+    return job->store != NULL ? job->store : STORE_DEFAULT;
+}
+
+// Whoever pipes something into the command line means it for the workload.
+static void warn_of_input(const struct definition *definition,
+                          const struct campaign_control *control)
+{
+    struct stat status;
+    if (definition->input != NULL || control->warn == NULL || fstat(STDIN_FILENO, &status) < 0)
+        return;
+    if (S_ISFIFO(status.st_mode) || (S_ISREG(status.st_mode) && status.st_size > 0))
+        control->warn(control->data, "standard input is /dev/null for the workload; --input FILE "
+                                     "gives it one");
+}
+
+struct error *campaign_carry_out(const struct campaign_job *job, struct store **ret_store,
+                                 struct campaign_end *ret_end)
+{
+    const char *path = campaign_store_path(job);
+    _cleanup_(definition_deinit) struct definition definition = {0};
+    if (!job->resume)
+        TRY(campaign_define_checked(job->words, &definition));
+    else if (access(path, F_OK) < 0)
+        return error_from_errno(errno, "there is nothing to resume: %s", path);
+    // A limit on the size of files is to be an error of the store, not our death.
+    signal(SIGXFSZ, SIG_IGN);
+    _cleanup_(store_closep) struct store *store = NULL;
+    TRY(store_open(path, STORE_WRITE, &store));
+    struct progress *progress = NULL;
+    TRY(progress_new(job->quiet, &progress));
+    struct campaign_control *control = progress_control(progress);
+    control->known = job->known;
+    if (!job->resume)
+        warn_of_input(&definition, control);
+    struct error *error = job->resume ? resume(job->words, store, control, ret_end)
+                                      : campaign_start(&definition, store, control, ret_end);
+    progress_free(progress);
+    if (error == NULL)
+        *ret_store = TAKE(store);
+    else
+        store_discard(TAKE(store)); // a test that could not even begin leaves no file behind
+    return error;
+}

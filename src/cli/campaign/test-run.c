@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See test-run.h.
+#include "cli/campaign/test-run.h"
+
+#include "base/cleanup.h"
+#include "campaign/since.h"
+#include "campaign/suppress.h"
+#include "cli/campaign/test-summary.h"
+#include "report/campaign/campaign.h"
+
+#include <string.h>
+#include <unistd.h>
+
+// The reports besides the one for the terminal: opened before anything runs, so that no test is
+// made in vain.
+struct extra {
+    const char *path; // NULL: not wanted; "-" is the standard output
+    const struct report_format *format;
+    struct output output;
+};
+enum { EXTRA_HTML, EXTRA_JUNIT, EXTRA_SARIF, EXTRA_JSON, EXTRAS };
+
+static void extras_close(struct extra (*extras)[EXTRAS])
+{
+    for (int i = 0; i < EXTRAS; i++)
+        output_close(&(*extras)[i].output);
+}
+
+static struct error *extras_open(struct extra extras[EXTRAS], bool *ret_standard)
+{
+    *ret_standard = false;
+    for (int i = 0; i < EXTRAS; i++) {
+        bool standard = extras[i].path != NULL && strcmp(extras[i].path, "-") == 0;
+        if (standard && *ret_standard)
+            return error_new("only one report can go to the standard output");
+        *ret_standard |= standard;
+        if (extras[i].path == NULL)
+            continue;
+        TRY(output_open(standard ? NULL : extras[i].path, STDOUT_FILENO, &extras[i].output));
+        for (int j = 0; j < i; j++)
+            if (output_is_same(&extras[i].output, &extras[j].output))
+                return error_new("two reports cannot be written to one file: %s", extras[i].path);
+    }
+    return NULL;
+}
+
+static struct error *put_report(const struct report_format *format, struct store *store,
+                                const struct campaign_job *job, const struct campaign_end *end,
+                                bool colour, struct output *output)
+{
+    const struct report_subject subject = {
+        .store = store, .campaign = end->id, .name = campaign_store_path(job)};
+    const struct report_options how = {
+        .database = campaign_store_path(job), .resumed = "test", .colour = colour};
+    _cleanup_(report_sink_deinit) struct report_sink sink = {0};
+    TRY(format->write(&subject, &how, &sink));
+    return output_put(output, &sink.text);
+}
+
+static struct error *put_summary(struct store *store, const struct campaign_job *job,
+                                 const struct campaign_end *end)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(test_summary(store, end, job->store, &text));
+    return output_print(&text);
+}
+
+static struct error *read_suppressions(const struct test_settings *settings,
+                                       struct suppressions *suppressions)
+{
+    for (size_t i = 0; i < settings->suppressions.entries.count; i++)
+        TRY(suppressions_read(suppressions, settings->suppressions.entries.items[i].value));
+    return NULL;
+}
+
+// What the exit status goes by: known findings do not count as failures, and those that were
+// carried over from an earlier test do.
+static struct error *judge(const struct test_settings *settings, struct suppressions *suppressions,
+                           struct store *store, struct campaign_end end,
+                           const bool failing[VERDICTS], int *ret_status)
+{
+    uint64_t hidden[VERDICTS], carried[VERDICTS];
+    TRY(settings->suppressions.entries.count != 0
+            ? suppressions_apply(suppressions, store, end.id, hidden)
+            : suppressions_hidden(store, end.id, hidden));
+    TRY(since_count(store, end.id, carried));
+    for (int i = 0; i < VERDICTS; i++) {
+        uint64_t known = hidden[i] < end.verdicts[i] ? hidden[i] : end.verdicts[i];
+        end.verdicts[i] += carried[i] - known;
+        end.verdicts[VERDICT_GRACEFUL] += known;
+    }
+    *ret_status = campaign_exit_status(&end, failing);
+    return NULL;
+}
+
+static struct error *put_suppressions(const struct test_settings *settings,
+                                      const struct suppressions *suppressions, struct store *store,
+                                      const struct campaign_end *end)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    if (settings->show_suppressions)
+        TRY(buffer_printf(&text, "\n%10s %9s  suppression\n", "findings", "trials"));
+    for (size_t i = 0; settings->show_suppressions && i < suppressions->items.count; i++) {
+        const struct suppression *item = &suppressions->items.items[i];
+        TRY(buffer_printf(&text, "%10llu %9llu  %s%s\n", (unsigned long long)item->used,
+                          (unsigned long long)item->trials, item->name,
+                          item->used == 0 ? " (unused)" : ""));
+    }
+    if (settings->generate) {
+        TRY(buffer_printf(&text, "\n"));
+        TRY(suppressions_generate(store, end->id, &text));
+    }
+    return text.size != 0 ? output_print(&text) : NULL;
+}
+
+struct error *test_run(const struct test_settings *settings, const struct campaign_job *job,
+                       int *ret_status)
+{
+    bool failing[VERDICTS], standard;
+    _cleanup_(extras_close) struct extra extras[EXTRAS] = {
+        [EXTRA_HTML] = {settings->html, &report_html, {.opened = -1}},
+        [EXTRA_JUNIT] = {settings->junit, &report_junit, {.opened = -1}},
+        [EXTRA_SARIF] = {settings->sarif, &report_sarif, {.opened = -1}},
+        [EXTRA_JSON] = {settings->json ? "-" : NULL, &report_json, {.opened = -1}},
+    };
+    _cleanup_(store_closep) struct store *store = NULL;
+    _cleanup_(suppressions_deinit) struct suppressions suppressions = {0};
+    struct campaign_end end = {0};
+    TRY(campaign_parse_fail_on(settings->fail_on, failing));
+    TRY(read_suppressions(settings, &suppressions));
+    TRY(extras_open(extras, &standard));
+    struct campaign_job knowing = *job;
+    knowing.known = &suppressions;
+    TRY(campaign_carry_out(&knowing, &store, &end));
+    TRY(judge(settings, &suppressions, store, end, failing, ret_status));
+    for (int i = 0; i < EXTRAS; i++)
+        if (extras[i].path != NULL)
+            TRY(put_report(extras[i].format, store, job, &end, false, &extras[i].output));
+    if (standard)
+        return NULL;
+    struct output terminal;
+    TRY(output_open(NULL, STDOUT_FILENO, &terminal));
+    TRY(put_report(&report_text, store, job, &end, output_colour(STDOUT_FILENO), &terminal));
+    TRY(put_summary(store, job, &end));
+    return put_suppressions(settings, &suppressions, store, &end);
+}

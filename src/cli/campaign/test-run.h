@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What `ordeal test` does with what was asked for: the test itself, and its reports.
+#ifndef ORDEAL_CLI_CAMPAIGN_TEST_RUN_H
+#define ORDEAL_CLI_CAMPAIGN_TEST_RUN_H
+
+#include "cli/campaign/run.h"
+
+struct test_settings {
+    struct option_list flags; // shorthands for keys of the definition, see campaign-flags.c
+    struct option_list suppressions;
+    bool generate, show_suppressions;
+    bool paranoid, coverage, private_network, long_lived, resume, quiet, json;
+    const char *store, *html, *junit, *sarif, *fail_on;
+};
+struct error *test_run(const struct test_settings *settings, const struct campaign_job *job,
+                       int *ret_status);
+
+#endif

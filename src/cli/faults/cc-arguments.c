@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Looks for the few compiler options that change what the plug-in has to do.
+#include "cli/faults/cc-arguments.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LARGEST_FILE ((size_t)16 << 20)
+#define DEEPEST      8 // response files in response files
+
+// Options that begin like -g but ask for nothing by themselves.
+static bool asks_for_debug(const char *text)
+{
+    static const char *const others[] = {"-gz",      "-gcc",     "-gno-",   "-gcolumn-info",
+                                         "-gstrict", "-gsimple", "-gembed", "-grecord"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strncmp(text, others[i], strlen(others[i])) == 0)
+            return false;
+    return strncmp(text, "-g", 2) == 0;
+}
+
+static void look_into(const char *path, unsigned depth, struct cc_arguments *found);
+
+// The last of -gX and -g0 decides; so it does for -flto.
+static void look_at(const char *text, unsigned depth, struct cc_arguments *found)
+{
+    if (*text == '@')
+        look_into(text + 1, depth + 1, found);
+    else if (strcmp(text, "-g0") == 0)
+        found->debug = false;
+    else if (asks_for_debug(text))
+        found->debug = true;
+    else if (strncmp(text, "-flto", 5) == 0)
+        found->lto = true;
+    else if (strcmp(text, "-fno-lto") == 0)
+        found->lto = false;
+}
+
+// Takes the next word out of a response file, in place: quotes and backslashes as in a shell.
+static char *next_word(char **rest)
+{
+    char *at = *rest + strspn(*rest, " \t\r\n"), *word = at, *end = at, quote = '\0';
+    if (*at == '\0')
+        return NULL;
+    for (; *at != '\0' && (quote != '\0' || strchr(" \t\r\n", *at) == NULL); at++) {
+        if (*at == quote)
+            quote = '\0';
+        else if (quote == '\0' && (*at == '"' || *at == '\''))
+            quote = *at;
+        else
+            *end++ = *at == '\\' && at[1] != '\0' ? *++at : *at;
+    }
+    *rest = *at != '\0' ? at + 1 : at;
+    *end = '\0';
+    return word;
+}
+
+static void look_into(const char *path, unsigned depth, struct cc_arguments *found)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    struct error *error = depth <= DEEPEST ? buffer_read_regular(path, LARGEST_FILE, &text) : NULL;
+    error_free(error);
+    if (error != NULL || text.data == NULL)
+        return;
+    char *rest = text.data;
+    for (char *word; (word = next_word(&rest)) != NULL;)
+        look_at(word, depth, found);
+}
+
+void cc_arguments_look(char *const *arguments, struct cc_arguments *ret_found)
+{
+    *ret_found = (struct cc_arguments){0};
+    for (; *arguments != NULL; arguments++)
+        look_at(*arguments, 0, ret_found);
+}

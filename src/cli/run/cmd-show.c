@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ordeal show: what happened, of a run from its journal, of a trial from the store of its campaign.
+#include "cli/registry.h"
+
+#include "base/cleanup.h"
+#include "cli/trial-name.h"
+#include "report/campaign/campaign.h"
+#include "report/run/run.h"
+#include "trial/doubts.h"
+#include "trial/region.h"
+
+#include <string.h>
+#include <unistd.h>
+
+struct settings {
+    const char *store;
+    bool json, all;
+};
+
+#define FIELD(name) offsetof(struct settings, name)
+static const struct option options[] = {
+    {"db", 0, OPTION_FILE, "FILE", "the store of the trial's campaign (ordeal.db)", FIELD(store)},
+    {"json", 0, OPTION_FLAG, NULL, "write the report as JSON", FIELD(json)},
+    {"all", 'a', OPTION_FLAG, NULL, "list every injection and rule, however many there are",
+     FIELD(all)},
+};
+
+static struct error *show_trial(const struct settings *settings, const char *name)
+{
+    const struct report_options how = {.colour = output_colour(STDOUT_FILENO)};
+    _cleanup_(store_closep) struct store *store = NULL;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    int64_t trial = 0;
+    TRY(store_open(settings->store != NULL ? settings->store : STORE_DEFAULT, STORE_READ, &store));
+    TRY(trial_find(store, name, &trial));
+    TRY(settings->json ? report_trial_json(store, trial, &how, &text)
+                       : report_trial_text(store, trial, &how, &text));
+    return output_print(&text);
+}
+
+// "17", "F3", "trial:17", "finding:3".
+static bool names_trial(const char *text)
+{
+    text += strncmp(text, "trial:", 6) == 0     ? 6
+            : strncmp(text, "finding:", 8) == 0 ? 8
+                                                : *text == 'F' || *text == 'f';
+    return *text >= '0' && *text <= '9' && text[strspn(text, "0123456789")] == '\0';
+}
+
+static struct error *run(const void *data, char **operands, int *ret_status)
+{
+    const struct settings *settings = data;
+    if (settings->store != NULL || (names_trial(operands[0]) && access(operands[0], F_OK) != 0))
+        return show_trial(settings, operands[0]);
+    _cleanup_(region_copy_close) struct region_copy copy = {0};
+    TRY(region_copy_open(operands[0], &copy));
+    _cleanup_(diagnosis_deinit) struct diagnosis diagnosis = {0};
+    TRY(diagnosis_make(&copy.view, &diagnosis));
+    TRY(doubts_warn(&copy.view, &diagnosis));
+    const struct report_run run = {
+        .view = &copy.view,
+        .warnings = diagnosis.warnings.items,
+        .warning_count = diagnosis.warnings.count,
+        .whys = diagnosis.whys,
+        .symbolize = true,
+        .all = settings->all,
+        .colour = output_colour(STDOUT_FILENO),
+    };
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(settings->json ? report_run_json(&run, &text) : report_run_text(&run, &text));
+    return output_print(&text);
+}
+
+const struct command cmd_show = {
+    .name = "show",
+    .summary = "Show what happened in a trial of a campaign, or in a run that kept its journal.",
+    .operands = "TRIAL|FINDING|JOURNAL",
+    .details = "A trial is the number that reports show, a finding F3 or finding:3, in the store "
+               "that --db\n"
+               "names. A file of that name is a journal that 'ordeal run --output' has kept.\n"
+               "\n"
+               "  ordeal show F3\n"
+               "  ordeal show 17 --db tests.db\n"
+               "  ordeal show journal\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .settings_size = sizeof(struct settings),
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See dry-run.h. Looks at the files as the loader would find them; what is loaded later with
+// dlopen, or in programs the command starts, cannot be foreseen and is said so.
+#include "cli/run/dry-run.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/suggestion.h"
+#include "cli/command.h"
+#include "report/json.h"
+#include "report/text.h"
+#include "trial/coverage.h"
+#include "trial/program.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const char *definer_name(const struct coverage *coverage,
+                                const struct coverage_import *import)
+{
+    if (import->definer == COVERAGE_NOWHERE)
+        return NULL;
+    return coverage->modules.items[import->definer].path;
+}
+
+// A function nobody defines (weak, or of a library that is missing) cannot be called.
+static bool covers(const struct scenario *scenario, size_t rule, const struct coverage *coverage,
+                   const struct coverage_import *import)
+{
+    const char *definer = definer_name(coverage, import);
+    return definer != NULL && scenario_rule_covers(scenario, rule, definer, import->name);
+}
+
+// A name of a file or in one, which may hold anything, between two texts.
+static struct error *put_parts(struct buffer *text, const char *before, const char *name,
+                               const char *after)
+{
+    TRY(buffer_append(text, before, strlen(before)));
+    TRY(text_put(text, name, SIZE_MAX, 0));
+    return buffer_append(text, after, strlen(after));
+}
+
+static struct error *put_module(const struct scenario *scenario, size_t rule,
+                                const struct coverage *coverage,
+                                const struct coverage_module *module, size_t *count,
+                                struct buffer *text)
+{
+    bool first = true;
+    for (size_t i = 0; i < module->imports.count; i++) {
+        const struct coverage_import *import = &module->imports.items[i];
+        if (!covers(scenario, rule, coverage, import))
+            continue;
+        if (first)
+            TRY(put_parts(text, "    ", module->path, " calls"));
+        TRY(put_parts(text, first ? " " : ", ", import->name, ""));
+        if (import->version != NULL)
+            TRY(put_parts(text, "@", import->version, ""));
+        TRY(put_parts(text, " (", file_base_name(definer_name(coverage, import)), ")"));
+        first = false;
+        (*count)++;
+    }
+    return first ? NULL : buffer_append(text, "\n", 1);
+}
+
+// " (did you mean 'read'?)" for a function that nobody imports.
+static const char *meant(const char *function, const struct coverage *coverage,
+                         char storage[SUGGESTION_SIZE])
+{
+    struct suggestion suggestion = suggestion_start(function, strlen(function));
+    for (size_t i = 0; i < coverage->modules.count; i++)
+        for (size_t j = 0; j < coverage->modules.items[i].imports.count; j++)
+            suggestion_offer(&suggestion, coverage->modules.items[i].imports.items[j].name);
+    return suggestion_text(&suggestion, storage);
+}
+
+static struct error *put_text(const struct scenario *scenario, const struct coverage *coverage,
+                              struct buffer *text)
+{
+    size_t idle = 0;
+    for (size_t rule = 0; rule < scenario_rule_count(scenario); rule++) {
+        size_t count = 0;
+        TRY(put_parts(text, "", scenario_rule(scenario, rule).text, "\n"));
+        for (size_t i = 0; i < coverage->modules.count; i++)
+            TRY(put_module(scenario, rule, coverage, &coverage->modules.items[i], &count, text));
+        char storage[SUGGESTION_SIZE];
+        if (count == 0)
+            TRY(buffer_printf(text, "    WARNING: nothing the program starts with imports this%s\n",
+                              meant(scenario_rule(scenario, rule).function, coverage, storage)));
+        idle += count == 0;
+    }
+    TRY(put_parts(text, "\n", coverage->modules.items[0].path, ""));
+    TRY(buffer_printf(text,
+                      " and %zu %s looked at; modules loaded later and programs it starts are not "
+                      "known before the run.\n",
+                      coverage->modules.count - 1,
+                      coverage->modules.count == 2 ? "library" : "libraries"));
+    if (idle != 0)
+        TRY(buffer_printf(text, "WARNING: %zu of %zu %s nothing at the start.\n", idle,
+                          scenario_rule_count(scenario),
+                          idle == 1 ? "rules matches" : "rules match"));
+    return NULL;
+}
+
+static void add_calls(struct json_maker *maker, json_t *calls, const struct scenario *scenario,
+                      size_t rule, const struct coverage *coverage)
+{
+    for (size_t i = 0; i < coverage->modules.count; i++) {
+        const struct coverage_module *module = &coverage->modules.items[i];
+        for (size_t j = 0; j < module->imports.count && !maker->failed; j++) {
+            const struct coverage_import *import = &module->imports.items[j];
+            if (!covers(scenario, rule, coverage, import))
+                continue;
+            json_t *call = json_add_object(maker, calls, NULL);
+            json_add_string(maker, call, "module", module->path);
+            json_add_string(maker, call, "function", import->name);
+            if (import->version != NULL)
+                json_add_string(maker, call, "version", import->version);
+            json_add_string(maker, call, "library", definer_name(coverage, import));
+        }
+    }
+}
+
+static struct error *put_json(const struct scenario *scenario, const struct coverage *coverage,
+                              struct buffer *text)
+{
+    _cleanup_(json_release) json_t *root = json_object();
+    struct json_maker maker = {.failed = root == NULL};
+    json_add_string(&maker, root, "ordeal", ORDEAL_VERSION);
+    json_add_string(&maker, root, "program", coverage->modules.items[0].path);
+    json_t *rules = json_add_array(&maker, root, "rules");
+    for (size_t i = 0; i < scenario_rule_count(scenario) && !maker.failed; i++) {
+        json_t *rule = json_add_object(&maker, rules, NULL);
+        json_add_string(&maker, rule, "rule", scenario_rule(scenario, i).text);
+        add_calls(&maker, json_add_array(&maker, rule, "calls"), scenario, i, coverage);
+    }
+    return json_write(&maker, root, text);
+}
+
+struct error *dry_run(const struct scenario *scenario, const char *command, bool json,
+                      const char *file)
+{
+    TRY(program_check(command));
+    _cleanup_(buffer_deinit) struct buffer plan = {0};
+    TRY(scenario_compile(scenario, 0, &plan));
+    _cleanup_(coverage_deinit) struct coverage coverage = {0};
+    TRY(coverage_find(command, &coverage));
+    _cleanup_(output_close) struct output output;
+    TRY(output_open(file, STDOUT_FILENO, &output));
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(json ? put_json(scenario, &coverage, &text) : put_text(scenario, &coverage, &text));
+    return output_put(&output, &text);
+}

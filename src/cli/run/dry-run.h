@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ordeal run --dry-run: what would be intercepted where.
+#ifndef ORDEAL_CLI_RUN_DRY_RUN_H
+#define ORDEAL_CLI_RUN_DRY_RUN_H
+
+#include "base/error.h"
+#include "scenario/scenario.h"
+
+#include <stdbool.h>
+
+// Writes to `file`, or stdout if it is NULL. Compiles the scenario, so that every error shows.
+struct error *dry_run(const struct scenario *scenario, const char *command, bool json,
+                      const char *file);
+
+#endif

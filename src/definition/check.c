@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What can be found wrong with a definition before anything runs.
+#include "base/cleanup.h"
+#include "campaign/selection.h"
+#include "definition/server-words.h"
+#include "injector/injector.h"
+#include "injector/parameters.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *variable(const struct definition *definition, const char *name)
+{
+    size_t size = strlen(name);
+    for (size_t i = 0; i < definition->environment.count; i++)
+        if (strncmp(definition->environment.items[i], name, size) == 0 &&
+            definition->environment.items[i][size] == '=')
+            return definition->environment.items[i] + size + 1;
+    return NULL;
+}
+
+static struct error *is_program(const struct definition *definition, const char *path, size_t size,
+                                const char *name, bool *ret_is)
+{
+    _cleanup_(buffer_deinit) struct buffer full = {0};
+    if (size == 0 || path[0] != '/')
+        TRY(buffer_printf(&full, "%s/", definition->directory));
+    TRY(buffer_append(&full, path, size));
+    TRY(buffer_printf(&full, "%s%s", size != 0 ? "/" : "", name));
+    struct stat facts;
+    *ret_is =
+        access(full.data, X_OK) == 0 && stat(full.data, &facts) == 0 && S_ISREG(facts.st_mode);
+    return NULL;
+}
+
+// A path may lead to something else than a program.
+static struct error *refuse_program(const struct definition *definition, const char *what,
+                                    const char *name)
+{
+    _cleanup_(buffer_deinit) struct buffer full = {0};
+    struct stat facts;
+    if (name[0] != '/')
+        TRY(buffer_printf(&full, "%s/", definition->directory));
+    TRY(buffer_printf(&full, "%s", name));
+    if (strchr(name, '/') == NULL || stat(full.data, &facts) != 0)
+        return error_new("%s: there is no program '%s'", what, name);
+    return error_new("%s: '%s' %s", what, name,
+                     S_ISDIR(facts.st_mode)    ? "is a directory"
+                     : !S_ISREG(facts.st_mode) ? "is not a regular file"
+                                               : "is not executable");
+}
+
+// As execvp() would look for it.
+static struct error *check_program(const struct definition *definition,
+                                   const definition_words *command, const char *what)
+{
+    if (command->count == 0)
+        return NULL;
+    const char *name = command->items[0];
+    bool found = false;
+    if (strchr(name, '/') != NULL) {
+        size_t size = name[0] == '/' ? 1 : 0;
+        TRY(is_program(definition, name, size, name + size, &found));
+    } else {
+        const char *path = variable(definition, "PATH");
+        for (path = path != NULL ? path : "/bin:/usr/bin"; !found;) {
+            size_t size = strcspn(path, ":");
+            TRY(is_program(definition, path, size, name, &found));
+            path += size;
+            if (*path++ == '\0')
+                break;
+        }
+    }
+    return found ? NULL : refuse_program(definition, what, name);
+}
+
+// A setup may make the programs that come after it.
+static struct error *check_programs(const struct definition *definition)
+{
+    TRY(check_program(definition, &definition->setup, "setup"));
+    if (definition->setup.count != 0)
+        return NULL;
+    TRY(check_program(definition, &definition->command, "command"));
+    TRY(check_program(definition, &definition->service.load, "server.load"));
+    TRY(check_program(definition, &definition->pretest, "pretest"));
+    TRY(check_program(definition, &definition->posttest, "posttest"));
+    TRY(check_program(definition, &definition->oracle.command, "oracle.command"));
+    return check_program(definition, &definition->teardown, "teardown");
+}
+
+static struct error *check_service(const struct definition *definition)
+{
+    const struct service *service = &definition->service;
+    struct ready ready;
+    struct stop stop;
+    if (service->ready == NULL && (service->load.count != 0 || service->long_lived))
+        return error_new("when is the server ready? --ready 'port 8080' (server.ready)");
+    if (service->ready == NULL && service->stop != NULL)
+        return error_new("what is stopped? a server has --ready 'port 8080' (server.ready)");
+    if (service->ready == NULL)
+        return NULL;
+    struct error *error = ready_parse(service->ready, &ready);
+    if (error != NULL)
+        return error_prefix(error, "server.ready");
+    error = service->stop != NULL ? stop_parse(service->stop, &stop) : NULL;
+    if (error != NULL)
+        return error_prefix(error, "server.stop");
+    if (service->long_lived && service->load.count == 0)
+        return error_new("a long-lived server needs a load between faults: --load CMD "
+                         "(server.load)");
+    if (definition->injector == NULL || strcmp(definition->injector, "library") == 0)
+        return NULL;
+    if (strcmp(definition->injector, "ir") != 0)
+        return error_new("servers are led with the injectors 'library' and 'ir' only");
+    return service->long_lived
+               ? error_new("the faults of 'ir' cannot be switched in a server that runs: leave out "
+                           "--long-lived (server.long_lived)")
+               : NULL;
+}
+
+static struct error *check_files(const struct definition *definition)
+{
+    struct stat facts;
+    if (definition->directory == NULL)
+        return error_new("directory: its name is empty");
+    if (stat(definition->directory, &facts) < 0)
+        return error_from_errno(errno, "directory: %s", definition->directory);
+    if (!S_ISDIR(facts.st_mode))
+        return error_new("directory: %s is none", definition->directory);
+    if (definition->input != NULL && definition->setup.count == 0 &&
+        access(definition->input, R_OK) < 0)
+        return error_from_errno(errno, "input: cannot read %s", definition->input);
+    // To open a pipe may take for ever, and it can be read once.
+    if (definition->input != NULL && stat(definition->input, &facts) == 0 &&
+        !S_ISREG(facts.st_mode) && !S_ISCHR(facts.st_mode))
+        return error_new("input: %s is not a file", definition->input);
+    return NULL;
+}
+
+static struct error *check_environment(const struct definition *definition)
+{
+    for (size_t i = 0; i < definition->environment.count; i++) {
+        const char *entry = definition->environment.items[i];
+        const char *preload = "LD_PRELOAD=";
+        if (strncmp(entry, preload, strlen(preload)) == 0 && strstr(entry, "libordeal") != NULL)
+            return error_new("this is a trial of another 'ordeal' already: LD_PRELOAD names its "
+                             "library");
+    }
+    return NULL;
+}
+
+static struct error *check_injector(const struct definition *definition)
+{
+    TRY(parameters_check(definition));
+    const struct injector *injector = injector_find(definition->injector);
+    if (definition->selection.kind == SELECT_SWEEP && injector->next == NULL)
+        return error_new("selection: injector '%s' cannot sweep; use 'all' or 'sample'",
+                         injector->name);
+    void *self = NULL;
+    struct error *error = injector->open(definition, &self);
+    if (error != NULL)
+        return error == error_no_memory() ? error
+                                          : error_prefix(error, "injector '%s'", injector->name);
+    injector->close(self);
+    return NULL;
+}
+
+struct error *definition_check(const struct definition *definition)
+{
+    if (definition->command.count == 0)
+        return error_new("what is to be tested? give the workload after '--', or 'command:' in the "
+                         "file");
+    TRY(check_service(definition));
+    TRY(check_files(definition));
+    TRY(check_programs(definition));
+    TRY(check_environment(definition));
+    TRY(selection_check(&definition->selection));
+    if (definition->oracle.timeout_floor_ns == 0 && definition->oracle.timeout_factor <= 0)
+        return error_new("oracle.timeout: without a time, a hang would last forever");
+    return check_injector(definition);
+}

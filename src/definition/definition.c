@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See definition.h: making, freeing, and setting one thing at a time.
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/suggestion.h"
+#include "definition/value.h"
+#include "injector/injector.h"
+#include "injector/parameters.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SEED_MASK 0xffffffffu // short enough to be typed again
+
+static struct error *fill_defaults(struct definition *definition)
+{
+    definition->oracle.references = 5;
+    definition->oracle.compare_stdout = definition->oracle.compare_files = true;
+    definition->oracle.timeout_factor = 10;
+    definition->oracle.timeout_floor_ns = 2000000000u;
+    definition->selection.repeat = 1;
+    definition->limits.file_bytes = 1u << 30;
+    definition->confirm = true;
+    definition->name = strdup("campaign");
+    definition->engine = strdup("local");
+    definition->directory = getcwd(NULL, 0);
+    if (definition->directory == NULL)
+        return error_from_errno(errno, "cannot tell the current directory");
+    if (definition->name == NULL || definition->engine == NULL)
+        return error_no_memory();
+    for (char **variable = environ; variable != NULL && *variable != NULL; variable++)
+        TRY(words_add(&definition->environment, *variable, strlen(*variable)));
+    TRY(random_word(&definition->seed));
+    definition->seed &= SEED_MASK;
+    return NULL;
+}
+
+struct error *definition_new(struct definition *ret_definition)
+{
+    struct definition definition = {0};
+    struct error *error = fill_defaults(&definition);
+    if (error != NULL)
+        definition_deinit(&definition);
+    else
+        *ret_definition = definition;
+    return error;
+}
+
+bool definition_is_server(const struct definition *definition)
+{
+    return definition->service.ready != NULL;
+}
+
+void definition_deinit(struct definition *definition)
+{
+    definition_words *const lists[] = {
+        &definition->command,        &definition->setup,          &definition->teardown,
+        &definition->pretest,        &definition->posttest,       &definition->environment,
+        &definition->oracle.ignored, &definition->oracle.command, &definition->service.load,
+    };
+    char *const texts[] = {
+        definition->name,
+        definition->directory,
+        definition->input,
+        definition->injector,
+        definition->selection.per,
+        definition->selection.weights_file,
+        definition->selection.since,
+        definition->engine,
+        definition->service.ready,
+        definition->service.stop,
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        words_deinit(lists[i]);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free(texts[i]);
+    filters_clear(&definition->oracle);
+    ARRAY_DEINIT(&definition->oracle.filters);
+    parameters_clear(definition);
+    ARRAY_DEINIT(&definition->parameters);
+    *definition = (struct definition){0};
+}
+
+static struct error *unknown_key(const char *key)
+{
+    struct suggestion meant = suggestion_start(key, strlen(key));
+    for (const struct schema_field *field = schema_fields; field->key != NULL; field++) {
+        const char *last = strrchr(field->key, '.');
+        suggestion_offer(&meant, field->key);
+        if (last != NULL && strchr(key, '.') == NULL)
+            suggestion_offer(&meant, last + 1);
+    }
+    char storage[SUGGESTION_SIZE];
+    if (schema_is_section(key, strlen(key)))
+        return error_new("'%s' is made of several keys; name one of them, as in '%s.KEY'", key,
+                         key);
+    return error_new("there is no key '%s'%s; ordeal-campaign(5) lists them", key,
+                     suggestion_text(&meant, storage));
+}
+
+// injector, injector.PARAMETER or injector.NAME.PARAMETER
+static struct error *set_injector(struct definition *definition, const char *key, const char *value)
+{
+    if (*key == '\0')
+        return parameters_use(definition, value, strlen(value));
+    const char *parameter = strchr(key + 1, '.');
+    if (parameter == NULL)
+        return definition_add_parameter(definition, key + 1, value);
+    TRY(parameters_use(definition, key + 1, (size_t)(parameter - key - 1)));
+    return definition_add_parameter(definition, parameter + 1, value);
+}
+
+// NAME.PARAMETER, or PARAMETER of the injector that was chosen.
+static bool is_parameter(const struct definition *definition, const char *key)
+{
+    const char *dot = strchr(key, '.');
+    _cleanup_free_ char *name = dot != NULL ? strndup(key, (size_t)(dot - key)) : NULL;
+    if (name != NULL)
+        return injector_find(name) != NULL;
+    const struct injector *injector =
+        dot == NULL && definition->injector != NULL ? injector_find(definition->injector) : NULL;
+    for (size_t i = 0; injector != NULL && injector->parameters[i].name != NULL; i++)
+        if (strcmp(injector->parameters[i].name, key) == 0)
+            return true;
+    return false;
+}
+
+static struct error *set_parameter(struct definition *definition, const char *key,
+                                   const char *value)
+{
+    _cleanup_(buffer_deinit) struct buffer whole = {0};
+    TRY(buffer_printf(&whole, ".%s", key));
+    return set_injector(definition, whole.data, value);
+}
+
+struct error *definition_set(struct definition *definition, const char *key, const char *value)
+{
+    struct error *error;
+    size_t injector = strlen("injector");
+    const struct schema_field *field = schema_find(key);
+    if (strncmp(key, "injector", injector) == 0 && (key[injector] == '\0' || key[injector] == '.'))
+        error = set_injector(definition, key + injector, value);
+    else if (field == NULL && is_parameter(definition, key))
+        error = set_parameter(definition, key, value);
+    else if (field == NULL)
+        return unknown_key(key);
+    else {
+        if (field->kind == SCHEMA_COMPARE)
+            definition->oracle.compare_stdout = definition->oracle.compare_stderr =
+                definition->oracle.compare_files = false;
+        error = value_set(definition, field, value_of(value));
+    }
+    return error != NULL && error != error_no_memory() ? error_prefix(error, "%s", key) : error;
+}
+
+struct error *definition_add_parameter(struct definition *definition, const char *name,
+                                       const char *value)
+{
+    return parameters_add(definition, name, strlen(name), value, strlen(value), 0);
+}

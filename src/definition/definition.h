@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a campaign is to do, from a YAML file (docs/ordeal-campaign.5) and from flags, which win.
+// Complete: a campaign can be run, resumed and replayed from it alone.
+#ifndef ORDEAL_DEFINITION_DEFINITION_H
+#define ORDEAL_DEFINITION_DEFINITION_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "sandbox/sandbox.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Owned strings. Where there is one, a NULL follows beyond count.
+typedef ARRAY(char *) definition_words;
+
+// A parameter of the injector: a name and one or more values, as text. The injector checks them;
+// `line` is where it stands in the file (0: from a flag).
+struct definition_parameter {
+    char *name;
+    definition_words values;
+    unsigned line;
+};
+
+enum selection_kind { SELECT_ALL, SELECT_SAMPLE, SELECT_SWEEP };
+enum selection_order { ORDER_RANDOM, ORDER_LISTED };
+struct selection {
+    enum selection_kind kind;
+    uint64_t sample;            // how many, in all or per group
+    char *per;                  // "type", "function", "module", "file", "component"; NULL: in all
+    char *weights_file;         // "FAULT-TYPE WEIGHT" lines; NULL: uniform
+    uint64_t most;              // of a sweep: last position tried; 0: the usual 10000
+    uint64_t repeat;            // trials per candidate, at least 1
+    char *since;                // a store: what it tried in code that is the same is left out
+    enum selection_order order; // of trials: at random, or as the injector lists candidates
+};
+
+struct filter {    // a normalising replacement in outputs before they are compared
+    char *pattern; // POSIX extended
+    char *replacement;
+};
+
+struct oracle {
+    uint32_t references; // fault-free runs, at least 1
+    uint64_t spread_ns;  // from the first to the last of them, at least
+    uint32_t status;     // exit status that they must end with
+    bool compare_stdout, compare_stderr, compare_files;
+    definition_words ignored; // fnmatch patterns of paths
+    ARRAY(struct filter) filters;
+    definition_words command;  // user's oracle, or empty
+    double timeout_factor;     // × mean of the references
+    uint64_t timeout_floor_ns; // but at least
+};
+
+struct service {           // the command is a server
+    char *ready;           // when it is ready, see server-words.h; NULL: the command is none
+    char *stop;            // how it is stopped, likewise
+    definition_words load; // drives it; may be empty
+    uint64_t grace_ns;     // to stop in; 0: as long as a trial may take
+    bool long_lived;       // many faults in one life
+};
+
+enum forks { FORKS_AUTO, FORKS_NEVER, FORKS_ALWAYS };
+enum network { NETWORK_AUTO, NETWORK_HOST, NETWORK_PRIVATE };
+
+struct definition {
+    char *name;
+    definition_words command, setup, teardown, pretest, posttest; // argv each; may be empty
+    char *directory;                                              // absolute
+    definition_words environment;                                 // complete, "NAME=VALUE"
+    char *input;                                                  // file for stdin, or NULL
+    struct service service;
+    char *injector;
+    ARRAY(struct definition_parameter) parameters;
+    struct selection selection;
+    struct oracle oracle;
+    enum sandbox_kind sandbox;
+    enum network network; // AUTO: see preparation-network.h
+    struct sandbox_limits limits;
+    char *engine;     // "local"
+    enum forks forks; // whether trials fork where faults are injected
+    uint32_t jobs;    // 0: as many as there are processors
+    uint64_t seed;
+    uint64_t time_budget_ns; // 0: none
+    uint64_t max_trials;     // 0: none
+    double until_interval;   // stop when the failure proportion's interval is this narrow to either
+                             // side; 0: never
+    bool confirm;            // run each new finding's trial twice more
+};
+
+// Everything at its default; directory and environment are this process's own.
+struct error *definition_new(struct definition *ret_definition);
+void definition_deinit(struct definition *definition);
+// Reads a file over what is there. Errors carry file, line and a caret, and name what is allowed.
+struct error *definition_read(struct definition *definition, const char *path);
+// Likewise from memory, as stored.
+struct error *definition_parse(struct definition *definition, const char *name, const char *text,
+                               size_t size);
+// As YAML that definition_parse() reads back to the same.
+struct error *definition_write(const struct definition *definition, struct buffer *text);
+// Likewise for people: of the environment only what differs from this process's own.
+struct error *definition_write_brief(const struct definition *definition, struct buffer *text);
+bool definition_is_server(const struct definition *definition);
+// What can be found wrong before anything runs.
+struct error *definition_check(const struct definition *definition);
+
+// Fields that flags set one by one: key as in the file ("oracle.references", "timeout.factor").
+struct error *definition_set(struct definition *definition, const char *key, const char *value);
+struct error *definition_add_parameter(struct definition *definition, const char *name,
+                                       const char *value);
+
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The keys of a campaign file, as a table. Reading, --set, writing, error messages and the check of
+// the manual page all follow it.
+#ifndef ORDEAL_DEFINITION_SCHEMA_H
+#define ORDEAL_DEFINITION_SCHEMA_H
+
+#include "definition/definition.h"
+
+enum schema_kind {
+    SCHEMA_TEXT,        // char *
+    SCHEMA_PATH,        // char *, made absolute
+    SCHEMA_COMMAND,     // definition_words
+    SCHEMA_ENVIRONMENT, // definition_words
+    SCHEMA_PATTERNS,    // definition_words
+    SCHEMA_FILTERS,     // of struct oracle
+    SCHEMA_INJECTOR,    // name and parameters
+    SCHEMA_COMPARE,     // the three flags of struct oracle
+    SCHEMA_SAMPLE,      // uint64_t, and the kind of selection
+    SCHEMA_CHOICE,      // an enum with the values in order
+    SCHEMA_BOOL,
+    SCHEMA_COUNT32, // uint32_t
+    SCHEMA_COUNT,   // uint64_t
+    SCHEMA_REAL,    // double
+    SCHEMA_NS,      // uint64_t, a duration
+    SCHEMA_S,       // uint64_t, a duration in whole seconds
+    SCHEMA_SIZE,    // uint64_t, bytes
+};
+
+struct schema_field {
+    const char *key; // with dots: "oracle.timeout.floor"
+    enum schema_kind kind;
+    size_t offset;      // in struct definition
+    const char *values; // allowed ones, "a|b|c"; of a bool: its two words, false first; or NULL
+    double low, high;   // of numbers
+    const char *help;
+};
+
+extern const struct schema_field schema_fields[]; // ends with a NULL key
+
+// The field with that key; or with a key that ends so, after a dot. NULL if there is none or more
+// than one.
+const struct schema_field *schema_find(const char *key);
+// Whether there are fields below `key`.
+bool schema_is_section(const char *key, size_t size);
+// Index of a word in "a|b|c", or -1.
+int schema_choice(const char *values, const char *word, size_t size);
+// The word with that index; "" if there is none.
+const char *schema_choice_word(const char *values, int index, size_t *ret_size);
+
+#endif

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See definition-value.h.
+#include "definition/value.h"
+
+#include "base/cleanup.h"
+#include "base/suggestion.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+// How much of a value an error message shows.
+#define SHOWN(value) ((value).size < 60 ? (int)(value).size : 60), (value).text
+
+struct value value_of(const char *text)
+{
+    return (struct value){.text = text, .size = strlen(text)};
+}
+
+struct error *words_add(definition_words *words, const char *text, size_t size)
+{
+    if (memchr(text, '\0', size) != NULL)
+        return error_new("a NUL byte has no place here");
+    char *copy = strndup(text, size);
+    if (copy == NULL)
+        return error_no_memory();
+    // Room for the NULL beyond the last.
+    if (ARRAY_ADD(words) == NULL || ARRAY_ADD(words) == NULL) {
+        words->count -= words->count != 0 && words->items[words->count - 1] == NULL;
+        free(copy);
+        return error_no_memory();
+    }
+    words->count--;
+    words->items[words->count - 1] = copy;
+    return NULL;
+}
+
+void words_clear(definition_words *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        free(words->items[i]);
+    words->count = 0;
+    if (words->items != NULL)
+        words->items[0] = NULL;
+}
+
+void words_deinit(definition_words *words)
+{
+    words_clear(words);
+    ARRAY_DEINIT(words);
+}
+
+struct error *words_shell(definition_words *words, const char *text, size_t size)
+{
+    words_clear(words);
+    if (size == 0)
+        return NULL;
+    TRY(words_add(words, "/bin/sh", strlen("/bin/sh")));
+    TRY(words_add(words, "-c", strlen("-c")));
+    return words_add(words, text, size);
+}
+
+struct error *words_set_variable(definition_words *words, const char *text, size_t size)
+{
+    const char *equals = memchr(text, '=', size);
+    if (equals == NULL || equals == text)
+        return error_new("expected NAME=VALUE");
+    size_t name = (size_t)(equals - text) + 1;
+    for (size_t i = 0; i < words->count; i++) {
+        if (strncmp(words->items[i], text, name) != 0)
+            continue;
+        if (memchr(text, '\0', size) != NULL)
+            return error_new("a NUL byte has no place here");
+        char *copy = strndup(text, size);
+        if (copy == NULL)
+            return error_no_memory();
+        free(words->items[i]);
+        words->items[i] = copy;
+        return NULL;
+    }
+    return words_add(words, text, size);
+}
+
+void filters_clear(struct oracle *oracle)
+{
+    for (size_t i = 0; i < oracle->filters.count; i++) {
+        free(oracle->filters.items[i].pattern);
+        free(oracle->filters.items[i].replacement);
+    }
+    oracle->filters.count = 0;
+}
+
+static struct error *copy_text(struct value value, char **ret_text)
+{
+    if (memchr(value.text, '\0', value.size) != NULL)
+        return error_new("a NUL byte has no place here");
+    char *copy = strndup(value.text, value.size);
+    if (copy == NULL)
+        return error_no_memory();
+    free(*ret_text);
+    *ret_text = copy;
+    return NULL;
+}
+
+struct error *filters_add(struct oracle *oracle, struct value match, struct value with)
+{
+    struct filter filter = {0};
+    struct error *error = copy_text(match, &filter.pattern);
+    if (error == NULL)
+        error = copy_text(with, &filter.replacement);
+    regex_t regex;
+    int code = error == NULL ? regcomp(&regex, filter.pattern, REG_EXTENDED) : REG_NOMATCH;
+    if (code == 0) {
+        regfree(&regex);
+    } else if (error == NULL) {
+        char message[128];
+        regerror(code, &regex, message, sizeof message);
+        error = error_new("'%.*s' is no regular expression: %s", SHOWN(match), message);
+    }
+    struct filter *added = error == NULL ? ARRAY_ADD(&oracle->filters) : NULL;
+    if (added != NULL) {
+        *added = filter;
+        return NULL;
+    }
+    free(filter.pattern);
+    free(filter.replacement);
+    return error != NULL ? error : error_no_memory();
+}
+
+// s/RE/TEXT/, with any character in the place of '/'; a backslash before it makes it a plain one.
+static struct error *set_filter(struct oracle *oracle, struct value value)
+{
+    _cleanup_(buffer_deinit) struct buffer match = {0}, with = {0};
+    struct buffer *const parts[] = {&match, &with};
+    char mark = value.size > 3 && value.text[0] == 's' ? value.text[1] : '\0';
+    size_t at = 2, part = 0;
+    for (; mark != '\0' && at < value.size && part < 2; at++) {
+        bool escaped = value.text[at] == '\\' && at + 1 < value.size;
+        if (value.text[at] == mark)
+            part++;
+        else if (escaped && value.text[at + 1] == mark)
+            TRY(buffer_append(parts[part], &value.text[++at], 1));
+        else if (escaped)
+            TRY(buffer_append(parts[part], &value.text[at++], 2));
+        else
+            TRY(buffer_append(parts[part], &value.text[at], 1));
+    }
+    if (part != 2 || at != value.size || match.size == 0)
+        return error_new("expected s/REGEX/TEXT/, not '%.*s'", SHOWN(value));
+    return filters_add(oracle, (struct value){match.data, match.size, NULL},
+                       (struct value){with.size != 0 ? with.data : "", with.size, NULL});
+}
+
+static struct error *set_path(struct value value, char **field)
+{
+    if (value.size == 0) {
+        free(*field);
+        *field = NULL;
+        return NULL;
+    }
+    if (memchr(value.text, '\0', value.size) != NULL)
+        return error_new("a NUL byte has no place in a path");
+    _cleanup_free_ char *here = NULL;
+    char *path = NULL;
+    if (value.text[0] != '/' && (value.directory == NULL || value.directory[0] != '/')) {
+        here = getcwd(NULL, 0);
+        if (here == NULL)
+            return error_from_errno(errno, "cannot tell the current directory");
+    }
+    int size =
+        value.text[0] == '/' ? asprintf(&path, "%.*s", (int)value.size, value.text)
+        : here == NULL || value.directory == NULL
+            ? asprintf(&path, "%s/%.*s", here != NULL ? here : value.directory, (int)value.size,
+                       value.text)
+            : asprintf(&path, "%s/%s/%.*s", here, value.directory, (int)value.size, value.text);
+    if (size < 0)
+        return error_no_memory();
+    free(*field);
+    *field = path;
+    return NULL;
+}
+
+static struct error *bad_choice(const char *values, struct value value)
+{
+    struct suggestion meant = suggestion_start(value.text, value.size);
+    _cleanup_free_ char *words = strdup(values);
+    _cleanup_(buffer_deinit) struct buffer list = {0};
+    if (words == NULL)
+        return error_no_memory();
+    char *rest = words;
+    for (char *word; (word = strsep(&rest, "|")) != NULL;) {
+        suggestion_offer(&meant, word);
+        TRY(buffer_printf(&list, "%s%s", list.size == 0 ? "" : rest == NULL ? " or " : ", ", word));
+    }
+    char storage[SUGGESTION_SIZE];
+    return error_new("expected %s, not '%.*s'%s", list.data, SHOWN(value),
+                     suggestion_text(&meant, storage));
+}
+
+struct error *value_choice(const char *values, struct value value, int *ret_index)
+{
+    int index = schema_choice(values, value.text, value.size);
+    if (index < 0)
+        return bad_choice(values, value);
+    *ret_index = index;
+    return NULL;
+}
+
+static struct error *read_bool(const char *values, struct value value, bool *ret)
+{
+    // What YAML files and people write for true and false.
+    static const char *const words[] = {"false|no|off|0", "true|yes|on|1"};
+    int index = schema_choice(values, value.text, value.size);
+    for (int i = 0; i < 2 && index < 0; i++)
+        if (schema_choice(words[i], value.text, value.size) >= 0)
+            index = i;
+    if (index < 0)
+        return bad_choice(values, value);
+    *ret = index == 1;
+    return NULL;
+}
+
+struct unit {
+    const char *name;
+    double factor;
+};
+static const struct unit no_units[] = {{"", 1}, {0}};
+static const struct unit durations[] = {
+    {"", 1e9},   {"s", 1e9},    {"ms", 1e6},   {"us", 1e3},    {"ns", 1},
+    {"m", 6e10}, {"min", 6e10}, {"h", 3.6e12}, {"d", 8.64e13}, {0},
+};
+static const struct unit sizes[] = {
+    {"", 1},
+    {"B", 1},
+    {"K", 1024},
+    {"KiB", 1024},
+    {"M", 1048576},
+    {"MiB", 1048576},
+    {"G", 1073741824},
+    {"GiB", 1073741824},
+    {"T", 1.099511627776e12},
+    {"TiB", 1.099511627776e12},
+    {0},
+};
+
+// A number in plain decimal notation with one of the units.
+static bool read_units(struct value value, const struct unit *units, double *ret_number)
+{
+    char text[64], *end;
+    if (value.size == 0 || value.size >= sizeof text || !isdigit((unsigned char)value.text[0]) ||
+        memchr(value.text, 'x', value.size) != NULL)
+        return false;
+    memcpy(text, value.text, value.size);
+    text[value.size] = '\0';
+    double number = strtod(text, &end);
+    while (*end == ' ')
+        end++;
+    for (; units->name != NULL; units++)
+        if (strcmp(end, units->name) == 0 && strlen(text) == value.size) {
+            *ret_number = number * units->factor;
+            return isfinite(*ret_number);
+        }
+    return false;
+}
+
+// Whole numbers exactly, which a double could not hold.
+static bool read_whole(struct value value, uint64_t *ret_number)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < value.size; i++) {
+        unsigned digit = (unsigned)value.text[i] - '0';
+        if (digit > 9 || __builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, digit, &number))
+            return false;
+    }
+    *ret_number = number;
+    return value.size != 0;
+}
+
+static struct error *read_count(const struct schema_field *field, struct value value,
+                                uint64_t *ret_number)
+{
+    uint64_t number;
+    if (!read_whole(value, &number) || (double)number < field->low || (double)number > field->high)
+        return error_new("expected a whole number from %.0f to %.0f, not '%.*s'", field->low,
+                         field->high, SHOWN(value));
+    *ret_number = number;
+    return NULL;
+}
+
+static struct error *read_real(const struct schema_field *field, struct value value,
+                               double *ret_number)
+{
+    double number;
+    if (!read_units(value, no_units, &number) || number < field->low || number > field->high)
+        return error_new("expected a number from %g to %g, not '%.*s'", field->low, field->high,
+                         SHOWN(value));
+    *ret_number = number;
+    return NULL;
+}
+
+static struct error *read_duration(const struct schema_field *field, struct value value,
+                                   uint64_t *ret_ns)
+{
+    double ns;
+    double scale = field->kind == SCHEMA_S ? 1e9 : 1;
+    if (!read_units(value, durations, &ns) || ns < field->low * scale || ns > 1e18)
+        return error_new("expected a time such as 2s, 500ms, 1.5m or 1h%s, not '%.*s'",
+                         field->low > 0 ? " above 0" : "", SHOWN(value));
+    *ret_ns = (uint64_t)llround(ns);
+    return NULL;
+}
+
+static struct error *read_size(struct value value, uint64_t *ret_bytes)
+{
+    double bytes;
+    if (!read_units(value, sizes, &bytes) || bytes > 1e18)
+        return error_new("expected a size such as 4096, 100M or 1.5G, not '%.*s'", SHOWN(value));
+    *ret_bytes = (uint64_t)llround(bytes);
+    return NULL;
+}
+
+// Words with commas between them.
+static struct error *set_compare(struct oracle *oracle, const char *values, struct value value)
+{
+    bool chosen[3] = {false, false, false};
+    for (size_t at = 0; at < value.size;) {
+        struct value word = {.text = value.text + at};
+        while (at + word.size < value.size && word.text[word.size] != ',')
+            word.size++;
+        at += word.size + 1;
+        int index = 0;
+        TRY(value_choice(values, word, &index));
+        chosen[index] = true;
+    }
+    oracle->compare_stdout |= chosen[0];
+    oracle->compare_stderr |= chosen[1];
+    oracle->compare_files |= chosen[2];
+    return NULL;
+}
+
+static struct error *set_text(const struct schema_field *field, struct value value, char **text)
+{
+    int index;
+    if (field->values != NULL)
+        TRY(value_choice(field->values, value, &index));
+    return copy_text(value, text);
+}
+
+static struct error *set_count32(const struct schema_field *field, struct value value,
+                                 uint32_t *ret)
+{
+    uint64_t number = 0;
+    TRY(read_count(field, value, &number));
+    *ret = (uint32_t)number;
+    return NULL;
+}
+
+static struct error *set_sample(struct definition *definition, const struct schema_field *field,
+                                struct value value)
+{
+    TRY(read_count(field, value, &definition->selection.sample));
+    definition->selection.kind = SELECT_SAMPLE;
+    return NULL;
+}
+
+static struct error *set_enum(const struct schema_field *field, struct value value, void *at)
+{
+    int index;
+    TRY(value_choice(field->values, value, &index));
+    // All enums of the table start at 0 and have the values in order.
+    *(unsigned *)at = (unsigned)index;
+    return NULL;
+}
+
+struct error *value_set(struct definition *definition, const struct schema_field *field,
+                        struct value value)
+{
+    void *at = (char *)definition + field->offset;
+    switch (field->kind) {
+    case SCHEMA_TEXT:
+        return set_text(field, value, at);
+    case SCHEMA_PATH:
+        return set_path(value, at);
+    case SCHEMA_COMMAND:
+        return words_shell(at, value.text, value.size);
+    case SCHEMA_ENVIRONMENT:
+        return words_set_variable(at, value.text, value.size);
+    case SCHEMA_PATTERNS:
+        return words_add(at, value.text, value.size);
+    case SCHEMA_FILTERS:
+        return set_filter(&definition->oracle, value);
+    case SCHEMA_COMPARE:
+        return set_compare(at, field->values, value);
+    case SCHEMA_SAMPLE:
+        return set_sample(definition, field, value);
+    case SCHEMA_CHOICE:
+        return set_enum(field, value, at);
+    case SCHEMA_BOOL:
+        return read_bool(field->values, value, at);
+    case SCHEMA_COUNT32:
+        return set_count32(field, value, at);
+    case SCHEMA_COUNT:
+        return read_count(field, value, at);
+    case SCHEMA_REAL:
+        return read_real(field, value, at);
+    case SCHEMA_NS:
+        return read_duration(field, value, at);
+    case SCHEMA_S: {
+        uint64_t ns = 0;
+        TRY(read_duration(field, value, &ns));
+        *(uint64_t *)at = (ns + 999999999u) / 1000000000u;
+        return NULL;
+    }
+    case SCHEMA_SIZE:
+        return read_size(value, at);
+    case SCHEMA_INJECTOR:
+        break; // has a reader of its own
+    }
+    return error_new("cannot be set this way");
+}
+
+struct error *value_put_duration(struct buffer *text, uint64_t ns)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"s", 1000000000u}, {"ms", 1000000u}, {"us", 1000u}, {"ns", 1}};
+    size_t i = 0;
+    while (ns % units[i].ns != 0)
+        i++;
+    return buffer_printf(text, "%llu%s", (unsigned long long)(ns / units[i].ns), units[i].name);
+}
+
+struct error *value_put_size(struct buffer *text, uint64_t bytes)
+{
+    static const char units[] = "\0KMGT";
+    size_t i = 0;
+    while (bytes != 0 && bytes % 1024 == 0 && i < 4) {
+        bytes /= 1024;
+        i++;
+    }
+    return buffer_printf(text, "%llu%.1s", (unsigned long long)bytes, units + i);
+}

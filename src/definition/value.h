@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Values of a definition's fields from text, one at a time. Errors say what is wrong with the value
+// and leave it to the caller to say where it stands.
+#ifndef ORDEAL_DEFINITION_VALUE_H
+#define ORDEAL_DEFINITION_VALUE_H
+
+#include "definition/schema.h"
+
+// A value as written; `directory` is what relative paths count from (NULL: the current one).
+struct value {
+    const char *text;
+    size_t size;
+    const char *directory;
+};
+struct value value_of(const char *text);
+
+// Sets what one text can say. Lists (patterns, filters, environment) get one more entry; a command
+// becomes one for the shell.
+struct error *value_set(struct definition *definition, const struct schema_field *field,
+                        struct value value);
+
+// The index of a value in "a|b|c".
+struct error *value_choice(const char *values, struct value value, int *ret_index);
+
+// Words are copied, and end with a NULL beyond count.
+struct error *words_add(definition_words *words, const char *text, size_t size);
+void words_clear(definition_words *words);
+void words_deinit(definition_words *words);
+struct error *words_shell(definition_words *words, const char *text, size_t size);
+// "NAME=VALUE", in place of another one of that name.
+struct error *words_set_variable(definition_words *words, const char *text, size_t size);
+
+void filters_clear(struct oracle *oracle);
+struct error *filters_add(struct oracle *oracle, struct value match, struct value with);
+
+// For the writer: exactly what value_set() reads.
+struct error *value_put_duration(struct buffer *text, uint64_t ns);
+struct error *value_put_size(struct buffer *text, uint64_t bytes);
+
+#endif

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A definition as YAML, complete: what definition_parse() reads over any other comes out the same.
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "definition/value.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_printable(uint32_t character)
+{
+    return !utf8_is_control(character) && character != 0x2028 && character != 0x2029 &&
+           character != 0xfeff && (character & 0xfffe) != 0xfffe;
+}
+
+static struct error *put_character(struct buffer *text, const char *bytes, unsigned size,
+                                   uint32_t character)
+{
+    if (character == '"' || character == '\\')
+        return buffer_printf(text, "\\%c", (int)character);
+    if (character == '\n')
+        return buffer_append(text, "\\n", 2);
+    if (is_printable(character))
+        return buffer_append(text, bytes, size);
+    return buffer_printf(text, "\\U%08x", character);
+}
+
+static bool is_plain(const char *value)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    // Nothing another reader of YAML could take for something else than a text.
+    static const char words[] = "true|false|yes|no|on|off|null|y|n|True|False|Yes|No|On|Off|Null|Y|"
+                                "N|TRUE|FALSE|YES|NO|ON|OFF|NULL";
+    size_t size = strlen(value);
+    return size != 0 && (strchr(letters, value[0]) != NULL || value[0] == '/') &&
+           strspn(value + 1,
+                  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-") ==
+               size - 1 &&
+           schema_choice(words, value, size) < 0;
+}
+
+static struct error *put_text(struct buffer *text, const char *value)
+{
+    if (is_plain(value))
+        return buffer_append(text, value, strlen(value));
+    TRY(buffer_append(text, "\"", 1));
+    const unsigned char *at = (const unsigned char *)value;
+    for (size_t left = strlen(value); left != 0;) {
+        uint32_t character;
+        unsigned size = utf8_decode(at, left, &character);
+        // The last 256 characters stand for bytes that are no UTF-8; so these are such bytes.
+        if (size != 0 && character >= 0x10ff00)
+            size = 0;
+        if (size == 0)
+            TRY(buffer_printf(text, "\\U0010FF%02X", at[0]));
+        else
+            TRY(put_character(text, (const char *)at, size, character));
+        at += size != 0 ? size : 1;
+        left -= size != 0 ? size : 1;
+    }
+    return buffer_append(text, "\"", 1);
+}
+
+static struct error *put_words(struct buffer *text, const definition_words *words)
+{
+    TRY(buffer_append(text, "[", 1));
+    for (size_t i = 0; i < words->count; i++) {
+        TRY(buffer_append(text, ", ", i == 0 ? 0 : 2));
+        TRY(put_text(text, words->items[i]));
+    }
+    return buffer_append(text, "]", 1);
+}
+
+static struct error *put_filters(struct buffer *text, const struct oracle *oracle)
+{
+    TRY(buffer_append(text, "[", 1));
+    for (size_t i = 0; i < oracle->filters.count; i++) {
+        TRY(buffer_printf(text, "%s{match: ", i == 0 ? "" : ", "));
+        TRY(put_text(text, oracle->filters.items[i].pattern));
+        TRY(buffer_printf(text, ", with: "));
+        TRY(put_text(text, oracle->filters.items[i].replacement));
+        TRY(buffer_append(text, "}", 1));
+    }
+    return buffer_append(text, "]", 1);
+}
+
+static struct error *put_compare(struct buffer *text, const struct oracle *oracle)
+{
+    return buffer_printf(
+        text, "[%s%s%s%s%s]", oracle->compare_stdout ? "stdout" : "",
+        oracle->compare_stdout && oracle->compare_stderr ? ", " : "",
+        oracle->compare_stderr ? "stderr" : "",
+        (oracle->compare_stdout || oracle->compare_stderr) && oracle->compare_files ? ", " : "",
+        oracle->compare_files ? "files" : "");
+}
+
+static struct error *put_injector(struct buffer *text, const struct definition *definition)
+{
+    TRY(buffer_printf(text, "\n  "));
+    TRY(put_text(text, definition->injector));
+    TRY(buffer_append(text, ":", 1));
+    for (size_t i = 0; i < definition->parameters.count; i++) {
+        const struct definition_parameter *parameter = &definition->parameters.items[i];
+        if (parameter->values.count == 0)
+            continue;
+        TRY(buffer_printf(text, "\n    "));
+        TRY(put_text(text, parameter->name));
+        TRY(buffer_append(text, ": ", 2));
+        TRY(put_words(text, &parameter->values));
+    }
+    return NULL;
+}
+
+static struct error *put_choice(struct buffer *text, const char *values, int index)
+{
+    size_t size;
+    const char *word = schema_choice_word(values, index, &size);
+    return buffer_append(text, word, size);
+}
+
+static struct error *put_value(struct buffer *text, const struct definition *definition,
+                               const struct schema_field *field)
+{
+    const void *at = (const char *)definition + field->offset;
+    switch (field->kind) {
+    case SCHEMA_TEXT:
+    case SCHEMA_PATH:
+        return put_text(text, *(char *const *)at);
+    case SCHEMA_COMMAND:
+    case SCHEMA_ENVIRONMENT:
+    case SCHEMA_PATTERNS:
+        return put_words(text, at);
+    case SCHEMA_FILTERS:
+        return put_filters(text, &definition->oracle);
+    case SCHEMA_INJECTOR:
+        return put_injector(text, definition);
+    case SCHEMA_COMPARE:
+        return put_compare(text, at);
+    case SCHEMA_CHOICE:
+        return put_choice(text, field->values, *(const int *)at);
+    case SCHEMA_BOOL:
+        return put_choice(text, field->values, *(const bool *)at);
+    case SCHEMA_COUNT32:
+        return buffer_printf(text, "%u", *(const uint32_t *)at);
+    case SCHEMA_SAMPLE:
+    case SCHEMA_COUNT:
+        return buffer_printf(text, "%llu", (unsigned long long)*(const uint64_t *)at);
+    case SCHEMA_REAL:
+        return buffer_printf(text, "%.17g", *(const double *)at);
+    case SCHEMA_NS:
+        return value_put_duration(text, *(const uint64_t *)at);
+    case SCHEMA_S:
+        return buffer_printf(text, "%llus", (unsigned long long)*(const uint64_t *)at);
+    case SCHEMA_SIZE:
+        return value_put_size(text, *(const uint64_t *)at);
+    }
+    return NULL;
+}
+
+// What has no value has no key: it is absent by default.
+static bool is_absent(const struct definition *definition, const struct schema_field *field)
+{
+    const void *at = (const char *)definition + field->offset;
+    if (strncmp(field->key, "server.", strlen("server.")) == 0 && !definition_is_server(definition))
+        return true;
+    switch (field->kind) {
+    case SCHEMA_TEXT:
+    case SCHEMA_PATH:
+    case SCHEMA_INJECTOR:
+        return *(char *const *)at == NULL;
+    case SCHEMA_SAMPLE:
+        return definition->selection.sample == 0;
+    default:
+        return false;
+    }
+}
+
+// The part of a key after the sections that are open already; opens the others.
+static struct error *put_key(struct buffer *text, const char *key, const char *before)
+{
+    size_t common = 0;
+    for (size_t i = 0; key[i] == before[i] && key[i] != '\0'; i++)
+        if (key[i] == '.')
+            common = i + 1;
+    unsigned depth = 0;
+    for (size_t i = 0; i < common; i++)
+        depth += key[i] == '.';
+    for (const char *at = key + common;; depth++) {
+        size_t size = strcspn(at, ".");
+        TRY(buffer_printf(text, "%*s%.*s:", (int)depth * 2, "", (int)size, at));
+        if (at[size] == '\0')
+            return NULL;
+        TRY(buffer_append(text, "\n", 1));
+        at += size + 1;
+    }
+}
+
+static bool has(char *const *variables, size_t count, const char *wanted, size_t size)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(variables[i], wanted, size) == 0)
+            return true;
+    return false;
+}
+
+static size_t own_count(void)
+{
+    size_t count = 0;
+    while (environ != NULL && environ[count] != NULL)
+        count++;
+    return count;
+}
+
+// Whether all of this process's own variables are there, if with other values: then the rest can be
+// said as an addition.
+static bool is_addition(const definition_words *environment)
+{
+    for (size_t i = 0; i < own_count(); i++)
+        if (!has(environment->items, environment->count, environ[i], strcspn(environ[i], "=") + 1))
+            return false;
+    return true;
+}
+
+static struct error *put_added(struct buffer *text, const definition_words *environment)
+{
+    const char *comma = "";
+    TRY(buffer_append(text, "{", 1));
+    for (size_t i = 0; i < environment->count; i++) {
+        const char *variable = environment->items[i];
+        size_t size = strcspn(variable, "=");
+        if (variable[size] == '\0' || has(environ, own_count(), variable, strlen(variable) + 1))
+            continue;
+        _cleanup_free_ char *name = strndup(variable, size);
+        if (name == NULL)
+            return error_no_memory();
+        TRY(buffer_append(text, comma, strlen(comma)));
+        TRY(put_text(text, name));
+        TRY(buffer_append(text, ": ", 2));
+        TRY(put_text(text, variable + size + 1));
+        comma = ", ";
+    }
+    return buffer_append(text, "}", 1);
+}
+
+static struct error *write_all(const struct definition *definition, bool brief, struct buffer *text)
+{
+    const char *before = "";
+    brief = brief && is_addition(&definition->environment);
+    for (const struct schema_field *field = schema_fields; field->key != NULL; field++) {
+        if (is_absent(definition, field))
+            continue;
+        TRY(put_key(text, field->key, before));
+        TRY(buffer_append(text, " ", field->kind == SCHEMA_INJECTOR ? 0 : 1));
+        if (brief && field->kind == SCHEMA_ENVIRONMENT)
+            TRY(put_added(text, &definition->environment));
+        else
+            TRY(put_value(text, definition, field));
+        TRY(buffer_append(text, "\n", 1));
+        before = field->key;
+    }
+    return NULL;
+}
+
+struct error *definition_write(const struct definition *definition, struct buffer *text)
+{
+    return write_all(definition, false, text);
+}
+
+struct error *definition_write_brief(const struct definition *definition, struct buffer *text)
+{
+    return write_all(definition, true, text);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See fork-batch.h.
+#include "engine/fork-batch.h"
+
+#include "base/cleanup.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECKED_OF 10 // one trial of so many
+
+enum fate { WAITING, FORKED, REFUSED };
+
+struct batch_run {
+    const struct fork_batch *batch;
+    struct pool_result *results;
+    enum fate *fates;
+    size_t *indexes; // of the jobs in this life
+    struct error *error;
+    size_t met; // in this life
+};
+
+bool fork_batch_checks(uint64_t seed)
+{
+    return seed % CHECKED_OF == 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+// Times and addresses may differ, and the end of stderr is only for people.
+bool fork_batch_agrees(const struct pool_result *forked, const struct pool_result *full)
+{
+    return forked->judgement.verdict == full->judgement.verdict && forked->end == full->end &&
+           forked->status == full->status && forked->changed == full->changed &&
+           (forked->observation.activations != 0) == (full->observation.activations != 0) &&
+           same_text(forked->observation.crash_key, full->observation.crash_key) &&
+           same_text(forked->judgement.cause, full->judgement.cause);
+}
+
+static bool is_stopped(const struct batch_run *run)
+{
+    return run->batch->stopped(run->batch->data);
+}
+
+static bool ended(void *data, size_t index, struct outcome_run *outcome)
+{
+    struct batch_run *run = data;
+    size_t job = run->indexes[index];
+    struct pool_result result = {0};
+    struct error *error = run->batch->judge(run->batch->data, outcome, &result);
+    if (error != NULL) {
+        pool_result_deinit(&result);
+        run->error = error;
+        return false;
+    }
+    result.way = WAY_FORKED;
+    run->results[job] = result;
+    run->fates[job] = FORKED;
+    run->met++;
+    return !is_stopped(run);
+}
+
+static void refused(void *data, size_t index)
+{
+    struct batch_run *run = data;
+    run->fates[run->indexes[index]] = REFUSED;
+    run->met++;
+}
+
+// The workload itself must do what it does without faults, or what its children did means nothing.
+// One that was ended by us, or by the filter, has not come to that.
+static struct error *is_sound(const struct batch_run *run, const struct outcome_run *outcome,
+                              bool *ret_sound)
+{
+    const struct sandbox_result *workload = &outcome->workload;
+    *ret_sound = true;
+    if (is_stopped(run) || (workload->end == SANDBOX_SIGNAL && workload->status == SIGSYS))
+        return NULL;
+    struct difference difference = {0};
+    TRY(reference_compare(run->batch->reference, outcome, &difference));
+    *ret_sound = workload->end == SANDBOX_EXIT && !difference.status && !difference.out &&
+                 !difference.files && !difference.left;
+    difference_deinit(&difference);
+    return NULL;
+}
+
+static void forget_forks(struct batch_run *run)
+{
+    for (size_t i = 0; i < run->batch->count; i++) {
+        if (run->fates[i] != FORKED)
+            continue;
+        pool_result_deinit(&run->results[i]);
+        run->fates[i] = REFUSED;
+    }
+}
+
+// One run of the workload for all that wait. *ret_more: another one is worth it.
+static struct error *live_once(struct batch_run *run, struct fork_shot *shots, bool *ret_more)
+{
+    const struct fork_batch *batch = run->batch;
+    size_t count = 0;
+    for (size_t i = 0; i < batch->count; i++)
+        if (run->fates[i] == WAITING) {
+            shots[count] = (struct fork_shot){batch->jobs[i].spec, batch->jobs[i].seed};
+            run->indexes[count++] = i;
+        }
+    *ret_more = false;
+    if (count < FORK_BATCH_LEAST)
+        return NULL;
+    run->met = 0;
+    const struct shooting_branches branches = {
+        .shots = shots, .count = count, .ended = ended, .refused = refused, .data = run};
+    _cleanup_(outcome_run_deinit) struct outcome_run outcome = {0};
+    enum wire_fork_refusal refusal;
+    TRY(shooting_branch(batch->shooting, &branches, reference_timeout_ns(batch->reference),
+                        &outcome, &refusal));
+    if (run->error != NULL)
+        return TAKE(run->error);
+    bool sound;
+    TRY(is_sound(run, &outcome, &sound));
+    if (!sound)
+        forget_forks(run);
+    *ret_more = sound && run->met > 0 && outcome.workload.end == SANDBOX_SIGNAL &&
+                outcome.workload.status == SIGSYS && !is_stopped(run);
+    for (size_t i = 0; i < batch->count && refusal != WIRE_FORK_WILLING; i++)
+        if (run->fates[i] != FORKED)
+            run->results[i].refusal = refusal;
+    return NULL;
+}
+
+// Runs the checked ones in full, too.
+static struct error *check(struct batch_run *run, bool *ret_trusted)
+{
+    const struct fork_batch *batch = run->batch;
+    bool pending = batch->first;
+    *ret_trusted = true;
+    for (size_t i = 0; i < batch->count && !is_stopped(run); i++) {
+        if (run->fates[i] != FORKED || (!pending && !fork_batch_checks(batch->jobs[i].seed)))
+            continue;
+        pending = false;
+        struct pool_result full = {0};
+        TRY(batch->shoot(batch->data, &batch->jobs[i], &full));
+        bool agrees = fork_batch_agrees(&run->results[i], &full);
+        run->results[i].way = WAY_CHECKED;
+        if (!agrees) {
+            pool_result_deinit(&run->results[i]);
+            run->results[i] = full;
+            run->results[i].way = WAY_DISPUTED;
+            run->fates[i] = WAITING; // it is complete, and not forked
+            *ret_trusted = false;
+        } else {
+            pool_result_deinit(&full);
+        }
+    }
+    return NULL;
+}
+
+// What was not forked, in full, as long as that is wanted.
+static struct error *run_rest(const struct batch_run *run)
+{
+    const struct fork_batch *batch = run->batch;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct pool_result *result = &run->results[i];
+        if (run->fates[i] == FORKED || result->way == WAY_DISPUTED)
+            continue;
+        enum wire_fork_refusal refusal = result->refusal;
+        *result = (struct pool_result){.way = WAY_NOT_RUN};
+        if (is_stopped(run))
+            continue;
+        TRY(batch->shoot(batch->data, &batch->jobs[i], result));
+        result->way = WAY_REFUSED;
+        result->refusal = refusal;
+    }
+    return NULL;
+}
+
+struct error *fork_batch_run(const struct fork_batch *batch, struct pool_result *results,
+                             bool *ret_trusted)
+{
+    _cleanup_free_ enum fate *fates = calloc(batch->count + 1, sizeof *fates);
+    _cleanup_free_ size_t *indexes = calloc(batch->count + 1, sizeof *indexes);
+    _cleanup_free_ struct fork_shot *shots = calloc(batch->count + 1, sizeof *shots);
+    if (fates == NULL || indexes == NULL || shots == NULL)
+        return error_no_memory();
+    struct batch_run run = {.batch = batch, .results = results, .fates = fates, .indexes = indexes};
+    for (bool more = true; more;)
+        TRY(live_once(&run, shots, &more));
+    TRY(check(&run, ret_trusted));
+    if (!*ret_trusted)
+        forget_forks(&run);
+    return run_rest(&run);
+}

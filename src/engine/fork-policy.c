@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See fork-policy.h.
+#include "engine/fork-policy.h"
+
+#include "engine/fork-batch.h"
+#include "injector/parameters.h"
+
+#include <string.h>
+
+#define SHORT_S     1.0 // a workload that takes longer than this gains little
+#define LEAST_LOT   16  // every lot costs a life of a sandbox and the workload up to its forks
+#define LOT_S       2.0 // what a lot of trials may take altogether
+#define FIRST_LOOK  16  // tries before the gain is looked at
+#define SURE_LOOK   4   // the same where it is for what the workload is, not for what a fault did
+#define LEAST_SHARE 3   // one of so many must have been a gain
+
+const char *fork_policy_refusal(enum wire_fork_refusal refusal)
+{
+    static const char *const reasons[WIRE_FORK_REFUSALS] = {
+        [WIRE_FORK_WILLING] = "does more than read files and write to its standard output",
+        [WIRE_FORK_THREADS] = "has several threads",
+        [WIRE_FORK_PROCESSES] = "has other processes",
+        [WIRE_FORK_STREAMS] = "has its standard output somewhere else",
+        [WIRE_FORK_DESCRIPTORS] = "has pipes, sockets, or files for reading and writing open",
+        [WIRE_FORK_MEMORY] = "shares memory",
+        [WIRE_FORK_TIMERS] = "has timers",
+        [WIRE_FORK_SIGNALS] = "has pending signals",
+        [WIRE_FORK_FILTER] = "cannot have its system calls filtered here",
+        [WIRE_FORK_FAILED] = "cannot be forked",
+    };
+    return reasons[refusal < WIRE_FORK_REFUSALS ? refusal : WIRE_FORK_FAILED];
+}
+
+static const char *obstacle(const struct definition *definition, const struct injector *injector)
+{
+    if (definition->forks == FORKS_NEVER)
+        return "that was asked for";
+    if (injector->forks == NULL)
+        return "the injector cannot do that";
+    if (definition->setup.count + definition->pretest.count + definition->posttest.count +
+            definition->teardown.count + definition->oracle.command.count !=
+        0)
+        return "there are other commands in every trial than the workload";
+    if (definition_is_server(definition))
+        return "the workload is a server";
+    // A child shares no memory, and so has nowhere to note what it reached.
+    if (strcmp(parameters_value(definition, "coverage", "none"), "none") != 0)
+        return "coverage is measured";
+    return NULL;
+}
+
+struct fork_policy fork_policy(const struct definition *definition, const struct injector *injector,
+                               const struct reference *reference)
+{
+    double seconds = reference_seconds(reference)->mean;
+    struct fork_policy policy = {.wanted = definition->forks == FORKS_ALWAYS};
+    policy.why = obstacle(definition, injector);
+    if (policy.why == NULL && !policy.wanted && definition->until_interval > 0)
+        policy.why = "the campaign is to end with the trial that narrows the interval enough";
+    if (policy.why == NULL && !policy.wanted && seconds > SHORT_S)
+        policy.why = "the workload takes long";
+    policy.on = policy.why == NULL;
+    double most = seconds > 0 ? LOT_S / seconds : FORK_BATCH_MOST;
+    policy.most = most >= FORK_BATCH_MOST    ? FORK_BATCH_MOST
+                  : most <= FORK_BATCH_LEAST ? FORK_BATCH_LEAST
+                                             : (size_t)most;
+    return policy;
+}
+
+// Towards the end, lots get smaller, so that no slot has much when the others have nothing: the
+// smaller, the longer a trial may take.
+size_t fork_policy_lot(const struct fork_policy *policy, uint64_t left, unsigned slots)
+{
+    if (!policy->on)
+        return 1;
+    size_t least = policy->most / 8;
+    if (least > LEAST_LOT)
+        least = LEAST_LOT;
+    if (least < FORK_BATCH_LEAST)
+        least = FORK_BATCH_LEAST;
+    uint64_t share = left > UINT64_MAX / 2 ? policy->most : 2 * left / (3ull * slots) + 1;
+    if (left == 0 || share >= policy->most)
+        return policy->most;
+    return share > least ? (size_t)share : least;
+}
+
+bool fork_policy_note(struct fork_policy *policy, const struct pool_result *result)
+{
+    bool forked = result->way == WAY_FORKED || result->way == WAY_CHECKED;
+    policy->tried += forked || result->way == WAY_REFUSED;
+    policy->in_vain += result->way == WAY_REFUSED;
+    policy->disputed += result->way == WAY_DISPUTED;
+    uint64_t look = result->refusal == WIRE_FORK_WILLING ? FIRST_LOOK : SURE_LOOK;
+    if (!policy->on)
+        return false;
+    if (result->way == WAY_DISPUTED) {
+        policy->why = "a trial told something else than its run in full";
+        policy->on = false;
+    } else if (!policy->wanted && result->way == WAY_REFUSED && policy->tried >= look &&
+               (policy->tried - policy->in_vain) * LEAST_SHARE < policy->tried) {
+        policy->why = fork_policy_refusal(result->refusal);
+        policy->on = false;
+    }
+    return !policy->on;
+}

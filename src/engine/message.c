@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Messages between controller and slots: numbers as they are in memory (both are the same program),
+// texts with their size, a missing text as the size UINT32_MAX.
+#include "engine/message.h"
+
+#include "base/cleanup.h"
+#include "base/cursor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_TEXT    UINT32_MAX
+#define INJECTIONS 100                // of one result, at most
+#define ENOUGH     (MESSAGE_SIZE / 2) // stacks of C++ have long names: no more injections after this
+
+enum message_kind { MESSAGE_JOB = 1, MESSAGE_RESULT, MESSAGE_REFUSAL };
+
+static struct error *put_u32(struct buffer *out, uint32_t value)
+{
+    return buffer_append(out, &value, sizeof value);
+}
+static struct error *put_u64(struct buffer *out, uint64_t value)
+{
+    return buffer_append(out, &value, sizeof value);
+}
+static struct error *put_double(struct buffer *out, double value)
+{
+    return buffer_append(out, &value, sizeof value);
+}
+static struct error *put_text(struct buffer *out, const char *text)
+{
+    if (text == NULL)
+        return put_u32(out, NO_TEXT);
+    size_t size = strlen(text);
+    TRY(put_u32(out, (uint32_t)size));
+    return buffer_append(out, text, size);
+}
+
+// The size is known when the message is complete.
+static struct error *begin(struct buffer *out, enum message_kind kind, size_t *ret_start)
+{
+    *ret_start = out->size;
+    TRY(put_u32(out, 0));
+    return put_u32(out, kind);
+}
+static struct error *end(struct buffer *out, size_t start)
+{
+    size_t size = out->size - start;
+    if (size > MESSAGE_SIZE)
+        return error_new("a message of %zu bytes is too large", size);
+    uint32_t number = (uint32_t)size;
+    memcpy(out->data + start, &number, sizeof number);
+    return NULL;
+}
+
+struct error *message_put_job(struct buffer *out, const struct pool_job *job, uint32_t more)
+{
+    size_t start;
+    TRY(begin(out, MESSAGE_JOB, &start));
+    TRY(put_u64(out, (uint64_t)job->candidate));
+    TRY(put_u64(out, job->seed));
+    TRY(put_u64(out, job->tag));
+    TRY(put_text(out, job->spec));
+    TRY(put_u32(out, more));
+    return end(out, start);
+}
+
+static struct error *put_injection(struct buffer *out, const struct injection *injection)
+{
+    const char *const texts[] = {injection->fault, injection->function, injection->module,
+                                 injection->file,  injection->symbol,   injection->program,
+                                 injection->stack};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        TRY(put_text(out, texts[i]));
+    TRY(put_u64(out, injection->offset));
+    TRY(put_u64(out, injection->occurrence));
+    TRY(put_u32(out, injection->line));
+    TRY(put_u32(out, injection->rule));
+    TRY(put_u32(out, injection->process));
+    TRY(put_u32(out, injection->thread));
+    return put_double(out, injection->seconds);
+}
+
+static struct error *put_observation(struct buffer *out, const struct observation *observation)
+{
+    TRY(put_u64(out, observation->activations));
+    TRY(put_u64(out, observation->plan_hash));
+    TRY(put_u32(out, observation->crash_in_command));
+    TRY(put_text(out, observation->crash));
+    TRY(put_text(out, observation->crash_stack));
+    TRY(put_text(out, observation->crash_key));
+    TRY(put_text(out, observation->note));
+    size_t most = observation->injections.count, place = out->size;
+    uint32_t count = 0; // known in the end
+    TRY(put_u32(out, count));
+    while (count < most && count < INJECTIONS && out->size < ENOUGH)
+        TRY(put_injection(out, &observation->injections.items[count++]));
+    memcpy(out->data + place, &count, sizeof count);
+    return NULL;
+}
+
+struct error *message_put_result(struct buffer *out, const struct pool_result *result)
+{
+    size_t start;
+    TRY(begin(out, MESSAGE_RESULT, &start));
+    TRY(put_u64(out, (uint64_t)result->job.candidate));
+    TRY(put_u64(out, result->job.seed));
+    TRY(put_u64(out, result->job.tag));
+    TRY(put_u32(out, result->judgement.verdict));
+    TRY(put_text(out, result->judgement.reason));
+    TRY(put_text(out, result->judgement.cause));
+    TRY(put_u32(out, result->judgement.symptom));
+    TRY(put_text(out, result->judgement.about));
+    TRY(put_u32(out, result->end));
+    TRY(put_u32(out, (uint32_t)result->status));
+    TRY(put_u32(out, result->changed));
+    TRY(put_double(out, result->seconds));
+    TRY(put_text(out, result->stack));
+    TRY(put_text(out, result->output));
+    TRY(put_u32(out, result->way));
+    TRY(put_u32(out, result->refusal));
+    TRY(put_observation(out, &result->observation));
+    return end(out, start);
+}
+
+struct error *message_put_refusal(struct buffer *out, const char *why)
+{
+    size_t start;
+    TRY(begin(out, MESSAGE_REFUSAL, &start));
+    TRY(put_text(out, why));
+    return end(out, start);
+}
+
+struct error *message_size(const void *bytes, size_t size, size_t *ret_size)
+{
+    uint32_t number;
+    *ret_size = 0;
+    if (size < sizeof number)
+        return NULL;
+    memcpy(&number, bytes, sizeof number);
+    if (number < 2 * sizeof number || number > MESSAGE_SIZE)
+        return error_new("it said something that is not a message");
+    *ret_size = number;
+    return NULL;
+}
+
+static double get_double(struct cursor *cursor)
+{
+    double value;
+    cursor_copy(cursor, &value, sizeof value);
+    return value;
+}
+
+// Out of memory counts as a message that cannot be read: the caller gets one kind of failure.
+static char *get_text(struct cursor *cursor)
+{
+    uint32_t size = cursor_u32(cursor);
+    if (cursor->failed || size == NO_TEXT)
+        return NULL;
+    const char *bytes = cursor_bytes(cursor, size);
+    char *text = bytes != NULL ? strndup(bytes, size) : NULL;
+    if (text == NULL)
+        cursor->failed = true;
+    return text;
+}
+
+static void skip_head(struct cursor *cursor, enum message_kind *ret_kind)
+{
+    cursor_u32(cursor);
+    *ret_kind = cursor_u32(cursor);
+}
+
+static struct error *damaged(void)
+{
+    return error_new("it sent a damaged message");
+}
+
+struct error *message_get_job(const void *bytes, size_t size, struct message_job *ret_job)
+{
+    struct cursor cursor = {.data = bytes, .size = size};
+    enum message_kind kind;
+    struct message_job job = {0};
+    skip_head(&cursor, &kind);
+    job.candidate = (int64_t)cursor_u64(&cursor);
+    job.seed = cursor_u64(&cursor);
+    job.tag = cursor_u64(&cursor);
+    job.spec = get_text(&cursor);
+    job.more = cursor_u32(&cursor);
+    if (cursor.failed || kind != MESSAGE_JOB) {
+        message_job_deinit(&job);
+        return damaged();
+    }
+    *ret_job = job;
+    return NULL;
+}
+
+void message_job_deinit(struct message_job *job)
+{
+    free(job->spec);
+    job->spec = NULL;
+}
+
+static void get_injection(struct cursor *cursor, struct injection *injection)
+{
+    char **const texts[] = {&injection->fault, &injection->function, &injection->module,
+                            &injection->file,  &injection->symbol,   &injection->program,
+                            &injection->stack};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = get_text(cursor);
+    injection->offset = cursor_u64(cursor);
+    injection->occurrence = cursor_u64(cursor);
+    injection->line = cursor_u32(cursor);
+    injection->rule = cursor_u32(cursor);
+    injection->process = cursor_u32(cursor);
+    injection->thread = cursor_u32(cursor);
+    injection->seconds = get_double(cursor);
+}
+
+static void get_observation(struct cursor *cursor, struct observation *observation)
+{
+    observation->activations = cursor_u64(cursor);
+    observation->plan_hash = cursor_u64(cursor);
+    observation->crash_in_command = cursor_u32(cursor) != 0;
+    observation->crash = get_text(cursor);
+    observation->crash_stack = get_text(cursor);
+    observation->crash_key = get_text(cursor);
+    observation->note = get_text(cursor);
+    uint32_t count = cursor_u32(cursor);
+    if (count > INJECTIONS)
+        cursor->failed = true;
+    for (uint32_t i = 0; i < count && !cursor->failed; i++) {
+        struct injection *injection = ARRAY_ADD(&observation->injections);
+        if (injection == NULL)
+            cursor->failed = true;
+        else
+            get_injection(cursor, injection);
+    }
+}
+
+static struct error *get_refusal(struct cursor *cursor)
+{
+    _cleanup_free_ char *why = get_text(cursor);
+    return error_new("%s", why != NULL ? why : "no reason was given");
+}
+
+struct error *message_get_result(const void *bytes, size_t size, struct pool_result *ret_result,
+                                 bool *ret_refused)
+{
+    struct cursor cursor = {.data = bytes, .size = size};
+    enum message_kind kind;
+    skip_head(&cursor, &kind);
+    *ret_refused = kind == MESSAGE_REFUSAL;
+    if (*ret_refused)
+        return get_refusal(&cursor);
+    struct pool_result result = {0};
+    result.job.candidate = (int64_t)cursor_u64(&cursor);
+    result.job.seed = cursor_u64(&cursor);
+    result.job.tag = cursor_u64(&cursor);
+    uint32_t verdict = cursor_u32(&cursor);
+    result.judgement.reason = get_text(&cursor);
+    result.judgement.cause = get_text(&cursor);
+    uint32_t symptom = cursor_u32(&cursor);
+    result.judgement.about = get_text(&cursor);
+    uint32_t ending = cursor_u32(&cursor);
+    result.status = (int)cursor_u32(&cursor);
+    result.changed = cursor_u32(&cursor) != 0;
+    result.seconds = get_double(&cursor);
+    result.stack = get_text(&cursor);
+    result.output = get_text(&cursor);
+    uint32_t way = cursor_u32(&cursor), refusal = cursor_u32(&cursor);
+    get_observation(&cursor, &result.observation);
+    if (cursor.failed || cursor.at != cursor.size || kind != MESSAGE_RESULT ||
+        verdict >= VERDICTS || symptom >= SYMPTOMS || ending > SANDBOX_TIMEOUT || way >= WAYS ||
+        refusal >= WIRE_FORK_REFUSALS) {
+        pool_result_deinit(&result);
+        return damaged();
+    }
+    result.judgement.verdict = verdict;
+    result.judgement.symptom = symptom;
+    result.end = ending;
+    result.way = way;
+    result.refusal = refusal;
+    *ret_result = result;
+    return NULL;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What controller and job slots say to each other. A message is its size and so many bytes. A slot
+// led a hostile program, so what it says is read as foreign bytes.
+#ifndef ORDEAL_ENGINE_MESSAGE_H
+#define ORDEAL_ENGINE_MESSAGE_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "engine/pool.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MESSAGE_SIZE (16u << 20) // of the largest message that is believed
+
+struct message_job { // as a slot gets it
+    int64_t candidate;
+    uint64_t seed, tag;
+    char *spec; // NULL: jobs that were sent are not wanted any more, as far as they have not begun
+    uint32_t more; // jobs of the same lot that follow
+};
+void message_job_deinit(struct message_job *job);
+
+// Appends a whole message, with its size.
+struct error *message_put_job(struct buffer *out, const struct pool_job *job, uint32_t more);
+struct error *message_put_result(struct buffer *out, const struct pool_result *result);
+// The slot cannot work at all.
+struct error *message_put_refusal(struct buffer *out, const char *why);
+
+// The size of the message `bytes` begin with, the four bytes of the size included; 0 if they are
+// not there yet. An error if it cannot be true.
+struct error *message_size(const void *bytes, size_t size, size_t *ret_size);
+
+// `bytes` is one whole message.
+struct error *message_get_job(const void *bytes, size_t size, struct message_job *ret_job);
+// The slot's refusal is an error, too.
+struct error *message_get_result(const void *bytes, size_t size, struct pool_result *ret_result,
+                                 bool *ret_refused);
+
+#endif

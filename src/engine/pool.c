@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The controller's side of the job slots.
+#include "engine/pool.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/processes.h"
+#include "engine/message.h"
+#include "engine/slot.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+
+// Setup, pretest, posttest and oracle have their own times, of which only the user knows.
+#define PATIENCE_NS   (600 * 1000000000ull)
+#define FAREWELL_NS   3000000000ull
+#define ORPHANS_NS    200000 // between two looks
+#define LOT           16     // jobs at once that take another patience
+#define DEATHS_IN_ROW 20     // slots that die without a result in between before the pool gives up
+
+struct pool_slot {
+    pid_t pid; // 0: none
+    int socket;
+    ARRAY(struct pool_job) jobs; // that have no result yet; their spec is NULL
+    struct buffer ahead;         // the message with the job that waits behind the first, if any
+    bool lot;                    // the jobs came together
+    uint64_t deadline_ns;
+    struct buffer in;
+};
+
+struct pool {
+    struct slot_task task;
+    uint64_t patience_ns;
+    ARRAY(struct pool_result) lost; // results of slots that died with several jobs
+    unsigned count, busy, next;     // next: whose turn it is to be looked at first
+    unsigned deaths;
+    bool ahead; // slots may have a job that waits
+    struct buffer out;
+    struct pollfd *polled;
+    struct pool_slot slots[];
+};
+
+void pool_result_deinit(struct pool_result *result)
+{
+    judgement_deinit(&result->judgement);
+    observation_deinit(&result->observation);
+    free(result->stack);
+    free(result->output);
+    *result = (struct pool_result){0};
+}
+
+static struct error *slot_begin(struct pool *pool, struct pool_slot *slot)
+{
+    slot->in.size = 0;
+    return slot_start(&pool->task, &slot->pid, &slot->socket);
+}
+
+// Ends the process, if it has not ended by itself; *ret_status as of waitpid().
+static void slot_end(struct pool_slot *slot, int *ret_status)
+{
+    *ret_status = 0;
+    if (slot->pid == 0)
+        return;
+    kill(slot->pid, SIGKILL);
+    while (waitpid(slot->pid, ret_status, 0) < 0 && errno == EINTR)
+        ;
+    close(slot->socket);
+    slot->pid = 0;
+    slot->socket = -1;
+}
+
+struct error *pool_new(const struct definition *definition, const struct injector *injector,
+                       const void *leader, const struct reference *reference,
+                       const definition_words *switchable, unsigned jobs, struct pool **ret_pool)
+{
+    struct pool *pool = calloc(1, sizeof *pool + jobs * sizeof *pool->slots);
+    if (pool == NULL)
+        return error_no_memory();
+    pool->task = (struct slot_task){definition, injector, leader, reference, switchable};
+    pool->patience_ns = PATIENCE_NS;
+    pool->polled = calloc(jobs, sizeof *pool->polled);
+    struct error *error = pool->polled == NULL ? error_no_memory() : NULL;
+    while (error == NULL && pool->count < jobs) {
+        error = slot_begin(pool, &pool->slots[pool->count]);
+        if (error == NULL)
+            pool->count++;
+    }
+    if (error != NULL) {
+        pool_free(pool);
+        return error;
+    }
+    *ret_pool = pool;
+    return NULL;
+}
+
+// An idle slot that hears no more from us removes what its sandbox has made and ends.
+static void let_go(struct pool_slot *slot, uint64_t deadline_ns)
+{
+    struct pollfd polled = {.fd = slot->socket, .events = POLLIN};
+    for (;;) {
+        uint64_t now = clock_ns();
+        int left = now < deadline_ns ? (int)((deadline_ns - now) / 1000000) : 0;
+        int ready = poll(&polled, 1, left);
+        char byte;
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready <= 0 || recv(slot->socket, &byte, 1, MSG_DONTWAIT) <= 0)
+            return;
+    }
+}
+
+// Without a process tree of its own, what a killed slot ran is ours now. Whoever was our child
+// before is somebody else's business.
+static void end_orphans(const pid_list *before)
+{
+    uint64_t deadline = clock_ns() + FAREWELL_NS;
+    while (clock_ns() < deadline) {
+        size_t count = 0, refused = 0;
+        pid_list now = {0};
+        error_free(processes_signal(SIGKILL, before, &count, &refused));
+        error_free(processes_children(&now));
+        for (size_t i = 0; i < now.count; i++) {
+            bool known = false;
+            for (size_t j = 0; j < before->count; j++)
+                known |= before->items[j] == now.items[i];
+            if (!known)
+                waitpid(now.items[i], NULL, WNOHANG);
+        }
+        ARRAY_DEINIT(&now);
+        if (count == refused)
+            return; // nobody is left, or nobody who lets us
+        nanosleep(&(struct timespec){.tv_nsec = ORPHANS_NS}, NULL);
+    }
+}
+
+// Who is our child now, and all orphans below us from now on. Not knowing all, we end nobody.
+static struct error *adopt(int *ret_adopted, pid_list *ret_children)
+{
+    if (prctl(PR_GET_CHILD_SUBREAPER, ret_adopted) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+        return error_from_errno(errno, "cannot adopt processes");
+    return processes_children(ret_children);
+}
+
+void pool_free(struct pool *pool)
+{
+    if (pool == NULL)
+        return;
+    pid_list children = {0};
+    int adopted = 1;
+    struct error *error = pool->busy != 0 ? adopt(&adopted, &children) : NULL;
+    // All at once: each takes its targets with it, which takes a moment.
+    for (unsigned i = 0; i < pool->count; i++) {
+        if (pool->slots[i].pid != 0 && pool->slots[i].jobs.count != 0)
+            kill(pool->slots[i].pid, SIGKILL);
+        else if (pool->slots[i].pid != 0)
+            shutdown(pool->slots[i].socket, SHUT_WR);
+    }
+    uint64_t deadline = clock_ns() + FAREWELL_NS;
+    for (unsigned i = 0; i < pool->count; i++)
+        if (pool->slots[i].pid != 0 && pool->slots[i].jobs.count == 0)
+            let_go(&pool->slots[i], deadline);
+    for (unsigned i = 0; i < pool->count; i++) {
+        int status;
+        slot_end(&pool->slots[i], &status);
+        buffer_deinit(&pool->slots[i].in);
+        buffer_deinit(&pool->slots[i].ahead);
+        ARRAY_DEINIT(&pool->slots[i].jobs);
+    }
+    if (error == NULL && children.count != 0)
+        end_orphans(&children);
+    if (adopted == 0)
+        prctl(PR_SET_CHILD_SUBREAPER, 0);
+    error_free(error);
+    ARRAY_DEINIT(&children);
+    for (size_t i = 0; i < pool->lost.count; i++)
+        pool_result_deinit(&pool->lost.items[i]);
+    ARRAY_DEINIT(&pool->lost);
+    buffer_deinit(&pool->out);
+    free(pool->polled);
+    free(pool);
+}
+
+void pool_set_patience(struct pool *pool, uint64_t ns)
+{
+    pool->patience_ns = ns;
+}
+
+void pool_work_ahead(struct pool *pool)
+{
+    pool->ahead = true;
+}
+
+// Slots that have a lot take whatever they hear for the wish that they stop.
+static bool can_wait_behind(const struct pool *pool, const struct pool_slot *slot)
+{
+    return pool->ahead && slot->jobs.count == 1 && !slot->lot;
+}
+
+unsigned pool_room(const struct pool *pool)
+{
+    unsigned room = pool_idle(pool);
+    for (unsigned i = 0; i < pool->count; i++)
+        room += can_wait_behind(pool, &pool->slots[i]);
+    return room;
+}
+
+unsigned pool_idle(const struct pool *pool)
+{
+    return pool->count - pool->busy;
+}
+
+unsigned pool_busy(const struct pool *pool)
+{
+    return pool->busy + (unsigned)pool->lost.count;
+}
+
+// A slot that does not take a message so small is as good as dead; pool_wait() will find that out.
+static void send_job(struct pool_slot *slot, const struct buffer *message)
+{
+    for (size_t done = 0; done < message->size;) {
+        ssize_t sent = send(slot->socket, message->data + done, message->size - done, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0)
+            return;
+        done += (size_t)sent;
+    }
+}
+
+static struct error *add_jobs(struct pool *pool, struct pool_slot *slot,
+                              const struct pool_job *jobs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct pool_job *job = ARRAY_ADD(&slot->jobs);
+        if (job == NULL)
+            return error_no_memory();
+        *job = jobs[i];
+        job->spec = NULL;
+        TRY(message_put_job(&pool->out, &jobs[i], (uint32_t)(count - 1 - i)));
+    }
+    return NULL;
+}
+
+static struct pool_slot *choose_slot(struct pool *pool, size_t count)
+{
+    for (unsigned i = 0; i < pool->count; i++)
+        if (pool->slots[i].jobs.count == 0)
+            return &pool->slots[i];
+    for (unsigned i = 0; i < pool->count && count == 1; i++)
+        if (can_wait_behind(pool, &pool->slots[i]))
+            return &pool->slots[i];
+    return NULL;
+}
+
+struct error *pool_submit(struct pool *pool, const struct pool_job *jobs, size_t count)
+{
+    struct pool_slot *slot = choose_slot(pool, count);
+    if (slot == NULL)
+        return error_new("no job slot is idle");
+    size_t before = slot->jobs.count;
+    pool->out.size = 0;
+    struct error *error = add_jobs(pool, slot, jobs, count);
+    slot->ahead.size = 0;
+    if (error == NULL && before != 0)
+        error = buffer_append(&slot->ahead, pool->out.data, pool->out.size);
+    if (error != NULL) {
+        slot->jobs.count = before;
+        return error;
+    }
+    send_job(slot, &pool->out);
+    slot->lot = count > 1;
+    if (before != 0)
+        return NULL;
+    slot->deadline_ns = clock_ns() + pool->patience_ns * (1 + count / LOT);
+    pool->busy++;
+    return NULL;
+}
+
+struct error *pool_stop(struct pool *pool)
+{
+    pool->out.size = 0;
+    TRY(message_put_job(&pool->out, &(struct pool_job){0}, 0));
+    for (unsigned i = 0; i < pool->count; i++)
+        if (pool->slots[i].jobs.count > 1 && pool->slots[i].lot)
+            send_job(&pool->slots[i], &pool->out);
+    return NULL;
+}
+
+static struct error *tell_death(int status, const char *why, char **ret_reason)
+{
+    struct buffer text = {0};
+    struct error *error;
+    if (why != NULL)
+        error = buffer_printf(&text, "the process that led the trial was ended: %s", why);
+    else if (WIFSIGNALED(status))
+        error = buffer_printf(&text, "the process that led the trial was killed by signal %d (%s)",
+                              WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        error = buffer_printf(&text, "the process that led the trial ended with status %d",
+                              WEXITSTATUS(status));
+    if (error != NULL) {
+        buffer_deinit(&text);
+        return error;
+    }
+    *ret_reason = text.data;
+    return NULL;
+}
+
+static struct error *lose(struct pool *pool, const struct pool_job *job, const char *reason)
+{
+    struct pool_result *result = ARRAY_ADD(&pool->lost);
+    if (result == NULL)
+        return error_no_memory();
+    result->job = *job;
+    result->judgement.verdict = VERDICT_INVALID;
+    result->judgement.reason = strdup(reason);
+    return result->judgement.reason == NULL ? error_no_memory() : NULL;
+}
+
+// Ends a slot and starts another in its place. Its shots, if it had some, are lost; but one that
+// waited has not begun.
+static struct error *replace(struct pool *pool, struct pool_slot *slot, const char *why)
+{
+    int status;
+    slot_end(slot, &status);
+    _cleanup_free_ char *reason = NULL;
+    TRY(tell_death(status, why, &reason));
+    if (++pool->deaths > DEATHS_IN_ROW)
+        return error_new("%u job slots died one after the other; the last time, %s", pool->deaths,
+                         reason);
+    TRY(slot_begin(pool, slot));
+    if (slot->jobs.count == 0)
+        return NULL;
+    size_t kept = slot->ahead.size != 0, lost = slot->jobs.count - kept;
+    for (size_t i = 0; i < lost; i++)
+        TRY(lose(pool, &slot->jobs.items[i], reason));
+    slot->jobs.count = kept;
+    pool->busy -= kept == 0;
+    if (kept == 0)
+        return NULL;
+    slot->jobs.items[0] = slot->jobs.items[lost];
+    send_job(slot, &slot->ahead);
+    slot->ahead.size = 0;
+    slot->deadline_ns = clock_ns() + pool->patience_ns;
+    return NULL;
+}
+
+static struct error *replace_for(struct pool *pool, struct pool_slot *slot, struct error *error)
+{
+    struct error *second = replace(pool, slot, error_message(error));
+    error_free(error);
+    return second;
+}
+
+static struct pool_job *find_job(struct pool_slot *slot, uint64_t tag)
+{
+    for (size_t i = 0; i < slot->jobs.count; i++)
+        if (slot->jobs.items[i].tag == tag)
+            return &slot->jobs.items[i];
+    return NULL;
+}
+
+// One whole message is at the start of slot->in.
+static struct error *take_result(struct pool *pool, struct pool_slot *slot, size_t size,
+                                 bool *ret_got, struct pool_result *ret_result)
+{
+    bool refused;
+    struct error *error = message_get_result(slot->in.data, size, ret_result, &refused);
+    if (error != NULL && refused)
+        return error_prefix(error, "a job slot cannot work");
+    if (error != NULL)
+        return replace_for(pool, slot, error);
+    struct pool_job *job = find_job(slot, ret_result->job.tag);
+    if (job == NULL) {
+        pool_result_deinit(ret_result);
+        return replace_for(pool, slot, error_new("it answered what it was not asked"));
+    }
+    ret_result->job = *job; // ours is the one to believe
+    *job = slot->jobs.items[--slot->jobs.count];
+    pool->busy -= slot->jobs.count == 0;
+    if (slot->ahead.size != 0)
+        slot->deadline_ns = clock_ns() + pool->patience_ns;
+    slot->ahead.size = 0;
+    slot->in.size -= size;
+    memmove(slot->in.data, slot->in.data + size, slot->in.size);
+    pool->deaths = 0;
+    *ret_got = true;
+    return NULL;
+}
+
+// What a slot has said already, if it is a whole message.
+static struct error *digest(struct pool *pool, struct pool_slot *slot, bool *ret_got,
+                            struct pool_result *ret_result)
+{
+    size_t size;
+    struct error *error = message_size(slot->in.data, slot->in.size, &size);
+    if (error != NULL)
+        return replace_for(pool, slot, error);
+    if (size == 0 || slot->in.size < size)
+        return NULL;
+    return take_result(pool, slot, size, ret_got, ret_result);
+}
+
+static struct error *hear(struct pool *pool, struct pool_slot *slot, bool *ret_got,
+                          struct pool_result *ret_result)
+{
+    char bytes[16384];
+    ssize_t got = recv(slot->socket, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return NULL;
+    if (got <= 0)
+        return replace(pool, slot, NULL);
+    TRY(buffer_append(&slot->in, bytes, (size_t)got));
+    return digest(pool, slot, ret_got, ret_result);
+}
+
+// Without waiting: results that are here, of slots that died or that sent several.
+static struct error *take_waiting(struct pool *pool, bool *ret_got, struct pool_result *ret_result)
+{
+    for (unsigned i = 0; i < pool->count && !*ret_got; i++)
+        TRY(digest(pool, &pool->slots[i], ret_got, ret_result));
+    if (*ret_got || pool->lost.count == 0)
+        return NULL;
+    *ret_result = pool->lost.items[--pool->lost.count];
+    *ret_got = true;
+    return NULL;
+}
+
+// How long until the first slot counts as stuck, but at most `timeout_ms`.
+static int wait_time(const struct pool *pool, int timeout_ms)
+{
+    if (pool->busy == 0)
+        return timeout_ms;
+    uint64_t first = UINT64_MAX, now = clock_ns();
+    for (unsigned i = 0; i < pool->count; i++)
+        if (pool->slots[i].jobs.count != 0 && pool->slots[i].deadline_ns < first)
+            first = pool->slots[i].deadline_ns;
+    if (first <= now)
+        return 0;
+    uint64_t ms = (first - now) / 1000000 + 1;
+    return timeout_ms < 0 || ms < (uint64_t)timeout_ms ? (int)(ms > 60000 ? 60000 : ms)
+                                                       : timeout_ms;
+}
+
+static struct error *end_stuck(struct pool *pool)
+{
+    uint64_t now = clock_ns();
+    for (unsigned i = 0; i < pool->count; i++) {
+        struct pool_slot *slot = &pool->slots[i];
+        if (slot->jobs.count == 0 || slot->deadline_ns > now)
+            continue;
+        char why[64];
+        snprintf(why, sizeof why, "no answer after %.3g s", (double)pool->patience_ns / 1e9);
+        return replace(pool, slot, why);
+    }
+    return NULL;
+}
+
+struct error *pool_wait(struct pool *pool, int timeout_ms, bool *ret_got,
+                        struct pool_result *ret_result)
+{
+    *ret_got = false;
+    TRY(take_waiting(pool, ret_got, ret_result));
+    if (*ret_got)
+        return NULL;
+    for (unsigned i = 0; i < pool->count; i++)
+        pool->polled[i] = (struct pollfd){.fd = pool->slots[i].socket, .events = POLLIN};
+    int ready = poll(pool->polled, pool->count, wait_time(pool, timeout_ms));
+    if (ready < 0 && errno != EINTR)
+        return error_from_errno(errno, "cannot wait for job slots");
+    if (ready <= 0) {
+        TRY(end_stuck(pool));
+        return take_waiting(pool, ret_got, ret_result);
+    }
+    for (unsigned n = 0; n < pool->count && !*ret_got; n++) {
+        unsigned i = (pool->next + n) % pool->count;
+        if (pool->polled[i].revents == 0)
+            continue;
+        TRY(hear(pool, &pool->slots[i], ret_got, ret_result));
+        if (*ret_got)
+            pool->next = (i + 1) % pool->count;
+    }
+    return *ret_got ? NULL : take_waiting(pool, ret_got, ret_result);
+}

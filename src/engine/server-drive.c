@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See server-drive.h: the parts of a server's life, one after the other.
+#include "engine/server-drive.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "engine/server-driver.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+
+#define SHORT_NAP_MS 1 // between looks at a server that is to become ready
+#define LONG_NAP_MS  20
+#define QUIET_NS     3000000ull     // of a server that has come to the end of its start
+#define SETTLE_NS    300000000ull   // for that, once it listens
+#define LEFTOVER_NS  300000000ull   // for what the server started, once it has ended itself
+#define LOOK_NS      20000000000ull // for somebody who looks at a stack
+#define PATIENCE_NS  60000000000ull // for the next wish
+#define LEAVE_NS     10000000000ull // for a server whose end has begun
+#define FLAG_EXITING 4u             // the kernel's PF_EXITING
+
+static bool helper_gone(struct driver *driver)
+{
+    return driver->helper.gone;
+}
+
+static bool server_gone(struct driver *driver)
+{
+    return driver->server.gone;
+}
+
+// A command is asked again and again, one after the other.
+static bool command_agrees(struct driver *driver)
+{
+    if (driver->helper.pid != 0 && !driver->helper.gone)
+        return false;
+    if (driver->helper.pid != 0 && driver->helper.status == 0)
+        return true;
+    struct error *error = driver_run_shell(driver, driver->probe.ready.text, true);
+    if (error != NULL)
+        driver->helper = (struct child){0};
+    error_free(error);
+    return false;
+}
+
+// State and flags of a process, or of a thread, as the kernel tells them; false if there is none.
+static bool read_state(const char *path, char *ret_state, unsigned *ret_flags)
+{
+    char line[512];
+    _cleanup_fclose_ FILE *file = fopen(path, "re");
+    const char *end =
+        file != NULL && fgets(line, sizeof line, file) != NULL ? strrchr(line, ')') : NULL;
+    return end != NULL && sscanf(end, ") %c %*d %*d %*d %*d %*d %u", ret_state, ret_flags) == 2;
+}
+
+static bool is_asleep(pid_t pid)
+{
+    unsigned flags;
+    char state, path[64];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    return read_state(path, &state, &flags) && state == 'S';
+}
+
+// It has called exit, or was killed, and cannot be waited for yet: its connections end before it.
+// So it is with all of its threads; the first one alone may have left the others to themselves.
+static bool is_leaving(pid_t pid)
+{
+    char directory[32], path[320], state;
+    unsigned flags, leaving = 0, staying = 0;
+    snprintf(directory, sizeof directory, "/proc/%d/task", (int)pid);
+    DIR *threads = opendir(directory);
+    for (const struct dirent *entry; threads != NULL && (entry = readdir(threads)) != NULL;) {
+        snprintf(path, sizeof path, "%s/%s/stat", directory, entry->d_name);
+        if (!isdigit((unsigned char)entry->d_name[0]) || !read_state(path, &state, &flags))
+            continue;
+        leaving += (flags & FLAG_EXITING) != 0;
+        staying += (flags & FLAG_EXITING) == 0;
+    }
+    if (threads != NULL)
+        closedir(threads);
+    return leaving != 0 && staying == 0;
+}
+
+// Many listen long before they are done with their start, and a failure in between would be taken
+// for one of the service: whoever waits for something has most likely come to its end.
+static bool is_settled(struct driver *driver)
+{
+    uint64_t now = clock_ns();
+    if (driver->listening_at == 0)
+        driver->listening_at = now;
+    if (!is_asleep(driver->server.pid) || driver->server.gone)
+        driver->quiet_at = 0;
+    else if (driver->quiet_at == 0)
+        driver->quiet_at = now;
+    driver->nap_ms = SHORT_NAP_MS;
+    return now - driver->listening_at > SETTLE_NS ||
+           (driver->quiet_at != 0 && now - driver->quiet_at > QUIET_NS);
+}
+
+static bool is_ready(struct driver *driver)
+{
+    driver->nap_ms = driver->nap_ms * 2 < LONG_NAP_MS ? driver->nap_ms * 2 : LONG_NAP_MS;
+    if (driver->probe.ready.kind == READY_OUTPUT)
+        return driver->matched;
+    if (driver->probe.ready.kind == READY_COMMAND)
+        return command_agrees(driver);
+    bool holds = probe_holds(&driver->probe);
+    bool listens =
+        driver->probe.ready.kind == READY_PORT || driver->probe.ready.kind == READY_SOCKET;
+    return holds && (!listens || is_settled(driver));
+}
+
+static struct error *start(struct driver *driver, enum driver_end *ret_end)
+{
+    struct ready ready;
+    bool taken;
+    driver->state->phase = SERVER_START;
+    TRY(ready_parse(driver->orders.ready, &ready));
+    if (ready.kind == READY_OUTPUT &&
+        regcomp(&driver->expression, ready.text, REG_EXTENDED | REG_NOSUB) != 0)
+        return error_new("'%s' is no regular expression", ready.text);
+    probe_begin(&driver->probe, &ready, &taken);
+    if (taken)
+        return error_new("somebody else has taken %s already; in a network of its own "
+                         "(sandbox.network: private) the server would be alone",
+                         driver->orders.ready);
+    TRY(driver_run(driver, driver->orders.server, driver->orders.server_environment, -1,
+                   &driver->server, false));
+    driver->nap_ms = SHORT_NAP_MS;
+    *ret_end = driver_await(driver, is_ready, driver->orders.ready_ns, false);
+    driver->nap_ms = 0;
+    driver->ready = true;
+    driver->ready_at = clock_ns();
+    return NULL;
+}
+
+static struct error *run_load(struct driver *driver, struct server_load *load,
+                              enum driver_end *ret_end)
+{
+    bool may_go = driver->stop.kind == STOP_NONE;
+    _cleanup_close_ int input = -1;
+    *load =
+        (struct server_load){.out_begin = driver->said.passed, .err_begin = driver->noise.passed};
+    if (driver->orders.input[0] != '\0' &&
+        (input = open(driver->orders.input, O_RDONLY | O_CLOEXEC | O_NOCTTY)) < 0)
+        return error_from_errno(errno, "cannot open %s for the load", driver->orders.input);
+    driver->helper = (struct child){0};
+    TRY(driver_run(driver, driver->orders.load, driver->orders.environment, input, &driver->helper,
+                   false));
+    *ret_end = driver_await(driver, helper_gone, driver->orders.load_ns, may_go);
+    driver_pump(driver);
+    load->status = driver->helper.status;
+    load->ended = *ret_end == HELD;
+    load->out_end = driver->said.passed;
+    load->err_end = driver->noise.passed;
+    driver_reap(driver);
+    if (*ret_end == HELD && !driver->server.gone && !may_go && is_leaving(driver->server.pid))
+        driver_await(driver, server_gone, LEAVE_NS, true);
+    if (*ret_end == HELD && driver->server.gone && !may_go)
+        *ret_end = GONE;
+    return NULL;
+}
+
+// On demand, the load runs again without the fault: what that one left behind shows then, and not
+// when the next one is tried.
+static struct error *drive_once(struct driver *driver, uint32_t number, bool twice,
+                                enum driver_end *ret_end)
+{
+    struct server_round *round = &driver->state->rounds[number];
+    uint64_t begun = clock_ns();
+    uint32_t rule = driver->state->rule;
+    uint64_t before = switches_fired(&driver->switches, rule);
+    driver->state->begun = number + 1;
+    switches_set(&driver->switches, rule, true);
+    struct error *error = run_load(driver, &round->load, ret_end);
+    switches_set(&driver->switches, rule, false);
+    round->fired = switches_fired(&driver->switches, rule) - before;
+    if (error == NULL && *ret_end == HELD && twice && round->fired == 0)
+        round->again = round->load; // nothing has happened
+    else if (error == NULL && *ret_end == HELD && twice)
+        error = run_load(driver, &round->again, ret_end);
+    round->ns = clock_ns() - begun;
+    uint32_t crashes = switches_crashes(&driver->switches);
+    round->crashed = crashes > driver->crashes;
+    driver->crashes = crashes;
+    return error;
+}
+
+static bool is_wanted(struct driver *driver)
+{
+    return atomic_load(&driver->state->wanted) > driver->state->begun;
+}
+
+// The next round is wanted, or no more: not a matter of the server's time.
+static struct error *await_wish(struct driver *driver, enum driver_end *ret_end)
+{
+    driver->nap_ms = 1;
+    *ret_end = driver_await(driver, is_wanted, PATIENCE_NS, false);
+    driver->nap_ms = 0;
+    return *ret_end == LATE ? error_new("nobody asks for the next round") : NULL;
+}
+
+static struct error *drive(struct driver *driver, enum driver_end *ret_end)
+{
+    bool on_demand = driver->orders.rounds == 0;
+    uint32_t most = on_demand ? SERVER_ROUNDS : driver->orders.rounds;
+    driver->state->phase = SERVER_LOAD;
+    for (uint32_t i = 0; driver->orders.load != NULL && i < most; i++) {
+        if (on_demand)
+            TRY(await_wish(driver, ret_end));
+        if (*ret_end != HELD || atomic_load(&driver->state->wanted) == SERVER_ENOUGH)
+            return NULL;
+        TRY(drive_once(driver, i, on_demand, ret_end));
+        if (*ret_end != HELD)
+            return NULL;
+        atomic_store(&driver->state->done, i + 1);
+    }
+    return NULL;
+}
+
+static struct error *stop(struct driver *driver, enum driver_end *ret_end)
+{
+    driver->state->phase = SERVER_STOP;
+    driver->helper = (struct child){0};
+    driver_reap(driver);
+    if (driver->server.gone && driver->stop.kind != STOP_NONE) {
+        *ret_end = GONE;
+        return NULL;
+    }
+    if (driver->stop.kind == STOP_SIGNAL)
+        kill(driver->server.pid, driver->stop.signal);
+    else if (driver->stop.kind == STOP_COMMAND)
+        TRY(driver_run_shell(driver, driver->stop.command, false));
+    *ret_end = driver_await(driver, server_gone, driver->orders.stop_ns, true);
+    return NULL;
+}
+
+// While it is looked at, it may go on printing.
+static void be_looked_at(struct driver *driver)
+{
+    uint64_t deadline = clock_ns() + LOOK_NS;
+    driver->state->late = 1;
+    driver->nap_ms = 5;
+    atomic_store(&driver->state->look, SERVER_LATE);
+    while (atomic_load(&driver->state->look) != SERVER_LOOKED && clock_ns() < deadline) {
+        driver_pump(driver);
+        driver_nap(driver, deadline);
+    }
+}
+
+static struct error *lead(struct driver *driver)
+{
+    enum driver_end end = HELD;
+    struct server_state *state = driver->state;
+    TRY(stop_parse(driver->orders.stop, &driver->stop));
+    TRY(switches_open(&driver->switches, driver->orders.switches, driver->orders.first_switch,
+                      driver->orders.switch_count));
+    TRY(start(driver, &end));
+    state->server = driver->server.pid;
+    if (end == HELD)
+        TRY(drive(driver, &end));
+    if (end == HELD)
+        TRY(stop(driver, &end));
+    state->server = driver->server.pid;
+    if (end == LATE)
+        be_looked_at(driver);
+    state->gone = end == GONE;
+    state->ended = driver->server.gone;
+    state->status = driver->server.status;
+    if (end == HELD) {
+        driver->nap_ms = 1;
+        driver_await(driver, driver_is_alone, LEFTOVER_NS, true);
+        state->phase = SERVER_DONE;
+    }
+    return NULL;
+}
+
+static struct error *prepare(struct driver *driver)
+{
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
+        sigprocmask(SIG_BLOCK, &child, NULL) < 0)
+        return error_from_errno(errno, "cannot adopt processes");
+    signal(SIGPIPE, SIG_IGN);
+    driver->signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (driver->signals < 0)
+        return error_from_errno(errno, "cannot watch processes");
+    TRY(driver_open_stream(&driver->said, STDOUT_FILENO));
+    return driver_open_stream(&driver->noise, STDERR_FILENO);
+}
+
+int server_drive(int shared)
+{
+    struct driver driver = {0};
+    struct error *error = server_orders_read(shared, &driver.state, &driver.orders);
+    if (error != NULL) {
+        error_free(error);
+        return 127;
+    }
+    error = prepare(&driver);
+    if (error == NULL)
+        error = lead(&driver);
+    if (error != NULL)
+        snprintf(driver.state->trouble, sizeof driver.state->trouble, "%s", error_message(error));
+    error_free(error);
+    driver_end_all(&driver);
+    return 0; // the process ends here, and all that it has with it
+}

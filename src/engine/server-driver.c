@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See server-driver.h.
+#include "engine/server-driver.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/processes.h"
+#include "sandbox/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+#define DAEMON_NS 1000000000ull // for a server to go into the background once it is ready
+#define KILL_NS   10000000000ull
+
+struct error *driver_open_stream(struct stream *stream, int to)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return error_from_errno(errno, "cannot make a pipe");
+    *stream = (struct stream){.in = ends[0], .out = ends[1], .to = to};
+    if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
+        return error_from_errno(errno, "cannot set up a pipe");
+    return NULL;
+}
+
+static void pass(const struct stream *stream, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(stream->to, bytes, size);
+        if (written < 0 && errno != EINTR)
+            return;
+        if (written > 0) {
+            bytes += written;
+            size -= (size_t)written;
+        }
+    }
+}
+
+// Line by line; of a long line only the beginning is looked at.
+static void match_lines(struct driver *driver, const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size && !driver->matched; i++) {
+        if (bytes[i] != '\n' && bytes[i] != '\0') {
+            if (driver->line_size + 1 < LINE_MOST)
+                driver->line[driver->line_size++] = bytes[i];
+            continue;
+        }
+        driver->line[driver->line_size] = '\0';
+        driver->matched = regexec(&driver->expression, driver->line, 0, NULL, 0) == 0;
+        driver->line_size = 0;
+    }
+    if (!driver->matched) { // a prompt has no end of line
+        driver->line[driver->line_size] = '\0';
+        driver->matched = regexec(&driver->expression, driver->line, 0, NULL, 0) == 0;
+    }
+}
+
+static void pump_one(struct driver *driver, struct stream *stream)
+{
+    char bytes[16384];
+    ssize_t got;
+    while ((got = read(stream->in, bytes, sizeof bytes)) > 0) {
+        pass(stream, bytes, (size_t)got);
+        stream->passed += (size_t)got;
+        if (stream == &driver->noise && !driver->ready && driver->probe.ready.kind == READY_OUTPUT)
+            match_lines(driver, bytes, (size_t)got);
+    }
+}
+
+void driver_pump(struct driver *driver)
+{
+    pump_one(driver, &driver->said);
+    pump_one(driver, &driver->noise);
+}
+
+// A server that puts itself into the background ends and leaves a child: that is the server then.
+// It may do so just after it was ready: those who open their port as root open it first.
+static void follow_daemon(struct driver *driver)
+{
+    pid_list children = {0};
+    pid_t oldest = 0;
+    bool well = WIFEXITED(driver->server.status) && WEXITSTATUS(driver->server.status) == 0;
+    if (!well || (driver->ready && clock_ns() - driver->ready_at > DAEMON_NS))
+        return;
+    error_free(processes_children(&children));
+    for (size_t i = 0; i < children.count; i++)
+        if (children.items[i] != driver->helper.pid && (oldest == 0 || children.items[i] < oldest))
+            oldest = children.items[i];
+    ARRAY_DEINIT(&children);
+    if (oldest != 0)
+        driver->server = (struct child){.pid = oldest};
+}
+
+void driver_reap(struct driver *driver)
+{
+    for (;;) {
+        int status;
+        pid_t pid = waitpid(-1, &status, WNOHANG);
+        if (pid < 0 && errno == EINTR)
+            continue;
+        if (pid <= 0)
+            return;
+        struct child *child = pid == driver->server.pid   ? &driver->server
+                              : pid == driver->helper.pid ? &driver->helper
+                                                          : NULL;
+        if (child == NULL)
+            continue;
+        child->gone = true;
+        child->status = status;
+        if (child == &driver->server)
+            follow_daemon(driver);
+    }
+}
+
+void driver_nap(struct driver *driver, uint64_t deadline)
+{
+    struct pollfd polled[] = {
+        {driver->signals, POLLIN, 0}, {driver->said.in, POLLIN, 0}, {driver->noise.in, POLLIN, 0}};
+    uint64_t now = clock_ns();
+    uint64_t left = now < deadline ? (deadline - now) / 1000000 + 1 : 0;
+    int nap = driver->nap_ms > 0 && (uint64_t)driver->nap_ms < left ? driver->nap_ms
+              : left < 1000                                         ? (int)left
+                                                                    : 1000;
+    if (poll(polled, 3, nap) > 0 && polled[0].revents != 0) {
+        struct signalfd_siginfo info;
+        while (read(driver->signals, &info, sizeof info) > 0)
+            ;
+    }
+}
+
+enum driver_end driver_await(struct driver *driver, bool (*holds)(struct driver *), uint64_t ns,
+                             bool alone)
+{
+    uint64_t deadline = clock_ns() + ns;
+    for (;;) {
+        driver_reap(driver);
+        driver_pump(driver);
+        if (holds(driver))
+            return HELD;
+        if (driver->server.gone && !alone)
+            return GONE;
+        if (clock_ns() >= deadline)
+            return LATE;
+        driver_nap(driver, deadline);
+    }
+}
+
+struct error *driver_run(struct driver *driver, char *const *command, char *const *environment,
+                         int input, struct child *ret_child, bool quiet)
+{
+    _cleanup_close_ int nothing = quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    bool is_load = command == driver->orders.load;
+    if (quiet && nothing < 0)
+        return error_from_errno(errno, "cannot open /dev/null");
+    struct spawn spawn = {.command = command,
+                          .environment = environment,
+                          .input = input,
+                          .output = quiet     ? nothing
+                                    : is_load ? driver->said.out
+                                              : driver->noise.out,
+                          .errors = quiet ? nothing : driver->noise.out,
+                          .limits = {.core = true}, // as this process's own
+                          .ignored = 1ull << (SIGPIPE - 1),
+                          .announce = -1};
+    int handle;
+    pid_t pid;
+    TRY(spawn_start(&spawn, &pid, &handle));
+    close(handle);
+    *ret_child = (struct child){.pid = pid};
+    return NULL;
+}
+
+struct error *driver_run_shell(struct driver *driver, const char *text, bool quiet)
+{
+    char *const command[] = {(char *)"/bin/sh", (char *)"-c", (char *)text, NULL};
+    return driver_run(driver, command, driver->orders.environment, -1, &driver->helper, quiet);
+}
+
+bool driver_is_alone(struct driver *driver)
+{
+    siginfo_t info;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0;
+}
+
+void driver_end_all(struct driver *driver)
+{
+    uint64_t deadline = clock_ns() + KILL_NS;
+    driver->nap_ms = 1;
+    while (!driver_is_alone(driver) && clock_ns() < deadline) {
+        size_t count, refused;
+        error_free(processes_signal(SIGKILL, NULL, &count, &refused));
+        driver_reap(driver);
+        driver_pump(driver);
+        driver_nap(driver, clock_ns() + 1000000);
+    }
+    driver_pump(driver);
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A shot on its way through the sandbox, for the files that lead it: shooting-life.c, and of
+// servers and of workloads that fork shooting-server.c and shooting-branch.c. shooting.c has what
+// they share.
+#ifndef ORDEAL_ENGINE_SHOOTING_INTERNAL_H
+#define ORDEAL_ENGINE_SHOOTING_INTERNAL_H
+
+#include "engine/server-life.h"
+#include "engine/shooting.h"
+#include "oracle/sanitizer-report.h"
+#include "trial/forking.h"
+
+#include <time.h>
+
+enum step { SETUP, PRETEST, WORKLOAD, POSTTEST, ORACLE, TEARDOWN, STEPS };
+_Static_assert(STEPS == 1 + SHOOTING_OTHER_STEPS, "there are other steps");
+
+typedef ARRAY(char *) words; // of which only the list is ours; ends with NULL
+struct error *shooting_add_word(words *list, char *word);
+
+struct shooting {
+    const struct definition *definition;
+    const struct injector *injector;
+    void *self; // the injector's
+    struct sandbox *sandbox;
+    words commands[STEPS]; // no items: no such step
+    words environment, oracle_environment;
+    words ignored;
+    char *oracle_variable;
+    char *input; // path for stdin, or NULL
+    complaint_paths logs;
+    struct evidence *evidence; // if there is an oracle command
+    uint32_t references;       // runs so far
+    bool apart;                // from the network of the machine
+    struct sandbox_traffic traffic;
+    const volatile int *stop; // the steps, when it is not 0
+    void (*lingering)(void *data, const char *names);
+    void *lingering_data;
+};
+
+// One shot on its way through the sandbox.
+struct life {
+    struct shooting *shooting;
+    struct shot shot;
+    struct outcome_run *run;
+    struct error *error; // of a callback: the first
+    bool blocked;        // setup or pretest failed
+    bool begun;          // the injector was
+    bool overdue;        // the workload was
+    unsigned waits;      // looks in a row that found it waiting for a terminal
+    bool collected;      // changes were
+    struct timespec start;
+    struct sandbox_result results[STEPS]; // in the order of `steps`
+    struct sandbox_step steps[STEPS];
+    enum step kinds[STEPS];
+    size_t count;
+    words visible;
+    int input;
+    char *copy;                 // where the working directory was, if the sandbox had moved it
+    struct server_life *server; // if the command is one
+    const struct shooting_session *session;
+    uint32_t asked, rule; // rounds of it; what is tried in the last one
+    int64_t answer;       // of next(), the last
+    size_t workload;      // index of that step
+    // Of many shots in one:
+    const struct shooting_branches *branches;
+    size_t branch;       // the one that has ended
+    bool branch_refused; // and was none
+    enum wire_fork_refusal refusal;
+    // Under gdb:
+    bool debugged;
+    int terminal;
+    char **gdb, **gdb_environment;
+};
+
+void life_deinit(struct life *life);
+void life_keep_error(struct life *life, struct error *error); // if it is the first
+struct stricken life_stricken(const struct life *life);
+struct error *life_lead(struct life *life, uint64_t timeout_ns);
+
+// Servers. The tick as of sandbox_step.
+struct error *life_prepare_server(struct life *life, uint64_t timeout_ns);
+uint64_t life_server_started(void *data, pid_t pid);
+uint64_t life_server_tick(void *data, pid_t pid, uint64_t ns);
+// Of a long-lived one, whose run is over: leaves what one load has done.
+struct error *life_narrow(struct life *life);
+
+// Branches.
+extern const struct sandbox_branching life_branching;
+struct error *life_prepare_branches(struct life *life);
+struct error *life_finish_branch(struct life *life, struct sandbox *sandbox);
+
+#endif

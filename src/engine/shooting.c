@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See shooting.h.
+#include "engine/shooting-internal.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "oracle/evidence.h"
+
+#include <string.h>
+
+void shooting_free(struct shooting *shooting)
+{
+    if (shooting == NULL)
+        return;
+    if (shooting->self != NULL)
+        shooting->injector->close(shooting->self);
+    sandbox_free(shooting->sandbox);
+    for (int i = 0; i < STEPS; i++)
+        ARRAY_DEINIT(&shooting->commands[i]);
+    ARRAY_DEINIT(&shooting->environment);
+    ARRAY_DEINIT(&shooting->oracle_environment);
+    ARRAY_DEINIT(&shooting->ignored);
+    complaint_paths_deinit(&shooting->logs);
+    evidence_free(shooting->evidence);
+    free(shooting->oracle_variable);
+    free(shooting->input);
+    free(shooting);
+}
+
+static void shooting_freep(struct shooting **shooting)
+{
+    shooting_free(*shooting);
+}
+
+struct sandbox *shooting_sandbox(struct shooting *shooting)
+{
+    return shooting->sandbox;
+}
+
+// Servers of trials that run at the same time must not meet.
+static bool is_private(const struct definition *definition)
+{
+    return definition->network == NETWORK_AUTO ? definition_is_server(definition)
+                                               : definition->network == NETWORK_PRIVATE;
+}
+
+bool shooting_is_apart(const struct shooting *shooting)
+{
+    return shooting->apart && sandbox_kind(shooting->sandbox) == SANDBOX_OVERLAY;
+}
+
+void shooting_set_apart(struct shooting *shooting, bool apart)
+{
+    shooting->apart = apart;
+    sandbox_set_network(shooting->sandbox, apart);
+}
+
+struct sandbox_traffic shooting_traffic(const struct shooting *shooting)
+{
+    return shooting->traffic;
+}
+
+struct error *shooting_restart(struct shooting *shooting)
+{
+    shooting->injector->close(TAKE(shooting->self));
+    return shooting->injector->open(shooting->definition, &shooting->self);
+}
+
+void *shooting_injector(struct shooting *shooting)
+{
+    return shooting->self;
+}
+
+struct error *shooting_add_word(words *list, char *word)
+{
+    char **slot = ARRAY_ADD(list);
+    if (slot == NULL)
+        return error_no_memory();
+    *slot = word;
+    return NULL;
+}
+
+// Copies a list, with one more word if `more` is not NULL, and ends it.
+static struct error *copy_words(const definition_words *from, char *more, words *to)
+{
+    for (size_t i = 0; i < from->count; i++)
+        TRY(shooting_add_word(to, from->items[i]));
+    if (more != NULL)
+        TRY(shooting_add_word(to, more));
+    return shooting_add_word(to, NULL);
+}
+
+// The oracle command with the trial directory. What follows `sh -c COMMAND` is $0 first: a word is
+// put before the directory, so that it is $1 there, too.
+static struct error *copy_oracle(const definition_words *from, char *directory, words *to)
+{
+    bool shell = from->count == 3 && strcmp(file_base_name(from->items[0]), "sh") == 0 &&
+                 strcmp(from->items[1], "-c") == 0;
+    TRY(copy_words(from, shell ? from->items[0] : directory, to));
+    if (!shell)
+        return NULL;
+    to->items[to->count - 1] = directory;
+    return shooting_add_word(to, NULL);
+}
+
+static struct error *take_commands(struct shooting *shooting)
+{
+    const struct definition *definition = shooting->definition;
+    const definition_words *const commands[STEPS] = {
+        [SETUP] = &definition->setup,           [PRETEST] = &definition->pretest,
+        [WORKLOAD] = &definition->command,      [POSTTEST] = &definition->posttest,
+        [ORACLE] = &definition->oracle.command, [TEARDOWN] = &definition->teardown,
+    };
+    if (definition->oracle.command.count != 0) {
+        TRY(evidence_new(&shooting->evidence));
+        if (asprintf(&shooting->oracle_variable, "ORDEAL_TRIAL=%s",
+                     evidence_directory(shooting->evidence)) < 0) {
+            shooting->oracle_variable = NULL;
+            return error_no_memory();
+        }
+    }
+    for (int i = 0; i < STEPS; i++)
+        if (commands[i]->count != 0 && i != ORACLE)
+            TRY(copy_words(commands[i], NULL, &shooting->commands[i]));
+    if (shooting->evidence != NULL)
+        TRY(copy_oracle(commands[ORACLE], shooting->oracle_variable + strlen("ORDEAL_TRIAL="),
+                        &shooting->commands[ORACLE]));
+    TRY(copy_words(&definition->environment, shooting->oracle_variable,
+                   &shooting->oracle_environment));
+    return copy_words(&definition->environment, NULL, &shooting->environment);
+}
+
+static struct error *take_input(struct shooting *shooting)
+{
+    const char *input = shooting->definition->input;
+    if (input == NULL)
+        return NULL;
+    if (asprintf(&shooting->input, "%s%s%s", input[0] == '/' ? "" : shooting->definition->directory,
+                 input[0] == '/' ? "" : "/", input) < 0) {
+        shooting->input = NULL;
+        return error_no_memory();
+    }
+    return NULL;
+}
+
+struct error *shooting_new(const struct definition *definition, const struct injector *injector,
+                           struct shooting **ret_shooting)
+{
+    _cleanup_(shooting_freep) struct shooting *shooting = calloc(1, sizeof *shooting);
+    if (shooting == NULL)
+        return error_no_memory();
+    shooting->definition = definition;
+    shooting->injector = injector;
+    shooting->apart = is_private(definition);
+    TRY(take_commands(shooting));
+    TRY(take_input(shooting));
+    TRY(copy_words(&definition->oracle.ignored, NULL, &shooting->ignored));
+    TRY(complaint_find_paths(shooting->commands[WORKLOAD].items, shooting->environment.items,
+                             definition->directory, &shooting->logs));
+    const struct sandbox_options options = {.kind = definition->sandbox,
+                                            .directory = definition->directory,
+                                            .network = shooting->apart,
+                                            .limits = definition->limits,
+                                            .capture_limit = SHOOTING_CAPTURE};
+    TRY(sandbox_new(&options, &shooting->sandbox));
+    TRY(injector->open(definition, &shooting->self));
+    *ret_shooting = TAKE(shooting);
+    return NULL;
+}
+
+static struct error *run_shot(struct shooting *shooting, const struct shot *shot,
+                              uint64_t timeout_ns, struct outcome_run *ret_run)
+{
+    _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+    _cleanup_(life_deinit) struct life life = {
+        .shooting = shooting, .run = &run, .input = -1, .shot = *shot};
+    life.shot.command = shooting->commands[WORKLOAD].items;
+    life.shot.environment = shooting->environment.items;
+    TRY(life_lead(&life, timeout_ns));
+    *ret_run = run;
+    run = (struct outcome_run){0};
+    return NULL;
+}
+
+struct error *shooting_branch(struct shooting *shooting, const struct shooting_branches *branches,
+                              uint64_t timeout_ns, struct outcome_run *ret_run,
+                              enum wire_fork_refusal *ret_refusal)
+{
+    _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+    _cleanup_(life_deinit) struct life life = {
+        .shooting = shooting, .run = &run, .input = -1, .branches = branches};
+    life.shot.command = shooting->commands[WORKLOAD].items;
+    life.shot.environment = shooting->environment.items;
+    TRY(life_lead(&life, timeout_ns));
+    *ret_run = run;
+    run = (struct outcome_run){0};
+    *ret_refusal = life.refusal;
+    return NULL;
+}
+
+struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t seed,
+                           uint64_t timeout_ns, struct outcome_run *ret_run)
+{
+    const struct shot shot = {.spec = spec, .seed = seed};
+    return run_shot(shooting, &shot, timeout_ns, ret_run);
+}
+
+struct error *shooting_follow(struct shooting *shooting, const char *spec, uint64_t seed,
+                              uint64_t timeout_ns, struct outcome_run *ret_run)
+{
+    const struct shot shot = {.spec = spec, .seed = seed, .follow = true};
+    return run_shot(shooting, &shot, timeout_ns, ret_run);
+}
+
+void shooting_watch(struct shooting *shooting, const volatile int *stop,
+                    void (*lingering)(void *data, const char *names), void *data)
+{
+    shooting->stop = stop;
+    shooting->lingering = lingering;
+    shooting->lingering_data = data;
+}
+
+struct error *shooting_debug(struct shooting *shooting, const char *spec, uint64_t seed,
+                             int terminal, int *ret_status)
+{
+    _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+    _cleanup_(life_deinit) struct life life = {
+        .shooting = shooting,
+        .run = &run,
+        .input = -1,
+        .debugged = true,
+        .terminal = terminal,
+        .shot = {.spec = spec,
+                 .seed = seed,
+                 .command = shooting->commands[WORKLOAD].items,
+                 .environment = shooting->environment.items},
+    };
+    if (definition_is_server(shooting->definition))
+        return error_new("a server cannot be stopped in gdb here: it would not be driven");
+    if (shooting->injector->debug == NULL)
+        return error_new("the injector '%s' cannot stop in gdb", shooting->injector->name);
+    TRY(life_lead(&life, 0));
+    if (run.workload.end == SANDBOX_SKIPPED)
+        return error_new("setup or pretest failed: gdb was not started");
+    *ret_status =
+        run.workload.end == SANDBOX_EXIT ? run.workload.status : 128 + run.workload.status;
+    return NULL;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Many jobs of a slot in one life of a server: the next job is asked for while the server lives. A
+// life ends with the first fault that was not survived unharmed: what comes after it would be tried
+// in a server that is not what it was.
+#include "engine/slot-internal.h"
+
+#include "engine/server-orders.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW      512 // specs that a life is prepared for
+#define PATIENCE_MS 300 // for the next job
+
+struct session {
+    struct slot *slot;
+    struct message_job *job;
+    const char *specs[WINDOW];
+    size_t count;
+    uint32_t rounds;     // asked for so far
+    bool open;           // the job was not answered yet
+    struct error *error; // of the callback
+};
+
+static size_t find(char *const *list, size_t count, const char *spec)
+{
+    size_t i = 0;
+    while (i < count && strcmp(list[i], spec) != 0)
+        i++;
+    return i;
+}
+
+bool session_fits(const struct slot *slot, const char *spec)
+{
+    const definition_words *all = slot->task->switchable;
+    return all != NULL && find(all->items, all->count, spec) < all->count;
+}
+
+// "as the reference (fault 7 in this life of the server)"
+static struct error *put_place(const struct session *session, struct pool_result *result)
+{
+    char *reason;
+    if (asprintf(&reason, "%s (fault %u in this life of the server)", result->judgement.reason,
+                 session->rounds) < 0)
+        return error_no_memory();
+    free(result->judgement.reason);
+    result->judgement.reason = reason;
+    return NULL;
+}
+
+static struct error *send_result(struct session *session, struct pool_result *result)
+{
+    TRY(put_place(session, result));
+    session->open = false;
+    return slot_send(session->slot, session->job, result, NULL);
+}
+
+static bool is_unharmed(const struct pool_result *result)
+{
+    return result->judgement.verdict == VERDICT_PASS ||
+           result->judgement.verdict == VERDICT_NOT_ACTIVATED;
+}
+
+// *ret_rule of the next job, or a negative one.
+static struct error *next_job(struct session *session, int64_t *ret_rule)
+{
+    struct pollfd polled = {.fd = session->slot->socket, .events = POLLIN};
+    size_t size;
+    *ret_rule = SHOOTING_ENOUGH;
+    if (session->rounds == SERVER_ROUNDS || poll(&polled, 1, PATIENCE_MS) <= 0)
+        return NULL;
+    TRY(slot_receive(session->slot, &size));
+    message_job_deinit(session->job);
+    if (size == 0)
+        return NULL;
+    TRY(message_get_job(session->slot->in.data, size, session->job));
+    session->open = true;
+    size_t rule = find((char *const *)session->specs, session->count, session->job->spec);
+    if (rule == session->count)
+        return NULL;
+    session->rounds++;
+    *ret_rule = (int64_t)rule;
+    return NULL;
+}
+
+static struct error *decide(struct session *session, struct outcome_run *run,
+                            struct outcome_run *again, int64_t *ret_rule)
+{
+    _cleanup_(pool_result_deinit) struct pool_result result = {0}, after = {0};
+    TRY(slot_judge(session->slot, run, &result));
+    *ret_rule = SHOOTING_KEPT;
+    if (!is_unharmed(&result))
+        return NULL;
+    TRY(slot_judge(session->slot, again, &after));
+    *ret_rule = SHOOTING_KEPT_AGAIN;
+    if (!is_unharmed(&after))
+        return NULL;
+    TRY(send_result(session, &result));
+    return next_job(session, ret_rule);
+}
+
+static int64_t next(void *data, struct outcome_run *run, struct outcome_run *again)
+{
+    struct session *session = data;
+    int64_t rule = SHOOTING_ENOUGH;
+    struct error *error = decide(session, run, again, &rule);
+    if (error == NULL)
+        return rule;
+    session->error = error;
+    return SHOOTING_ENOUGH;
+}
+
+struct error *session_run(struct slot *slot, struct message_job *job, bool *ret_more)
+{
+    const definition_words *all = slot->task->switchable;
+    struct session session = {.slot = slot, .job = job, .open = true, .rounds = 1};
+    size_t first = find(all->items, all->count, job->spec);
+    while (session.count < WINDOW && session.count < all->count) {
+        session.specs[session.count] = all->items[(first + session.count) % all->count];
+        session.count++;
+    }
+    const struct shooting_session how = {
+        .specs = session.specs,
+        .count = session.count,
+        .seed = job->seed,
+        .timeout_ns = reference_timeout_ns(slot->task->reference),
+        .next = next,
+        .data = &session,
+    };
+    _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+    _cleanup_(pool_result_deinit) struct pool_result result = {0};
+    uint32_t begun = 0;
+    struct error *error = shooting_serve(slot->shooting, &how, &run, &begun);
+    *ret_more = false;
+    if (session.error != NULL) {
+        error_free(error);
+        return session.error;
+    }
+    if (!session.open)
+        return error; // if there is one, nobody waits for an answer
+    if (error != NULL)
+        return slot_send(slot, job, &result, error);
+    // A job that does not fit into this life, or whose turn did not come before its end.
+    bool fits = find((char *const *)session.specs, session.count, job->spec) < session.count;
+    *ret_more = !fits || (session.rounds > begun && begun > 0);
+    if (*ret_more)
+        return NULL;
+    TRY(slot_judge(slot, &run, &result));
+    return send_result(&session, &result);
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The life of a job slot: job, shot, verdict, result, until the controller closes the socket. It
+// must not outlive the controller (the kernel sees to that), must not hold anything of it open
+// (above all the store, whose lock would outlive the controller with it), and must not hear the
+// terminal's Ctrl-C, which is for the controller alone.
+#include "engine/slot-internal.h"
+
+#include "base/cleanup.h"
+#include "engine/message.h"
+#include "engine/shooting.h"
+#include "oracle/judge.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define OUTPUT_KEPT 4096 // of the end of stderr
+
+static struct error *send_all(int socket, const struct buffer *message)
+{
+    for (size_t done = 0; done < message->size;) {
+        ssize_t sent = send(socket, message->data + done, message->size - done, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0)
+            return error_from_errno(errno, "cannot answer");
+        done += (size_t)sent;
+    }
+    return NULL;
+}
+
+// One message at the start of slot->in; *ret_size 0 when the controller has closed its end.
+struct error *slot_receive(struct slot *slot, size_t *ret_size)
+{
+    slot->in.size -= slot->taken;
+    if (slot->in.size != 0)
+        memmove(slot->in.data, slot->in.data + slot->taken, slot->in.size);
+    slot->taken = 0;
+    for (;;) {
+        TRY(message_size(slot->in.data, slot->in.size, ret_size));
+        if (*ret_size != 0 && slot->in.size >= *ret_size) {
+            slot->taken = *ret_size;
+            return NULL;
+        }
+        char bytes[4096];
+        size_t want = *ret_size != 0 ? *ret_size - slot->in.size : sizeof bytes;
+        ssize_t got = recv(slot->socket, bytes, want < sizeof bytes ? want : sizeof bytes, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return error_from_errno(errno, "cannot hear");
+        if (got == 0) {
+            *ret_size = 0;
+            return NULL;
+        }
+        TRY(buffer_append(&slot->in, bytes, (size_t)got));
+    }
+}
+
+static struct error *end_of(const struct buffer *text, char **ret_text)
+{
+    *ret_text = NULL;
+    if (text->size == 0)
+        return NULL;
+    size_t skipped = text->size > OUTPUT_KEPT ? text->size - OUTPUT_KEPT : 0;
+    // What follows a cut in the middle of a line or a character is no use to anybody.
+    const char *line = skipped > 0 ? memchr(text->data + skipped, '\n', OUTPUT_KEPT) : NULL;
+    if (line != NULL && line + 1 < text->data + text->size)
+        skipped = (size_t)(line + 1 - text->data);
+    *ret_text = strndup(text->data + skipped, text->size - skipped);
+    return *ret_text == NULL ? error_no_memory() : NULL;
+}
+
+struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
+                         struct pool_result *result)
+{
+    TRY(judge(slot->task->reference, run, &result->judgement));
+    result->end = run->workload.end;
+    result->status = run->workload.status;
+    result->seconds = (double)run->workload.ns / 1e9;
+    for (size_t i = 0; i < run->artifacts.count; i++)
+        result->changed |= strcmp(run->artifacts.items[i].kind, "stream") != 0;
+    TRY(end_of(&run->workload.err.kept, &result->output));
+    bool crashed = result->judgement.verdict == VERDICT_CRASH;
+    if (run->hang_stack != NULL && (!crashed || run->observation.crash_stack == NULL))
+        result->stack = TAKE(run->hang_stack);
+    else if (run->observation.crash_stack != NULL) {
+        result->stack = strdup(run->observation.crash_stack);
+        if (result->stack == NULL)
+            return error_no_memory();
+    }
+    result->observation = run->observation;
+    run->observation = (struct observation){0};
+    return NULL;
+}
+
+struct error *slot_shoot(struct slot *slot, const struct message_job *job,
+                         struct pool_result *result)
+{
+    _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+    TRY(shooting_run(slot->shooting, job->spec, job->seed,
+                     reference_timeout_ns(slot->task->reference), &run));
+    return slot_judge(slot, &run, result);
+}
+
+struct error *slot_send(struct slot *slot, const struct message_job *job,
+                        struct pool_result *result, struct error *failure)
+{
+    _cleanup_error_ struct error *error = failure;
+    if (error != NULL) {
+        pool_result_deinit(result);
+        result->judgement.verdict = VERDICT_INVALID;
+        result->judgement.reason = strdup(error_message(error));
+        if (result->judgement.reason == NULL)
+            return error_no_memory();
+    }
+    result->job =
+        (struct pool_job){.candidate = job->candidate, .seed = job->seed, .tag = job->tag};
+    slot->out.size = 0;
+    TRY(message_put_result(&slot->out, result));
+    return send_all(slot->socket, &slot->out);
+}
+
+static struct error *answer(struct slot *slot, size_t size)
+{
+    _cleanup_(message_job_deinit) struct message_job job = {0};
+    TRY(message_get_job(slot->in.data, size, &job));
+    if (job.spec == NULL) // a stop that came too late
+        return NULL;
+    if (job.more > 0)
+        return forks_answer(slot, &job);
+    while (session_fits(slot, job.spec)) {
+        bool more;
+        TRY(session_run(slot, &job, &more));
+        if (!more)
+            return NULL;
+    }
+    _cleanup_(pool_result_deinit) struct pool_result result = {0};
+    return slot_send(slot, &job, &result, slot_shoot(slot, &job, &result));
+}
+
+static struct error *work(struct slot *slot)
+{
+    TRY(shooting_new(slot->task->definition, slot->task->injector, &slot->shooting));
+    if (slot->task->injector->join != NULL)
+        slot->task->injector->join(shooting_injector(slot->shooting), slot->task->leader);
+    for (;;) {
+        size_t size;
+        TRY(slot_receive(slot, &size));
+        if (size == 0)
+            return NULL;
+        TRY(answer(slot, size));
+    }
+}
+
+static struct error *detach(const struct slot *slot, pid_t controller)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+        return error_from_errno(errno, "prctl failed");
+    if (getppid() != controller)
+        _exit(0); // it died before the kernel was told
+    if (setpgid(0, 0) < 0)
+        return error_from_errno(errno, "cannot have a process group");
+    static const int usual[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD, SIGWINCH};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        signal(usual[i], SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    if (sigprocmask(SIG_SETMASK, &none, NULL) < 0)
+        return error_from_errno(errno, "cannot unblock signals");
+    unsigned number = (unsigned)slot->socket;
+    if ((number > 3 && close_range(3, number - 1, 0) < 0) || close_range(number + 1, ~0u, 0) < 0)
+        return error_from_errno(errno, "cannot close what the controller has open");
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0)
+        return error_from_errno(errno, "cannot open /dev/null");
+    close(nothing);
+    return NULL;
+}
+
+static void live(struct slot *slot, pid_t controller)
+{
+    struct error *error = detach(slot, controller);
+    if (error == NULL)
+        error = work(slot);
+    if (error != NULL) {
+        slot->out.size = 0;
+        _cleanup_error_ struct error *second =
+            message_put_refusal(&slot->out, error_message(error));
+        if (second == NULL)
+            second = send_all(slot->socket, &slot->out);
+        error_free(error);
+    }
+    shooting_free(slot->shooting);
+    buffer_deinit(&slot->in);
+    buffer_deinit(&slot->out);
+}
+
+// Who started the controller may have closed its standard streams, and numbers below 3 mean
+// something to targets.
+static struct error *make_sockets(int *ret_ours, int *ret_theirs)
+{
+    int sockets[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
+        return error_from_errno(errno, "cannot make a socket for a job slot");
+    for (size_t i = 0; i < 2; i++) {
+        if (sockets[i] > STDERR_FILENO)
+            continue;
+        int other = fcntl(sockets[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        if (other < 0) {
+            struct error *error = error_from_errno(errno, "cannot move a job slot's socket");
+            close(sockets[0]);
+            close(sockets[1]);
+            return error;
+        }
+        close(sockets[i]);
+        sockets[i] = other;
+    }
+    *ret_ours = sockets[0];
+    *ret_theirs = sockets[1];
+    return NULL;
+}
+
+struct error *slot_start(const struct slot_task *task, pid_t *ret_pid, int *ret_socket)
+{
+    _cleanup_close_ int ours = -1;
+    _cleanup_close_ int theirs = -1;
+    TRY(make_sockets(&ours, &theirs));
+    pid_t controller = getpid(), pid = fork();
+    if (pid < 0)
+        return error_from_errno(errno, "cannot start a job slot");
+    if (pid == 0) {
+        struct slot slot = {.task = task, .socket = theirs};
+        live(&slot, controller);
+        _exit(0); // the controller's buffers and handlers are not ours to run
+    }
+    *ret_pid = pid;
+    *ret_socket = ours;
+    ours = -1;
+    return NULL;
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See witness.h. Everything in a record is what a target wrote: numbers are checked against the
+// view, texts may lack their NUL.
+#include "injector/journal-reader.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "dwarf/symbolizer.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define INJECTIONS 100
+#define MOST_TEXT  (1u << 20)
+
+struct outside { // whether a module is the same inside and outside
+    char *path;
+    bool same;
+};
+
+struct witness {
+    char *root;
+    struct dwarf_symbolizer *lasting; // of modules that are there outside, too
+    struct dwarf_symbolizer *passing; // of what this life of the sandbox has made
+    ARRAY(struct outside) outsides;   // asked for in this life
+};
+
+struct error *witness_new(struct witness **ret_witness)
+{
+    struct witness *witness = calloc(1, sizeof *witness);
+    struct error *error =
+        witness != NULL ? dwarf_symbolizer_new(&witness->lasting) : error_no_memory();
+    if (error != NULL) {
+        witness_free(witness);
+        return error;
+    }
+    *ret_witness = witness;
+    return NULL;
+}
+
+static void forget_life(struct witness *witness)
+{
+    for (size_t i = 0; i < witness->outsides.count; i++)
+        free(witness->outsides.items[i].path);
+    witness->outsides.count = 0;
+    dwarf_symbolizer_free(TAKE(witness->passing));
+    free(TAKE(witness->root));
+}
+
+void witness_free(struct witness *witness)
+{
+    if (witness == NULL)
+        return;
+    forget_life(witness);
+    ARRAY_DEINIT(&witness->outsides);
+    dwarf_symbolizer_free(witness->lasting);
+    free(witness);
+}
+
+struct error *witness_begin(struct witness *witness, const char *root)
+{
+    forget_life(witness);
+    witness->root = strdup(root);
+    return witness->root != NULL ? NULL : error_no_memory();
+}
+
+// A private view has another device number and maybe other inode numbers, but not another time.
+static bool is_same(const char *inside, const char *outside)
+{
+    struct stat in, out;
+    if (stat(outside, &out) < 0)
+        return false;
+    return stat(inside, &in) < 0 ||
+           (in.st_size == out.st_size && in.st_mtim.tv_sec == out.st_mtim.tv_sec &&
+            in.st_mtim.tv_nsec == out.st_mtim.tv_nsec);
+}
+
+static bool same_outside(struct witness *witness, const char *module)
+{
+    for (size_t i = 0; i < witness->outsides.count; i++)
+        if (strcmp(witness->outsides.items[i].path, module) == 0)
+            return witness->outsides.items[i].same;
+    _cleanup_free_ char *inside = NULL, *copy = strdup(module);
+    if (copy == NULL || asprintf(&inside, "%s%s", witness->root, module) < 0)
+        return inside = NULL, true;
+    bool same = is_same(inside, module);
+    struct outside *added = ARRAY_ADD(&witness->outsides);
+    if (added != NULL)
+        *added = (struct outside){TAKE(copy), same};
+    return same;
+}
+
+// What cannot be read or remembered has no names: those are a courtesy.
+struct witness_place witness_find(struct witness *witness, const char *module, uint64_t address)
+{
+    struct dwarf_position found = {0};
+    const char *inlined = NULL;
+    if (witness->root == NULL || witness->root[0] == '\0' || same_outside(witness, module)) {
+        found = dwarf_symbolizer_find(witness->lasting, module, address);
+        inlined = dwarf_symbolizer_inlined(witness->lasting, module, address);
+    } else {
+        _cleanup_free_ char *inside = NULL;
+        if (witness->passing == NULL)
+            error_free(dwarf_symbolizer_new(&witness->passing));
+        if (asprintf(&inside, "%s%s", witness->root, module) < 0)
+            inside = NULL;
+        if (inside != NULL && witness->passing != NULL) {
+            found = dwarf_symbolizer_find(witness->passing, inside, address);
+            inlined = dwarf_symbolizer_inlined(witness->passing, inside, address);
+        }
+    }
+    return (struct witness_place){inlined != NULL ? inlined : found.symbol, found.file, found.line};
+}
+
+const char *witness_module(const struct wire_view *view, uint32_t index,
+                           char storage[WIRE_MODULE_PATH + 1])
+{
+    if (index >= WIRE_MODULES || view->modules[index].state < WIRE_MODULE_REGISTERED)
+        return NULL;
+    memcpy(storage, view->modules[index].path, WIRE_MODULE_PATH);
+    storage[WIRE_MODULE_PATH] = '\0';
+    return storage[0] != '\0' ? storage : NULL;
+}
+
+bool witness_is_runtime(const char *module)
+{
+    return strcmp(file_base_name(module), "ordeal-runtime.so") == 0;
+}
+
+int witness_name_size(const char *symbol)
+{
+    static const char twin[] = ".ordeal";
+    size_t size = strlen(symbol), end = sizeof twin - 1;
+    bool is_twin = size > end && strcmp(symbol + size - end, twin) == 0;
+    return (int)(is_twin ? size - end : size);
+}
+
+struct error *witness_put_frame(struct witness *witness, const char *module, uint64_t offset,
+                                bool returns, bool brief, struct buffer *text)
+{
+    if (module == NULL)
+        return buffer_printf(text, "0x%llx", (unsigned long long)offset);
+    // The address after a call belongs to the next statement, maybe to the next function.
+    struct witness_place place = witness_find(witness, module, offset - (returns ? 1 : 0));
+    const char *base = file_base_name(module);
+    if (place.symbol == NULL)
+        return buffer_printf(text, "%s+0x%llx", base, (unsigned long long)offset);
+    TRY(buffer_printf(text, "%.*s", witness_name_size(place.symbol), place.symbol));
+    if (place.file != NULL && !brief)
+        TRY(buffer_printf(text, " at %s:%u", place.file, place.line));
+    return buffer_printf(text, " (%s)", base);
+}
+
+// Frames, one a line. An address without a module means nothing to the next run: keys leave it out.
+// A program that catches its own faults and dies in the handler died of the fault.
+static struct error *put_stack(struct witness *witness, const struct wire_view *view,
+                               const struct wire_record *record, bool brief, struct buffer *text)
+{
+    unsigned count = record->frame_count < WIRE_FRAMES ? record->frame_count : WIRE_FRAMES;
+    bool crash = record->kind == WIRE_RECORD_CRASH;
+    unsigned first = crash && record->occurrence < count ? (unsigned)record->occurrence : 0;
+    for (unsigned i = first; i < count; i++) {
+        char storage[WIRE_MODULE_PATH + 1];
+        const char *module = witness_module(view, WIRE_FRAME_MODULE(record->frames[i]), storage);
+        bool returns = i > first || !crash;
+        if (module != NULL && witness_is_runtime(module))
+            continue;
+        TRY(buffer_append(text, "\n", text->size == 0 ? 0 : 1));
+        if (module == NULL && brief)
+            TRY(buffer_append(text, "?", 1));
+        else
+            TRY(witness_put_frame(witness, module, WIRE_FRAME_OFFSET(record->frames[i]), returns,
+                                  brief, text));
+    }
+    return NULL;
+}
+
+static struct error *copy_text(const char *text, size_t most, char **ret_copy)
+{
+    if (text == NULL || text[0] == '\0')
+        return NULL;
+    *ret_copy = strndup(text, most);
+    return *ret_copy != NULL ? NULL : error_no_memory();
+}
+
+// "read=-1/EIO": what the rule says, for this function.
+static struct error *put_fault(const struct scenario *scenario, const struct wire_record *record,
+                               char **ret_fault)
+{
+    bool known = record->rule < scenario_rule_count(scenario);
+    if (asprintf(ret_fault, "%.*s=%s", WIRE_FUNCTION_NAME, record->function,
+                 known ? scenario_rule(scenario, record->rule).action : "?") < 0) {
+        *ret_fault = NULL;
+        return error_no_memory();
+    }
+    return NULL;
+}
+
+static struct error *describe_site(struct witness *witness, const struct wire_view *view,
+                                   const struct wire_record *record, struct injection *injection)
+{
+    char storage[WIRE_MODULE_PATH + 1];
+    if (record->frame_count == 0)
+        return NULL;
+    const char *module = witness_module(view, WIRE_FRAME_MODULE(record->frames[0]), storage);
+    injection->offset = WIRE_FRAME_OFFSET(record->frames[0]);
+    if (module == NULL)
+        return NULL;
+    struct witness_place place = witness_find(witness, module, injection->offset - 1);
+    injection->line = place.line;
+    TRY(copy_text(module, MOST_TEXT, &injection->module));
+    TRY(copy_text(place.file, MOST_TEXT, &injection->file));
+    return copy_text(place.symbol, MOST_TEXT, &injection->symbol);
+}
+
+static struct error *add_injection(struct witness *witness, const struct wire_view *view,
+                                   const struct scenario *scenario,
+                                   const struct wire_record *record,
+                                   struct observation *observation)
+{
+    if (observation->injections.count == INJECTIONS)
+        return NULL;
+    struct injection *injection = ARRAY_ADD(&observation->injections);
+    if (injection == NULL)
+        return error_no_memory();
+    injection->occurrence = record->occurrence;
+    injection->rule = record->rule;
+    injection->process = record->process_number;
+    injection->thread = record->thread_number;
+    injection->seconds = (double)record->time_ns / 1e9;
+    TRY(copy_text(record->function, WIRE_FUNCTION_NAME, &injection->function));
+    TRY(copy_text(record->process_name, sizeof record->process_name, &injection->program));
+    TRY(put_fault(scenario, record, &injection->fault));
+    TRY(describe_site(witness, view, record, injection));
+    _cleanup_(buffer_deinit) struct buffer stack = {0};
+    TRY(put_stack(witness, view, record, false, &stack));
+    injection->stack = TAKE(stack.data);
+    return NULL;
+}
+
+static struct error *put_signal(struct buffer *text, int number)
+{
+    const char *name = number > 0 ? sigabbrev_np(number) : NULL;
+    return name != NULL ? buffer_printf(text, "SIG%s", name)
+                        : buffer_printf(text, "signal %d", number);
+}
+
+// The first one to die is the one to blame.
+static struct error *add_crash(struct witness *witness, const struct wire_view *view,
+                               const struct wire_record *record, struct observation *observation)
+{
+    if (observation->crash != NULL)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer crash = {0}, stack = {0}, key = {0};
+    TRY(put_signal(&crash, record->error));
+    if (record->actions & WIRE_CRASH_FAULT)
+        TRY(buffer_printf(&crash, " at 0x%llx", (unsigned long long)record->value[0]));
+    TRY(buffer_printf(&crash, " in %.*s", (int)sizeof record->process_name, record->process_name));
+    TRY(put_stack(witness, view, record, false, &stack));
+    TRY(put_stack(witness, view, record, true, &key));
+    observation->crash_in_command = record->process_number == 1;
+    observation->crash = TAKE(crash.data);
+    observation->crash_stack = TAKE(stack.data);
+    observation->crash_key = TAKE(key.data);
+    return NULL;
+}
+
+static struct error *add_note(const struct wire_record *record, struct observation *observation)
+{
+    static const char *const meanings[] = {
+        [WIRE_NOTE_UNRESOLVED_SYMBOL] = "could not resolve the import",
+        [WIRE_NOTE_NO_SLOTS] = "has no stub left to intercept",
+        [WIRE_NOTE_NO_ANSWER] = "got no answer in time about the module",
+        [WIRE_NOTE_RESOLUTION_FAILED] = "could not look up the scenario's places in the module",
+        [WIRE_NOTE_REMOTE_UNREACHABLE] = "could not reach the coordinator for",
+        [WIRE_NOTE_PLUGIN_MISSING] = "ran without the plug-in",
+        [WIRE_NOTE_PLUGIN_VERSION] = "cannot use, as it is for another version, the plug-in",
+        [WIRE_NOTE_PLUGIN_INIT] = "ran without, as its init failed, the plug-in",
+        [WIRE_NOTE_MODULES_FULL] = "has no room in the module table for",
+        [WIRE_NOTE_DISARMED] = "took the injection out of itself:",
+        [WIRE_NOTE_OUT_FAULT] = "gave an output pointer that cannot be written to",
+        [WIRE_NOTE_MEMORY] = "could not allocate",
+        [WIRE_NOTE_NOT_COVERED] = "runs another file, whose coverage is not known, as",
+    };
+    const char *meaning =
+        record->note < sizeof meanings / sizeof *meanings ? meanings[record->note] : NULL;
+    if (observation->note != NULL || meaning == NULL)
+        return NULL;
+    if (asprintf(&observation->note, "%.*s %s %.*s", (int)sizeof record->process_name,
+                 record->process_name, meaning, (int)sizeof record->text, record->text) < 0) {
+        observation->note = NULL;
+        return error_no_memory();
+    }
+    return NULL;
+}
+
+struct error *witness_observe(struct witness *witness, const struct wire_view *view,
+                              const struct scenario *scenario, struct observation *observation)
+{
+    for (uint32_t i = 0; i < view->rule_count; i++)
+        observation->activations += view->rule_states[i].fired;
+    for (uint32_t i = 0; i < view->record_count; i++) {
+        const struct wire_record *record = &view->journal[i];
+        if (record->state != WIRE_RECORD_COMPLETE)
+            continue;
+        if (record->kind == WIRE_RECORD_INJECTION)
+            TRY(add_injection(witness, view, scenario, record, observation));
+        else if (record->kind == WIRE_RECORD_CRASH)
+            TRY(add_crash(witness, view, record, observation));
+        else if (record->kind == WIRE_RECORD_NOTE)
+            TRY(add_note(record, observation));
+    }
+    return NULL;
+}

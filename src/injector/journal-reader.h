@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a journal says, in names: injections, crashes, stacks. For injectors that have the runtime
+// in the target. Keeps what it has read about modules; one per job slot.
+#ifndef ORDEAL_INJECTOR_JOURNAL_READER_H
+#define ORDEAL_INJECTOR_JOURNAL_READER_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "injector/injector.h"
+#include "scenario/scenario.h"
+#include "wire/view.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct witness;
+struct error *witness_new(struct witness **ret_witness);
+void witness_free(struct witness *witness);
+
+// Before frames of another life of the sandbox are named. `root` goes before paths of modules that
+// are not the same outside.
+struct error *witness_begin(struct witness *witness, const char *root);
+
+// Fills in activations, injections, crash and note. `scenario` is what the plan was made of.
+struct error *witness_observe(struct witness *witness, const struct wire_view *view,
+                              const struct scenario *scenario, struct observation *observation);
+
+// Where an address of a module's file is. Strings live until the next witness_begin().
+struct witness_place {
+    const char *symbol; // the function, the innermost of those inlined there; or NULL
+    const char *file;   // or NULL
+    unsigned line;
+};
+struct witness_place witness_find(struct witness *witness, const char *module, uint64_t address);
+
+// "FUNCTION at FILE:LINE (MODULE)", "FUNCTION (MODULE)", "MODULE+0xOFFSET" or, without a module
+// (NULL), "0xADDRESS". `offset` is a link-time address; one that a call returns to if `returns`.
+// `brief`: without file and line, for keys.
+struct error *witness_put_frame(struct witness *witness, const char *module, uint64_t offset,
+                                bool returns, bool brief, struct buffer *text);
+
+// How much of a symbol to show: of the twin that has a function's faults, the function's name.
+int witness_name_size(const char *symbol);
+
+// The path of a module of the table in `storage`; NULL if it is not known.
+const char *witness_module(const struct wire_view *view, uint32_t index,
+                           char storage[WIRE_MODULE_PATH + 1]);
+
+// Whether this is the library of ours in the target. Its frames are no part of the target's stacks.
+bool witness_is_runtime(const char *module);
+
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See reproduce.h.
+#include "injector/reproduce.h"
+
+#include "base/cleanup.h"
+#include "base/shell.h"
+
+#include <string.h>
+
+// More than that is another session's environment, not a few variables of the workload's.
+#define MOST_VARIABLES 8
+
+static bool is_own(const char *variable)
+{
+    for (char **own = environ; own != NULL && *own != NULL; own++)
+        if (strcmp(*own, variable) == 0)
+            return true;
+    return false;
+}
+
+static struct error *put_variable(struct buffer *text, const char *variable)
+{
+    size_t name = strcspn(variable, "=");
+    TRY(buffer_printf(text, "%.*s=", (int)name, variable));
+    TRY(shell_put_word(text, variable + name + 1));
+    return buffer_append(text, " ", 1);
+}
+
+// What a shell takes for a name.
+static bool is_name(const char *variable)
+{
+    size_t size =
+        strspn(variable, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    return size != 0 && variable[size] == '=' && (variable[0] < '0' || variable[0] > '9');
+}
+
+static struct error *put_variables(struct buffer *text, const struct definition *definition)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < definition->environment.count; i++)
+        count += !is_own(definition->environment.items[i]);
+    for (size_t i = 0; count <= MOST_VARIABLES && i < definition->environment.count; i++) {
+        const char *variable = definition->environment.items[i];
+        if (!is_own(variable) && is_name(variable))
+            TRY(put_variable(text, variable));
+    }
+    return NULL;
+}
+
+struct error *reproduce_put_place(struct buffer *text, const struct definition *definition)
+{
+    _cleanup_free_ char *here = getcwd(NULL, 0);
+    if (here == NULL || strcmp(here, definition->directory) != 0) {
+        TRY(buffer_printf(text, "cd "));
+        TRY(shell_put_word(text, definition->directory));
+        TRY(buffer_printf(text, " && "));
+    }
+    return put_variables(text, definition);
+}
+
+struct error *reproduce_put_command(struct buffer *text, const struct definition *definition)
+{
+    TRY(shell_put_words(text, definition->command.items, definition->command.count));
+    if (definition->input == NULL)
+        return buffer_printf(text, " </dev/null");
+    TRY(buffer_printf(text, " <"));
+    return shell_put_word(text, definition->input);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Parts of command lines that show a shot again outside a campaign.
+#ifndef ORDEAL_INJECTOR_REPRODUCE_H
+#define ORDEAL_INJECTOR_REPRODUCE_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "definition/definition.h"
+
+// "cd DIRECTORY && NAME=VALUE ", as far as directory and environment are not this process's own.
+struct error *reproduce_put_place(struct buffer *text, const struct definition *definition);
+// The workload, and its standard input.
+struct error *reproduce_put_command(struct buffer *text, const struct definition *definition);
+
+#endif

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The candidates of the injector `ir`: each fault that is executed and wanted, or, if several are
+// to be tried in one trial, each together with others that are drawn for it.
+#include "injectors/ir/internal.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "campaign/selection.h"
+#include "injector/parameters.h"
+#include "stats/stats.h"
+#include "store/spec.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIES  1000 // to find one more fault that goes with the others
+#define STREAM 0x69726661756c7473u
+
+struct making {
+    struct ir *self;
+    struct ir_faults all;
+    struct weights weights;
+    double most; // the largest weight of all
+    struct stats_random random;
+};
+
+static void making_deinit(struct making *making)
+{
+    ARRAY_DEINIT(&making->all.items);
+    weights_deinit(&making->weights);
+}
+
+// ---- which ----
+
+static bool fits(const definition_words *globs, const char *text)
+{
+    for (size_t i = 0; globs != NULL && i < globs->count; i++)
+        if (fnmatch(globs->items[i], text, 0) == 0 ||
+            fnmatch(globs->items[i], file_base_name(text), 0) == 0)
+            return true;
+    return globs == NULL;
+}
+
+static bool is_wanted(const struct ir *self, const struct ir_program *program, size_t number)
+{
+    const struct image_candidate *candidate = &program->image.candidates.items[number];
+    return ir_can_be_enabled(&program->image, number) &&
+           fits(ir_words(self, "types"), candidate->type) &&
+           fits(ir_words(self, "functions"), ir_function(&program->image, number)->name) &&
+           fits(ir_words(self, "files"), candidate->file);
+}
+
+static bool is_left_out(struct ir *self, const struct ir_program *program, size_t number)
+{
+    bool all = strcmp(parameters_value(self->definition, "blocks", "executed"), "all") == 0;
+    if (program->executed[number] || (all && (program->loaded || !self->programs.automatic)))
+        return false;
+    // Of what nobody named and the workload does not use, nobody wants to hear.
+    self->not_executed += program->loaded;
+    self->not_loaded += !program->loaded && !self->programs.automatic;
+    return true;
+}
+
+static struct error *find_all(struct ir *self, struct ir_faults *faults)
+{
+    self->not_executed = self->not_loaded = 0;
+    for (size_t i = 0; i < self->programs.items.count; i++) {
+        const struct ir_program *program = &self->programs.items.items[i];
+        for (size_t j = 0; j < program->image.candidates.count; j++) {
+            if (!is_wanted(self, program, j) || is_left_out(self, program, j))
+                continue;
+            struct ir_fault *fault = ARRAY_ADD(&faults->items);
+            if (fault == NULL)
+                return error_no_memory();
+            *fault = (struct ir_fault){.program = i, .candidate = j};
+        }
+    }
+    return NULL;
+}
+
+// ---- together ----
+
+static double weight_of(const struct making *making, const struct ir_fault *fault)
+{
+    const struct image *image = &making->self->programs.items.items[fault->program].image;
+    return weights_find(&making->weights, image->candidates.items[fault->candidate].type);
+}
+
+static struct error *read_weights(struct making *making)
+{
+    const char *file = making->self->definition->selection.weights_file;
+    if (file != NULL)
+        TRY(weights_read(file, &making->weights));
+    for (size_t i = 0; i < making->all.items.count; i++) {
+        double weight = weight_of(making, &making->all.items.items[i]);
+        making->most = weight > making->most ? weight : making->most;
+    }
+    return NULL;
+}
+
+static bool goes_with(const struct ir *self, const struct ir_fault *fault,
+                      const struct ir_fault *others, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ir_exclude(self, fault, &others[i]))
+            return false;
+    return true;
+}
+
+// One more, as likely as its weight says. False: there seem to be no others.
+static bool draw(struct making *making, struct ir_fault *faults, size_t count)
+{
+    for (int i = 0; i < TRIES; i++) {
+        const struct ir_fault *fault =
+            &making->all.items.items[stats_random_below(&making->random, making->all.items.count)];
+        if (stats_random_unit(&making->random) * making->most >= weight_of(making, fault) ||
+            !goes_with(making->self, fault, faults, count))
+            continue;
+        faults[count] = *fault;
+        return true;
+    }
+    return false;
+}
+
+static struct error *put_specs(struct making *making, size_t first, struct buffer *spec)
+{
+    struct ir_fault faults[IR_MOST_FAULTS] = {making->all.items.items[first]};
+    for (size_t i = 0; i < making->self->together; i++) {
+        if (i != 0 && !draw(making, faults, i))
+            return error_new("there are not %zu faults that can be enabled together; see "
+                             "'injector.ir.faults'",
+                             making->self->together);
+        if (i != 0)
+            TRY(buffer_printf(spec, SPEC_THEN));
+        TRY(ir_put_spec(&making->self->programs.items.items[faults[i].program], faults[i].candidate,
+                        spec));
+    }
+    return NULL;
+}
+
+// ---- candidates ----
+
+static struct error *make_candidate(struct making *making, size_t index,
+                                    struct candidate *candidate)
+{
+    const struct ir_fault *fault = &making->all.items.items[index];
+    const struct ir_program *program = &making->self->programs.items.items[fault->program];
+    const struct image_candidate *from = &program->image.candidates.items[fault->candidate];
+    _cleanup_(buffer_deinit) struct buffer spec = {0};
+    TRY(put_specs(making, index, &spec));
+    const char *base = file_base_name(from->file);
+    candidate->weight = 1;
+    candidate->line = from->line;
+    candidate->spec = TAKE(spec.data);
+    candidate->type = strdup(from->type);
+    candidate->function = strdup(ir_function(&program->image, fault->candidate)->name);
+    candidate->module = strdup(program->path);
+    candidate->file = strdup(from->file);
+    candidate->component =
+        base > from->file + 1 ? strndup(from->file, (size_t)(base - from->file) - 1) : strdup(".");
+    return candidate->type != NULL && candidate->function != NULL && candidate->module != NULL &&
+                   candidate->file != NULL && candidate->component != NULL
+               ? NULL
+               : error_no_memory();
+}
+
+struct error *ir_candidates(void *data,
+                            struct error *(*add)(void *data, struct candidate *candidate),
+                            void *add_data)
+{
+    struct ir *self = data;
+    _cleanup_(making_deinit) struct making making = {
+        .self = self, .random = stats_random_start(self->definition->seed, STREAM)};
+    TRY(find_all(self, &making.all));
+    if (self->together > 1)
+        TRY(read_weights(&making));
+    for (size_t i = 0; i < making.all.items.count; i++) {
+        struct candidate candidate = {0};
+        struct error *error = make_candidate(&making, i, &candidate);
+        if (error == NULL)
+            error = add(add_data, &candidate);
+        candidate_deinit(&candidate);
+        if (error != NULL)
+            return error;
+    }
+    return NULL;
+}
+
+static bool is_any_loaded(const struct ir *self)
+{
+    for (size_t i = 0; i < self->programs.items.count; i++)
+        if (self->programs.items.items[i].loaded)
+            return true;
+    return self->programs.items.count == 0;
+}
+
+struct error *ir_remarks(void *data, struct error *(*say)(void *data, const char *sentence),
+                         void *say_data)
+{
+    const struct ir *self = data;
+    _cleanup_(buffer_deinit) struct buffer executed = {0}, loaded = {0}, several = {0}, none = {0};
+    if (self->together > 1) {
+        TRY(buffer_printf(&several,
+                          "each trial has %zu faults; groups of the report go by the first of them",
+                          self->together));
+        TRY(say(say_data, several.data));
+    }
+    if (self->not_executed != 0) {
+        TRY(buffer_printf(&executed,
+                          "%zu faults are in code that the first fault-free run does not execute, "
+                          "and were left out ('blocks: all' takes them in)",
+                          self->not_executed));
+        TRY(say(say_data, executed.data));
+    }
+    if (self->not_loaded != 0) {
+        TRY(buffer_printf(&loaded,
+                          "%zu faults are in files that the workload does not load, and were left "
+                          "out",
+                          self->not_loaded));
+        TRY(say(say_data, loaded.data));
+    }
+    if (!is_any_loaded(self)) {
+        TRY(buffer_printf(&none,
+                          "the workload loads nothing that has faults inside, not even %s; if that "
+                          "is statically linked, link it dynamically: faults are switched on by "
+                          "what is loaded into it",
+                          self->programs.items.items[0].name));
+        TRY(say(say_data, none.data));
+    }
+    if (self->programs.cut)
+        TRY(say(say_data, "there are too many files below the working directory to look for faults "
+                          "in all of them; name the files in 'binaries'"));
+    return NULL;
+}

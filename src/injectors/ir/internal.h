@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The parts of the injector `ir`: its shots (injector-ir.c), what they put into programs and read
+// back (ir-shot.c), specs (ir-faults.c) and candidates (ir-candidates.c).
+#ifndef ORDEAL_INJECTORS_IR_INTERNAL_H
+#define ORDEAL_INJECTORS_IR_INTERNAL_H
+
+#include "injector/injector.h"
+#include "injector/journal-reader.h"
+#include "mutate/run/programs.h"
+#include "scenario/scenario.h"
+#include "trial/armed.h"
+#include "trial/cover-file.h"
+
+#define IR_MOST_FAULTS 16 // in one trial
+
+struct ir_fault { // one of a program's candidates
+    size_t program, candidate;
+};
+struct ir_faults { // of one trial
+    ARRAY(struct ir_fault) items;
+};
+
+struct ir {
+    const struct definition *definition;
+    struct ir_programs programs; // found for the first shot
+    bool found, profiled;
+    size_t together;                 // faults of one trial
+    size_t not_executed, not_loaded; // candidates that were left out
+
+    struct armed *armed;
+    struct scenario *nothing;
+    struct witness *witness;
+    const char *visible[3];
+    // This shot's.
+    struct cover_file file;
+    bool has_file, profiles;
+    struct ir_blocks *blocks; // by program; empty where nothing is put in
+    struct ir_faults faults;
+};
+
+// A parameter's values; NULL if it was not given.
+const definition_words *ir_words(const struct ir *self, const char *parameter);
+
+// ---- ir-faults.c ----
+
+const struct image_function *ir_function(const struct image *image, size_t candidate);
+bool ir_can_be_enabled(const struct image *image, size_t candidate);
+// "TYPE@FILE:LINE:COLUMN in PROGRAM#NUMBER".
+struct error *ir_put_spec(const struct ir_program *program, size_t candidate, struct buffer *text);
+// The faults of a spec, one or several. `ret_faults` must be empty.
+struct error *ir_find_spec(const struct ir *self, const char *spec, struct ir_faults *ret_faults);
+// Two faults that cannot both be on.
+bool ir_exclude(const struct ir *self, const struct ir_fault *one, const struct ir_fault *other);
+
+// ---- ir-shot.c ----
+
+// The file that tells the runtime what to put where: the faults of a spec, or, NULL, what shows
+// which blocks are executed.
+struct error *ir_shot_prepare(struct ir *self, const char *spec);
+void ir_shot_forget(struct ir *self);
+// After a shot without faults: what was executed.
+void ir_shot_take_profile(struct ir *self);
+// After a shot with faults: how often each was hit.
+struct error *ir_shot_take_hits(const struct ir *self, struct observation *observation);
+
+// For one program alone.
+struct error *ir_file_create(const struct ir_program *program, const struct ir_blocks *list,
+                             struct cover_file *ret_file);
+// All faults of an executed block count as executed.
+void ir_take_block(struct ir_program *program, const struct ir_block *block);
+
+// ---- ir-candidates.c ----
+
+struct error *ir_candidates(void *self,
+                            struct error *(*add)(void *data, struct candidate *candidate),
+                            void *add_data);
+struct error *ir_remarks(void *self, struct error *(*say)(void *data, const char *sentence),
+                         void *say_data);
+
+#endif

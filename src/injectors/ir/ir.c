@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The injector `ir`: software faults that `ordeal cc` has put into a program or library are
+// switched on, one in a trial or several. The runtime does that in the memory of every process that
+// loads the file; files stay as they are. The first reference run goes through the faultless copies
+// of all functions and notes which blocks are executed.
+#include "base/cleanup.h"
+#include "injector/parameters.h"
+#include "injectors/ir/internal.h"
+#include "injectors/registry.h"
+#include "trial/debug.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct injector_parameter parameters[] = {
+    {"binaries", "FILE...", "programs and libraries with faults inside (auto)", false, true},
+    {"types", "GLOB...", "faults of these types only", false, true},
+    {"functions", "GLOB...", "in these functions only", false, true},
+    {"files", "GLOB...", "in these source files only", false, true},
+    {"blocks", "executed|all",
+     "only in code that the workload executes without faults, or in all (executed)", false, false},
+    {"faults", "N", "so many faults in every trial, at most 16 (1)", false, false},
+    {0},
+};
+
+#define AUTOMATIC "auto"
+
+static void close_ir(void *data)
+{
+    struct ir *self = data;
+    if (self == NULL)
+        return;
+    ir_shot_forget(self);
+    armed_free(self->armed);
+    scenario_free(self->nothing);
+    witness_free(self->witness);
+    ir_programs_deinit(&self->programs);
+    free(self);
+}
+
+const definition_words *ir_words(const struct ir *self, const char *parameter)
+{
+    const struct definition_parameter *found = parameters_find(self->definition, parameter);
+    return found != NULL ? &found->values : NULL;
+}
+
+static struct error *find_programs(struct ir *self)
+{
+    const definition_words *named = ir_words(self, "binaries");
+    if (self->found)
+        return NULL;
+    if (named != NULL && named->count == 1 && strcmp(named->items[0], AUTOMATIC) == 0)
+        named = NULL;
+    TRY(ir_programs_find(self->definition, named, &self->programs));
+    self->found = true;
+    return NULL;
+}
+
+static struct error *read_together(struct ir *self)
+{
+    const struct definition_parameter *parameter = parameters_find(self->definition, "faults");
+    self->together = 1;
+    if (parameter == NULL)
+        return NULL;
+    char *end;
+    const char *text = parameter->values.items[0];
+    unsigned long number = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || number == 0 || number > IR_MOST_FAULTS)
+        return parameters_error(parameter, "'faults' takes a number from 1 to %d, not '%s'",
+                                IR_MOST_FAULTS, text);
+    self->together = number;
+    return NULL;
+}
+
+static struct error *fill(struct ir *self)
+{
+    TRY(read_together(self));
+    TRY(scenario_new(&self->nothing));
+    return witness_new(&self->witness);
+}
+
+static struct error *open_ir(const struct definition *definition, void **ret_self)
+{
+    struct ir *self = calloc(1, sizeof *self);
+    if (self == NULL)
+        return error_no_memory();
+    self->definition = definition;
+    struct error *error = fill(self);
+    if (error != NULL) {
+        close_ir(self);
+        return error;
+    }
+    *ret_self = self;
+    return NULL;
+}
+
+static struct error *prepare(void *data, struct shot *shot)
+{
+    struct ir *self = data;
+    if (shot->switched != NULL)
+        return error_new("the faults of 'ir' cannot be switched in a server that runs");
+    ir_shot_forget(self);
+    TRY(find_programs(self));
+    if (self->armed == NULL)
+        TRY(armed_new(&self->armed));
+    self->profiles = shot->spec == NULL && !self->profiled;
+    if (shot->spec != NULL || self->profiles)
+        TRY(ir_shot_prepare(self, shot->spec));
+    const struct armed_options options = {
+        .scenario = self->nothing,
+        .seed = shot->seed,
+        .command = shot->command,
+        .environment = shot->environment,
+        .catch_crashes = true,
+        .coverage = self->has_file ? self->file.path : NULL,
+    };
+    TRY(armed_prepare(self->armed, &options));
+    self->visible[0] = armed_file(self->armed);
+    self->visible[1] = self->has_file ? self->file.path : NULL;
+    shot->use_environment = armed_environment(self->armed);
+    shot->visible = self->visible;
+    return NULL;
+}
+
+static struct error *moved(void *data, const char *from, const char *to)
+{
+    struct ir *self = data;
+    if (self->has_file)
+        cover_file_moved(&self->file, from, to);
+    return armed_moved(self->armed, from, to);
+}
+
+static struct error *begin(void *data, const char *root)
+{
+    struct ir *self = data;
+    return armed_begin(self->armed, root);
+}
+
+static struct error *look(struct ir *self, const char *root, struct observation *observation)
+{
+    struct wire_view view;
+    TRY(armed_end(self->armed, &view));
+    TRY(witness_begin(self->witness, root));
+    TRY(witness_observe(self->witness, &view, self->nothing, observation));
+    if (self->profiles)
+        ir_shot_take_profile(self);
+    return self->has_file ? ir_shot_take_hits(self, observation) : NULL;
+}
+
+static struct error *observe(void *data, const char *root, struct observation *ret_observation)
+{
+    struct observation observation = {0};
+    struct error *error = look(data, root, &observation);
+    if (error != NULL)
+        observation_deinit(&observation);
+    else
+        *ret_observation = observation;
+    return error;
+}
+
+static struct error *debug(void *data, const struct shot *shot, const char *input, bool batch,
+                           char ***ret_arguments, char ***ret_environment)
+{
+    const struct ir *self = data;
+    const struct debug_options options = {
+        .command = shot->command, .input = input, .batch = batch, .software_fault = true};
+    return debug_words(self->armed, &options, ret_arguments, ret_environment);
+}
+
+const struct injector injector_ir = {
+    .name = "ir",
+    .summary = "switches on software faults that 'ordeal cc' has put in",
+    .parameters = parameters,
+    .open = open_ir,
+    .close = close_ir,
+    .prepare = prepare,
+    .moved = moved,
+    .begin = begin,
+    .observe = observe,
+    .candidates = ir_candidates,
+    .remarks = ir_remarks,
+    .debug = debug,
+};

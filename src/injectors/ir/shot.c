@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a shot puts into the memory of its processes, through the coverage file, and what that file
+// says afterwards.
+#include "injectors/ir/internal.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void ir_shot_forget(struct ir *self)
+{
+    if (self->has_file)
+        cover_file_close(&self->file);
+    for (size_t i = 0; self->blocks != NULL && i < self->programs.items.count; i++)
+        ir_blocks_deinit(&self->blocks[i]);
+    free(TAKE(self->blocks));
+    ARRAY_DEINIT(&self->faults.items);
+    self->has_file = self->profiles = false;
+}
+
+// ---- before a run ----
+
+static struct error *make_faulty(struct ir *self, size_t program)
+{
+    size_t candidates[IR_MOST_FAULTS], count = 0;
+    for (size_t i = 0; i < self->faults.items.count && count < IR_MOST_FAULTS; i++)
+        if (self->faults.items.items[i].program == program)
+            candidates[count++] = self->faults.items.items[i].candidate;
+    if (count == 0)
+        return NULL;
+    return ir_blocks_of_faults(&self->programs.items.items[program].image, candidates, count,
+                               &self->blocks[program]);
+}
+
+static struct error *make_blocks(struct ir *self, const char *spec)
+{
+    size_t count = self->programs.items.count;
+    self->blocks = calloc(count + 1, sizeof *self->blocks);
+    if (self->blocks == NULL)
+        return error_no_memory();
+    if (spec != NULL)
+        TRY(ir_find_spec(self, spec, &self->faults));
+    if (self->faults.items.count > IR_MOST_FAULTS)
+        return error_new("a trial can have at most %d software faults", IR_MOST_FAULTS);
+    for (size_t i = 0; i < count; i++)
+        TRY(spec != NULL
+                ? make_faulty(self, i)
+                : ir_blocks_of_all(&self->programs.items.items[i].image, &self->blocks[i]));
+    return NULL;
+}
+
+typedef ARRAY(struct wire_coverage_module) wire_modules;
+typedef ARRAY(struct wire_coverage_block) wire_blocks;
+
+static struct error *add_module(wire_modules *modules, const char *path, size_t first, size_t count)
+{
+    struct wire_coverage_module *module =
+        strlen(path) < sizeof module->path ? ARRAY_ADD(modules) : NULL;
+    if (module == NULL)
+        return strlen(path) < sizeof module->path ? error_no_memory()
+                                                  : error_new("%s: its path is too long", path);
+    module->first = (uint32_t)first;
+    module->count = (uint32_t)count;
+    strcpy(module->path, path);
+    return NULL;
+}
+
+// The file itself and links to it share blocks.
+static struct error *add_program(const struct ir_program *program, const struct ir_blocks *list,
+                                 wire_modules *modules, wire_blocks *blocks)
+{
+    size_t first = blocks->count;
+    for (size_t i = 0; i < list->items.count; i++) {
+        struct wire_coverage_block *block = ARRAY_ADD(blocks);
+        if (block == NULL)
+            return error_no_memory();
+        *block = list->items.items[i].wire;
+    }
+    TRY(add_module(modules, program->path, first, list->items.count));
+    for (size_t i = 0; i < program->others.count; i++)
+        TRY(add_module(modules, program->others.items[i], first, list->items.count));
+    return NULL;
+}
+
+// Of a shot with faults only programs that have one of them: the others shall not be touched.
+static bool takes_part(const struct ir *self, size_t program)
+{
+    return self->faults.items.count == 0 || self->blocks[program].items.count != 0;
+}
+
+static struct error *make_file(struct ir *self)
+{
+    wire_modules modules = {0};
+    wire_blocks blocks = {0};
+    struct error *error = NULL;
+    for (size_t i = 0; error == NULL && i < self->programs.items.count; i++)
+        if (takes_part(self, i))
+            error =
+                add_program(&self->programs.items.items[i], &self->blocks[i], &modules, &blocks);
+    if (error == NULL)
+        error = cover_file_create(modules.items, modules.count, blocks.items, blocks.count,
+                                  &self->file);
+    self->has_file = error == NULL;
+    ARRAY_DEINIT(&modules);
+    ARRAY_DEINIT(&blocks);
+    return error;
+}
+
+struct error *ir_shot_prepare(struct ir *self, const char *spec)
+{
+    TRY(make_blocks(self, spec));
+    return make_file(self);
+}
+
+struct error *ir_file_create(const struct ir_program *program, const struct ir_blocks *list,
+                             struct cover_file *ret_file)
+{
+    wire_modules modules = {0};
+    wire_blocks blocks = {0};
+    struct error *error = add_program(program, list, &modules, &blocks);
+    if (error == NULL)
+        error =
+            cover_file_create(modules.items, modules.count, blocks.items, blocks.count, ret_file);
+    ARRAY_DEINIT(&modules);
+    ARRAY_DEINIT(&blocks);
+    return error;
+}
+
+// ---- after a run ----
+
+void ir_take_block(struct ir_program *program, const struct ir_block *block)
+{
+    if (block->marker == SIZE_MAX)
+        return;
+    const struct image_marker *marker = &program->image.markers.items[block->marker];
+    for (size_t i = 0; i < marker->targets; i++)
+        program->executed[image_target_candidate(
+            &program->image, marker, &program->image.targets.items[marker->first_target + i])] =
+            true;
+}
+
+// A file with several names, none of them a link, is called as it was started.
+static void call_as_started(const struct ir *self, struct ir_program *program, size_t module)
+{
+    struct stat file;
+    if (cover_file_loaded(&self->file, module))
+        return;
+    for (size_t i = 0; i < program->others.count; i++)
+        if (cover_file_loaded(&self->file, module + 1 + i) &&
+            lstat(program->others.items[i], &file) == 0 && S_ISREG(file.st_mode)) {
+            ir_program_call(program, self->definition, i);
+            return;
+        }
+}
+
+void ir_shot_take_profile(struct ir *self)
+{
+    size_t module = 0, number = 0;
+    for (size_t i = 0; i < self->programs.items.count; i++) {
+        struct ir_program *program = &self->programs.items.items[i];
+        size_t first = module;
+        for (size_t j = 0; j <= program->others.count; j++)
+            program->loaded |= cover_file_loaded(&self->file, module++);
+        for (size_t j = 0; j < self->blocks[i].items.count; j++)
+            if (cover_file_reached(&self->file, number++) != 0)
+                ir_take_block(program, &self->blocks[i].items.items[j]);
+        call_as_started(self, program, first);
+    }
+    self->profiled = true;
+}
+
+// Whether a block is a copy of one that holds the fault.
+static bool is_of(const struct image *image, const struct ir_block *block, size_t candidate)
+{
+    if (block->marker == SIZE_MAX)
+        return false;
+    const struct image_marker *marker = &image->markers.items[block->marker];
+    for (size_t i = 0; i < marker->targets; i++)
+        if (image_target_candidate(image, marker,
+                                   &image->targets.items[marker->first_target + i]) == candidate)
+            return true;
+    return false;
+}
+
+// Threads that come at the same time may go past the end of what is counted.
+static uint32_t count_of(const struct ir *self, size_t block)
+{
+    uint32_t count = cover_file_reached(&self->file, block);
+    return count < WIRE_BLOCK_MOST ? count : WIRE_BLOCK_MOST;
+}
+
+static uint64_t hits(const struct ir *self, const struct ir_fault *fault)
+{
+    const struct image *image = &self->programs.items.items[fault->program].image;
+    uint64_t count = 0;
+    size_t number = 0;
+    for (size_t i = 0; i < fault->program; i++)
+        number += self->blocks[i].items.count;
+    for (size_t i = 0; i < self->blocks[fault->program].items.count; i++, number++)
+        if (is_of(image, &self->blocks[fault->program].items.items[i], fault->candidate))
+            count += count_of(self, number);
+    return count;
+}
+
+static struct error *add_injection(const struct ir *self, size_t index, uint64_t count,
+                                   struct observation *observation)
+{
+    const struct ir_fault *fault = &self->faults.items.items[index];
+    const struct ir_program *program = &self->programs.items.items[fault->program];
+    const struct image_candidate *candidate = &program->image.candidates.items[fault->candidate];
+    struct injection *injection = ARRAY_ADD(&observation->injections);
+    if (injection == NULL)
+        return error_no_memory();
+    injection->occurrence = count;
+    injection->process = 1;
+    injection->rule = (uint32_t)index;
+    injection->line = candidate->line;
+    injection->fault = strdup(candidate->type);
+    injection->symbol = strdup(ir_function(&program->image, fault->candidate)->name);
+    injection->module = strdup(program->path);
+    injection->file = *candidate->file != '\0' ? strdup(candidate->file) : NULL;
+    if (strstr(file_base_name(program->path), ".so") == NULL) // a library's user is not known
+        injection->program = strdup(file_base_name(program->path));
+    return injection->fault != NULL && injection->symbol != NULL && injection->module != NULL &&
+                   (injection->file != NULL || *candidate->file == '\0')
+               ? NULL
+               : error_no_memory();
+}
+
+struct error *ir_shot_take_hits(const struct ir *self, struct observation *observation)
+{
+    for (size_t i = 0; i < self->faults.items.count; i++) {
+        uint64_t count = hits(self, &self->faults.items.items[i]);
+        observation->activations += count;
+        if (count != 0)
+            TRY(add_injection(self, i, count, observation));
+    }
+    return NULL;
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See library-choice.h.
+#include "injectors/library/choosing.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "injectors/library/realism.h"
+#include "scenario/tables.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CODES_MOST          3 // results of one function that are tried where no table knows better
+#define CODES_MOST_PARANOID 8
+
+static enum stage stage_of(enum site_class class)
+{
+    switch (class) {
+    case SITE_UNCHECKED:
+        return STAGE_UNCHECKED;
+    case SITE_PARTLY:
+        return STAGE_PARTLY;
+    case SITE_UNKNOWN:
+        return STAGE_UNKNOWN;
+    case SITE_CHECKED:
+        break;
+    }
+    return STAGE_CHECKED;
+}
+
+static bool matches(const definition_words *globs, const char *text)
+{
+    for (size_t i = 0; globs != NULL && i < globs->count; i++)
+        if (fnmatch(globs->items[i], text, 0) == 0)
+            return true;
+    return false;
+}
+
+static bool matches_module(const definition_words *globs, const char *path)
+{
+    return matches(globs, path) || matches(globs, file_base_name(path));
+}
+
+bool choice_is_wanted(const struct choice_options *options, const struct recorded_call *call,
+                      const struct recorded_site *site)
+{
+    if (site->module[0] == '\0') // an address without a module means nothing to another run
+        return false;
+    if (options->functions != NULL && !matches(options->functions, call->function))
+        return false;
+    if (options->modules != NULL && !matches_module(options->modules, site->module))
+        return false;
+    return !matches(options->excluded, call->function) &&
+           !matches_module(options->excluded, site->module);
+}
+
+static struct error *note(struct map *map, const char *program)
+{
+    uint64_t key = hash_bytes(program, strlen(program));
+    return map_find(map, key) == MAP_NONE ? map_put(map, key, 0) : NULL;
+}
+
+// A program or library below the working directory is what is being worked on; make, the shell and
+// the compiler that run its tests are not.
+static bool is_home(const struct choice_options *options, const struct recording *recording,
+                    const struct recorded_call *call)
+{
+    const char *module = recording->sites.items[call->site].module;
+    size_t size = options->directory != NULL ? strlen(options->directory) : 0;
+    return size > 1 && strncmp(module, options->directory, size) == 0 && module[size] == '/';
+}
+
+// What decides whether errors are possible that depend on more than the function.
+static void look_for_home(struct choosing *choosing, const struct recording *recording)
+{
+    for (size_t i = 0; i < recording->calls.count; i++)
+        choosing->has_home |= is_home(choosing->options, recording, &recording->calls.items[i]);
+}
+
+static struct error *look_at_programs(struct choosing *choosing)
+{
+    static const char *const opening[] = {"socket", "socketpair", "accept", "accept4"};
+    const struct recording *recording = &choosing->plan->recording;
+    for (size_t i = 0; i < recording->calls.count; i++) {
+        const struct recorded_call *call = &recording->calls.items[i];
+        if (strcmp(call->function, "sigaction") == 0 &&
+            !realism_is_system(recording->sites.items[call->site].module))
+            TRY(note(&choosing->handlers, call->program));
+        for (size_t j = 0; j < sizeof opening / sizeof *opening; j++)
+            if (strcmp(call->function, opening[j]) == 0)
+                TRY(note(&choosing->sockets, call->program));
+    }
+    return NULL;
+}
+
+static bool is_possible(const struct choosing *choosing, const struct recorded_call *call,
+                        enum realism_need need)
+{
+    const struct recorded_site *site = &choosing->recording->sites.items[call->site];
+    uint64_t program = hash_bytes(call->program, strlen(call->program));
+    if (choosing->options->paranoid)
+        return true;
+    if (need == REALISM_HANDLER)
+        return map_find(&choosing->handlers, program) != MAP_NONE;
+    if (choosing->followed == NULL && !kinds_seen(choosing->kinds, site, call->function, need))
+        return false;
+    return need != REALISM_SOCKET || map_find(&choosing->sockets, program) != MAP_NONE;
+}
+
+static struct error *see(struct choosing *choosing, uint64_t place, const char *function,
+                         const struct chosen *chosen, bool *ret_new)
+{
+    uint64_t key = hash_bytes(function, strlen(function)) * 0x9e3779b97f4a7c15ull;
+    key = (key ^ hash_bytes(chosen->action, strlen(chosen->action))) * 0x9e3779b97f4a7c15ull;
+    key = (key ^ place) * 0x9e3779b97f4a7c15ull;
+    key = (key ^ (uint64_t)(chosen->need * 2 + chosen->lasting)) * 0x9e3779b97f4a7c15ull;
+    *ret_new = map_find(&choosing->seen, key) == MAP_NONE;
+    return *ret_new ? map_put(&choosing->seen, key, 0) : NULL;
+}
+
+static struct error *keep(struct choosing *choosing, const struct recorded_call *call,
+                          const struct analysed *analysed, struct chosen *chosen)
+{
+    chosen->recording = choosing->recording;
+    chosen->call = (uint32_t)(call - choosing->recording->calls.items);
+    chosen->danger = (uint8_t)analysed->danger;
+    chosen->away = choosing->has_home && !is_home(choosing->options, chosen->recording, call);
+    if (chosen->guessed && chosen->stage > STAGE_UNCHECKED && chosen->stage <= STAGE_CHECKED)
+        chosen->stage = STAGE_GUESSED;
+    struct chosen *added = ARRAY_ADD(&choosing->items);
+    if (added == NULL)
+        return error_no_memory();
+    *added = *chosen;
+    return NULL;
+}
+
+// What happens to the second of two faults hardly depends on the first: one is enough.
+static struct error *put_second(struct choosing *choosing, const struct recorded_call *call,
+                                const struct analysed *analysed, struct chosen *chosen)
+{
+    const struct recorded_site *site = &choosing->recording->sites.items[call->site];
+    uint64_t place = choice_place(site);
+    bool fresh;
+    if (map_find(&choosing->known, place) != MAP_NONE)
+        return NULL;
+    TRY(see(choosing, place, call->function, chosen, &fresh));
+    if (!fresh)
+        return NULL;
+    chosen->stage = STAGE_SECOND;
+    chosen->class =
+        (uint8_t)(realism_is_system(site->module) ? STAGE_SYSTEM : stage_of(analysed->class));
+    return keep(choosing, call, analysed, chosen);
+}
+
+// Once for a site, and then for each further stack whose call all runs made; but a function that
+// lets no failure out does the same whoever called it.
+static struct error *put(struct choosing *choosing, const struct recorded_call *call,
+                         const struct analysed *analysed, struct chosen *chosen)
+{
+    const struct recorded_site *site = &choosing->recording->sites.items[call->site];
+    uint64_t place = choice_place(site);
+    if (choosing->followed != NULL)
+        return put_second(choosing, call, analysed, chosen);
+    bool new_site, first_stack, new_stack;
+    TRY(see(choosing, place, call->function, chosen, &new_site));
+    if (call->stack == 0 && !new_site)
+        return NULL;
+    if (call->stack != 0) {
+        // The first stack of a site is the one that the site's own candidate will meet.
+        TRY(see(choosing, ~place, call->function, chosen, &first_stack));
+        TRY(see(choosing, call->stack, call->function, chosen, &new_stack));
+        if (!new_site &&
+            (first_stack || !new_stack || analysed->guards ||
+             !recording_had(&choosing->plan->recording, &choosing->steady, call, site) ||
+             (chosen->round != 0 && !choosing->options->paranoid)))
+            return NULL;
+    }
+    chosen->stage = (uint8_t)(!new_site                         ? STAGE_STACK
+                              : realism_is_system(site->module) ? STAGE_SYSTEM
+                                                                : stage_of(analysed->class));
+    chosen->class = (uint8_t)stage_of(analysed->class);
+    return keep(choosing, call, analysed, chosen);
+}
+
+static struct error *put_words(struct choosing *choosing, const struct recorded_call *call,
+                               const struct analysed *analysed, const struct realism *row,
+                               const char *list, uint8_t *round)
+{
+    struct realism_error error;
+    while (realism_next(&list, &error)) {
+        struct chosen chosen = {.round = *round, .need = (uint8_t)error.need};
+        bool is_error = strcmp(row->result, "errno") == 0;
+        if (!is_possible(choosing, call, error.need))
+            continue;
+        chosen.lasting = error.lasting;
+        if (error.is_short)
+            strcpy(chosen.action, "short 1"); // a half of much room may be more than there is
+        else
+            snprintf(chosen.action, sizeof chosen.action, "%s%s%.*s", is_error ? "" : row->result,
+                     is_error || error.size == 0 ? "" : "/", (int)error.size, error.name);
+        TRY(put(choosing, call, analysed, &chosen));
+        ++*round;
+    }
+    return NULL;
+}
+
+static bool is_unchecked(const struct analysed *analysed, int64_t code)
+{
+    for (size_t i = 0; analysed->callee != NULL && i < analysed->callee->count; i++)
+        if (analysed->callee->codes[i] == code)
+            return (analysed->site->unchecked >> i & 1) != 0;
+    return false;
+}
+
+static struct error *put_code(struct choosing *choosing, const struct recorded_call *call,
+                              const struct analysed *analysed, size_t code, uint8_t *round)
+{
+    const struct callsite_import *import = analysed->import;
+    int64_t number = import->codes.items[code];
+    const char *error = constant_name(CONSTANT_ERRNO, import->errors.items[code]);
+    struct chosen chosen = {.round = *round, .guessed = true};
+    char result[24] = "NULL";
+    if (number != 0 || import->success != SITE_SUCCESS_POINTER)
+        snprintf(result, sizeof result, "%lld", (long long)number);
+    snprintf(chosen.action, sizeof chosen.action, "%s%s%s", result, error != NULL ? "/" : "",
+             error != NULL ? error : "");
+    ++*round;
+    return put(choosing, call, analysed, &chosen);
+}
+
+// What the code of the function says: results that go unnoticed first.
+static struct error *put_codes(struct choosing *choosing, const struct recorded_call *call,
+                               const struct analysed *analysed)
+{
+    const struct callsite_import *import = analysed->import;
+    size_t most = choosing->options->paranoid ? CODES_MOST_PARANOID : CODES_MOST;
+    uint8_t round = 0;
+    for (int unchecked = 1; import != NULL && unchecked >= 0; unchecked--)
+        for (size_t i = 0; i < import->codes.count && round < most; i++)
+            if (is_unchecked(analysed, import->codes.items[i]) == (unchecked == 1))
+                TRY(put_code(choosing, call, analysed, i, &round));
+    return NULL;
+}
+
+// Allocators are the same thing whoever provides them.
+bool choice_is_known(const struct recorded_call *call, const struct realism *row)
+{
+    return row != NULL && (call->library[0] == '\0' || realism_is_system(call->library) ||
+                           strcmp(row->errors, "ENOMEM") == 0);
+}
+
+static struct error *consider(struct choosing *choosing, const struct recorded_call *call)
+{
+    const struct recorded_site *site = &choosing->recording->sites.items[call->site];
+    const struct realism *row = realism_find(call->function);
+    bool paranoid = choosing->options->paranoid;
+    uint8_t round = 0;
+    if (!choice_is_wanted(choosing->options, call, site))
+        return NULL;
+    struct analysed analysed = analysis_find(choosing->analysis, site, call->function);
+    if (analysed.counts)
+        return NULL;
+    if (choice_is_known(call, row)) {
+        TRY(put_words(choosing, call, &analysed, row, row->errors, &round));
+        return paranoid ? put_words(choosing, call, &analysed, row, row->rare, &round) : NULL;
+    }
+    // What the table does not have of the C library gives answers, not failures; and functions of
+    // C++ throw.
+    bool silent = realism_is_system(call->library) || strncmp(call->function, "_Z", 2) == 0;
+    return silent && !paranoid ? NULL : put_codes(choosing, call, &analysed);
+}
+
+static void choosing_deinit(struct choosing *choosing)
+{
+    map_deinit(&choosing->seen);
+    map_deinit(&choosing->handlers);
+    map_deinit(&choosing->sockets);
+    map_deinit(&choosing->known);
+    map_deinit(&choosing->steady);
+    ARRAY_DEINIT(&choosing->items);
+}
+
+static struct error *consider_all(struct choosing *choosing, struct recording *recording,
+                                  const struct recording *complete)
+{
+    TRY(recording_settle(recording, complete));
+    choosing->recording = recording;
+    for (size_t i = 0; i < recording->calls.count; i++)
+        TRY(consider(choosing, &recording->calls.items[i]));
+    return NULL;
+}
+
+struct error *choice_candidates(struct library_plan *plan, struct recording *stacks,
+                                const struct kinds *kinds, const struct analysis *analysis,
+                                const struct choice_options *options,
+                                struct error *(*add)(void *data, struct candidate *candidate),
+                                void *data)
+{
+    _cleanup_(choosing_deinit) struct choosing choosing = {
+        .plan = plan, .options = options, .kinds = kinds, .analysis = analysis};
+    TRY(look_at_programs(&choosing));
+    look_for_home(&choosing, &plan->recording);
+    TRY(consider_all(&choosing, &plan->recording, NULL));
+    TRY(recording_index(&plan->recording, &choosing.steady));
+    TRY(consider_all(&choosing, stacks, &plan->recording));
+    return choosing_emit(&choosing, add, data);
+}
+
+void choice_followed_deinit(struct choice_followed *followed)
+{
+    recording_deinit(&followed->recording);
+    for (size_t i = 0; i < followed->specs.count; i++)
+        free(followed->specs.items[i]);
+    ARRAY_DEINIT(&followed->specs);
+    *followed = (struct choice_followed){0};
+}
+
+struct error *choice_follow(struct choice_followed *followed, const char *spec,
+                            const struct wire_view *view, struct witness *witness)
+{
+    char *copy = strdup(spec), **slot = copy != NULL ? ARRAY_ADD(&followed->specs) : NULL;
+    if (slot == NULL) {
+        free(copy);
+        return error_no_memory();
+    }
+    *slot = copy;
+    return recording_add(&followed->recording, view, witness);
+}
+
+static struct error *note_known(struct choosing *choosing, const struct recording *recording)
+{
+    for (size_t i = 0; i < recording->sites.count; i++) {
+        uint64_t place = choice_place(&recording->sites.items[i]);
+        if (map_find(&choosing->known, place) == MAP_NONE)
+            TRY(map_put(&choosing->known, place, 0));
+    }
+    return NULL;
+}
+
+struct error *choice_deeper(struct library_plan *plan, const struct recording *stacks,
+                            const struct choice_followed *followed,
+                            const struct choice_options *options,
+                            struct error *(*add)(void *data, struct candidate *candidate),
+                            void *data)
+{
+    _cleanup_(analysis_deinit) struct analysis analysis = {0};
+    _cleanup_(choosing_deinit) struct choosing choosing = {.plan = plan,
+                                                           .options = options,
+                                                           .analysis = &analysis,
+                                                           .followed = followed,
+                                                           .recording = &followed->recording};
+    TRY(analysis_make(&analysis, &followed->recording));
+    TRY(look_at_programs(&choosing));
+    look_for_home(&choosing, &plan->recording);
+    TRY(note_known(&choosing, &plan->recording));
+    TRY(note_known(&choosing, stacks));
+    for (size_t i = 0; i < followed->recording.calls.count; i++)
+        TRY(consider(&choosing, &followed->recording.calls.items[i]));
+    return choosing_emit(&choosing, add, data);
+}

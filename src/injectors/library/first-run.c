@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See library-first.h.
+#include "injectors/library/first-run.h"
+
+#include "base/cleanup.h"
+#include "injectors/library/realism.h"
+#include "injectors/library/spec.h"
+
+static struct error *watch(struct scenario *scenario, const char *function,
+                           enum scenario_watch kind)
+{
+    _cleanup_(buffer_deinit) struct buffer spec = {0};
+    TRY(spec_put_word(&spec, function, SPEC_NAME));
+    TRY(buffer_printf(&spec, " watch"));
+    return scenario_add_watch(scenario, spec.data, kind);
+}
+
+// Signal handlers and sockets decide which errors are possible; see library-choice.c.
+static const char *const telling[] = {"sigaction", "socket", "socketpair", "accept", "accept4"};
+
+struct error *first_watch(struct scenario *scenario, bool everything)
+{
+    if (everything)
+        return scenario_add_spec(scenario, "* watch");
+    for (size_t i = 0; i < realism_count(); i++)
+        if (realism_at(i)->errors[0] != '\0')
+            TRY(watch(scenario, realism_at(i)->name, SCENARIO_WATCH_VARIANTS));
+    for (size_t i = 0; i < realism_alias_count(); i++)
+        TRY(watch(scenario, realism_alias_at(i)->name, SCENARIO_WATCH_VARIANTS));
+    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
+        TRY(watch(scenario, telling[i], SCENARIO_WATCH_VARIANTS));
+    return scenario_add_watch(scenario, "* watch", SCENARIO_WATCH_OUTSIDE);
+}
+
+struct error *first_watch_function(struct scenario *scenario, const char *function,
+                                   const char *library)
+{
+    _cleanup_(buffer_deinit) struct buffer spec = {0};
+    TRY(spec_put_word(&spec, function, SPEC_NAME));
+    TRY(buffer_printf(&spec, " watch"));
+    return realism_is_system(library)
+               ? scenario_add_spec(scenario, spec.data)
+               : scenario_add_watch(scenario, spec.data, SCENARIO_WATCH_OUTSIDE);
+}

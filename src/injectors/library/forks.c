@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See library-internal.h: many shots in one run, which forks for each (trial/forking.h).
+#include "injectors/library/internal.h"
+
+#include "base/cleanup.h"
+#include "scenario/rule.h"
+#include "store/spec.h"
+#include "trial/forking.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// The plan that the shot would have by itself. One rule only: two would have to fire in the same
+// child.
+static struct error *plan_alone(const struct fork_shot *shot, bool *ret_suits, uint64_t *ret_hash)
+{
+    _cleanup_(freep_scenario) struct scenario *scenario = NULL;
+    _cleanup_(buffer_deinit) struct buffer plan = {0};
+    *ret_suits = false;
+    if (strstr(shot->spec, SPEC_THEN) != NULL || strstr(shot->spec, "plugin") != NULL)
+        return NULL;
+    TRY(scenario_new(&scenario));
+    TRY(scenario_add_spec(scenario, shot->spec));
+    TRY(scenario_compile(scenario, shot->seed, &plan));
+    *ret_hash = wire_fingerprint(plan.data, plan.size);
+    *ret_suits = scenario_rule_count(scenario) == 1 &&
+                 forking_suits((const struct wire_plan *)(const void *)plan.data, 0);
+    return NULL;
+}
+
+static struct error *add_branches(struct library *library, const struct fork_shot *shots,
+                                  size_t count, bool *suits)
+{
+    _cleanup_(freep_scenario) struct scenario *scenario = NULL;
+    TRY(scenario_new(&scenario));
+    struct library_fork *branches = realloc(library->branches, (count + 1) * sizeof *branches);
+    if (branches == NULL)
+        return error_no_memory();
+    library->branches = branches;
+    library->branch_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t hash = 0;
+        TRY(plan_alone(&shots[i], &suits[i], &hash));
+        if (!suits[i])
+            continue;
+        TRY(scenario_add_spec(scenario, shots[i].spec));
+        branches[library->branch_count++] = (struct library_fork){i, hash};
+    }
+    scenario_free(library->current);
+    library->current = TAKE(scenario);
+    return NULL;
+}
+
+static struct error *prepare_branches(void *self, struct shot *shot, const struct fork_shot *shots,
+                                      size_t count, bool *suits)
+{
+    struct library *library = self;
+    if (library->armed == NULL)
+        TRY(armed_new(&library->armed));
+    library->is_reference = false;
+    library->following = NULL;
+    TRY(add_branches(library, shots, count, suits));
+    const struct armed_options options = {
+        .scenario = library->current,
+        .command = shot->command,
+        .environment = shot->environment,
+        .catch_crashes = true,
+        .forks = true,
+    };
+    TRY(armed_prepare(library->armed, &options));
+    library->visible[0] = armed_file(library->armed);
+    library->visible[1] = NULL;
+    shot->use_environment = armed_environment(library->armed);
+    shot->visible = library->visible;
+    return NULL;
+}
+
+static struct forking *forking_of(void *self)
+{
+    struct library *library = self;
+    return armed_forking(library->armed);
+}
+
+static size_t which(void *self, uint32_t rule)
+{
+    struct library *library = self;
+    return rule < library->branch_count ? library->branches[rule].shot : 0;
+}
+
+// As if the rule were the only one.
+static struct error *observe_branch(void *self, const char *root, size_t index,
+                                    struct observation *ret_observation)
+{
+    struct library *library = self;
+    struct wire_view view;
+    struct observation observation = {0};
+    TRY(armed_end_branch(library->armed, &view));
+    TRY(witness_begin(library->witness, root));
+    for (size_t i = 0; i < library->branch_count; i++)
+        if (library->branches[i].shot == index)
+            observation.plan_hash = library->branches[i].plan_hash;
+    struct error *error = witness_observe(library->witness, &view, library->current, &observation);
+    if (error != NULL) {
+        observation_deinit(&observation);
+        return error;
+    }
+    for (size_t i = 0; i < observation.injections.count; i++)
+        observation.injections.items[i].rule = 0;
+    *ret_observation = observation;
+    return NULL;
+}
+
+const struct injector_forks library_forks = {
+    .prepare = prepare_branches,
+    .forking = forking_of,
+    .which = which,
+    .observe = observe_branch,
+};

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See library-gaps.h.
+#include "injectors/library/gaps.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "trial/diagnose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void gaps_deinit(struct gaps *gaps)
+{
+    for (size_t i = 0; i < gaps->count; i++)
+        free(gaps->whys[i]);
+    free(gaps->whys);
+    *gaps = (struct gaps){0};
+}
+
+struct error *gaps_look(struct gaps *gaps, const struct library_plan *plan,
+                        const struct wire_view *view)
+{
+    size_t count = scenario_rule_count(plan->faults), called = 0;
+    while (called < count && library_is_called(plan, called))
+        called++;
+    if (called == count)
+        return NULL;
+    _cleanup_(diagnosis_deinit) struct diagnosis diagnosis = {0};
+    TRY(diagnosis_make(view, &diagnosis));
+    gaps_deinit(gaps);
+    gaps->whys = TAKE(diagnosis.whys);
+    gaps->count = diagnosis.why_count;
+    diagnosis.why_count = 0;
+    return NULL;
+}
+
+// What the command calls in its stead, most likely.
+static struct error *put_relatives(const struct definition *definition, const char *function,
+                                   struct buffer *text)
+{
+    _cleanup_(buffer_deinit) struct buffer path = {0}, names = {0};
+    const char *name = definition->command.items[0];
+    if (strchr(name, '/') != NULL && name[0] != '/')
+        TRY(buffer_printf(&path, "%s/", definition->directory));
+    TRY(buffer_printf(&path, "%s", name));
+    TRY(diagnosis_relatives(path.data, function, &names));
+    if (names.size == 0)
+        return NULL;
+    return buffer_printf(text, "; %s imports %s", file_base_name(name), names.data);
+}
+
+static struct error *put_why(const struct gaps *gaps, const struct library_plan *plan,
+                             const struct definition *definition, size_t fault, struct buffer *text)
+{
+    const struct scenario_rule_view rule = scenario_rule(plan->faults, fault);
+    if (library_is_called(plan, fault))
+        return buffer_printf(text, "the reference runs agree on none of its calls");
+    if (fault < gaps->count && gaps->whys[fault] != NULL)
+        return buffer_printf(text, "%s", gaps->whys[fault]);
+    if (strpbrk(rule.function, "*?[") != NULL)
+        return buffer_printf(text, "no such function is ever called");
+    TRY(buffer_printf(text, "%s is never called", rule.function));
+    return put_relatives(definition, rule.function, text);
+}
+
+// Functions that are called and cannot return what the fault has them return.
+static struct error *tell_misfits(const struct library_plan *plan, size_t fault,
+                                  struct error *(*say)(void *data, const char *sentence),
+                                  void *data)
+{
+    const struct scenario_rule_view rule = scenario_rule(plan->faults, fault);
+    const char *told = "";
+    for (size_t i = 0; i < plan->recording.calls.count; i++) {
+        const struct recorded_call *call = &plan->recording.calls.items[i];
+        const char *failure = scenario_rule_misfit(plan->faults, fault, call->function);
+        if (failure == NULL || strcmp(told, call->function) == 0 ||
+            !scenario_rule_covers(plan->faults, fault, call->library, call->function))
+            continue;
+        told = call->function; // calls are sorted by function
+        _cleanup_(buffer_deinit) struct buffer text = {0};
+        bool left_out = library_leaves_out(plan, fault, call->function);
+        TRY(buffer_printf(&text, "%s%s: this is not how %s fails, it returns %s%s",
+                          left_out ? "not tested: " : "", rule.text, call->function, failure,
+                          left_out ? "" : "; verdicts on it say little"));
+        TRY(say(data, text.data));
+    }
+    return NULL;
+}
+
+// Whether all that is called is left out for that.
+static bool is_misfit(const struct library_plan *plan, size_t fault)
+{
+    bool called = false;
+    for (size_t i = 0; i < plan->recording.calls.count; i++) {
+        const struct recorded_call *call = &plan->recording.calls.items[i];
+        if (!scenario_rule_covers(plan->faults, fault, call->library, call->function))
+            continue;
+        called = true;
+        if (!library_leaves_out(plan, fault, call->function))
+            return false;
+    }
+    return called;
+}
+
+struct error *gaps_tell(const struct gaps *gaps, const struct library_plan *plan,
+                        const struct definition *definition,
+                        struct error *(*say)(void *data, const char *sentence), void *data)
+{
+    for (size_t i = 0; i < scenario_rule_count(plan->faults); i++) {
+        TRY(tell_misfits(plan, i, say, data));
+        if ((plan->made != NULL && plan->made[i] != 0) || is_misfit(plan, i))
+            continue;
+        _cleanup_(buffer_deinit) struct buffer text = {0};
+        TRY(buffer_printf(&text, "not tested: %s: ", scenario_rule(plan->faults, i).text));
+        TRY(put_why(gaps, plan, definition, i, &text));
+        TRY(say(data, text.data));
+    }
+    if (plan->uncertain == 0)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(buffer_printf(&text,
+                      "%llu calls were left out: not every reference run makes them, or not in the "
+                      "same process",
+                      (unsigned long long)plan->uncertain));
+    return say(data, text.data);
+}

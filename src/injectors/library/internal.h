@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the parts of the injector `library` share: opening it (library-open.c), shots and what is
+// measured (injector-library.c), what was seen of them (library-observe.c), many in one run
+// (library-forks.c).
+#ifndef ORDEAL_INJECTORS_LIBRARY_INTERNAL_H
+#define ORDEAL_INJECTORS_LIBRARY_INTERNAL_H
+
+#include "definition/definition.h"
+#include "injector/injector.h"
+#include "injector/journal-reader.h"
+#include "injectors/library/candidates.h"
+#include "injectors/library/choice.h"
+#include "injectors/library/coverage.h"
+#include "injectors/library/gaps.h"
+#include "injectors/library/watch.h"
+#include "scenario/scenario.h"
+#include "trial/armed.h"
+
+struct library {
+    const struct definition *definition;
+    bool automatic;
+    struct library_plan plan;
+    struct gaps gaps;
+    struct scenario *watching; // the faults' functions, without faults
+    // Of automatic faults, after the first reference run: functions whose stacks are of interest,
+    // and kinds of descriptors; and what the second run recorded of them.
+    struct scenario *watching_stacks;
+    struct recording stacks;
+    struct kinds kinds;
+    struct choice_followed followed; // what shots called in consequence of their faults
+    struct scenario *current;        // of this shot, if it is not a reference run
+    struct armed *armed;             // made for the first shot
+    struct witness *witness;
+    bool is_reference;
+    const char *following; // the spec of a shot that is followed, or NULL
+    // Of many shots in one run:
+    struct library_fork {
+        size_t shot; // the rule's
+        uint64_t plan_hash;
+    } * branches;
+    size_t branch_count;
+    const char *visible[4];
+    struct analysis analysis; // of what the first run called, until there are candidates
+    bool analysed;
+    struct cover cover;          // of recovery code, in the controller
+    const struct cover *covered; // the one whose file all job slots share, or NULL
+    const struct gcov *lines;    // likewise where lines are counted
+    const char **environment;    // of the shot, changed for that
+};
+
+// Whether the next reference run, or the one that has just ended, is the one that tells stacks
+// apart.
+static inline bool library_tells_stacks(const struct library *library)
+{
+    return library->watching_stacks != NULL && library->stacks.runs == 0;
+}
+
+static inline const struct scenario *library_watching(const struct library *library)
+{
+    return library_tells_stacks(library) ? library->watching_stacks : library->watching;
+}
+
+static inline void freep_scenario(struct scenario **scenario)
+{
+    scenario_free(*scenario);
+}
+
+// ---- library-open.c ----
+
+// What the definition asks for. The rest of `library` is zero but for its definition.
+struct error *library_fill(struct library *library);
+struct error *library_check_value(const char *parameter, const struct source *source);
+// Rare errors are wanted, too.
+bool library_is_paranoid(const struct definition *definition);
+// The path of a plug-in that the definition names.
+struct error *library_put_plugin(const struct definition *definition, const char *file,
+                                 struct buffer *path);
+struct error *library_add_plugins(const struct definition *definition, struct scenario *scenario);
+// The values of a parameter, or NULL.
+const definition_words *library_words(const struct library *library, const char *parameter);
+struct choice_options library_choice_options(const struct library *library);
+
+// ---- injector-library.c ----
+
+struct error *library_analyse(struct library *library); // what the first run called
+
+// ---- library-observe.c ----
+
+struct stricken library_stricken(void *self);
+struct error *library_observe(void *self, const char *root, struct observation *ret_observation);
+
+// ---- library-forks.c ----
+
+extern const struct injector_forks library_forks;
+
+#endif

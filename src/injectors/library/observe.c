@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See library-internal.h: what was seen of a shot or a reference run.
+#include "injectors/library/internal.h"
+
+#include "base/cleanup.h"
+#include "trial/region.h"
+#include "trial/resolver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// A condition that nothing answers to never holds: misspelt, most likely.
+static struct error *note_unknown_place(const struct library *library,
+                                        struct observation *observation)
+{
+    const struct resolver *resolver = armed_resolver(library->armed);
+    if (resolver == NULL || observation->note != NULL)
+        return NULL;
+    for (size_t i = 0; i < scenario_query_count(library->current); i++)
+        if (!resolver_found_query(resolver, i)) {
+            struct buffer text = {0};
+            TRY(buffer_printf(&text, "caller() or stack(): no module of any process has '%s'",
+                              scenario_query(library->current, i)->text));
+            observation->note = text.data;
+            break;
+        }
+    return NULL;
+}
+
+// Of two faults one alone is not what was to be tried.
+static struct error *note_unhit(const struct library *library, const struct wire_view *view,
+                                struct observation *observation)
+{
+    uint32_t hit = 0, rules = (uint32_t)scenario_rule_count(library->current);
+    for (uint32_t i = 0; i < rules && i < view->rule_count; i++)
+        hit += view->rule_states[i].fired != 0;
+    if (hit == 0 || hit == rules)
+        return NULL;
+    observation->activations = 0;
+    free(observation->note);
+    observation->note = strdup("only one of the two faults was hit");
+    return observation->note != NULL ? NULL : error_no_memory();
+}
+
+// A candidate that is not known is one that nobody misses in the report.
+static struct error *note_lost(const struct recording *recording, uint64_t lost_before,
+                               struct observation *observation)
+{
+    if (recording->lost == lost_before || observation->note != NULL)
+        return NULL;
+    observation->note = strdup("a reference run makes more different calls than can be recorded: "
+                               "not all that could fail are candidates");
+    return observation->note != NULL ? NULL : error_no_memory();
+}
+
+static struct error *record(struct library *library, const struct wire_view *view,
+                            struct observation *observation)
+{
+    bool stacks = library_tells_stacks(library);
+    struct recording *recording = stacks ? &library->stacks : &library->plan.recording;
+    uint64_t lost = recording->lost;
+    observation->activations = 0; // watching is not injecting
+    TRY(recording_add(recording, view, library->witness));
+    if (stacks)
+        TRY(kinds_look(&library->kinds, recording));
+    else if (recording->runs == 1 && !library->automatic)
+        TRY(gaps_look(&library->gaps, &library->plan, view));
+    return note_lost(recording, lost, observation);
+}
+
+// From a copy: who writes the region lives.
+struct stricken library_stricken(void *self)
+{
+    const struct library *library = self;
+    struct region *region = armed_region(library->armed);
+    struct region_copy copy = {0};
+    struct stricken found = {0};
+    region_mend(region);
+    struct error *error = region->cut ? error_no_memory() : region_copy_take(region, &copy);
+    for (uint32_t i = 0; error == NULL && i < copy.view.record_count; i++) {
+        const struct wire_record *record = &copy.view.journal[i];
+        if (record->state == WIRE_RECORD_COMPLETE && record->kind == WIRE_RECORD_INJECTION)
+            found = (struct stricken){(pid_t)record->pid, (pid_t)record->tid};
+    }
+    if (error == NULL)
+        region_copy_close(&copy);
+    error_free(error);
+    return found;
+}
+
+struct error *library_observe(void *self, const char *root, struct observation *ret_observation)
+{
+    struct library *library = self;
+    struct wire_view view;
+    TRY(armed_end(library->armed, &view));
+    TRY(witness_begin(library->witness, root));
+    struct observation observation = {.plan_hash = armed_plan_hash(library->armed)};
+    struct error *error = witness_observe(
+        library->witness, &view,
+        library->is_reference ? library_watching(library) : library->current, &observation);
+    if (error == NULL && library->is_reference)
+        error = record(library, &view, &observation);
+    else if (error == NULL && library->following != NULL)
+        error = choice_follow(&library->followed, library->following, &view, library->witness);
+    else if (error == NULL)
+        error = note_unhit(library, &view, &observation);
+    if (error == NULL && !library->is_reference)
+        error = note_unknown_place(library, &observation);
+    if (error != NULL)
+        observation_deinit(&observation);
+    else
+        *ret_observation = observation;
+    return error;
+}

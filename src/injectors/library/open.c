@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See library-internal.h: what a definition asks of the injector `library`, and whether it goes
+// together.
+#include "injectors/library/internal.h"
+
+#include "base/cleanup.h"
+#include "injector/parameters.h"
+#include "injectors/library/first-run.h"
+#include "injectors/library/spec.h"
+#include "scenario/rule.h"
+#include "trial/program.h"
+
+#include <string.h>
+
+#define AUTOMATIC "auto" // as the only fault: choose
+
+struct error *library_put_plugin(const struct definition *definition, const char *file,
+                                 struct buffer *path)
+{
+    if (file[0] != '/')
+        TRY(buffer_printf(path, "%s/", definition->directory));
+    return buffer_printf(path, "%s", file);
+}
+
+struct error *library_add_plugins(const struct definition *definition, struct scenario *scenario)
+{
+    const struct definition_parameter *plugins = parameters_find(definition, "plugins");
+    for (size_t i = 0; plugins != NULL && i < plugins->values.count; i++) {
+        _cleanup_(buffer_deinit) struct buffer path = {0};
+        TRY(library_put_plugin(definition, plugins->values.items[i], &path));
+        TRY(scenario_add_plugin(scenario, path.data));
+    }
+    return NULL;
+}
+
+// The same function, and nothing happens.
+static struct error *add_watch(struct library *library, const struct scenario_rule_view *rule)
+{
+    _cleanup_(buffer_deinit) struct buffer name = {0}, spec = {0};
+    if (rule->library != NULL)
+        TRY(buffer_printf(&name, "%s:", rule->library));
+    TRY(buffer_printf(&name, "%s", rule->function));
+    TRY(spec_put_word(&spec, name.data, SPEC_PATTERN));
+    TRY(buffer_printf(&spec, " watch"));
+    return scenario_add_spec(library->watching, spec.data);
+}
+
+static struct error *add_faults(struct library *library)
+{
+    const struct definition_parameter *faults = parameters_find(library->definition, "faults");
+    if (faults == NULL)
+        return error_new("there is nothing to inject: 'faults' is empty");
+    for (size_t i = 0; i < faults->values.count; i++) {
+        struct error *error = scenario_add_spec(library->plan.faults, faults->values.items[i]);
+        if (error != NULL)
+            return error == error_no_memory() || faults->line == 0
+                       ? error
+                       : error_prefix(error, "fault %zu", i + 1);
+    }
+    for (size_t i = 0; i < scenario_rule_count(library->plan.faults); i++) {
+        struct scenario_rule_view rule = scenario_rule(library->plan.faults, i);
+        if (strcmp(rule.action, "watch") == 0)
+            return error_new("'%s' injects nothing", rule.text);
+        TRY(add_watch(library, &rule));
+    }
+    if (scenario_names_witnesses(library->plan.faults))
+        scenario_include_witnesses(library->watching);
+    // What only shows when all is put together, such as plug-ins that are missing.
+    _cleanup_(buffer_deinit) struct buffer plan = {0};
+    return scenario_compile(library->plan.faults, 0, &plan);
+}
+
+static bool is_automatic(const struct definition *definition)
+{
+    const struct definition_parameter *faults = parameters_find(definition, "faults");
+    return faults != NULL && faults->values.count == 1 &&
+           strcmp(faults->values.items[0], AUTOMATIC) == 0;
+}
+
+bool library_is_paranoid(const struct definition *definition)
+{
+    return strcmp(parameters_value(definition, "errors", "realistic"), "all") == 0;
+}
+
+// Parameters that go with faults that were named, or with those that were not.
+static struct error *check_together(const struct library *library)
+{
+    static const char *const choosing[] = {"functions", "modules",  "exclude", "errors",
+                                           "depth",     "coverage", NULL};
+    static const char *const given[] = {"at", "mode", "plugins", NULL};
+    const char *const *wrong = library->automatic ? given : choosing;
+    for (; *wrong != NULL; wrong++)
+        if (parameters_find(library->definition, *wrong) != NULL)
+            return error_new(library->automatic ? "'%s' does not go with automatic faults"
+                                                : "'%s' goes with 'faults: auto' only",
+                             *wrong);
+    if (parameters_find(library->definition, "coverage") != NULL &&
+        library->definition->oracle.references < 2)
+        return error_new("coverage needs two fault-free runs at least: the first shows whose code "
+                         "is to be measured");
+    if (library->automatic && library->definition->selection.kind == SELECT_SWEEP)
+        return error_new("automatic faults cannot be swept");
+    const char *depth = parameters_value(library->definition, "depth", "1");
+    if (strcmp(depth, "1") != 0 && strcmp(depth, "2") != 0)
+        return error_new("depth: one fault or two in a trial, not '%s'", depth);
+    return NULL;
+}
+
+struct error *library_check_value(const char *parameter, const struct source *source)
+{
+    _cleanup_(freep_scenario) struct scenario *scenario = NULL;
+    if (strcmp(parameter, "faults") != 0 ||
+        (source->size == strlen(AUTOMATIC) && memcmp(source->text, AUTOMATIC, source->size) == 0))
+        return NULL;
+    TRY(scenario_new(&scenario));
+    return spec_add(scenario, source, NULL);
+}
+
+// A setup may make the program; before it, nothing can be said.
+static struct error *check_program(const struct definition *definition)
+{
+    if (definition->setup.count != 0 || definition->command.count == 0)
+        return NULL;
+    const char *name = definition->command.items[0];
+    _cleanup_(buffer_deinit) struct buffer path = {0};
+    if (strchr(name, '/') != NULL && name[0] != '/')
+        TRY(buffer_printf(&path, "%s/", definition->directory));
+    TRY(buffer_printf(&path, "%s", name));
+    return program_check(path.data);
+}
+
+struct error *library_fill(struct library *library)
+{
+    const struct definition *definition = library->definition;
+    const char *at = parameters_value(definition, "at", "occurrence");
+    library->plan.at = strcmp(at, "site") == 0    ? LIBRARY_SITE
+                       : strcmp(at, "stack") == 0 ? LIBRARY_STACK
+                                                  : LIBRARY_OCCURRENCE;
+    library->plan.persistent =
+        strcmp(parameters_value(definition, "mode", "transient"), "persistent") == 0;
+    library->plan.sweep = definition->selection.kind == SELECT_SWEEP;
+    if (library->plan.sweep && library->plan.at != LIBRARY_OCCURRENCE)
+        return error_new("a sweep goes from occurrence to occurrence; 'at: %s' cannot be swept",
+                         at);
+    TRY(scenario_new(&library->plan.faults));
+    TRY(scenario_new(&library->watching));
+    library->automatic = is_automatic(definition);
+    TRY(check_together(library));
+    TRY(library_add_plugins(definition, library->plan.faults));
+    TRY(library->automatic ? first_watch(library->watching, library_is_paranoid(definition))
+                           : add_faults(library));
+    TRY(check_program(definition));
+    return witness_new(&library->witness);
+}
+
+const definition_words *library_words(const struct library *library, const char *parameter)
+{
+    const struct definition_parameter *found = parameters_find(library->definition, parameter);
+    return found != NULL ? &found->values : NULL;
+}
+
+struct choice_options library_choice_options(const struct library *library)
+{
+    return (struct choice_options){
+        .functions = library_words(library, "functions"),
+        .modules = library_words(library, "modules"),
+        .excluded = library_words(library, "exclude"),
+        .paranoid = library_is_paranoid(library->definition),
+        .directory = library->definition->directory,
+    };
+}

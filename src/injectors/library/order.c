@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See library-choosing.h: the order of what was chosen, and candidates of it.
+#include "injectors/library/choosing.h"
+
+#include "base/cleanup.h"
+#include "callsite/identity.h"
+#include "campaign/second-faults.h"
+#include "injectors/library/realism.h"
+#include "injectors/library/spec.h"
+#include "store/spec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const stage_names[] = {
+    [STAGE_UNCHECKED] = "unchecked", [STAGE_PARTLY] = "partly checked", [STAGE_UNKNOWN] = "unknown",
+    [STAGE_CHECKED] = "checked",     [STAGE_SYSTEM] = "C library",      [STAGE_GUESSED] = "guessed",
+    [STAGE_STACK] = "other stack",   [STAGE_SECOND] = SECOND_FAULT,
+};
+
+static int order(unsigned a, unsigned b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int by_round(const struct chosen *a, const struct chosen *b)
+{
+    int result = order(a->away, b->away);
+    result = result != 0 ? result : order(a->stage, b->stage);
+    result = result != 0 ? result : order(a->class, b->class);
+    result = result != 0 ? result : order(a->guessed, b->guessed);
+    return result != 0 ? result : order(a->round, b->round);
+}
+
+static int by_class(const void *left, const void *right)
+{
+    const struct chosen *a = left, *b = right;
+    int result = by_round(a, b);
+    result = result != 0 ? result : order(b->danger, a->danger);
+    return result != 0 ? result : order(a->call, b->call); // of one recording, by now
+}
+
+// Likewise, but functions take turns: what is wrong with one call of a function is often wrong with
+// the next, and the first minute should show as much as it can.
+static int by_promise(const void *left, const void *right)
+{
+    const struct chosen *a = left, *b = right;
+    int result = by_round(a, b);
+    result = result != 0 ? result : order(a->turn, b->turn);
+    return result != 0 ? result : by_class(left, right);
+}
+
+// Numbers the places of each function within a round, the most dangerous first.
+static struct error *give_turns(struct choosing *choosing)
+{
+    struct chosen *items = choosing->items.items;
+    size_t count = choosing->items.count;
+    _cleanup_(map_deinit) struct map turns = {0}; // to an index of counts
+    _cleanup_free_ uint16_t *counts = calloc(count + 1, sizeof *counts);
+    if (counts == NULL)
+        return error_no_memory();
+    uint32_t known = 0;
+    qsort(items, count, sizeof *items, by_class);
+    for (size_t i = 0; i < count; i++) {
+        const struct recorded_call *call = &items[i].recording->calls.items[items[i].call];
+        uint64_t key = hash_bytes(call->function, strlen(call->function));
+        key = key * 31 + (uint64_t)items[i].stage * 4096 + items[i].round * 16u + items[i].class;
+        key = key * 31 + (uint64_t)(items[i].away * 2 + items[i].guessed);
+        uint32_t index = map_find(&turns, key);
+        if (index == MAP_NONE)
+            TRY(map_put(&turns, key, index = known++));
+        items[i].turn = counts[index] < UINT16_MAX ? counts[index]++ : UINT16_MAX;
+    }
+    return NULL;
+}
+
+struct staging {
+    const char *stage;
+    const char *first; // the spec of the fault before this one, or NULL
+    uint64_t content;
+    struct error *(*add)(void *data, struct candidate *candidate);
+    void *data;
+};
+
+// Makes a second fault of a candidate: "RULE then RULE", "read=-1/EIO after malloc=NULL/ENOMEM".
+static struct error *put_before(const char *first, struct candidate *candidate)
+{
+    char *spec = NULL, *type = NULL;
+    const char *when = strstr(first, " when ");
+    int size = when != NULL ? (int)(when - first) : (int)strlen(first);
+    if (asprintf(&spec, "%s" SPEC_THEN "%s", first, candidate->spec) < 0)
+        return error_no_memory();
+    free(candidate->spec);
+    candidate->spec = spec;
+    if (asprintf(&type, "%s after %.*s", candidate->type, size, first) < 0)
+        return error_no_memory();
+    free(candidate->type);
+    candidate->type = type;
+    return NULL;
+}
+
+static struct error *add_staged(void *data, struct candidate *candidate)
+{
+    const struct staging *staging = data;
+    free(candidate->series);
+    candidate->series = strdup(staging->stage);
+    if (candidate->series == NULL)
+        return error_no_memory();
+    if (staging->first != NULL)
+        TRY(put_before(staging->first, candidate));
+    candidate->content = staging->content;
+    return staging->add(staging->data, candidate);
+}
+
+// What makes a candidate the same one in another build; 0: nothing. Of further stacks only their
+// numbers are known, which mean nothing then; nor is anything known that comes after another fault,
+// or about a place whose code was not understood.
+static uint64_t content_of(const struct choosing *choosing, const struct chosen *chosen,
+                           const char *condition)
+{
+    const struct recorded_call *call = &chosen->recording->calls.items[chosen->call];
+    struct analysed found = analysis_find(
+        choosing->analysis, &chosen->recording->sites.items[call->site], call->function);
+    if (found.site == NULL || chosen->stage == STAGE_STACK || choosing->followed != NULL)
+        return 0;
+    char words[256];
+    int size = snprintf(words, sizeof words, "%016llx %s %s %s %d %s",
+                        (unsigned long long)site_identity(found.image, found.site), call->function,
+                        chosen->action, condition, chosen->lasting, call->program);
+    return hash_bytes(words, (size_t)size < sizeof words ? (size_t)size : sizeof words);
+}
+
+static struct error *emit(struct choosing *choosing, const struct chosen *chosen,
+                          struct staging *staging)
+{
+    const struct recorded_call *call = &chosen->recording->calls.items[chosen->call];
+    unsigned descriptor = choice_descriptor(call->function);
+    char condition[32] = "";
+    if (realism_test(chosen->need) != NULL && descriptor != 0)
+        snprintf(condition, sizeof condition, "fd(%u).%s", descriptor, realism_test(chosen->need));
+    const struct scenario_rule_view rule = {
+        .function = call->function, .action = chosen->action, .condition = condition};
+    staging->stage = stage_names[chosen->stage];
+    staging->first =
+        choosing->followed != NULL ? choosing->followed->specs.items[call->run - 1] : NULL;
+    staging->content = content_of(choosing, chosen, condition);
+    choosing->plan->persistent = chosen->lasting;
+    struct error *error = library_one(choosing->plan, &rule, chosen->recording, call,
+                                      chosen->stage == STAGE_STACK ? LIBRARY_STACK : LIBRARY_SITE,
+                                      add_staged, staging);
+    choosing->plan->persistent = false;
+    return error;
+}
+
+struct error *choosing_emit(struct choosing *choosing,
+                            struct error *(*add)(void *data, struct candidate *candidate),
+                            void *data)
+{
+    struct staging staging = {.add = add, .data = data};
+    if (choosing->items.count == 0)
+        return NULL;
+    TRY(give_turns(choosing));
+    qsort(choosing->items.items, choosing->items.count, sizeof *choosing->items.items, by_promise);
+    for (size_t i = 0; i < choosing->items.count; i++)
+        TRY(emit(choosing, &choosing->items.items[i], &staging));
+    return NULL;
+}

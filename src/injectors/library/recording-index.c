@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See recording.h: whether the runs of one recording made the calls of another one.
+#include "injectors/library/recording.h"
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+
+#include <string.h>
+
+static uint64_t mix(uint64_t hash, const char *text)
+{
+    return (hash ^ hash_bytes(text, strlen(text))) * 0x9e3779b97f4a7c15ull;
+}
+
+static uint64_t key_of(const struct recorded_call *call, const struct recorded_site *site)
+{
+    uint64_t hash = mix(mix(mix(call->process, call->function), call->library), call->program);
+    return (mix(hash, site->module) ^ site->offset) * 0x9e3779b97f4a7c15ull;
+}
+
+struct error *recording_index(const struct recording *recording, struct map *index)
+{
+    for (size_t i = 0; i < recording->calls.count; i++) {
+        const struct recorded_call *call = &recording->calls.items[i];
+        uint64_t key = key_of(call, &recording->sites.items[call->site]);
+        if (call->everywhere && map_find(index, key) == MAP_NONE)
+            TRY(map_put(index, key, (uint32_t)i));
+    }
+    return NULL;
+}
+
+bool recording_had(const struct recording *recording, const struct map *index,
+                   const struct recorded_call *call, const struct recorded_site *site)
+{
+    uint32_t found = map_find(index, key_of(call, site));
+    return found != MAP_NONE && recording->calls.items[found].from <= call->first &&
+           call->first <= recording->calls.items[found].last;
+}

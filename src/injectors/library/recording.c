@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See recording.h.
+#include "injectors/library/recording.h"
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "trial/calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void call_deinit(struct recorded_call *call)
+{
+    free(call->program);
+    free(call->function);
+    free(call->library);
+}
+
+void recording_deinit(struct recording *recording)
+{
+    for (size_t i = 0; i < recording->sites.count; i++) {
+        free(recording->sites.items[i].module);
+        free(recording->sites.items[i].file);
+    }
+    for (size_t i = 0; i < recording->calls.count; i++)
+        call_deinit(&recording->calls.items[i]);
+    ARRAY_DEINIT(&recording->sites);
+    ARRAY_DEINIT(&recording->calls);
+    map_deinit(&recording->site_map);
+    map_deinit(&recording->call_map);
+}
+
+static uint64_t hash_text(const char *text)
+{
+    return hash_bytes(text, strlen(text));
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    return (hash ^ value) * 0x9e3779b97f4a7c15ull + (hash >> 29);
+}
+
+static struct error *find_site(struct recording *recording, struct witness *witness,
+                               const struct calls_row *row, size_t *ret_index)
+{
+    uint64_t key = mix(hash_text(row->module), row->offset);
+    uint32_t known = map_find(&recording->site_map, key);
+    if (known != MAP_NONE && recording->sites.items[known].offset == row->offset &&
+        strcmp(recording->sites.items[known].module, row->module) == 0) {
+        *ret_index = known;
+        return NULL;
+    }
+    struct recorded_site site = {.offset = row->offset, .module = strdup(row->module)};
+    struct witness_place place = {0};
+    if (row->module[0] != '\0')
+        place = witness_find(witness, row->module, row->offset - 1);
+    site.line = place.line;
+    site.file = place.file != NULL ? strdup(place.file) : NULL;
+    struct recorded_site *added = ARRAY_ADD(&recording->sites);
+    if (added == NULL || site.module == NULL || (place.file != NULL && site.file == NULL)) {
+        recording->sites.count -= added != NULL;
+        free(site.module);
+        free(site.file);
+        return error_no_memory();
+    }
+    *added = site;
+    *ret_index = recording->sites.count - 1;
+    return known == MAP_NONE ? map_put(&recording->site_map, key, (uint32_t)*ret_index) : NULL;
+}
+
+static struct error *make_call(const struct calls *calls, const struct calls_row *row,
+                               struct recorded_call *call)
+{
+    const struct calls_process *process = &calls->processes.items[row->process];
+    const struct calls_function *function = &calls->functions.items[row->function];
+    call->process = process->number;
+    call->stack = row->stack;
+    call->first = row->first;
+    call->count = row->count;
+    call->kinds = row->kinds;
+    call->program = strdup(process->program);
+    call->function = strdup(function->name);
+    call->library = strdup(function->library);
+    return call->program != NULL && call->function != NULL && call->library != NULL
+               ? NULL
+               : error_no_memory();
+}
+
+bool recording_same_counter(const struct recorded_call *a, const struct recorded_call *b)
+{
+    return a->process == b->process && strcmp(a->function, b->function) == 0 &&
+           strcmp(a->program, b->program) == 0 && strcmp(a->library, b->library) == 0;
+}
+
+// More occurrences than this are somebody's nonsense.
+#define MOST_OCCURRENCES (1ull << 40)
+
+static uint64_t last_of(const struct calls *calls, const struct calls_row *row)
+{
+    // By process, then by function.
+    size_t low = 0, high = calls->totals.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct calls_total *total = &calls->totals.items[middle];
+        bool before = total->process != row->process ? total->process < row->process
+                                                     : total->function < row->function;
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+    }
+    const struct calls_total *total = low < calls->totals.count ? &calls->totals.items[low] : NULL;
+    if (total == NULL || total->process != row->process || total->function != row->function ||
+        total->first > MOST_OCCURRENCES || total->count > MOST_OCCURRENCES)
+        return row->first;
+    return total->first + total->count - 1;
+}
+
+static uint64_t call_key(const struct recorded_call *call)
+{
+    uint64_t hash = mix(hash_text(call->function), (uint64_t)call->run << 32 | call->process);
+    hash = mix(mix(hash, hash_text(call->program)), hash_text(call->library));
+    return mix(mix(hash, call->site), call->stack);
+}
+
+static bool is_same_call(const struct recorded_call *a, const struct recorded_call *b)
+{
+    return a->run == b->run && a->site == b->site && a->stack == b->stack &&
+           recording_same_counter(a, b);
+}
+
+// Takes the call over, unless it is known from another row.
+static struct error *put_call(struct recording *recording, struct recorded_call *call)
+{
+    uint64_t key = call_key(call);
+    uint32_t index = map_find(&recording->call_map, key);
+    if (index != MAP_NONE && is_same_call(&recording->calls.items[index], call)) {
+        struct recorded_call *known = &recording->calls.items[index];
+        known->first = call->first < known->first ? call->first : known->first;
+        known->last = call->last > known->last ? call->last : known->last;
+        known->again |= call->again;
+        known->count += call->count;
+        known->kinds |= call->kinds;
+        return NULL;
+    }
+    if (index == MAP_NONE)
+        TRY(map_put(&recording->call_map, key, (uint32_t)recording->calls.count));
+    struct recorded_call *added = ARRAY_ADD(&recording->calls);
+    if (added == NULL)
+        return error_no_memory();
+    *added = *call;
+    *call = (struct recorded_call){0};
+    return NULL;
+}
+
+// Whether this process runs the same program a second time: then it counts from 1 again.
+static bool runs_again(const struct calls *calls, const struct calls_row *row)
+{
+    const struct calls_process *process = &calls->processes.items[row->process];
+    for (size_t i = 0; i < calls->processes.count; i++)
+        if (&calls->processes.items[i] != process &&
+            calls->processes.items[i].number == process->number &&
+            strcmp(calls->processes.items[i].program, process->program) == 0)
+            return true;
+    return false;
+}
+
+static struct error *add_row(struct recording *recording, struct witness *witness,
+                             const struct calls *calls, const struct calls_row *row)
+{
+    struct recorded_call call = {
+        .run = recording->runs, .last = last_of(calls, row), .again = runs_again(calls, row)};
+    struct error *error = make_call(calls, row, &call);
+    if (error == NULL)
+        error = find_site(recording, witness, row, &call.site);
+    if (error == NULL)
+        error = put_call(recording, &call);
+    call_deinit(&call);
+    return error;
+}
+
+struct error *recording_add(struct recording *recording, const struct wire_view *view,
+                            struct witness *witness)
+{
+    _cleanup_(calls_deinit) struct calls calls = {0};
+    TRY(calls_read(view, &calls));
+    recording->lost += calls.lost;
+    recording->runs++;
+    for (size_t i = 0; i < calls.rows.count; i++)
+        if (calls.rows.items[i].first != 0)
+            TRY(add_row(recording, witness, &calls, &calls.rows.items[i]));
+    return NULL;
+}
+
+static int order(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare(const void *left, const void *right, void *data)
+{
+    const struct recording *recording = data;
+    const struct recorded_call *a = left, *b = right;
+    const struct recorded_site *p = &recording->sites.items[a->site],
+                               *q = &recording->sites.items[b->site];
+    int result = strcmp(a->function, b->function);
+    result = result != 0 ? result : strcmp(a->library, b->library);
+    result = result != 0 ? result : order(a->process, b->process);
+    result = result != 0 ? result : strcmp(a->program, b->program);
+    result = result != 0 ? result : order(a->first, b->first);
+    result = result != 0
+                 ? result
+                 : strcmp(p->module != NULL ? p->module : "", q->module != NULL ? q->module : "");
+    result = result != 0 ? result : order(p->offset, q->offset);
+    return result != 0 ? result : order(a->stack, b->stack);
+}
+
+// Programs in one process are told apart by name only where that is needed.
+static struct error *mark_programs(struct recording *recording, const struct recording *complete)
+{
+    _cleanup_(map_deinit) struct map first = {0}, mixed = {0};
+    struct recorded_call *calls = recording->calls.items;
+    for (size_t i = 0; complete != NULL && i < complete->calls.count; i++) {
+        const struct recorded_call *call = &complete->calls.items[i];
+        if (!call->only_program && map_find(&mixed, call->process) == MAP_NONE)
+            TRY(map_put(&mixed, call->process, 0));
+    }
+    for (size_t i = 0; i < recording->calls.count; i++) {
+        uint32_t other = map_find(&first, calls[i].process);
+        if (other == MAP_NONE)
+            TRY(map_put(&first, calls[i].process, (uint32_t)i));
+        else if (strcmp(calls[other].program, calls[i].program) != 0 &&
+                 map_find(&mixed, calls[i].process) == MAP_NONE)
+            TRY(map_put(&mixed, calls[i].process, 0));
+    }
+    for (size_t i = 0; i < recording->calls.count; i++)
+        calls[i].only_program = map_find(&mixed, calls[i].process) == MAP_NONE;
+    return NULL;
+}
+
+// The first process is the command; what else has a program of its own in every run goes by that.
+static struct error *name_processes(struct recording *recording, const struct recording *complete)
+{
+    _cleanup_(map_deinit) struct map first = {0}, numbered = {0};
+    struct recorded_call *calls = recording->calls.items;
+    for (size_t i = 0; complete != NULL && i < complete->calls.count; i++) {
+        const struct recorded_call *call = &complete->calls.items[i];
+        if (call->process != 0 && map_find(&numbered, hash_text(call->program)) == MAP_NONE)
+            TRY(map_put(&numbered, hash_text(call->program), 0));
+    }
+    for (size_t i = 0; i < recording->calls.count; i++) {
+        uint64_t program = hash_text(calls[i].program), key = mix(program, calls[i].run);
+        uint32_t other = map_find(&first, key);
+        if (other == MAP_NONE)
+            TRY(map_put(&first, key, calls[i].process));
+        bool alone = other == MAP_NONE || other == calls[i].process;
+        if ((!alone || calls[i].process == 1 || calls[i].program[0] == '\0') &&
+            map_find(&numbered, program) == MAP_NONE)
+            TRY(map_put(&numbered, program, 0));
+    }
+    for (size_t i = 0; i < recording->calls.count; i++)
+        if (map_find(&numbered, hash_text(calls[i].program)) == MAP_NONE)
+            calls[i].process = 0;
+    return NULL;
+}
+
+static int compare_runs(const void *left, const void *right)
+{
+    const struct recorded_call *a = left, *b = right;
+    int result = strcmp(a->function, b->function);
+    result = result != 0 ? result : strcmp(a->library, b->library);
+    result = result != 0 ? result : order(a->process, b->process);
+    result = result != 0 ? result : strcmp(a->program, b->program);
+    return result != 0 ? result : order(a->run, b->run);
+}
+
+// What every run had of one counter: calls[0..count), by run.
+static void agree(struct recorded_call *calls, size_t count, uint32_t runs)
+{
+    uint64_t from = 0, last = UINT64_MAX, earliest = UINT64_MAX, latest = 0;
+    uint32_t seen = 0;
+    bool only = true, again = false;
+    for (size_t start = 0, end; start < count; start = end, seen++) {
+        uint64_t low = UINT64_MAX, high = 0;
+        for (end = start; end < count && calls[end].run == calls[start].run; end++) {
+            low = calls[end].first < low ? calls[end].first : low;
+            high = calls[end].last > high ? calls[end].last : high;
+            only &= calls[end].site == calls[0].site;
+            again |= calls[end].again;
+        }
+        from = low > from ? low : from;
+        last = high < last ? high : last;
+        earliest = low < earliest ? low : earliest;
+        latest = high > latest ? high : latest;
+    }
+    if (seen < runs || from > last) {
+        from = 1;
+        last = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        calls[i].from = from;
+        calls[i].last = last;
+        calls[i].uncertain = latest + 1 - earliest - (last + 1 - from);
+        calls[i].only_site = only;
+        calls[i].again = again;
+    }
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct recorded_call *a = left, *b = right;
+    int result = strcmp(a->function, b->function);
+    result = result != 0 ? result : strcmp(a->library, b->library);
+    result = result != 0 ? result : order(a->process, b->process);
+    result = result != 0 ? result : strcmp(a->program, b->program);
+    result = result != 0 ? result : order(a->site, b->site);
+    return result != 0 ? result : order(a->stack, b->stack);
+}
+
+// Of the same call in several runs one stays, with the first occurrence in any of them.
+static void merge_runs(struct recording *recording)
+{
+    struct recorded_call *calls = recording->calls.items;
+    size_t kept = 0, count = recording->calls.count;
+    for (size_t start = 0, end; start < count; start = end) {
+        struct recorded_call call = calls[start];
+        for (end = start + 1; end < count && compare_places(&call, &calls[end]) == 0; end++) {
+            call.first = calls[end].first < call.first ? calls[end].first : call.first;
+            call.count += calls[end].count;
+            call_deinit(&calls[end]);
+        }
+        call.everywhere = end - start >= recording->runs;
+        calls[kept++] = call;
+    }
+    recording->calls.count = kept;
+}
+
+// What runs its program again, as some complete run shows.
+static struct error *mark_repeated(struct recording *recording, const struct recording *complete)
+{
+    _cleanup_(map_deinit) struct map again = {0};
+    struct recorded_call *calls = recording->calls.items;
+    for (size_t i = 0; complete != NULL && i < complete->calls.count; i++) {
+        const struct recorded_call *call = &complete->calls.items[i];
+        uint64_t key = mix(hash_text(call->program), call->process);
+        if (call->again && map_find(&again, key) == MAP_NONE)
+            TRY(map_put(&again, key, 0));
+    }
+    for (size_t i = 0; i < recording->calls.count; i++)
+        calls[i].again |=
+            map_find(&again, mix(hash_text(calls[i].program), calls[i].process)) != MAP_NONE;
+    return NULL;
+}
+
+struct error *recording_settle(struct recording *recording, const struct recording *complete)
+{
+    struct recorded_call *calls = recording->calls.items;
+    size_t count = recording->calls.count;
+    if (recording->settled)
+        return NULL;
+    recording->settled = true;
+    TRY(mark_programs(recording, complete));
+    TRY(name_processes(recording, complete));
+    TRY(mark_repeated(recording, complete));
+    if (count == 0)
+        return NULL;
+    qsort(calls, count, sizeof *calls, compare_runs);
+    for (size_t start = 0, end; start < count; start = end) {
+        for (end = start; end < count && recording_same_counter(&calls[start], &calls[end]);)
+            end++;
+        agree(calls + start, end - start, recording->runs);
+    }
+    qsort(calls, count, sizeof *calls, compare_places);
+    merge_runs(recording);
+    qsort_r(calls, recording->calls.count, sizeof *calls, compare, recording);
+    return NULL;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See library-watch.h.
+#include "injectors/library/watch.h"
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "injectors/library/analysis.h"
+#include "injectors/library/first-run.h"
+#include "injectors/library/realism.h"
+#include "scenario/tables.h"
+#include "wire/region.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Calls of a function in one run: of more, stacks are not told apart; and of still more, nothing is
+// looked at.
+#define STACKS_MOST 5000
+#define KINDS_MOST  50000
+
+void kinds_deinit(struct kinds *kinds)
+{
+    map_deinit(&kinds->seen);
+    *kinds = (struct kinds){0};
+}
+
+uint64_t choice_place(const struct recorded_site *site)
+{
+    return hash_bytes(site->module, strlen(site->module)) + site->offset;
+}
+
+unsigned choice_descriptor(const char *function)
+{
+    const struct realism *row = realism_find(function);
+    const struct prototype *prototype = row != NULL ? prototype_find(row->name) : NULL;
+    const char *at = prototype != NULL ? strchr(prototype->arguments, PROTOTYPE_FD) : NULL;
+    return at != NULL ? (unsigned)(at - prototype->arguments) + 1 : 0;
+}
+
+// Whether kinds of descriptors decide which errors of the call are possible.
+static bool depends_on_kind(const struct recorded_call *call)
+{
+    const struct realism *row = realism_find(call->function);
+    struct realism_error error;
+    if (!choice_is_known(call, row) || choice_descriptor(call->function) == 0)
+        return false;
+    for (const char *list = row->errors; realism_next(&list, &error);)
+        if (realism_test(error.need) != NULL)
+            return true;
+    return false;
+}
+
+static uint64_t key_of(const struct recorded_site *site, const char *function,
+                       enum realism_need need)
+{
+    uint64_t key = hash_bytes(function, strlen(function)) * 0x9e3779b97f4a7c15ull;
+    return (key ^ (choice_place(site) + need)) * 0x9e3779b97f4a7c15ull;
+}
+
+static struct error *note(struct kinds *kinds, uint64_t key)
+{
+    return map_find(&kinds->seen, key) == MAP_NONE ? map_put(&kinds->seen, key, 0) : NULL;
+}
+
+// A place that was looked at is noted as one that needs nothing.
+struct error *kinds_look(struct kinds *kinds, const struct recording *stacks)
+{
+    static const struct {
+        enum realism_need need;
+        enum wire_fd_test test;
+    } tests[] = {{REALISM_FILE, WIRE_FD_FILE},
+                 {REALISM_SOCKET, WIRE_FD_SOCKET},
+                 {REALISM_PIPE, WIRE_FD_PIPE}};
+    for (size_t i = 0; i < stacks->calls.count; i++) {
+        const struct recorded_call *call = &stacks->calls.items[i];
+        const struct recorded_site *site = &stacks->sites.items[call->site];
+        if ((call->kinds & WIRE_KIND_LOOKED) == 0)
+            continue;
+        TRY(note(kinds, key_of(site, call->function, REALISM_NOTHING)));
+        for (size_t k = 0; k < sizeof tests / sizeof *tests; k++)
+            if ((call->kinds >> tests[k].test & 1) != 0)
+                TRY(note(kinds, key_of(site, call->function, tests[k].need)));
+    }
+    return NULL;
+}
+
+bool kinds_seen(const struct kinds *kinds, const struct recorded_site *site, const char *function,
+                enum realism_need need)
+{
+    return realism_test(need) == NULL ||
+           map_find(&kinds->seen, key_of(site, function, REALISM_NOTHING)) == MAP_NONE ||
+           map_find(&kinds->seen, key_of(site, function, need)) != MAP_NONE;
+}
+
+static bool may_fail(const struct recorded_call *call, const struct choice_options *options)
+{
+    const struct realism *row = realism_find(call->function);
+    if (choice_is_known(call, row))
+        return options->paranoid || row->errors[0] != '\0';
+    return options->paranoid ||
+           (!realism_is_system(call->library) && strncmp(call->function, "_Z", 2) != 0);
+}
+
+// How often each function is called, at its first call; 0 at the other ones. And which that is.
+static struct error *count_calls(const struct recording *sites, uint64_t *counts, uint32_t *first)
+{
+    _cleanup_(map_deinit) struct map indexes = {0};
+    for (size_t i = 0; i < sites->calls.count; i++) {
+        const struct recorded_call *call = &sites->calls.items[i];
+        uint64_t key = hash_bytes(call->function, strlen(call->function));
+        first[i] = map_find(&indexes, key);
+        if (first[i] == MAP_NONE)
+            TRY(map_put(&indexes, key, first[i] = (uint32_t)i));
+        counts[first[i]] += call->count;
+    }
+    return NULL;
+}
+
+// Places of a function where it does not matter who called the caller, see analysed.guards; or all.
+static struct error *spare_places(const struct recording *sites, const struct analysis *analysis,
+                                  size_t number, const uint32_t *first, bool all,
+                                  struct scenario *scenario)
+{
+    _cleanup_(map_deinit) struct map spared = {0};
+    for (size_t i = number; i < sites->calls.count; i++) {
+        const struct recorded_call *call = &sites->calls.items[i];
+        const struct recorded_site *site = &sites->sites.items[call->site];
+        if (first[i] != number || site->module[0] == '\0' ||
+            map_find(&spared, call->site) != MAP_NONE ||
+            !(all || analysis_find(analysis, site, call->function).guards))
+            continue;
+        TRY(map_put(&spared, call->site, 0));
+        TRY(scenario_spare_stacks(scenario, site->module, site->offset));
+    }
+    return NULL;
+}
+
+struct error *choice_watch(const struct recording *sites, const struct choice_options *options,
+                           const struct analysis *analysis, struct scenario *scenario,
+                           bool *ret_any)
+{
+    _cleanup_free_ uint64_t *counts = calloc(sites->calls.count + 1, sizeof *counts);
+    _cleanup_free_ uint32_t *first = calloc(sites->calls.count + 1, sizeof *first);
+    if (counts == NULL || first == NULL)
+        return error_no_memory();
+    TRY(count_calls(sites, counts, first));
+    *ret_any = false;
+    for (size_t i = 0; i < sites->calls.count; i++) {
+        const struct recorded_call *call = &sites->calls.items[i];
+        bool by_kind = !options->paranoid && depends_on_kind(call),
+             by_stack = counts[i] <= STACKS_MOST;
+        if (counts[i] == 0 || !may_fail(call, options) ||
+            !(by_stack || (by_kind && counts[i] <= KINDS_MOST)))
+            continue;
+        TRY(first_watch_function(scenario, call->function, call->library));
+        if (by_kind)
+            scenario_watch_descriptor(scenario, choice_descriptor(call->function));
+        TRY(spare_places(sites, analysis, i, first, !by_stack, scenario));
+        *ret_any = true;
+    }
+    return NULL;
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which functions of a module can be instrumented, what names they go by, and every candidate in
+// them: each instruction is shown to each fault type.
+#include "mutate/pass/pass.h"
+
+#include "mutate/pass/shim.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <string.h>
+
+// ---- what cannot be touched ----
+
+static bool has_attribute(LLVMValueRef function, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind) != NULL;
+}
+
+// A label that an assembler would complain about when it saw it twice: "name:", not "1:", nor one
+// with a unique part.
+static bool defines_label(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size;) {
+        size_t start = i;
+        while (i < size && strchr("\n;", text[i]) == NULL)
+            i++;
+        size_t at = start;
+        while (at < i && (text[at] == ' ' || text[at] == '\t'))
+            at++;
+        size_t name = at;
+        bool digits = true, plain = true;
+        for (; at < i && strchr(": \t\"", text[at]) == NULL; at++) {
+            digits &= text[at] >= '0' && text[at] <= '9';
+            plain &= text[at] != '$';
+        }
+        if (at < i && at > name && text[at] == ':' && !digits && plain)
+            return true;
+        i++;
+    }
+    return false;
+}
+
+static bool has_label(LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block != NULL;
+         block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction != NULL;
+             instruction = LLVMGetNextInstruction(instruction)) {
+            if (LLVMIsACallInst(instruction) == NULL && LLVMIsACallBrInst(instruction) == NULL)
+                continue;
+            LLVMValueRef callee = LLVMGetCalledValue(instruction);
+            if (LLVMIsAInlineAsm(callee) == NULL)
+                continue;
+            size_t size;
+            const char *text = LLVMGetInlineAsmAsmString(callee, &size);
+            if (defines_label(text, size))
+                return true;
+        }
+    return false;
+}
+
+// Code that runs where nothing can be relied on yet says so by its section or by an attribute.
+static bool is_instrumentable(LLVMValueRef function)
+{
+    static const char *const sections[] = {".noinstr.", ".entry.", ".head."};
+    const char *section = LLVMGetSection(function);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (section != NULL && strncmp(section, sections[i], strlen(sections[i])) == 0)
+            return false;
+    return !has_attribute(function, "noprofile") && !has_attribute(function, "skipprofile") &&
+           !has_attribute(function, "disable_sanitizer_instrumentation");
+}
+
+static const char *why_not(LLVMValueRef function)
+{
+    if (!is_instrumentable(function))
+        return "must not be instrumented";
+    if (has_attribute(function, "naked"))
+        return "naked";
+    if (has_attribute(function, "presplitcoroutine"))
+        return "coroutine";
+    if (has_attribute(function, "noduplicate"))
+        return "must not be duplicated";
+    if (has_label(function))
+        return "inline assembly defines a label";
+    return NULL;
+}
+
+// ---- candidates ----
+
+static uint32_t file_of(struct pass *pass, LLVMValueRef instruction)
+{
+    unsigned size = 0;
+    const char *name = LLVMGetDebugLocFilename(instruction, &size);
+    if (name == NULL || size == 0)
+        return 0;
+    char text[4096];
+    if (size >= sizeof text)
+        size = sizeof text - 1;
+    memcpy(text, name, size);
+    text[size] = '\0';
+    return pass_intern(pass, text);
+}
+
+static void look_at(struct pass *pass, struct pass_function *subject, struct shim_loops *loops,
+                    LLVMValueRef instruction, uint32_t block, uint32_t position)
+{
+    LLVMBasicBlockRef parent = LLVMGetInstructionParent(instruction);
+    if (pass_is_fixed(pass, instruction))
+        return;
+    // What the compiler made up itself has no line: nobody can have made a mistake there.
+    if (LLVMGetDebugLocLine(instruction) == 0 && LLVMGetSubprogram(subject->function) != NULL)
+        return;
+    const struct fault_place place = {
+        .function = subject->function,
+        .instruction = instruction,
+        .loop_depth = shim_loop_depth(loops, parent),
+        .decides_loop = shim_loop_decides(loops, parent),
+    };
+    uint32_t file = file_of(pass, instruction), detail = 0;
+    unsigned line = LLVMGetDebugLocLine(instruction);
+    unsigned column = LLVMGetDebugLocColumn(instruction);
+    for (size_t i = 0; i < pass->options.types.count; i++) {
+        const struct fault_type *type = pass->options.types.items[i];
+        if (!type->can_inject(&place))
+            continue;
+        if (detail == 0)
+            detail = pass_detail(pass, instruction);
+        struct pass_candidate *candidate = ARRAY_ADD(&subject->candidates);
+        if (candidate == NULL) {
+            pass_must(error_no_memory());
+            return;
+        }
+        *candidate = (struct pass_candidate){
+            .type = type,
+            .block = block,
+            .position = position,
+            .line = line,
+            .column = column,
+            .file = file,
+            .detail = detail,
+            .macro = shim_is_macro(pass->strings.data + file, line, column),
+            .loop_depth = place.loop_depth,
+            .instruction = instruction,
+        };
+    }
+}
+
+// Candidates of a function, and a hash of what it does.
+static uint64_t scan(struct pass *pass, struct pass_function *subject)
+{
+    struct shim_loops *loops = shim_loops_new(subject->function);
+    uint64_t hash = 0xcbf29ce484222325u;
+    uint32_t number = 0;
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(subject->function); block != NULL;
+         block = LLVMGetNextBasicBlock(block), number++) {
+        uint32_t position = 0;
+        for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction != NULL;
+             instruction = LLVMGetNextInstruction(instruction), position++) {
+            LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+            hash = pass_hash(hash, &opcode, sizeof opcode);
+            if (!subject->skipped)
+                look_at(pass, subject, loops, instruction, number, position);
+        }
+    }
+    shim_loops_free(loops);
+    subject->blocks = number;
+    for (size_t i = 0; i < subject->candidates.count; i++)
+        hash = pass_hash_text(hash, subject->candidates.items[i].type->name);
+    return hash;
+}
+
+// ---- functions ----
+
+static bool is_local(LLVMValueRef function)
+{
+    LLVMLinkage linkage = LLVMGetLinkage(function);
+    return linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
+}
+
+static void add_function(struct pass *pass, LLVMValueRef function)
+{
+    struct pass_function *subject = ARRAY_ADD(&pass->functions);
+    if (subject == NULL) {
+        pass_must(error_no_memory());
+        return;
+    }
+    size_t size;
+    const char *name = LLVMGetValueName2(function, &size);
+    subject->function = function;
+    subject->local = is_local(function);
+    subject->reason = why_not(function);
+    subject->skipped = subject->reason != NULL;
+    subject->declared_inline =
+        has_attribute(function, "inlinehint") || has_attribute(function, "alwaysinline");
+    subject->entry = !subject->local || shim_address_taken(function);
+    subject->name_key = pass_hash_text(0xcbf29ce484222325u, name);
+}
+
+static void find_candidates(struct pass *pass, struct pass_function *subject)
+{
+    if (!subject->skipped && subject->untouchable) {
+        subject->reason = "inline assembly needs a constant";
+        subject->skipped = true;
+    }
+    subject->id = pass_hash(subject->name_key, &(uint64_t){scan(pass, subject)}, 8);
+}
+
+// Local functions of the same name and body in two modules are two functions.
+static void tell_apart(struct pass *pass)
+{
+    size_t size;
+    uint64_t module =
+        pass_hash_text(0xcbf29ce484222325u, LLVMGetSourceFileName(pass->module, &size));
+    for (size_t i = 0; i < pass->functions.count; i++)
+        module = pass_hash(module, &pass->functions.items[i].id, 8);
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        struct pass_function *subject = &pass->functions.items[i];
+        if (subject->local)
+            subject->id = pass_hash(subject->id, &module, 8);
+    }
+}
+
+static void add_edge(struct pass_function *caller, uint64_t key)
+{
+    for (size_t i = 0; i < caller->edges.count; i++)
+        if (caller->edges.items[i] == key)
+            return;
+    uint64_t *edge = ARRAY_ADD(&caller->edges);
+    if (edge != NULL)
+        *edge = key;
+    else
+        pass_must(error_no_memory());
+}
+
+static void found_edge(void *caller, struct pass_function *called)
+{
+    add_edge(caller, called->id);
+}
+
+// Whatever an instruction refers to may be inlined in the end: also what is called through a
+// pointer or a table, if the optimiser finds out what it is.
+static void add_edges_of(struct pass *pass, struct pass_function *caller, LLVMValueRef instruction)
+{
+    for (int i = 0; i < LLVMGetNumOperands(instruction); i++) {
+        LLVMValueRef operand = LLVMGetOperand(instruction, (unsigned)i);
+        LLVMValueRef function = LLVMIsAFunction(operand);
+        bool elsewhere = function != NULL && pass_function_of(pass, function) == NULL &&
+                         LLVMGetIntrinsicID(function) == 0 &&
+                         (pass->options.lto || !LLVMIsDeclaration(function));
+        size_t size;
+        if (elsewhere)
+            add_edge(caller,
+                     pass_hash_text(0xcbf29ce484222325u, LLVMGetValueName2(function, &size)));
+        else
+            pass_each_reached(pass, operand, 0, found_edge, caller);
+    }
+}
+
+static void add_edges(struct pass *pass, struct pass_function *caller)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(caller->function); block != NULL;
+         block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction != NULL;
+             instruction = LLVMGetNextInstruction(instruction))
+            add_edges_of(pass, caller, instruction);
+}
+
+void pass_find(struct pass *pass)
+{
+    for (LLVMValueRef function = LLVMGetFirstFunction(pass->module); function != NULL;
+         function = LLVMGetNextFunction(function))
+        if (LLVMGetLinkage(function) == LLVMAvailableExternallyLinkage)
+            pass_mark(pass, function, ELSEWHERE_ATTRIBUTE);
+        else if (!LLVMIsDeclaration(function))
+            add_function(pass, function);
+    for (LLVMValueRef variable = LLVMGetFirstGlobal(pass->module); variable != NULL;
+         variable = LLVMGetNextGlobal(variable))
+        if (LLVMGetLinkage(variable) == LLVMAvailableExternallyLinkage)
+            shim_mark_variable(variable, ELSEWHERE_ATTRIBUTE);
+    pass_find_constants(pass);
+    for (size_t i = 0; i < pass->functions.count; i++)
+        find_candidates(pass, &pass->functions.items[i]);
+    tell_apart(pass);
+    for (size_t i = 0; i < pass->functions.count; i++)
+        add_edges(pass, &pass->functions.items[i]);
+}

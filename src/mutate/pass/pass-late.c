@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// After the optimiser: what is called only by code that the optimiser has removed need not exist.
+// Kernels rely on that (`if (IS_ENABLED(…)) missing();`). A twin keeps such code, as a fault may
+// lead there; the program must link all the same, so what only twins refer to is made optional.
+#include "mutate/pass/pass.h"
+
+#include "mutate/pass/shim.h"
+
+#include <string.h>
+
+#define MOST_DEEP 12
+
+// The way that was taken so far, so that nobody walks in circles.
+struct way {
+    LLVMValueRef value;
+    const struct way *before;
+    unsigned length;
+};
+
+static bool is_needed(LLVMValueRef value, const struct way *before);
+
+static bool is_local(LLVMValueRef global)
+{
+    LLVMLinkage linkage = LLVMGetLinkage(global);
+    return linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
+}
+
+static bool is_twin(LLVMValueRef function)
+{
+    return LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, TWIN_ATTRIBUTE,
+                                         sizeof TWIN_ATTRIBUTE - 1) != NULL;
+}
+
+static bool is_row(LLVMValueRef variable)
+{
+    const char *section = LLVMGetSection(variable);
+    return section != NULL && strcmp(section, TWIN_SECTION) == 0;
+}
+
+static bool is_needed_by(LLVMValueRef user, const struct way *way)
+{
+    if (LLVMIsAInstruction(user) != NULL)
+        user = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
+    if (LLVMIsAFunction(user) != NULL && is_twin(user))
+        return false;
+    if (LLVMIsAGlobalVariable(user) != NULL && is_row(user))
+        return false;
+    if (LLVMIsAGlobalValue(user) != NULL && !is_local(user))
+        return true;
+    return is_needed(user, way); // also an expression or a part of a table
+}
+
+// Whether anything but twins leads there. What is too far away to see is needed.
+static bool is_needed(LLVMValueRef value, const struct way *before)
+{
+    const struct way way = {value, before, before != NULL ? before->length + 1 : 0};
+    for (const struct way *at = before; at != NULL; at = at->before)
+        if (at->value == value)
+            return false;
+    if (way.length > MOST_DEEP)
+        return true;
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use != NULL; use = LLVMGetNextUse(use))
+        if (is_needed_by(LLVMGetUser(use), &way))
+            return true;
+    return false;
+}
+
+// Pristine code can also do without something that is there to be linked, and must be: what is
+// inlined or known but also defined elsewhere, a function whose result is not used, or one of the C
+// library that another takes the place of, such as puts for printf.
+static bool exists(LLVMModuleRef module, LLVMValueRef global)
+{
+    unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6);
+    if (LLVMIsAFunction(global) == NULL)
+        return shim_variable_has_mark(global, ELSEWHERE_ATTRIBUTE);
+    return shim_is_library_function(module, global) ||
+           LLVMGetStringAttributeAtIndex(global, LLVMAttributeFunctionIndex, ELSEWHERE_ATTRIBUTE,
+                                         sizeof ELSEWHERE_ATTRIBUTE - 1) != NULL ||
+           LLVMGetEnumAttributeAtIndex(global, LLVMAttributeFunctionIndex, memory) != NULL;
+}
+
+static bool is_in_name(char letter)
+{
+    return letter == '_' || (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
+           (letter >= 'A' && letter <= 'Z');
+}
+
+static bool mentions(const char *text, size_t size, const char *name, size_t length)
+{
+    const char *end = text + size, *at = text;
+    while (length != 0 && (at = memmem(at, (size_t)(end - at), name, length)) != NULL) {
+        const char *after = at + length;
+        if ((at == text || !is_in_name(at[-1])) && (after == end || !is_in_name(*after)))
+            return true;
+        at++;
+    }
+    return false;
+}
+
+static bool assembly_mentions(LLVMValueRef function, const char *name, size_t length)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block != NULL;
+         block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction != NULL;
+             instruction = LLVMGetNextInstruction(instruction)) {
+            if ((LLVMIsACallInst(instruction) == NULL && LLVMIsACallBrInst(instruction) == NULL &&
+                 LLVMIsAInvokeInst(instruction) == NULL) ||
+                LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)) == NULL)
+                continue;
+            size_t size;
+            const char *text = LLVMGetInlineAsmAsmString(LLVMGetCalledValue(instruction), &size);
+            if (mentions(text, size, name, length))
+                return true;
+        }
+    return false;
+}
+
+// Whether assembly outside of twins has its name: LLVM does not see that as a use.
+static bool is_named(LLVMModuleRef module, LLVMValueRef global)
+{
+    size_t length, size;
+    const char *name = LLVMGetValueName2(global, &length);
+    if (length != 0 && *name == '\1') { // not a part of it: what follows is not to be changed
+        name++;
+        length--;
+    }
+    const char *text = LLVMGetModuleInlineAsm(module, &size);
+    if (mentions(text, size, name, length))
+        return true;
+    for (LLVMValueRef function = LLVMGetFirstFunction(module); function != NULL;
+         function = LLVMGetNextFunction(function))
+        if (!is_twin(function) && assembly_mentions(function, name, length))
+            return true;
+    return false;
+}
+
+static void relax(LLVMModuleRef module, LLVMValueRef global)
+{
+    if (LLVMIsDeclaration(global) && LLVMGetLinkage(global) == LLVMExternalLinkage &&
+        LLVMGetFirstUse(global) != NULL && !exists(module, global) && !is_needed(global, NULL) &&
+        !is_named(module, global))
+        shim_make_optional(global);
+}
+
+void pass_finish(LLVMModuleRef module)
+{
+    if (LLVMGetNamedMetadata(module, "ordeal", 6) == NULL)
+        return;
+    for (LLVMValueRef function = LLVMGetFirstFunction(module); function != NULL;
+         function = LLVMGetNextFunction(function))
+        if (LLVMGetIntrinsicID(function) == 0)
+            relax(module, function);
+    for (LLVMValueRef variable = LLVMGetFirstGlobal(module); variable != NULL;
+         variable = LLVMGetNextGlobal(variable))
+        if (!LLVMIsThreadLocal(variable))
+            relax(module, variable);
+}

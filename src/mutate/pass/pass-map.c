@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Writes the map of a module into it, as assembly: a section that is not loaded cannot be said in
+// IR.
+#include "mutate/pass/pass.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- strings ----
+
+static void grow(struct pass *pass)
+{
+    size_t size = pass->interned_size != 0 ? 2 * pass->interned_size : 64;
+    uint32_t *table = calloc(size, sizeof *table);
+    if (table == NULL) {
+        pass_must(error_no_memory());
+        return;
+    }
+    for (size_t i = 0; i < pass->interned_size; i++) {
+        if (pass->interned[i] == 0)
+            continue;
+        const char *text = pass->strings.data + pass->interned[i];
+        size_t at = pass_hash_text(0, text) & (size - 1);
+        while (table[at] != 0)
+            at = (at + 1) & (size - 1);
+        table[at] = pass->interned[i];
+    }
+    free(pass->interned);
+    pass->interned = table;
+    pass->interned_size = size;
+}
+
+uint32_t pass_intern(struct pass *pass, const char *text)
+{
+    if (*text == '\0')
+        return 0;
+    if (2 * (pass->interned_count + 1) > pass->interned_size)
+        grow(pass);
+    size_t at = pass_hash_text(0, text) & (pass->interned_size - 1);
+    for (; pass->interned[at] != 0; at = (at + 1) & (pass->interned_size - 1))
+        if (strcmp(pass->strings.data + pass->interned[at], text) == 0)
+            return pass->interned[at];
+    pass->interned[at] = (uint32_t)pass->strings.size;
+    pass->interned_count++;
+    pass_must(buffer_append(&pass->strings, text, strlen(text) + 1));
+    return pass->interned[at];
+}
+
+// ---- the blob ----
+
+static struct map_header make_header(struct pass *pass)
+{
+    size_t size;
+    struct map_header header = {
+        .magic = MAP_MAGIC,
+        .version = MAP_VERSION,
+        .decide = pass->options.decide,
+        .functions = (uint32_t)pass->functions.count,
+        .source = pass_intern(pass, LLVMGetSourceFileName(pass->module, &size)),
+    };
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        header.edges += (uint32_t)pass->functions.items[i].edges.count;
+        header.candidates += (uint32_t)pass->functions.items[i].candidates.count;
+    }
+    return header;
+}
+
+static void write_functions(struct pass *pass, struct buffer *blob)
+{
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        const struct pass_function *subject = &pass->functions.items[i];
+        size_t size;
+        const struct map_function row = {
+            .id = subject->id,
+            .name_key = subject->name_key,
+            .name = pass_intern(pass, LLVMGetValueName2(subject->function, &size)),
+            .reason = pass_intern(pass, subject->reason != NULL ? subject->reason : ""),
+            .edges = (uint32_t)subject->edges.count,
+            .candidates = (uint32_t)subject->candidates.count,
+            .flags = (subject->entry ? MAP_ENTRY : 0) | (subject->in_place ? MAP_IN_PLACE : 0) |
+                     (subject->skipped ? MAP_SKIPPED : 0) |
+                     (subject->declared_inline ? MAP_INLINE : 0),
+            .blocks = subject->blocks,
+        };
+        pass_must(buffer_append(blob, &row, sizeof row));
+    }
+}
+
+static void write_candidates(struct pass *pass, const struct pass_function *subject,
+                             struct buffer *blob)
+{
+    for (size_t i = 0; i < subject->candidates.count; i++) {
+        const struct pass_candidate *candidate = &subject->candidates.items[i];
+        const struct map_candidate row = {
+            .type = pass_intern(pass, candidate->type->name),
+            .file = candidate->file,
+            .detail = candidate->detail,
+            .line = candidate->line,
+            .column = candidate->column,
+            .block = candidate->block,
+            .flags = (candidate->chosen ? MAP_CHOSEN : 0u) | (candidate->macro ? MAP_MACRO : 0u) |
+                     (candidate->idle ? MAP_IDLE : 0u) | (candidate->loop_depth << MAP_LOOP),
+        };
+        pass_must(buffer_append(blob, &row, sizeof row));
+    }
+}
+
+void pass_write_section(struct pass *pass, const char *name, const struct buffer *blob)
+{
+    struct buffer text = {0};
+    pass_must(buffer_printf(&text, "\t.pushsection %s,\"\",@progbits\n", name));
+    const unsigned char *bytes = (const unsigned char *)blob->data;
+    for (size_t i = 0; i < blob->size; i += 8) {
+        uint64_t word = 0;
+        memcpy(&word, bytes + i, blob->size - i < 8 ? blob->size - i : 8);
+        pass_must(buffer_printf(&text, i % 64 == 0 ? "\n\t.quad 0x%llx" : ",0x%llx",
+                                (unsigned long long)word));
+    }
+    pass_must(buffer_printf(&text, "\n\t.popsection\n"));
+    LLVMAppendModuleInlineAsm(pass->module, text.data, text.size);
+    buffer_deinit(&text);
+}
+
+void pass_write_map(struct pass *pass)
+{
+    struct buffer blob = {0};
+    struct map_header header = make_header(pass);
+    pass_must(buffer_append(&blob, &header, sizeof header));
+    write_functions(pass, &blob);
+    for (size_t i = 0; i < pass->functions.count; i++)
+        pass_must(buffer_append(&blob, pass->functions.items[i].edges.items,
+                                8 * pass->functions.items[i].edges.count));
+    for (size_t i = 0; i < pass->functions.count; i++)
+        write_candidates(pass, &pass->functions.items[i], &blob);
+    pass_must(buffer_align(&pass->strings, 8));
+    pass_must(buffer_append(&blob, pass->strings.data, pass->strings.size));
+    header.strings = (uint32_t)pass->strings.size;
+    header.size = (uint32_t)blob.size;
+    memcpy(blob.data, &header, sizeof header);
+    pass_write_section(pass, MAP_SECTION, &blob);
+    buffer_deinit(&blob);
+}

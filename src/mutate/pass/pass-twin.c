@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Two worlds: every function gets a twin in a cold section, and calls among twins stay there. The
+// pristine function keeps its body; where it can be reached from outside it begins with five bytes
+// that do nothing until they are patched to lead to the twin. A local function that is only called
+// directly needs no such entry, because enabling a fault patches those of all its callers; so its
+// calling convention stays the optimiser's own business.
+#include "mutate/pass/pass.h"
+
+#include "mutate/pass/shim.h"
+
+#include <llvm-c/Comdat.h>
+#include <stdio.h>
+#include <string.h>
+
+static void set_call_attribute(struct pass *pass, LLVMValueRef call, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(pass->context, kind, 0));
+}
+
+static void set_attribute(struct pass *pass, LLVMValueRef function, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(pass->context, kind, 0));
+}
+
+// Whether the linker keeps one of several copies that are the same.
+static bool is_shared(LLVMValueRef global)
+{
+    LLVMLinkage linkage = LLVMGetLinkage(global);
+    return linkage == LLVMLinkOnceODRLinkage || linkage == LLVMWeakODRLinkage;
+}
+
+// It shall do the same with twins.
+static void set_linkage(struct pass *pass, const struct pass_function *subject, const char *name)
+{
+    bool shared = is_shared(subject->function);
+    LLVMSetDLLStorageClass(subject->twin, LLVMDefaultStorageClass);
+    if (!shared) {
+        LLVMSetLinkage(subject->twin, LLVMInternalLinkage);
+        LLVMSetVisibility(subject->twin, LLVMDefaultVisibility);
+        LLVMSetComdat(subject->twin, NULL);
+        return;
+    }
+    LLVMSetLinkage(subject->twin, LLVMLinkOnceODRLinkage);
+    LLVMSetVisibility(subject->twin, LLVMHiddenVisibility);
+    LLVMComdatRef group = LLVMGetOrInsertComdat(pass->module, name);
+    LLVMSetComdatSelectionKind(group, LLVMAnyComdatSelectionKind);
+    LLVMSetComdat(subject->twin, group);
+}
+
+static bool has_attribute(LLVMValueRef function, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind) != NULL;
+}
+
+static bool is_always_inlined(LLVMValueRef function)
+{
+    return has_attribute(function, "alwaysinline");
+}
+
+static void make_twin(struct pass *pass, struct pass_function *subject)
+{
+    size_t size;
+    struct buffer name = {0}, section = {0};
+    const char *original = LLVMGetValueName2(subject->function, &size);
+    pass_must(buffer_printf(&name, "%s.ordeal", original));
+    pass_must(buffer_printf(&section, ".text.unlikely.ordeal.%s", original));
+    subject->twin = shim_clone_function(subject->function, name.data);
+    pass_mark(pass, subject->twin, TWIN_ATTRIBUTE);
+    set_linkage(pass, subject, name.data);
+    const char *chosen = LLVMGetSection(subject->function);
+    if (chosen == NULL || *chosen == '\0')
+        LLVMSetSection(subject->twin, section.data);
+    // What a fault makes of a pointer shall be seen, not reasoned away.
+    set_attribute(pass, subject->twin, "null_pointer_is_valid");
+    // Twins only run when a fault is enabled: copies of them would cost much and gain little.
+    subject->always_inlined = is_always_inlined(subject->twin);
+    if (!subject->always_inlined) {
+        set_attribute(pass, subject->twin, "noinline");
+        if (!has_attribute(subject->twin, "optnone"))
+            set_attribute(pass, subject->twin, "optsize");
+    }
+    buffer_deinit(&name);
+    buffer_deinit(&section);
+}
+
+// A callee that the optimiser can see, but whose own code a fault may be enabled in elsewhere.
+static void keep_away(struct pass *pass, LLVMValueRef call)
+{
+    set_call_attribute(pass, call, "noinline");
+}
+
+// The same value, but the optimiser cannot see what it is.
+static LLVMValueRef hide(struct pass *pass, LLVMValueRef before, LLVMValueRef value)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(pass->context);
+    LLVMPositionBuilderBefore(builder, before);
+    LLVMTypeRef pointer = LLVMTypeOf(value);
+    LLVMTypeRef type = LLVMFunctionType(pointer, &pointer, 1, false);
+    LLVMValueRef assembly =
+        LLVMGetInlineAsm(type, "", 0, "=r,0", 4, false, false, LLVMInlineAsmDialectATT, false);
+    LLVMValueRef hidden = LLVMBuildCall2(builder, type, assembly, &value, 1, "");
+    LLVMDisposeBuilder(builder);
+    return hidden;
+}
+
+// Under LTO the callee's body turns up later.
+static void hide_callee(struct pass *pass, LLVMValueRef call, LLVMValueRef callee)
+{
+    LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, hide(pass, call, callee));
+}
+
+static void note_found(void *found, struct pass_function *function)
+{
+    *(bool *)found |= function->twin != NULL;
+}
+
+// A pointer that a twin holds leads to pristine code, whose entry may be patched; if the optimiser
+// followed it, it would inline the pristine code.
+static void hide_pointers(struct pass *pass, LLVMValueRef instruction)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+    bool call = opcode == LLVMCall || opcode == LLVMInvoke;
+    if (opcode != LLVMLoad && opcode != LLVMStore && opcode != LLVMGetElementPtr &&
+        opcode != LLVMRet && opcode != LLVMSelect &&
+        !(call && LLVMIsAIntrinsicInst(instruction) == NULL &&
+          LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)) == NULL))
+        return;
+    int count = call ? (int)LLVMGetNumArgOperands(instruction) : LLVMGetNumOperands(instruction);
+    for (int i = 0; i < count; i++) {
+        LLVMValueRef operand = LLVMGetOperand(instruction, (unsigned)i);
+        bool found = false;
+        if (LLVMGetTypeKind(LLVMTypeOf(operand)) == LLVMPointerTypeKind)
+            pass_each_reached(pass, operand, 0, note_found, &found);
+        if (found)
+            LLVMSetOperand(instruction, (unsigned)i, hide(pass, instruction, operand));
+    }
+}
+
+static bool is_call(LLVMValueRef instruction)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+    return opcode == LLVMCall || opcode == LLVMInvoke;
+}
+
+static void redirect_calls(struct pass *pass, LLVMValueRef function, bool in_twin);
+
+// Code that is inlined into twins as it is, without what must not be left over: what comes out of a
+// faulty block is not constant any more.
+static LLVMValueRef softened(struct pass *pass, struct pass_function *subject)
+{
+    if (subject->softened != NULL)
+        return subject->softened;
+    size_t size;
+    struct buffer name = {0};
+    pass_must(buffer_printf(&name, "%s.ordeal", LLVMGetValueName2(subject->function, &size)));
+    subject->softened = shim_clone_function(subject->function, name.data);
+    buffer_deinit(&name);
+    pass_mark(pass, subject->softened, TWIN_ATTRIBUTE);
+    LLVMSetLinkage(subject->softened, LLVMInternalLinkage);
+    LLVMSetVisibility(subject->softened, LLVMDefaultVisibility);
+    LLVMSetComdat(subject->softened, NULL);
+    pass_drop_forbidden(subject->softened);
+    redirect_calls(pass, subject->softened, true);
+    return subject->softened;
+}
+
+static void redirect_call(struct pass *pass, LLVMValueRef call, bool in_twin)
+{
+    LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(call));
+    if (callee == NULL || LLVMGetIntrinsicID(callee) != 0)
+        return;
+    struct pass_function *called = pass_function_of(pass, callee);
+    bool replaceable = called != NULL && called->twin != NULL && !shim_interposable(callee);
+    if (!in_twin) {
+        // Code without a twin calls pristine code; faults act through the callee's entry.
+        if (replaceable) {
+            called->entry = true;
+            keep_away(pass, call);
+        }
+        return;
+    }
+    if (replaceable)
+        LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, called->twin);
+    else if (called != NULL && called->untouchable && called->twin == NULL &&
+             is_always_inlined(callee) && shim_clonable(callee))
+        LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, softened(pass, called));
+    else if (called == NULL && LLVMIsDeclaration(callee) && pass->options.lto &&
+             LLVMGetInstructionOpcode(call) == LLVMCall)
+        hide_callee(pass, call, callee);
+    // One that is always inlined may well be defined nowhere else.
+    else if (called == NULL && !LLVMIsDeclaration(callee) && !is_always_inlined(callee))
+        keep_away(pass, call);
+}
+
+static void redirect_calls(struct pass *pass, LLVMValueRef function, bool in_twin)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block != NULL;
+         block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef next, call = LLVMGetFirstInstruction(block); call != NULL; call = next) {
+            next = LLVMGetNextInstruction(call);
+            if (is_call(call))
+                redirect_call(pass, call, in_twin);
+            if (in_twin)
+                hide_pointers(pass, call);
+        }
+}
+
+// Candidates were found in the function; their instructions in the twin have the same places.
+static void move_candidates(struct pass_function *subject)
+{
+    size_t next = 0;
+    uint32_t number = 0;
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(subject->twin); block != NULL;
+         block = LLVMGetNextBasicBlock(block), number++) {
+        uint32_t position = 0;
+        for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction != NULL;
+             instruction = LLVMGetNextInstruction(instruction), position++)
+            for (; next < subject->candidates.count &&
+                   subject->candidates.items[next].block == number &&
+                   subject->candidates.items[next].position == position;
+                 next++)
+                subject->candidates.items[next].instruction = instruction;
+    }
+}
+
+void pass_make_twins(struct pass *pass)
+{
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        struct pass_function *subject = &pass->functions.items[i];
+        if (subject->skipped || (subject->candidates.count == 0 && subject->edges.count == 0))
+            continue;
+        subject->in_place = !shim_clonable(subject->function);
+        if (subject->in_place) {
+            subject->reason = "its labels are known outside of it";
+            continue;
+        }
+        make_twin(pass, subject);
+        move_candidates(subject);
+    }
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        struct pass_function *subject = &pass->functions.items[i];
+        redirect_calls(pass, subject->twin != NULL ? subject->twin : subject->function,
+                       subject->twin != NULL);
+    }
+}
+
+// ---- entries ----
+
+static LLVMValueRef relative(struct pass *pass, LLVMValueRef target, LLVMValueRef row,
+                             unsigned field, LLVMTypeRef row_type)
+{
+    LLVMTypeRef word = LLVMInt64TypeInContext(pass->context);
+    LLVMTypeRef half = LLVMInt32TypeInContext(pass->context);
+    LLVMValueRef indices[] = {LLVMConstInt(half, 0, false), LLVMConstInt(half, field, false)};
+    LLVMValueRef place = LLVMConstInBoundsGEP2(row_type, row, indices, 2);
+    LLVMValueRef distance =
+        LLVMConstSub(LLVMConstPtrToInt(target, word), LLVMConstPtrToInt(place, word));
+    return LLVMConstTrunc(distance, half);
+}
+
+// A name for this module's own definition, whatever the linker binds the public name to.
+static LLVMValueRef own_definition(struct pass *pass, const struct pass_function *subject)
+{
+    if (subject->local)
+        return subject->function;
+    size_t size;
+    struct buffer name = {0};
+    pass_must(buffer_printf(&name, "%s.ordeal_entry", LLVMGetValueName2(subject->function, &size)));
+    LLVMValueRef alias = LLVMAddAlias2(pass->module, LLVMGlobalGetValueType(subject->function), 0,
+                                       subject->function, name.data);
+    LLVMSetLinkage(alias, LLVMInternalLinkage);
+    buffer_deinit(&name);
+    return alias;
+}
+
+// The row lives and dies with `place`, also when the linker collects garbage. If the linker chooses
+// among copies of `place`, it must be able to choose among rows by name: link-time optimisation
+// does not know groups of sections. It cannot tie a row to something that may be replaced or
+// dropped either: such a row is never dropped, nor is what it is about.
+static void tie_row(struct pass *pass, LLVMValueRef row, LLVMValueRef place)
+{
+    size_t size;
+    struct buffer name = {0};
+    LLVMSetLinkage(row, LLVMPrivateLinkage);
+    if (is_shared(place)) {
+        pass_must(buffer_printf(&name, "%s.ordeal_row", LLVMGetValueName2(place, &size)));
+        LLVMSetValueName2(row, name.data, name.size);
+        LLVMSetLinkage(row, LLVMLinkOnceODRLinkage);
+        LLVMSetVisibility(row, LLVMHiddenVisibility);
+        buffer_deinit(&name);
+    }
+    LLVMSetComdat(row, LLVMGetComdat(place));
+    bool fixed = pass->options.lto && (is_shared(place) || shim_interposable(place));
+    shim_keep(pass->module, row, fixed);
+    if (fixed)
+        return;
+    LLVMMetadataRef owner = LLVMValueAsMetadata(place);
+    LLVMGlobalSetMetadata(row, LLVMGetMDKindIDInContext(pass->context, "associated", 10),
+                          LLVMMDNodeInContext2(pass->context, &owner, 1));
+}
+
+// No twin: 0.
+static void add_row(struct pass *pass, LLVMValueRef place, LLVMValueRef entry, LLVMValueRef twin,
+                    uint64_t id)
+{
+    LLVMTypeRef half = LLVMInt32TypeInContext(pass->context);
+    LLVMTypeRef word = LLVMInt64TypeInContext(pass->context);
+    LLVMTypeRef fields[] = {half, half, word};
+    LLVMTypeRef type = LLVMStructTypeInContext(pass->context, fields, 3, true);
+    LLVMValueRef row = LLVMAddGlobal(pass->module, type, "ordeal.row");
+    LLVMValueRef values[] = {
+        relative(pass, entry, row, 0, type),
+        twin != NULL ? relative(pass, twin, row, 1, type) : LLVMConstInt(half, 0, false),
+        LLVMConstInt(word, id, false),
+    };
+    LLVMSetInitializer(row, LLVMConstStructInContext(pass->context, values, 3, true));
+    LLVMSetGlobalConstant(row, true);
+    LLVMSetAlignment(row, 1);
+    LLVMSetSection(row, TWIN_SECTION);
+    tie_row(pass, row, place);
+}
+
+void pass_tell_variable(struct pass *pass, LLVMValueRef variable)
+{
+    add_row(pass, variable, variable, NULL, 0);
+}
+
+static LLVMValueRef constant_bytes(struct pass *pass, const unsigned char *bytes, size_t size)
+{
+    return LLVMConstStringInContext2(pass->context, (const char *)bytes, size, true);
+}
+
+// An instruction at the entry that does nothing. Its last four bytes are the distance to the twin,
+// so that the linker keeps the twin as long as the function. Where indirect jumps are guarded, the
+// guard must come first.
+static void add_entry(struct pass *pass, const struct pass_function *subject)
+{
+    static const unsigned char guard[] = {0xf3, 0x0f, 0x1e, 0xfa}; // endbr64
+    static const unsigned char nothing[] = {ENTRY_NOP};
+    const char flag[] = "cf-protection-branch";
+    bool guarded = LLVMGetModuleFlag(pass->module, flag, sizeof flag - 1) != NULL;
+    LLVMTypeRef word = LLVMInt64TypeInContext(pass->context);
+    LLVMValueRef own = own_definition(pass, subject);
+    LLVMValueRef distance =
+        LLVMConstSub(LLVMConstPtrToInt(subject->twin, word), LLVMConstPtrToInt(own, word));
+    LLVMValueRef parts[] = {
+        constant_bytes(pass, guard, guarded ? sizeof guard : 0),
+        constant_bytes(pass, nothing, sizeof nothing),
+        LLVMConstTrunc(distance, LLVMInt32TypeInContext(pass->context)),
+    };
+    LLVMSetPrologueData(subject->function, LLVMConstStructInContext(pass->context, parts, 3, true));
+    add_row(pass, subject->function, own, subject->twin, subject->id);
+}
+
+void pass_make_entries(struct pass *pass)
+{
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        struct pass_function *subject = &pass->functions.items[i];
+        subject->entry &= subject->twin != NULL;
+        if (subject->entry)
+            add_entry(pass, subject);
+    }
+}

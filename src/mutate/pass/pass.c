@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The compiler pass, from the top: find candidates, make twins, put markers and faulty clones into
+// them, and write down in the module what there is.
+#include "mutate/pass/pass.h"
+
+#include "base/cleanup.h"
+#include "mutate/pass/shim.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pass_must(struct error *error)
+{
+    if (error == NULL)
+        return;
+    fprintf(stderr, "ordeal cc: %s\n", error_message(error));
+    exit(EXIT_FAILURE);
+}
+
+uint64_t pass_hash(uint64_t hash, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+uint64_t pass_hash_text(uint64_t hash, const char *text)
+{
+    return pass_hash(hash, text, strlen(text) + 1);
+}
+
+uint64_t pass_random(uint64_t state)
+{
+    state += 0x9e3779b97f4a7c15u;
+    state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9u;
+    state = (state ^ (state >> 27)) * 0x94d049bb133111ebu;
+    return state ^ (state >> 31);
+}
+
+void pass_mark(struct pass *pass, LLVMValueRef function, const char *attribute)
+{
+    LLVMAttributeRef mark =
+        LLVMCreateStringAttribute(pass->context, attribute, (unsigned)strlen(attribute), "", 0);
+    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, mark);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct pass_lookup *x = a, *y = b;
+    return (uintptr_t)x->function < (uintptr_t)y->function ? -1 : x->function != y->function;
+}
+
+struct pass_function *pass_function_of(struct pass *pass, LLVMValueRef function)
+{
+    if (pass->sorted_count != pass->functions.count) {
+        free(pass->sorted);
+        pass->sorted = calloc(pass->functions.count, sizeof *pass->sorted);
+        if (pass->sorted == NULL)
+            pass_must(error_no_memory());
+        for (size_t i = 0; i < pass->functions.count; i++)
+            pass->sorted[i] = (struct pass_lookup){pass->functions.items[i].function, i};
+        qsort(pass->sorted, pass->functions.count, sizeof *pass->sorted, by_address);
+        pass->sorted_count = pass->functions.count;
+    }
+    const struct pass_lookup wanted = {.function = function};
+    const struct pass_lookup *found =
+        bsearch(&wanted, pass->sorted, pass->sorted_count, sizeof *pass->sorted, by_address);
+    return found != NULL ? &pass->functions.items[found->index] : NULL;
+}
+
+void pass_each_reached(struct pass *pass, LLVMValueRef constant, unsigned depth,
+                       void (*found)(void *data, struct pass_function *function), void *data)
+{
+    if (depth > 6 || LLVMIsAConstant(constant) == NULL)
+        return;
+    if (LLVMIsAFunction(constant) != NULL) {
+        struct pass_function *function = pass_function_of(pass, constant);
+        if (function != NULL)
+            found(data, function);
+    } else if (LLVMIsAGlobalVariable(constant) != NULL) {
+        LLVMValueRef content = LLVMGetInitializer(constant);
+        if (content != NULL && LLVMIsGlobalConstant(constant))
+            pass_each_reached(pass, content, depth + 1, found, data);
+    } else if (LLVMIsAConstantExpr(constant) != NULL || LLVMIsAConstantArray(constant) != NULL ||
+               LLVMIsAConstantStruct(constant) != NULL) {
+        for (int i = 0; i < LLVMGetNumOperands(constant); i++)
+            pass_each_reached(pass, LLVMGetOperand(constant, (unsigned)i), depth + 1, found, data);
+    }
+}
+
+static void deinit(struct pass *pass)
+{
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        ARRAY_DEINIT(&pass->functions.items[i].candidates);
+        ARRAY_DEINIT(&pass->functions.items[i].edges);
+    }
+    ARRAY_DEINIT(&pass->functions);
+    pass_options_deinit(&pass->options);
+    buffer_deinit(&pass->strings);
+    free(pass->interned);
+    free(pass->sorted);
+}
+
+// Markers are instructions of one processor, rows are sections of one format.
+static bool is_supported(LLVMModuleRef module)
+{
+    const char *target = LLVMGetTarget(module);
+    return strncmp(target, "x86_64-", 7) == 0 && strstr(target, "windows") == NULL &&
+           strstr(target, "apple") == NULL && strstr(target, "x32") == NULL;
+}
+
+// Whether the user wants this file as it is.
+static bool is_skipped(const struct pass *pass)
+{
+    size_t size;
+    const char *source = LLVMGetSourceFileName(pass->module, &size);
+    for (const char *at = pass->options.skip; at != NULL && *at != '\0';) {
+        size_t length = strcspn(at, ",");
+        if (length > 0 && memmem(source, strlen(source), at, length) != NULL)
+            return true;
+        at += length + (at[length] == ',');
+    }
+    return false;
+}
+
+static void instrument(struct pass *pass)
+{
+    pass_find(pass);
+    if (pass->functions.count == 0)
+        return;
+    if (pass->options.decide == MAP_WORLDS)
+        pass_make_twins(pass);
+    struct pass_counters *counters = pass->options.counters ? pass_counters_new(pass) : NULL;
+    for (size_t i = 0; i < pass->functions.count; i++)
+        pass_instrument(pass, &pass->functions.items[i]);
+    pass_counters_write(pass, counters);
+    pass_counters_free(counters);
+    if (pass->options.decide == MAP_WORLDS)
+        pass_make_entries(pass);
+    pass_write_map(pass);
+}
+
+bool pass_run(LLVMModuleRef module, const char *options)
+{
+    _cleanup_(deinit) struct pass pass = {.module = module,
+                                          .context = LLVMGetModuleContext(module)};
+    if (LLVMGetNamedMetadata(module, "ordeal", 6) != NULL)
+        return false; // it has been here before
+    LLVMGetOrInsertNamedMetadata(module, "ordeal", 6);
+    pass_options_parse(options, &pass.options);
+    pass_must(buffer_append(&pass.strings, "", 1));
+    if (is_supported(module) && !is_skipped(&pass))
+        instrument(&pass);
+    if (pass.options.strip_debug && shim_only_lines(module))
+        LLVMStripModuleDebugInfo(module);
+    return true;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Remembers where macros are used while the compiler reads the source. Debug information knows of
+// what a macro expands to only that it begins where the macro's name stands: whatever is at such a
+// place comes out of a macro.
+#include "mutate/pass/shim.h"
+
+#include <clang/AST/ASTConsumer.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/FrontendPluginRegistry.h>
+#include <clang/Lex/PPCallbacks.h>
+#include <clang/Lex/Preprocessor.h>
+#include <llvm/ADT/StringMap.h>
+#include <llvm/Support/Path.h>
+
+using namespace clang;
+
+// File names by place; files of the same name in several directories may use macros at the same.
+static llvm::StringMap<llvm::SmallVector<std::string, 1>> uses;
+
+static std::string key_of(llvm::StringRef file, unsigned line, unsigned column)
+{
+    return (llvm::sys::path::filename(file) + ":" + llvm::Twine(line) + ":" + llvm::Twine(column))
+        .str();
+}
+
+namespace
+{
+struct MacroWatcher : PPCallbacks {
+    const SourceManager &sources;
+    explicit MacroWatcher(const SourceManager &sources) : sources(sources) {}
+
+    void MacroExpands(const Token &, const MacroDefinition &, SourceRange range,
+                      const MacroArgs *) override
+    {
+        if (!range.getBegin().isFileID())
+            return; // inside of another, which counts
+        PresumedLoc place = sources.getPresumedLoc(range.getBegin());
+        if (place.isInvalid())
+            return;
+        auto &files = uses[key_of(place.getFilename(), place.getLine(), place.getColumn())];
+        if (!llvm::is_contained(files, place.getFilename()))
+            files.push_back(place.getFilename());
+    }
+};
+
+struct MacroAction : PluginASTAction {
+    std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &compiler,
+                                                   llvm::StringRef) override
+    {
+        compiler.getPreprocessor().addPPCallbacks(
+            std::make_unique<MacroWatcher>(compiler.getSourceManager()));
+        return std::make_unique<ASTConsumer>();
+    }
+    bool ParseArgs(const CompilerInstance &, const std::vector<std::string> &) override
+    {
+        return true;
+    }
+    ActionType getActionType() override { return AddBeforeMainAction; }
+};
+} // namespace
+
+static FrontendPluginRegistry::Add<MacroAction> registered("ordeal-macros",
+                                                           "where macros are used");
+
+// Names in debug information may have lost directories in front.
+static bool same_file(llvm::StringRef a, llvm::StringRef b)
+{
+    return a.ends_with(b) || b.ends_with(a);
+}
+
+bool shim_is_macro(const char *file, unsigned line, unsigned column)
+{
+    auto found = uses.find(key_of(file, line, column));
+    if (found == uses.end())
+        return false;
+    return llvm::any_of(found->second,
+                        [&](const std::string &name) { return same_file(name, file); });
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See ir-programs.h: the bytes.
+#include "mutate/run/programs.h"
+
+#include "base/cleanup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define JUMP 0xe9
+
+void ir_blocks_deinit(struct ir_blocks *blocks)
+{
+    ARRAY_DEINIT(&blocks->items);
+}
+
+static struct error *add(struct ir_blocks *blocks, uint64_t address, const unsigned char *code,
+                         size_t marker, struct ir_block **ret_block)
+{
+    struct ir_block *block = ARRAY_ADD(&blocks->items);
+    if (block == NULL)
+        return error_no_memory();
+    block->wire.address = address;
+    memcpy(&block->wire.code, code, sizeof block->wire.code);
+    block->marker = marker;
+    *ret_block = block;
+    return NULL;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct ir_block *first = a, *second = b;
+    return (first->wire.address > second->wire.address) -
+           (first->wire.address < second->wire.address);
+}
+
+static void sort(struct ir_blocks *blocks)
+{
+    if (blocks->items.count != 0)
+        qsort(blocks->items.items, blocks->items.count, sizeof *blocks->items.items, by_address);
+}
+
+struct error *ir_blocks_of_all(const struct image *image, struct ir_blocks *blocks)
+{
+    struct ir_block *block = NULL;
+    for (size_t i = 0; i < image->entries.count; i++) {
+        const struct image_entry *entry = &image->entries.items[i];
+        int32_t distance = (int32_t)(entry->twin - entry->address - MARK_NOP_SIZE);
+        TRY(add(blocks, entry->address, entry->idle, SIZE_MAX, &block));
+        block->wire.flags = WIRE_BLOCK_PUT | WIRE_BLOCK_QUIET;
+        block->wire.put[0] = JUMP;
+        memcpy(block->wire.put + 1, &distance, sizeof distance);
+    }
+    for (size_t i = 0; i < image->markers.count; i++)
+        TRY(add(blocks, image->markers.items[i].address, mark_nop, i, &block));
+    sort(blocks);
+    return NULL;
+}
+
+// The marker at an address, or SIZE_MAX.
+static size_t find_marker(const struct image *image, uint64_t address)
+{
+    size_t low = 0, high = image->markers.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (image->markers.items[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < image->markers.count && image->markers.items[low].address == address ? low
+                                                                                      : SIZE_MAX;
+}
+
+static struct error *add_patches(const struct image *image, const struct image_patches *patches,
+                                 struct ir_blocks *blocks)
+{
+    for (size_t i = 0; i < patches->items.count; i++) {
+        const struct image_patch *patch = &patches->items.items[i];
+        size_t marker = find_marker(image, patch->address);
+        struct ir_block *block = NULL;
+        TRY(add(blocks, patch->address, patch->before, marker, &block));
+        block->wire.flags =
+            WIRE_BLOCK_PUT | (marker != SIZE_MAX ? WIRE_BLOCK_COUNT : WIRE_BLOCK_QUIET);
+        memcpy(block->wire.put, patch->after, WIRE_BLOCK_BYTES);
+    }
+    sort(blocks);
+    return NULL;
+}
+
+struct error *ir_blocks_of_faults(struct image *image, const size_t *candidates, size_t count,
+                                  struct ir_blocks *blocks)
+{
+    _cleanup_(image_patches_deinit) struct image_patches patches = {0}, back = {0};
+    _cleanup_free_ bool *enabled = calloc(image->candidates.count + 1, sizeof *enabled);
+    if (enabled == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < count; i++)
+        enabled[candidates[i]] = true;
+    struct error *error = image_enable(image, enabled, &patches);
+    // As it was, for the next ones.
+    if (error == NULL) {
+        image_undo(image, &patches);
+        return add_patches(image, &patches, blocks);
+    }
+    memset(enabled, 0, image->candidates.count);
+    error_free(image_enable(image, enabled, &back));
+    return error;
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See ir-programs.h: which files.
+#include "mutate/run/programs.h"
+
+#include "base/cleanup.h"
+#include "elf/object.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MOST_FILES 50000 // that are looked at below the working directory
+
+void ir_program_deinit(struct ir_program *program)
+{
+    image_close(&program->image);
+    for (size_t i = 0; i < program->others.count; i++)
+        free(program->others.items[i]);
+    ARRAY_DEINIT(&program->others);
+    free(program->path);
+    free(program->executed);
+    *program = (struct ir_program){0};
+}
+
+void ir_programs_deinit(struct ir_programs *programs)
+{
+    for (size_t i = 0; i < programs->items.count; i++)
+        ir_program_deinit(&programs->items.items[i]);
+    ARRAY_DEINIT(&programs->items);
+    *programs = (struct ir_programs){0};
+}
+
+const char *ir_name_of(const struct definition *definition, const char *path)
+{
+    _cleanup_free_ char *directory = realpath(definition->directory, NULL);
+    size_t size = directory != NULL ? strlen(directory) : 0;
+    return size > 1 && strncmp(path, directory, size) == 0 && path[size] == '/' ? path + size + 1
+                                                                                : path;
+}
+
+static bool is_same_file(const char *one, const char *other)
+{
+    struct stat first, second;
+    return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_ino == second.st_ino &&
+           first.st_dev == second.st_dev;
+}
+
+// A file may have several names.
+static struct ir_program *find(const struct ir_programs *programs, const char *path)
+{
+    for (size_t i = 0; i < programs->items.count; i++)
+        if (strcmp(programs->items.items[i].path, path) == 0 ||
+            is_same_file(programs->items.items[i].path, path))
+            return &programs->items.items[i];
+    return NULL;
+}
+
+static struct error *add_other(struct ir_program *program, const char *name)
+{
+    char *copy = strdup(name), **slot = ARRAY_ADD(&program->others);
+    if (copy == NULL || slot == NULL) {
+        program->others.count -= slot != NULL;
+        free(copy);
+        return error_no_memory();
+    }
+    *slot = copy;
+    return NULL;
+}
+
+// Without faults inside: *ret_added is false. What was only found, not named, may be nobody's: if
+// campaigns cannot use it, that is no reason to refuse the others.
+static struct error *add(const struct definition *definition, struct ir_programs *programs,
+                         const char *given, bool found, bool *ret_added)
+{
+    struct image image = {0};
+    _cleanup_free_ char *path = realpath(given, NULL);
+    *ret_added = false;
+    if (path == NULL)
+        return error_from_errno(errno, "cannot find %s", given);
+    struct ir_program *known = find(programs, path);
+    if (known != NULL) {
+        *ret_added = true;
+        return strcmp(known->path, path) != 0 ? add_other(known, path) : NULL;
+    }
+    TRY(image_open(path, &image));
+    bool none = image.functions.count == 0 || (found && image.decide == MAP_VARIABLE);
+    struct ir_program *program = none ? NULL : ARRAY_ADD(&programs->items);
+    if (program == NULL) {
+        image_close(&image);
+        return none ? NULL : error_no_memory();
+    }
+    program->image = image;
+    program->path = TAKE(path);
+    program->name = ir_name_of(definition, program->path);
+    program->executed = calloc(image.candidates.count + 1, sizeof *program->executed);
+    *ret_added = true;
+    return program->executed != NULL ? NULL : error_no_memory();
+}
+
+void ir_program_call(struct ir_program *program, const struct definition *definition, size_t other)
+{
+    char *before = program->path;
+    program->path = program->others.items[other];
+    program->others.items[other] = before;
+    program->name = ir_name_of(definition, program->path);
+}
+
+// ---- those that nobody named ----
+
+// Programs and shared libraries; not objects that are still to be linked.
+static bool is_linked(const char *path)
+{
+    Elf64_Ehdr header;
+    _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    return file >= 0 && pread(file, &header, sizeof header, 0) == (ssize_t)sizeof header &&
+           memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+           (header.e_type == ET_EXEC || header.e_type == ET_DYN);
+}
+
+static struct error *add_link(struct ir_programs *programs, const char *link)
+{
+    _cleanup_free_ char *path = realpath(link, NULL);
+    struct ir_program *program = path != NULL ? find(programs, path) : NULL;
+    return program != NULL ? add_other(program, link) : NULL;
+}
+
+// What cannot be read is not the workload's, or will be missed when it is.
+static struct error *walk(const struct definition *definition, FTS *tree, bool links,
+                          struct ir_programs *programs)
+{
+    size_t seen = 0;
+    for (FTSENT *entry; (entry = fts_read(tree)) != NULL;) {
+        bool added;
+        if (++seen > MOST_FILES) {
+            programs->cut = true;
+            return NULL;
+        }
+        if (links && entry->fts_info == FTS_SL)
+            TRY(add_link(programs, entry->fts_path));
+        if (!links && entry->fts_info == FTS_F && is_linked(entry->fts_path))
+            error_free(add(definition, programs, entry->fts_path, true, &added));
+    }
+    return NULL;
+}
+
+static struct error *add_below(const struct definition *definition, bool links,
+                               struct ir_programs *programs)
+{
+    _cleanup_free_ char *directory = realpath(definition->directory, NULL);
+    char *const roots[] = {directory, NULL};
+    FTS *tree =
+        directory != NULL ? fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL) : NULL;
+    if (tree == NULL)
+        return error_from_errno(errno, "cannot look into %s", definition->directory);
+    struct error *error = walk(definition, tree, links, programs);
+    fts_close(tree);
+    return error;
+}
+
+static struct error *put_path(const struct definition *definition, const char *name,
+                              struct buffer *path)
+{
+    if (name[0] != '/')
+        TRY(buffer_printf(path, "%s/", definition->directory));
+    return buffer_printf(path, "%s", name);
+}
+
+// A command that cannot be started is for others to tell.
+static struct error *add_command(const struct definition *definition, struct ir_programs *programs)
+{
+    _cleanup_(buffer_deinit) struct buffer command = {0};
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    bool added;
+    if (definition->command.count == 0)
+        return NULL;
+    if (strchr(definition->command.items[0], '/') != NULL)
+        TRY(put_path(definition, definition->command.items[0], &command));
+    else
+        TRY(buffer_printf(&command, "%s", definition->command.items[0]));
+    struct error *error = elf_find_program(command.data, &program);
+    if (error == NULL)
+        error = add(definition, programs, program.path, false, &added);
+    error_free(error);
+    return NULL;
+}
+
+// ---- all of it ----
+
+static struct error *check(const struct image *image)
+{
+    _cleanup_free_ bool *enabled = NULL;
+    if (image->decide == MAP_VARIABLE)
+        return error_new("%s was built with --decide variable; campaigns need worlds or markers",
+                         image->path);
+    TRY(image_enabled(image, &enabled));
+    for (size_t i = 0; i < image->candidates.count; i++)
+        if (enabled[i])
+            return error_new("%s has a fault enabled already; 'ordeal faults disable' first",
+                             image->path);
+    return NULL;
+}
+
+static struct error *find_all(const struct definition *definition, const definition_words *named,
+                              struct ir_programs *programs)
+{
+    programs->automatic = named == NULL;
+    for (size_t i = 0; named != NULL && i < named->count; i++) {
+        _cleanup_(buffer_deinit) struct buffer path = {0};
+        bool added;
+        TRY(put_path(definition, named->items[i], &path));
+        TRY(add(definition, programs, path.data, false, &added));
+        if (!added)
+            return error_new("%s has no faults inside; was it built with 'ordeal cc'?",
+                             named->items[i]);
+    }
+    if (named == NULL) {
+        TRY(add_command(definition, programs));
+        TRY(add_below(definition, false, programs));
+    }
+    if (programs->items.count == 0)
+        return error_new("neither the command nor anything below %s has faults inside, decided by "
+                         "worlds or markers; build it with 'ordeal cc', or say which files with "
+                         "'binaries'",
+                         definition->directory);
+    for (size_t i = 0; i < programs->items.count; i++)
+        TRY(check(&programs->items.items[i].image));
+    return add_below(definition, true, programs);
+}
+
+struct error *ir_programs_find(const struct definition *definition, const definition_words *named,
+                               struct ir_programs *ret_programs)
+{
+    struct ir_programs programs = {0};
+    struct error *error = find_all(definition, named, &programs);
+    if (error != NULL)
+        ir_programs_deinit(&programs);
+    else
+        *ret_programs = programs;
+    return error;
+}
+
+// ---- one by itself ----
+
+static struct error *add_beside(struct ir_program *program)
+{
+    _cleanup_free_ char *copy = strdup(program->path);
+    if (copy == NULL)
+        return error_no_memory();
+    const char *place = dirname(copy);
+    DIR *directory = opendir(place);
+    struct error *error = NULL;
+    for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
+        _cleanup_free_ char *link = NULL, *path = NULL;
+        // Some file systems do not tell what is a link.
+        if ((entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN) || error != NULL)
+            continue;
+        if (asprintf(&link, "%s/%s", place, entry->d_name) < 0) {
+            link = NULL;
+            error = error_no_memory();
+            continue;
+        }
+        path = realpath(link, NULL);
+        if (path != NULL && strcmp(path, program->path) == 0 && strcmp(link, path) != 0)
+            error = add_other(program, link);
+    }
+    if (directory != NULL)
+        closedir(directory);
+    return error;
+}
+
+struct error *ir_program_open(const char *path, struct ir_program *ret_program)
+{
+    struct ir_program program = {.path = realpath(path, NULL)};
+    if (program.path == NULL)
+        return error_from_errno(errno, "cannot find %s", path);
+    program.name = program.path;
+    struct error *error = image_open(program.path, &program.image);
+    if (error == NULL && program.image.functions.count == 0)
+        error = error_new("%s has no faults inside; build it with 'ordeal cc'", path);
+    if (error == NULL && program.image.decide == MAP_VARIABLE)
+        error =
+            error_new("%s was built with --decide variable; this needs worlds or markers", path);
+    if (error == NULL) {
+        program.executed = calloc(program.image.candidates.count + 1, sizeof *program.executed);
+        error = program.executed != NULL ? add_beside(&program) : error_no_memory();
+    }
+    if (error != NULL)
+        ir_program_deinit(&program);
+    else
+        *ret_program = program;
+    return error;
+}

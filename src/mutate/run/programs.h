@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Programs and libraries of a workload that have software faults inside (`ordeal cc`), and what is
+// to be put into them to switch a fault on or to learn what is executed.
+#ifndef ORDEAL_MUTATE_RUN_PROGRAMS_H
+#define ORDEAL_MUTATE_RUN_PROGRAMS_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "definition/definition.h"
+#include "mutate/image.h"
+#include "wire/coverage.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ir_program {
+    struct image image;
+    char *path;           // without links
+    const char *name;     // for people: from the working directory on, where it is below that
+    ARRAY(char *) others; // links to it, and its other names
+    bool loaded;          // in the run that was looked at
+    bool *executed;       // in that run; by candidate
+};
+
+void ir_program_deinit(struct ir_program *program);
+// One file by itself, and links to it that are beside it.
+struct error *ir_program_open(const char *path, struct ir_program *ret_program);
+
+// A path for people: from the working directory on, where it is below that.
+const char *ir_name_of(const struct definition *definition, const char *path);
+// One of its other names becomes its name.
+void ir_program_call(struct ir_program *program, const struct definition *definition, size_t other);
+
+struct ir_programs {
+    ARRAY(struct ir_program) items;
+    bool automatic; // nobody named them
+    bool cut;       // there were too many files to look at all
+};
+void ir_programs_deinit(struct ir_programs *programs);
+// Those that `named` has, relative to the working directory; or, NULL, the command's program and
+// whatever is below the working directory.
+struct error *ir_programs_find(const struct definition *definition, const definition_words *named,
+                               struct ir_programs *ret_programs);
+
+struct ir_block {
+    struct wire_coverage_block wire;
+    size_t marker; // of the image; SIZE_MAX: an entry
+};
+struct ir_blocks { // of one program, by address
+    ARRAY(struct ir_block) items;
+};
+void ir_blocks_deinit(struct ir_blocks *blocks);
+// All twins take over, without faults, and note what of them is executed.
+struct error *ir_blocks_of_all(const struct image *image, struct ir_blocks *blocks);
+// These faults are on, and counted.
+struct error *ir_blocks_of_faults(struct image *image, const size_t *candidates, size_t count,
+                                  struct ir_blocks *blocks);
+
+#endif

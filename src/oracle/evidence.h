@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The trial directory: what the user's oracle command gets to see of a run. It holds the files
+//   stdout, stderr  of the workload, the first mebibyte of each
+//   status          lines KEY=VALUE: outcome (exit, signal, timeout), status (exit status or signal
+//                   number), seconds, stdout_bytes and stderr_bytes (of all that was written),
+//                   reference (yes: a run without fault), spec (of the fault), seed
+//   changes         what the run changed in the file system: a line "KIND PATH" each, KIND being
+//   file,
+//                   directory, link, deleted or other; a newline in a path is written \n
+#ifndef ORDEAL_ORACLE_EVIDENCE_H
+#define ORDEAL_ORACLE_EVIDENCE_H
+
+#include "base/error.h"
+#include "oracle/outcome.h"
+
+#define EVIDENCE_FILES 4
+
+struct evidence;
+struct error *evidence_new(struct evidence **ret_evidence);
+void evidence_free(struct evidence *evidence); // removes the directory
+const char *evidence_directory(const struct evidence *evidence);
+const char *evidence_file(const struct evidence *evidence, unsigned index); // absolute path
+
+// Gives the files new content. The workload's result is handed separately, as the run does not have
+// it yet; the run's artifacts are its changes.
+struct error *evidence_write(struct evidence *evidence, const struct sandbox_result *workload,
+                             const struct outcome_run *run, const char *spec, uint64_t seed);
+
+#endif

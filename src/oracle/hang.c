@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See hang.h. Errors end here: a hang without a stack is still a hang.
+#include "oracle/hang.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/quote.h"
+#include "dwarf/live.h"
+#include "injector/journal-reader.h"
+#include "oracle/terminal-wait.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TIMEOUT_NS 15000000000u // debug files are large, and machines busy
+#define DEPTH      32           // of processes that wait for each other
+#define SAMPLES    5            // of a busy thread
+#define GLANCES    3            // at a thread that seems busy
+#define GLANCE_NS  4000000
+
+struct process {
+    pid_t pid, parent;
+    char state; // as ps shows it: R, S, D, Z, T
+};
+
+static bool read_line(const char *path, char *line, size_t size)
+{
+    _cleanup_fclose_ FILE *file = fopen(path, "re");
+    return file != NULL && fgets(line, (int)size, file) != NULL;
+}
+
+// A stat file of a process or thread. Its name, in parentheses, may contain anything.
+static bool read_stat(const char *path, struct process *ret_process)
+{
+    char line[1024];
+    if (!read_line(path, line, sizeof line))
+        return false;
+    const char *name_end = strrchr(line, ')');
+    int parent;
+    if (name_end == NULL || sscanf(name_end + 1, " %c %d", &ret_process->state, &parent) != 2)
+        return false;
+    ret_process->pid = atoi(line);
+    ret_process->parent = parent;
+    return true;
+}
+
+static bool read_process(pid_t pid, struct process *ret_process)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    return read_stat(path, ret_process);
+}
+
+// The child that most likely keeps its parent waiting: a busy one, else the newest that lives.
+static bool find_child(pid_t parent, struct process *ret_child)
+{
+    _cleanup_closedir_ DIR *processes = opendir("/proc");
+    const struct dirent *entry;
+    bool found = false;
+    while (processes != NULL && (entry = readdir(processes)) != NULL) {
+        struct process process;
+        if (!isdigit((unsigned char)entry->d_name[0]) ||
+            !read_process(atoi(entry->d_name), &process) || process.parent != parent ||
+            process.state == 'Z' || process.state == 'X')
+            continue;
+        bool better = !found || (process.state == 'R' && ret_child->state != 'R') ||
+                      (process.state == ret_child->state && process.pid > ret_child->pid);
+        if (better)
+            *ret_child = process;
+        found = true;
+    }
+    return found;
+}
+
+// A sleeper with a busy child waits for it, whatever system call it does that with.
+static pid_t find_hanging(pid_t pid)
+{
+    for (int depth = 0; depth < DEPTH; depth++) {
+        struct process process, child = {0};
+        if (!read_process(pid, &process) || process.state == 'R' || !find_child(pid, &child))
+            break;
+        if (!asleep_for_children(pid) && child.state != 'R')
+            break;
+        pid = child.pid;
+    }
+    return pid;
+}
+
+// Whoever wakes up now and then to wait on is not busy.
+static bool is_busy(pid_t pid, pid_t thread)
+{
+    char path[64];
+    struct process found;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, (int)thread);
+    for (int i = 0; i < GLANCES; i++) {
+        if (!read_stat(path, &found) || found.state != 'R')
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = i + 1 < GLANCES ? GLANCE_NS : 0}, NULL);
+    }
+    return true;
+}
+
+static pid_t find_thread(pid_t pid, bool *ret_busy)
+{
+    char path[64];
+    *ret_busy = is_busy(pid, pid);
+    if (*ret_busy)
+        return pid;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    _cleanup_closedir_ DIR *threads = opendir(path);
+    const struct dirent *entry;
+    while (threads != NULL && !*ret_busy && (entry = readdir(threads)) != NULL) {
+        pid_t thread = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
+        *ret_busy = thread != 0 && is_busy(pid, thread);
+        if (*ret_busy)
+            return thread;
+    }
+    return pid;
+}
+
+// The number that a process or thread has inside is the last in this line of its status.
+static bool is_inner(const char *status, pid_t inner)
+{
+    char line[256];
+    _cleanup_fclose_ FILE *file = fopen(status, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, "NSpid:", 6) != 0)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        const char *last = strrchr(line, '\t');
+        return last != NULL && atoi(last + 1) == inner;
+    }
+    return false;
+}
+
+static bool is_below(struct process process, pid_t above)
+{
+    for (int depth = 0; depth < DEPTH && process.parent > 1; depth++) {
+        if (process.parent == above)
+            return true;
+        if (!read_process(process.parent, &process))
+            return false;
+    }
+    return false;
+}
+
+// One of the processes of /proc, or of the threads of a process, by its number inside; 0: none.
+static pid_t find_inner(const char *directory, pid_t inner, pid_t above)
+{
+    _cleanup_closedir_ DIR *numbers = opendir(directory);
+    const struct dirent *entry;
+    while (numbers != NULL && (entry = readdir(numbers)) != NULL) {
+        char path[384];
+        struct process process;
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        snprintf(path, sizeof path, "%s/%s/status", directory, entry->d_name);
+        if (!is_inner(path, inner))
+            continue;
+        snprintf(path, sizeof path, "%s/%s/stat", directory, entry->d_name);
+        if (read_stat(path, &process) && process.state != 'Z' && process.state != 'X' &&
+            is_below(process, above))
+            return process.pid;
+    }
+    return 0;
+}
+
+pid_t hang_find_inner(pid_t above, pid_t inner)
+{
+    return find_inner("/proc", inner, above);
+}
+
+// Of a thread that was injected into, if it lives, or else of its process.
+static void prefer_stricken(const struct stricken *stricken, pid_t *process, pid_t *thread,
+                            bool *busy)
+{
+    char path[64];
+    pid_t found = stricken->process != 0 ? hang_find_inner(getpid(), stricken->process) : 0;
+    if (found == 0)
+        return;
+    *process = found;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)found);
+    pid_t inner = find_inner(path, stricken->thread, getpid());
+    *busy = inner != 0 && is_busy(found, inner);
+    *thread = inner != 0 ? inner : find_thread(found, busy);
+}
+
+#define NAMES 5
+
+// What leads the sandbox is this very program.
+static bool is_another_program(pid_t pid)
+{
+    char path[64], own[512], other[512];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    ssize_t own_size = readlink("/proc/self/exe", own, sizeof own);
+    ssize_t size = readlink(path, other, sizeof other);
+    return size > 0 && (size != own_size || memcmp(own, other, (size_t)size) != 0);
+}
+
+static struct error *put_name(struct buffer *names, pid_t pid)
+{
+    char path[64], name[64];
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    if (!read_line(path, name, sizeof name))
+        return NULL;
+    name[strcspn(name, "\n")] = '\0';
+    TRY(buffer_printf(names, "%s", names->size != 0 ? ", " : ""));
+    return quote_put(names, name, strlen(name), sizeof name);
+}
+
+char *hang_names(void)
+{
+    _cleanup_closedir_ DIR *processes = opendir("/proc");
+    _cleanup_(buffer_deinit) struct buffer names = {0};
+    const struct dirent *entry;
+    for (int count = 0;
+         processes != NULL && count < NAMES && (entry = readdir(processes)) != NULL;) {
+        struct process process;
+        if (!isdigit((unsigned char)entry->d_name[0]) ||
+            !read_process(atoi(entry->d_name), &process) || process.state == 'Z' ||
+            !is_below(process, getpid()) || !is_another_program(process.pid))
+            continue;
+        struct error *error = put_name(&names, process.pid);
+        error_free(error);
+        count++;
+    }
+    return names.size != 0 ? TAKE(names.data) : NULL;
+}
+
+// As the injectors' stacks; `brief` without what may vary.
+static struct error *put_frame(struct buffer *text, const struct dwarf_live_frame *frame,
+                               bool brief)
+{
+    const char *module = frame->module != NULL ? file_base_name(frame->module) : NULL;
+    TRY(buffer_append(text, "\n", text->size == 0 ? 0 : 1));
+    if (module == NULL)
+        return brief ? buffer_append(text, "?", 1)
+                     : buffer_printf(text, "0x%llx", (unsigned long long)frame->offset);
+    if (frame->symbol == NULL)
+        return buffer_printf(text, "%s+0x%llx", module, (unsigned long long)frame->offset);
+    if (frame->file == NULL || brief)
+        return buffer_printf(text, "%.*s (%s)", witness_name_size(frame->symbol), frame->symbol,
+                             module);
+    return buffer_printf(text, "%.*s at %s:%u (%s)", witness_name_size(frame->symbol),
+                         frame->symbol, frame->file, frame->line, module);
+}
+
+// Where in its loop a busy thread is met is chance: what several moments have in common is the
+// loop. Frames of Ordeal's own runtime are none of the program's.
+static struct error *look(pid_t pid, const char *root, const struct stricken *stricken,
+                          struct buffer *stack, struct buffer *key)
+{
+    _cleanup_(dwarf_live_stack_deinit) struct dwarf_live_stack found = {0};
+    pid_t process = find_hanging(pid);
+    bool busy;
+    pid_t thread = find_thread(process, &busy);
+    if (!busy)
+        prefer_stricken(stricken, &process, &thread, &busy);
+    TRY(dwarf_live_stack(process, thread, root, busy ? SAMPLES : 1, TIMEOUT_NS, &found));
+    for (size_t i = 0; i < found.frames.count; i++) {
+        const struct dwarf_live_frame *frame = &found.frames.items[i];
+        if (frame->module != NULL && witness_is_runtime(frame->module))
+            continue;
+        TRY(put_frame(stack, frame, false));
+        TRY(put_frame(key, frame, true));
+    }
+    return NULL;
+}
+
+void hang_look(pid_t pid, const char *root, const struct stricken *stricken, char **ret_stack,
+               char **ret_key)
+{
+    _cleanup_(buffer_deinit) struct buffer stack = {0}, key = {0};
+    struct error *error = look(pid, root, stricken, &stack, &key);
+    *ret_stack = error == NULL ? TAKE(stack.data) : NULL;
+    *ret_key = error == NULL ? TAKE(key.data) : NULL;
+    error_free(error);
+}

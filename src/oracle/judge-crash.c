@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See judge-internal.h: whether something died or did not end, and where.
+#include "oracle/judge-internal.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/quote.h"
+
+#include <ctype.h>
+#include <signal.h>
+#include <string.h>
+
+#define KEY_FRAMES  3  // by which crashes and hangs are told apart
+#define REPETITIONS 50 // of a fault at one place: a loop over it
+
+// Where exactly within the C library a loop was met, or abort() ended, is chance or the same for
+// all; who called it is neither. `frame` is "function (module)".
+static bool begins_libc(const char *name)
+{
+    static const char *const names[] = {"libc.so", "ld-linux", "libpthread.so", "[vdso"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool is_libc(const char *frame, size_t size)
+{
+    const char *module = memrchr(frame, '(', size);
+    return module != NULL ? begins_libc(module + 1) : begins_libc(frame);
+}
+
+static bool is_of_libc(const char *module)
+{
+    return module != NULL && begins_libc(file_base_name(module));
+}
+
+// The innermost frames outside the C library: "f (x) < main (x)". All of a key are of the C library
+// if a stack could not be followed: then those.
+static struct error *put_frames(struct buffer *buffer, const char *key)
+{
+    const char *at = key;
+    while (*at != '\0' && is_libc(at, strcspn(at, "\n"))) {
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    if (*at == '\0')
+        at = key;
+    for (int i = 0; i < KEY_FRAMES && *at != '\0'; i++) {
+        size_t size = strcspn(at, "\n");
+        if (i != 0)
+            TRY(buffer_append(buffer, " < ", 3));
+        TRY(quote_put(buffer, at, size, 300));
+        at += size + (at[size] == '\n');
+    }
+    return NULL;
+}
+
+static bool same_site(const struct injection *a, const struct injection *b)
+{
+    bool modules = a->module != NULL && b->module != NULL && strcmp(a->module, b->module) == 0;
+    return modules && a->offset == b->offset && a->process == b->process && a->thread == b->thread;
+}
+
+// The call that a program repeats for ever because it fails for ever, or NULL. Which function such
+// a loop was in when its time was up is chance, the call is not.
+static const struct injection *repeated_injection(const struct observation *observation)
+{
+    size_t count = observation->injections.count;
+    if (count < REPETITIONS)
+        return NULL;
+    const struct injection *last = &observation->injections.items[count - 1];
+    for (size_t i = count - REPETITIONS; i < count - 1; i++)
+        if (!same_site(&observation->injections.items[i], last))
+            return NULL;
+    return last;
+}
+
+// Whether the injector itself sent this signal. Death by it is what the sender asked for, whichever
+// signal it is: no defect of the target shows in it.
+static bool was_sent(const struct hearing *hearing, const char *name)
+{
+    const struct observation *observation = &hearing->run->observation;
+    static const char nameless[] = "signal "; // and its number
+    if (strncmp(name, nameless, strlen(nameless)) == 0)
+        name += strlen(nameless);
+    size_t size = strcspn(name, " ");
+    for (size_t i = 0; i < observation->injections.count; i++) {
+        const char *fault = observation->injections.items[i].fault;
+        if (fault != NULL && strncmp(fault, name, size) == 0 &&
+            !isalnum((unsigned char)fault[size]))
+            return true;
+    }
+    return false;
+}
+
+// A signal that shells report of a child by an exit status above 128: of those that mean a defect.
+static int shell_signal(const struct hearing *hearing)
+{
+    static const int signals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    const struct sandbox_result *result = &hearing->run->workload;
+    if (result->end != SANDBOX_EXIT || result->status == reference_status(hearing->reference))
+        return 0;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (result->status == 128 + signals[i])
+            return signals[i];
+    return 0;
+}
+
+static struct error *ask_complaint(struct hearing *hearing)
+{
+    size_t size;
+    const char *line = reference_new_complaint(hearing->reference, hearing->run->sanitizer, &size);
+    if (line == NULL)
+        return NULL;
+    hearing->verdict = VERDICT_CRASH;
+    TRY(quote_put(&hearing->reason, line, size, 400));
+    return quote_put(&hearing->cause, line, size, 400);
+}
+
+static const char *skip_line(const char *text)
+{
+    text += strcspn(text, "\n");
+    return text + (*text == '\n');
+}
+
+// Whether a frame "FUNCTION (MODULE)" is in this function.
+static bool is_in(const char *frame, const char *symbol)
+{
+    size_t size = strcspn(frame, " \n");
+    return symbol != NULL && strlen(symbol) == size && memcmp(symbol, frame, size) == 0;
+}
+
+static bool is_on_stack(const char *key, const char *symbol)
+{
+    for (; *key != '\0'; key = skip_line(key))
+        if (is_in(key, symbol))
+            return true;
+    return false;
+}
+
+static bool is_named(const char *frame)
+{
+    return strncmp(frame + strcspn(frame, " +\n"), "+0x", 3) != 0;
+}
+
+// " at FILE:LINE" of the frame of that number.
+static struct error *put_line(struct buffer *cause, const char *stack, size_t number)
+{
+    for (; stack != NULL && number > 0; number--)
+        stack = skip_line(stack);
+    const char *end = stack != NULL ? stack + strcspn(stack, "\n") : NULL;
+    const char *line = stack != NULL ? strstr(stack, " at ") : NULL;
+    if (line == NULL || line >= end)
+        return NULL;
+    const char *module = memrchr(line, '(', (size_t)(end - line));
+    return buffer_append(cause, line, (size_t)((module != NULL ? module - 1 : end) - line));
+}
+
+// Where it crashed: the line. By which way it came there says little, unless there are no names.
+// Where the call that failed was made by a function on the stack, its result was passed on to where
+// it crashed, and another call is another cause; what handles failures of many calls and crashes in
+// that is one.
+static struct error *put_crash_place(struct hearing *hearing)
+{
+    const struct observation *observation = &hearing->run->observation;
+    const struct injection *injection =
+        observation->injections.count != 0 ? &observation->injections.items[0] : NULL;
+    const char *key = observation->crash_key, *frame = key;
+    size_t number = 0;
+    // A library that does not survive its own failure: whoever called it.
+    bool own = injection != NULL && injection->symbol != NULL && is_libc(key, strcspn(key, "\n")) &&
+               is_of_libc(injection->module) && is_on_stack(key, injection->symbol);
+    for (; !own && *frame != '\0' && is_libc(frame, strcspn(frame, "\n")); number++)
+        frame = skip_line(frame);
+    if (*frame == '\0') {
+        frame = key;
+        number = 0;
+    }
+    const char *caller = skip_line(frame);
+    TRY(quote_put(&hearing->cause, frame, strcspn(frame, "\n"), 300));
+    TRY(put_line(&hearing->cause, observation->crash_stack, number));
+    if (!is_named(frame) && *caller != '\0') {
+        TRY(buffer_printf(&hearing->cause, " < "));
+        TRY(quote_put(&hearing->cause, caller, strcspn(caller, "\n"), 300));
+    }
+    if (injection == NULL || !is_on_stack(key, injection->symbol))
+        return NULL;
+    TRY(buffer_printf(&hearing->cause, " after "));
+    return hearing_put_site(&hearing->cause, injection);
+}
+
+// "SIGSEGV at 0x0 in cp", without what varies.
+static struct error *put_crash_cause(struct hearing *hearing)
+{
+    const struct observation *observation = &hearing->run->observation;
+    const char *crash = observation->crash;
+    TRY(buffer_append(&hearing->cause, crash, strcspn(crash, " ")));
+    if (observation->crash_key == NULL)
+        return hearing_put_cause_site(hearing, "");
+    TRY(buffer_printf(&hearing->cause, " in "));
+    return put_crash_place(hearing);
+}
+
+static struct error *ask_crash_record(struct hearing *hearing)
+{
+    const struct observation *observation = &hearing->run->observation;
+    if (observation->crash == NULL || was_sent(hearing, observation->crash))
+        return NULL;
+    const char *key = observation->crash_key != NULL ? observation->crash_key : observation->crash;
+    bool command_died = hearing->run->workload.end == SANDBOX_SIGNAL;
+    if (!command_died && reference_has_crash(hearing->reference, key))
+        return NULL;
+    hearing->verdict = VERDICT_CRASH;
+    TRY(quote_put(&hearing->reason, observation->crash, strlen(observation->crash), 400));
+    if (observation->crash_key != NULL) {
+        TRY(buffer_printf(&hearing->reason, ", in "));
+        TRY(put_frames(&hearing->reason, observation->crash_key));
+    }
+    if (!observation->crash_in_command)
+        TRY(buffer_printf(&hearing->reason, " (a process that the workload started)"));
+    TRY(put_crash_cause(hearing));
+    return hearing_put_stderr(hearing);
+}
+
+struct error *hearing_ask_crash(struct hearing *hearing)
+{
+    const struct sandbox_result *result = &hearing->run->workload;
+    TRY(ask_complaint(hearing));
+    if (hearing->verdict == VERDICTS)
+        TRY(ask_crash_record(hearing));
+    if (hearing->verdict != VERDICTS)
+        return NULL;
+    int number = result->end == SANDBOX_SIGNAL    ? result->status
+                 : result->end == SANDBOX_TIMEOUT ? result->died
+                                                  : shell_signal(hearing);
+    if (number == 0 || was_sent(hearing, outcome_signal_name(number)))
+        return NULL;
+    hearing->verdict = VERDICT_CRASH;
+    if (result->end == SANDBOX_TIMEOUT)
+        TRY(buffer_printf(&hearing->reason, "killed by %s", outcome_signal_name(number)));
+    else
+        TRY(outcome_put_end(&hearing->reason, result));
+    if (result->end == SANDBOX_EXIT)
+        TRY(buffer_printf(&hearing->reason, ", by which shells report that a process died of %s",
+                          outcome_signal_name(number)));
+    TRY(hearing_put_stderr(hearing));
+    return hearing_put_cause_site(hearing, outcome_signal_name(number));
+}
+
+// How long it really took includes looking at its stack.
+static double allowed_seconds(const struct hearing *hearing)
+{
+    uint64_t allowed = reference_timeout_ns(hearing->reference);
+    return (double)(allowed != 0 ? allowed : hearing->run->workload.ns) / 1e9;
+}
+
+struct error *hearing_ask_late_crash(struct hearing *hearing)
+{
+    const struct outcome_run *run = hearing->run;
+    if (run->workload.end != SANDBOX_TIMEOUT)
+        return NULL;
+    TRY(hearing_ask_crash(hearing));
+    if (hearing->verdict == VERDICTS)
+        return NULL;
+    if (run->service != NULL)
+        return buffer_printf(&hearing->reason, "; and %s", run->service);
+    if (run->workload.crowd != 0) {
+        TRY(buffer_printf(&hearing->reason, "; and "));
+        return outcome_put_end(&hearing->reason, &run->workload);
+    }
+    TRY(buffer_printf(&hearing->reason, "; and not done after %.3g s", allowed_seconds(hearing)));
+    if (run->remaining != NULL)
+        TRY(buffer_printf(&hearing->reason, ": there still ran %s", run->remaining));
+    return NULL;
+}
+
+// Whoever runs into the limit on processor time never ended by itself either.
+struct error *hearing_ask_hang(struct hearing *hearing)
+{
+    const struct outcome_run *run = hearing->run;
+    bool limit = run->workload.end == SANDBOX_SIGNAL && run->workload.status == SIGXCPU;
+    if (run->workload.end != SANDBOX_TIMEOUT && !limit)
+        return NULL;
+    hearing->verdict = VERDICT_HANG;
+    if (limit)
+        TRY(buffer_printf(&hearing->reason, "used up its processor time (SIGXCPU)"));
+    else if (run->workload.crowd != 0)
+        TRY(outcome_put_end(&hearing->reason, &run->workload));
+    else if (run->service != NULL)
+        TRY(buffer_printf(&hearing->reason, "%s", run->service));
+    else
+        TRY(buffer_printf(&hearing->reason, "not done after %.3g s", allowed_seconds(hearing)));
+    if (run->hang_key != NULL) {
+        TRY(buffer_printf(&hearing->reason, ", in "));
+        TRY(put_frames(&hearing->reason, run->hang_key));
+    }
+    const struct injection *repeated = repeated_injection(&run->observation);
+    if (repeated != NULL) {
+        TRY(buffer_printf(&hearing->reason, "; "));
+        TRY(hearing_put_site(&hearing->reason, repeated));
+        TRY(buffer_printf(&hearing->reason, " fails again and again"));
+        TRY(buffer_printf(&hearing->cause, "repeating "));
+        return hearing_put_site(&hearing->cause, repeated);
+    }
+    if (run->hang_key == NULL)
+        return hearing_put_cause_site(hearing, "somewhere");
+    TRY(buffer_printf(&hearing->cause, "in "));
+    return put_frames(&hearing->cause, run->hang_key);
+}

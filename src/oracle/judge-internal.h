@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A verdict in the making, for judge*.c: judge.c asks the questions, judge-crash.c those about
+// crashes and hangs.
+#ifndef ORDEAL_ORACLE_JUDGE_INTERNAL_H
+#define ORDEAL_ORACLE_JUDGE_INTERNAL_H
+
+#include "base/array.h"
+#include "oracle/judge.h"
+
+struct hearing {
+    const struct reference *reference;
+    const struct outcome_run *run;
+    struct difference difference;
+    enum verdict verdict; // VERDICTS: not yet
+    struct buffer reason;
+    struct buffer cause; // what comes after the verdict's name
+};
+
+// Adds what stderr says to the reason.
+struct error *hearing_put_stderr(struct hearing *hearing);
+// "read in f at a.c:12" or what is known of that: the same for all faults in one place.
+struct error *hearing_put_site(struct buffer *buffer, const struct injection *injection);
+// `what`, and after which faults, as the cause.
+struct error *hearing_put_cause_site(struct hearing *hearing, const char *what);
+
+// Something died, and what remained waited for it, or for nothing.
+struct error *hearing_ask_late_crash(struct hearing *hearing);
+struct error *hearing_ask_hang(struct hearing *hearing);
+struct error *hearing_ask_crash(struct hearing *hearing);
+
+#endif

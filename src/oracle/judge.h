@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The verdict on one run.
+#ifndef ORDEAL_ORACLE_JUDGE_H
+#define ORDEAL_ORACLE_JUDGE_H
+
+#include "base/error.h"
+#include "oracle/reference.h"
+
+struct judgement {
+    enum verdict verdict;
+    char *reason; // one sentence
+    char *cause;  // key for grouping: verdict, what broke and where, without addresses or numbers
+                  // that vary from run to run
+    enum symptom symptom;
+    char *about; // the file that this is about, or NULL
+};
+struct error *judge(const struct reference *reference, const struct outcome_run *run,
+                    struct judgement *ret_judgement);
+void judgement_deinit(struct judgement *judgement);
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A text as lines, after the user's filters.
+#ifndef ORDEAL_ORACLE_LINES_SPLIT_H
+#define ORDEAL_ORACLE_LINES_SPLIT_H
+
+#include "oracle/lines.h"
+
+#include <stdint.h>
+
+struct lines_line {
+    size_t at, size; // in the text, without the newline
+};
+struct lines_split {
+    struct buffer text;
+    ARRAY(struct lines_line) lines;
+    bool cut;     // as in lines_text; the part of a line at the end is left out
+    bool unended; // the last line has no newline
+};
+struct error *lines_split(const struct lines_filters *filters, const struct lines_text *text,
+                          struct lines_split *ret_split);
+void lines_split_deinit(struct lines_split *split);
+
+static inline const char *lines_at(const struct lines_split *split, size_t index)
+{
+    return split->text.data + split->lines.items[index].at;
+}
+bool lines_equal(const struct lines_split *a, size_t i, const struct lines_split *b, size_t j);
+// By content, for sorting and looking up: of the line as it is, or of its shape, in which every
+// number is the same number.
+uint64_t lines_hash(const struct lines_split *split, size_t index);
+uint64_t lines_shape(const struct lines_split *split, size_t index);
+
+#endif

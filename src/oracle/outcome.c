@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See outcome.h.
+#include "oracle/outcome.h"
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "oracle/sanitizer-report.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+
+void artifact_deinit(struct artifact *artifact)
+{
+    free(artifact->path);
+    buffer_deinit(&artifact->content);
+    *artifact = (struct artifact){0};
+}
+
+void outcome_run_deinit(struct outcome_run *run)
+{
+    struct sandbox_result *results[] = {&run->setup,    &run->pretest, &run->workload,
+                                        &run->posttest, &run->oracle,  &run->teardown};
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+        sandbox_result_deinit(results[i]);
+    for (size_t i = 0; i < run->artifacts.count; i++)
+        artifact_deinit(&run->artifacts.items[i]);
+    ARRAY_DEINIT(&run->artifacts);
+    observation_deinit(&run->observation);
+    free(run->remaining);
+    free(run->hang_stack);
+    free(run->hang_key);
+    free(run->sanitizer);
+    free(run->service);
+    free(run->trouble);
+    *run = (struct outcome_run){0};
+}
+
+static struct error *add(struct outcome_run *run, const char *path, const char *kind,
+                         struct artifact **ret_artifact)
+{
+    char *copy = strdup(path);
+    struct artifact *artifact = copy != NULL ? ARRAY_ADD(&run->artifacts) : NULL;
+    if (artifact == NULL) {
+        free(copy);
+        return error_no_memory();
+    }
+    artifact->path = copy;
+    artifact->kind = kind;
+    *ret_artifact = artifact;
+    return NULL;
+}
+
+static bool is_text(const char *data, size_t size)
+{
+    return size == 0 || memchr(data, '\0', size) == NULL;
+}
+
+static struct error *add_stream(struct outcome_run *run, const char *path,
+                                const struct sandbox_stream *stream)
+{
+    struct artifact *artifact = NULL;
+    TRY(add(run, path, "stream", &artifact));
+    artifact->size = stream->size;
+    artifact->hash = stream->hash;
+    size_t kept = stream->kept.size < ARTIFACT_CONTENT ? stream->kept.size : ARTIFACT_CONTENT;
+    if (!is_text(stream->kept.data, kept))
+        return NULL;
+    return buffer_append(&artifact->content, stream->kept.data, kept);
+}
+
+struct error *outcome_add_streams(struct outcome_run *run)
+{
+    TRY(add_stream(run, "<stdout>", &run->workload.out));
+    TRY(add_stream(run, "<stderr>", &run->workload.err));
+    struct artifact *all = run->artifacts.items;
+    size_t files = run->artifacts.count - 2;
+    struct artifact streams[2] = {all[files], all[files + 1]};
+    memmove(all + 2, all, files * sizeof *all);
+    memcpy(all, streams, sizeof streams);
+    return NULL;
+}
+
+// A file that cannot be read is compared by its hash alone.
+static struct error *read_beginning(const char *path, size_t most, struct buffer *content)
+{
+    _cleanup_close_ int file =
+        open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+    char chunk[8192];
+    while (file >= 0 && content->size < most) {
+        size_t wanted = most - content->size < sizeof chunk ? most - content->size : sizeof chunk;
+        ssize_t got = read(file, chunk, wanted);
+        if (got <= 0)
+            break;
+        if (!is_text(chunk, (size_t)got)) {
+            buffer_deinit(content);
+            break;
+        }
+        TRY(buffer_append(content, chunk, (size_t)got));
+    }
+    return NULL;
+}
+
+struct error *outcome_add_change(struct outcome_run *run, const struct sandbox_change *change,
+                                 size_t *content_left)
+{
+    static const char *const kinds[] = {[SANDBOX_FILE] = "file",
+                                        [SANDBOX_DIRECTORY] = "directory",
+                                        [SANDBOX_LINK] = "link",
+                                        [SANDBOX_OTHER] = "other",
+                                        [SANDBOX_DELETED] = "deleted"};
+    struct artifact *artifact = NULL;
+    TRY(add(run, change->path, kinds[change->kind], &artifact));
+    artifact->size = change->size;
+    artifact->hash = change->hash;
+    artifact->mode = change->mode;
+    if (change->kind != SANDBOX_FILE || change->open == NULL || *content_left == 0)
+        return NULL;
+    size_t most = *content_left < ARTIFACT_CONTENT ? *content_left : ARTIFACT_CONTENT;
+    TRY(read_beginning(change->open, most, &artifact->content));
+    *content_left -= artifact->content.size;
+    return NULL;
+}
+
+// Replaces a path wherever it stands in the content.
+static struct error *replace_path(struct artifact *artifact, const char *from, const char *to)
+{
+    _cleanup_(buffer_deinit) struct buffer made = {0};
+    size_t at = 0, size = strlen(from);
+    const char *found;
+    while (at < artifact->content.size &&
+           (found = memmem(artifact->content.data + at, artifact->content.size - at, from, size))) {
+        size_t before = (size_t)(found - artifact->content.data) - at;
+        TRY(buffer_append(&made, artifact->content.data + at, before));
+        TRY(buffer_append(&made, to, strlen(to)));
+        at += before + size;
+    }
+    if (at == 0)
+        return NULL;
+    TRY(buffer_append(&made, artifact->content.data + at, artifact->content.size - at));
+    artifact->size = artifact->size - artifact->content.size + made.size;
+    artifact->hash = hash_bytes(made.data, made.size);
+    struct buffer swap = artifact->content;
+    artifact->content = made;
+    made = swap;
+    return NULL;
+}
+
+static struct error *move_path(struct artifact *artifact, const char *from, const char *to)
+{
+    size_t size = strlen(from);
+    if (strncmp(artifact->path, from, size) != 0 ||
+        (artifact->path[size] != '/' && artifact->path[size] != '\0'))
+        return NULL;
+    char *moved;
+    if (asprintf(&moved, "%s%s", to, artifact->path + size) < 0)
+        return error_no_memory();
+    free(artifact->path);
+    artifact->path = moved;
+    return NULL;
+}
+
+struct error *outcome_move(struct outcome_run *run, const char *from, const char *to)
+{
+    if (strcmp(from, to) == 0)
+        return NULL;
+    for (size_t i = 0; i < run->artifacts.count; i++) {
+        TRY(move_path(&run->artifacts.items[i], from, to));
+        TRY(replace_path(&run->artifacts.items[i], from, to));
+    }
+    return NULL;
+}
+
+struct error *outcome_set_sanitizer(struct outcome_run *run, struct buffer *more)
+{
+    _cleanup_(buffer_deinit) struct buffer list = {0};
+    TRY(complaint_scan(run->workload.err.kept.data, run->workload.err.kept.size, &list));
+    if (more != NULL && more->size != 0)
+        TRY(buffer_append(&list, more->data, more->size));
+    free(run->sanitizer);
+    run->sanitizer = list.size != 0 ? TAKE(list.data) : NULL;
+    return NULL;
+}
+
+const char *outcome_word(enum sandbox_end end)
+{
+    static const char *const words[] = {[SANDBOX_SKIPPED] = "none",
+                                        [SANDBOX_EXIT] = "exit",
+                                        [SANDBOX_SIGNAL] = "signal",
+                                        [SANDBOX_TIMEOUT] = "timeout"};
+    return words[end];
+}
+
+bool outcome_failed(const struct sandbox_result *result)
+{
+    return result->end != SANDBOX_SKIPPED && (result->end != SANDBOX_EXIT || result->status != 0);
+}
+
+const char *outcome_signal_name(int number)
+{
+    static _Thread_local char text[32];
+    const char *name = sigabbrev_np(number);
+    if (name != NULL)
+        snprintf(text, sizeof text, "SIG%s", name);
+    else
+        snprintf(text, sizeof text, "signal %d", number);
+    return text;
+}
+
+struct error *outcome_put_end(struct buffer *buffer, const struct sandbox_result *result)
+{
+    switch (result->end) {
+    case SANDBOX_EXIT:
+        return buffer_printf(buffer, "exit status %d", result->status);
+    case SANDBOX_SIGNAL:
+        return buffer_printf(buffer, "killed by %s", outcome_signal_name(result->status));
+    case SANDBOX_TIMEOUT:
+        if (result->crowd != 0)
+            return buffer_printf(buffer, "ended for having %zu processes at a time", result->crowd);
+        return buffer_printf(buffer, "not done after %.3g s", (double)result->ns / 1e9);
+    default:
+        return buffer_printf(buffer, "not run");
+    }
+}

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See reference.h: how a run differs from the reference.
+#include "base/cleanup.h"
+#include "base/quote.h"
+#include "oracle/reference-model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void difference_deinit(struct difference *difference)
+{
+    free(difference->sentence);
+    free(difference->more);
+    free(difference->more_in);
+    free(difference->about);
+    *difference = (struct difference){0};
+}
+
+// What is worst is told first.
+enum rank { RANK_LOST, RANK_FILE, RANK_OUT, RANK_NEW, RANK_ERR, RANKS };
+#define TOLD_MOST 4 // differences; the rest is counted
+
+struct told {
+    enum rank rank;
+    enum symptom symptom;
+    const char *path; // the run's or the reference's
+    char *sentence;
+};
+
+struct comparison {
+    const struct reference *reference;
+    const struct observation *observation;
+    const struct artifact **artifacts; // of the run, by path
+    size_t count;
+    struct difference *difference;
+    ARRAY(struct told) told;
+};
+
+static void comparison_deinit(struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->told.count; i++)
+        free(comparison->told.items[i].sentence);
+    ARRAY_DEINIT(&comparison->told);
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp((*(const struct artifact *const *)a)->path,
+                  (*(const struct artifact *const *)b)->path);
+}
+
+static const struct artifact *find(const struct comparison *comparison, const char *path)
+{
+    struct artifact artifact = {.path = (char *)path};
+    const struct artifact *key = &artifact;
+    if (comparison->count == 0)
+        return NULL;
+    const struct artifact **found =
+        bsearch(&key, comparison->artifacts, comparison->count, sizeof key, by_path);
+    return found != NULL ? *found : NULL;
+}
+
+static struct error *tell(struct comparison *comparison, enum rank rank, enum symptom symptom,
+                          const char *path, struct buffer *sentence)
+{
+    struct told *told = ARRAY_ADD(&comparison->told);
+    if (told == NULL)
+        return error_no_memory();
+    *told = (struct told){rank, symptom, path, TAKE(sentence->data)};
+    *sentence = (struct buffer){0};
+    return NULL;
+}
+
+// The worst is what the difference is about.
+static struct error *take_symptom(const struct comparison *comparison)
+{
+    const struct told *worst = NULL;
+    for (size_t i = 0; i < comparison->told.count; i++)
+        if (worst == NULL || comparison->told.items[i].rank < worst->rank)
+            worst = &comparison->told.items[i];
+    if (worst == NULL)
+        return NULL;
+    comparison->difference->symptom = worst->symptom;
+    if (worst->path[0] == '<')
+        return NULL;
+    comparison->difference->about = strdup(worst->path);
+    return comparison->difference->about != NULL ? NULL : error_no_memory();
+}
+
+static struct error *put_told(const struct comparison *comparison, struct buffer *text)
+{
+    size_t shown = 0;
+    for (enum rank rank = 0; rank < RANKS; rank++)
+        for (size_t i = 0; i < comparison->told.count && shown < TOLD_MOST; i++)
+            if (comparison->told.items[i].rank == rank)
+                TRY(buffer_printf(text, "%s%s", shown++ != 0 ? "; " : "",
+                                  comparison->told.items[i].sentence));
+    if (comparison->told.count <= shown)
+        return NULL;
+    return buffer_printf(text, "; and %zu more differences", comparison->told.count - shown);
+}
+
+static struct error *compare_lines(const struct comparison *comparison,
+                                   const struct reference_item *item,
+                                   const struct artifact *artifact, bool *ret_differs,
+                                   struct buffer *sentence)
+{
+    struct lines_text text;
+    const struct reference *reference = comparison->reference;
+    if (!reference_text(artifact, &text)) {
+        *ret_differs = item->same;
+        return item->same ? buffer_printf(sentence, "has other content") : NULL;
+    }
+    TRY(lines_compare(item->lines, reference->filters, &text, ret_differs, sentence));
+    // Alike as far as it was kept. Where filters speak, the rest may differ in what they take out.
+    bool unseen = text.cut || item->artifact->size > item->artifact->content.size;
+    if (*ret_differs || !item->same || !unseen || reference->oracle->filters.count != 0)
+        return NULL;
+    *ret_differs = true;
+    return buffer_printf(sentence, "differs beyond its first %u KiB (%llu bytes instead of %llu)",
+                         ARTIFACT_CONTENT >> 10, (unsigned long long)artifact->size,
+                         (unsigned long long)item->artifact->size);
+}
+
+// Content against content: of the same kind, and the item is stable.
+static struct error *compare_content(const struct comparison *comparison,
+                                     const struct reference_item *item,
+                                     const struct artifact *artifact, bool *ret_differs,
+                                     struct buffer *sentence)
+{
+    *ret_differs = false;
+    if (artifact->size == item->artifact->size && artifact->hash == item->artifact->hash)
+        return NULL;
+    const char *kind = artifact->kind;
+    if (strcmp(kind, "directory") == 0 || strcmp(kind, "deleted") == 0 ||
+        strcmp(kind, "other") == 0)
+        return NULL;
+    TRY(reference_put_name(sentence, artifact->path));
+    TRY(buffer_append(sentence, " ", 1));
+    if (strcmp(kind, "link") == 0) {
+        *ret_differs = item->same;
+        return buffer_printf(sentence, "is a link to something else");
+    }
+    if (item->lines != NULL)
+        return compare_lines(comparison, item, artifact, ret_differs, sentence);
+    *ret_differs = item->same;
+    if (artifact->size == item->artifact->size)
+        return buffer_printf(sentence, "has other content (still %llu bytes)",
+                             (unsigned long long)artifact->size);
+    return buffer_printf(sentence, "has other content (%llu bytes instead of %llu)",
+                         (unsigned long long)artifact->size,
+                         (unsigned long long)item->artifact->size);
+}
+
+static struct error *compare_stream(struct comparison *comparison, const char *path, enum rank rank,
+                                    enum symptom symptom, bool *ret_differs)
+{
+    _cleanup_(buffer_deinit) struct buffer sentence = {0};
+    const struct reference_item *item = reference_find(comparison->reference, path);
+    const struct artifact *artifact = find(comparison, path);
+    if (item == NULL || artifact == NULL || !item->stable)
+        return NULL;
+    TRY(compare_content(comparison, item, artifact, ret_differs, &sentence));
+    if (*ret_differs && rank == RANK_OUT)
+        TRY(reference_find_report(comparison->reference, artifact, comparison->observation,
+                                  comparison->difference));
+    return *ret_differs ? tell(comparison, rank, symptom, path, &sentence) : NULL;
+}
+
+// Neither the old content nor the new.
+static bool is_lost(const struct reference_item *item, const struct artifact *instead)
+{
+    if (instead == NULL || !item->same || strcmp(item->artifact->kind, "file") != 0 ||
+        item->artifact->size == 0)
+        return false;
+    bool gone = strcmp(instead->kind, "deleted") == 0 ||
+                (strcmp(instead->kind, "file") == 0 && instead->size == 0);
+    return gone && reference_changes(item->artifact);
+}
+
+// What the workload replaces in any case can be made again by whoever is told that it failed.
+static struct error *say_lost(struct comparison *comparison, const struct reference_item *item,
+                              const struct artifact *artifact)
+{
+    _cleanup_(buffer_deinit) struct buffer sentence = {0};
+    bool deleted = strcmp(artifact->kind, "deleted") == 0;
+    bool given_up = comparison->difference->status && reference_gives_up(item);
+    comparison->difference->files = true;
+    comparison->difference->lost |= !given_up;
+    comparison->difference->spoilt |= given_up;
+    TRY(reference_put_name(&sentence, artifact->path));
+    TRY(buffer_printf(&sentence, " is %s%s, with neither its old content nor the new",
+                      given_up ? "" : "lost: it is ", deleted ? "gone" : "empty"));
+    return tell(comparison, given_up ? RANK_FILE : RANK_LOST,
+                !given_up ? SYMPTOM_LOST
+                : deleted ? SYMPTOM_REMOVED
+                          : SYMPTOM_EMPTIED,
+                artifact->path, &sentence);
+}
+
+static struct error *say_missing(struct comparison *comparison, const struct reference_item *item,
+                                 const struct artifact *instead)
+{
+    _cleanup_(buffer_deinit) struct buffer sentence = {0};
+    const char *kind = item->artifact->kind;
+    enum symptom symptom = SYMPTOM_NOT_WRITTEN;
+    uint64_t before;
+    TRY(reference_put_name(&sentence, item->artifact->path));
+    if (instead != NULL && strcmp(instead->kind, "deleted") == 0) {
+        TRY(buffer_printf(&sentence, " is missing"));
+    } else if (instead != NULL) {
+        symptom = SYMPTOM_KIND;
+        TRY(buffer_printf(&sentence, " is a %s instead of %s%s",
+                          strcmp(instead->kind, "other") == 0 ? "special file" : instead->kind,
+                          strcmp(kind, "deleted") == 0 ? "" : "a ", kind));
+    } else if (strcmp(kind, "deleted") == 0) {
+        symptom = SYMPTOM_NOT_DELETED;
+        TRY(buffer_printf(&sentence, " was not deleted"));
+    } else if (reference_was_there(item->artifact->path, &before)) {
+        symptom = SYMPTOM_NOT_CHANGED;
+        TRY(buffer_printf(&sentence, " keeps its old content"));
+    } else {
+        TRY(buffer_printf(&sentence, " was not written"));
+    }
+    return tell(comparison, RANK_FILE, symptom, item->artifact->path, &sentence);
+}
+
+static bool has_other_mode(const struct reference_item *item, const struct artifact *artifact)
+{
+    bool has = strcmp(artifact->kind, "file") == 0 || strcmp(artifact->kind, "directory") == 0;
+    return has && item->same_mode && artifact->mode != item->artifact->mode;
+}
+
+static struct error *compare_item(struct comparison *comparison, const struct reference_item *item)
+{
+    const struct artifact *artifact = find(comparison, item->artifact->path);
+    if (!item->stable)
+        return NULL;
+    if (is_lost(item, artifact))
+        return say_lost(comparison, item, artifact);
+    if (artifact == NULL && reference_is_like_before(comparison->reference, item))
+        return NULL;
+    if (artifact == NULL || strcmp(artifact->kind, item->artifact->kind) != 0) {
+        comparison->difference->files = true;
+        return say_missing(comparison, item, artifact);
+    }
+    _cleanup_(buffer_deinit) struct buffer sentence = {0};
+    bool differs;
+    enum symptom symptom = SYMPTOM_WRONG;
+    TRY(compare_content(comparison, item, artifact, &differs, &sentence));
+    bool log = false;
+    if (differs)
+        TRY(reference_is_log(comparison->reference, item, artifact, comparison->observation,
+                             comparison->difference, &log));
+    differs &= !log;
+    if (!differs && has_other_mode(item, artifact)) {
+        sentence.size = 0;
+        differs = true;
+        symptom = SYMPTOM_MODE;
+        TRY(reference_put_name(&sentence, artifact->path));
+        TRY(buffer_printf(&sentence, " has mode %03o instead of %03o", artifact->mode,
+                          item->artifact->mode));
+    }
+    comparison->difference->files |= differs;
+    return differs ? tell(comparison, RANK_FILE, symptom, artifact->path, &sentence) : NULL;
+}
+
+// New files are to be expected where the reference runs themselves left different ones, and in
+// directories that are such themselves.
+static bool is_excused(const struct comparison *comparison, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return false;
+    size_t size = (size_t)(slash - path);
+    if (reference_is_unsteady(comparison->reference, path, size) ||
+        reference_is_like_unsteady(comparison->reference, path))
+        return true;
+    _cleanup_free_ char *directory = strndup(path, size);
+    if (directory == NULL || size == 0)
+        return false;
+    const struct artifact *made = find(comparison, directory);
+    const struct reference_item *item = reference_find(comparison->reference, directory);
+    if (made == NULL || (item != NULL && item->stable))
+        return false;
+    return is_excused(comparison, directory);
+}
+
+// The first artifact that is called like `path` with a dot behind it, or comes later.
+static size_t first_beside(const struct comparison *comparison, const char *path, size_t size)
+{
+    size_t low = 0, high = comparison->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const char *other = comparison->artifacts[middle]->path;
+        int order = strncmp(other, path, size);
+        if (order < 0 || (order == 0 && (unsigned char)other[size] < '.'))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Whether what is gone goes on under a longer name, as text.gz for text: of a workload that was
+// stopped halfway by a failure, that is no loss. One that claims success has not been stopped.
+static bool is_kept_beside(const struct comparison *comparison, const char *path)
+{
+    size_t size = strlen(path);
+    uint64_t before;
+    if (!comparison->difference->status)
+        return false;
+    for (size_t i = first_beside(comparison, path, size); i < comparison->count; i++) {
+        const struct artifact *artifact = comparison->artifacts[i];
+        if (strncmp(artifact->path, path, size) != 0 || artifact->path[size] != '.')
+            break;
+        if (strchr(artifact->path + size, '/') == NULL && strcmp(artifact->kind, "file") == 0 &&
+            artifact->size > 0 && !reference_was_there(artifact->path, &before) &&
+            reference_find(comparison->reference, artifact->path) == NULL)
+            return true;
+    }
+    return false;
+}
+
+// What the reference leaves as it is.
+static struct error *compare_new(struct comparison *comparison, const struct artifact *artifact)
+{
+    if (artifact->path[0] == '<' || reference_find(comparison->reference, artifact->path) != NULL ||
+        is_excused(comparison, artifact->path))
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer sentence = {0};
+    uint64_t before;
+    bool deleted = strcmp(artifact->kind, "deleted") == 0, log = false;
+    bool there =
+        reference_was_there(artifact->path, &before) && strcmp(artifact->kind, "file") == 0;
+    if (!there)
+        TRY(reference_is_log(comparison->reference, NULL, artifact, comparison->observation,
+                             comparison->difference, &log));
+    if (log)
+        return NULL;
+    bool lost =
+        deleted ? !is_kept_beside(comparison, artifact->path) : there && artifact->size == 0;
+    comparison->difference->files |= there || deleted;
+    comparison->difference->left |= !there && !deleted;
+    comparison->difference->lost |= lost;
+    TRY(reference_put_name(&sentence, artifact->path));
+    if (lost && !deleted)
+        TRY(buffer_printf(&sentence, " was emptied: %llu bytes are lost",
+                          (unsigned long long)before));
+    else
+        TRY(buffer_printf(&sentence, deleted ? " was deleted"
+                                     : there ? " was changed, which the reference does not do"
+                                             : " was written, which the reference does not do"));
+    return tell(comparison,
+                lost               ? RANK_LOST
+                : there || deleted ? RANK_FILE
+                                   : RANK_NEW,
+                lost               ? SYMPTOM_LOST
+                : there || deleted ? SYMPTOM_CHANGED
+                                   : SYMPTOM_LEFT,
+                artifact->path, &sentence);
+}
+
+static struct error *compare_all(struct comparison *comparison, const struct outcome_run *run)
+{
+    const struct reference *reference = comparison->reference;
+    struct difference *difference = comparison->difference;
+    difference->status =
+        run->workload.end != SANDBOX_EXIT || run->workload.status != reference_status(reference);
+    TRY(reference_find_more(reference, find(comparison, "<stderr>"), difference));
+    if (reference->oracle->compare_stdout)
+        TRY(compare_stream(comparison, "<stdout>", RANK_OUT, SYMPTOM_OUTPUT, &difference->out));
+    for (size_t i = 0; reference->oracle->compare_files && i < reference->items.count; i++)
+        if (reference->items.items[i].artifact->path[0] != '<')
+            TRY(compare_item(comparison, &reference->items.items[i]));
+    for (size_t i = 0; reference->oracle->compare_files && i < comparison->count; i++)
+        TRY(compare_new(comparison, comparison->artifacts[i]));
+    if (reference->oracle->compare_stderr)
+        TRY(compare_stream(comparison, "<stderr>", RANK_ERR, SYMPTOM_LESS, &difference->err));
+    return NULL;
+}
+
+struct error *reference_compare(const struct reference *reference, const struct outcome_run *run,
+                                struct difference *ret_difference)
+{
+    _cleanup_(difference_deinit) struct difference difference = {0};
+    _cleanup_free_ const struct artifact **artifacts =
+        calloc(run->artifacts.count + 1, sizeof *artifacts);
+    if (artifacts == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < run->artifacts.count; i++)
+        artifacts[i] = &run->artifacts.items[i];
+    qsort(artifacts, run->artifacts.count, sizeof *artifacts, by_path);
+    _cleanup_(buffer_deinit) struct buffer sentence = {0};
+    _cleanup_(comparison_deinit) struct comparison comparison = {.reference = reference,
+                                                                 .observation = &run->observation,
+                                                                 .artifacts = artifacts,
+                                                                 .count = run->artifacts.count,
+                                                                 .difference = &difference};
+    TRY(compare_all(&comparison, run));
+    TRY(take_symptom(&comparison));
+    TRY(put_told(&comparison, &sentence));
+    difference.sentence = TAKE(sentence.data);
+    *ret_difference = difference;
+    difference = (struct difference){0};
+    return NULL;
+}

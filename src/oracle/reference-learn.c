@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See reference.h: what is the same in all reference runs.
+#include "base/cleanup.h"
+#include "base/quote.h"
+#include "oracle/reference-model.h"
+
+#include <string.h>
+
+#define MOST_WARNINGS 20 // about outputs; the rest is counted
+
+bool reference_text(const struct artifact *artifact, struct lines_text *ret_text)
+{
+    if (artifact->size != 0 && artifact->content.size == 0)
+        return false;
+    *ret_text = (struct lines_text){
+        .data = artifact->content.data != NULL ? artifact->content.data : "",
+        .size = artifact->content.size,
+        .cut = artifact->size > artifact->content.size,
+    };
+    return true;
+}
+
+struct error *reference_put_name(struct buffer *buffer, const char *path)
+{
+    size_t size = strlen(path);
+    if (path[0] == '<')
+        return buffer_append(buffer, path + 1, size - 2);
+    return quote_put(buffer, path, size, 400);
+}
+
+static int item_by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct reference_item *)a)->artifact->path,
+                  ((const struct reference_item *)b)->artifact->path);
+}
+
+const struct reference_item *reference_find(const struct reference *reference, const char *path)
+{
+    struct artifact artifact = {.path = (char *)path};
+    struct reference_item key = {.artifact = &artifact};
+    if (reference->items.count == 0)
+        return NULL;
+    return bsearch(&key, reference->items.items, reference->items.count, sizeof key, item_by_path);
+}
+
+bool reference_is_unsteady(const struct reference *reference, const char *directory, size_t size)
+{
+    for (size_t i = 0; i < reference->unsteady.count; i++)
+        if (strlen(reference->unsteady.items[i]) == size &&
+            memcmp(reference->unsteady.items[i], directory, size) == 0)
+            return true;
+    return false;
+}
+
+// One path, with its artifact in every run (NULL where it is missing).
+struct sighting {
+    const struct artifact **artifacts;
+    size_t count;
+};
+
+static const struct artifact *first_of(const struct sighting *sighting)
+{
+    size_t i = 0;
+    while (sighting->artifacts[i] == NULL)
+        i++;
+    return sighting->artifacts[i];
+}
+
+static bool is_stable(const struct sighting *sighting)
+{
+    for (size_t i = 0; i < sighting->count; i++)
+        if (sighting->artifacts[i] == NULL ||
+            strcmp(sighting->artifacts[i]->kind, sighting->artifacts[0]->kind) != 0)
+            return false;
+    return true;
+}
+
+static bool is_same(const struct sighting *sighting)
+{
+    for (size_t i = 1; i < sighting->count; i++)
+        if (sighting->artifacts[i]->size != sighting->artifacts[0]->size ||
+            sighting->artifacts[i]->hash != sighting->artifacts[0]->hash)
+            return false;
+    return true;
+}
+
+static bool is_same_mode(const struct sighting *sighting)
+{
+    for (size_t i = 0; i < sighting->count; i++)
+        if (sighting->artifacts[i]->mode != sighting->artifacts[0]->mode ||
+            sighting->artifacts[i]->mode == ARTIFACT_NO_MODE)
+            return false;
+    return true;
+}
+
+static struct error *note_unsteady(struct reference *reference, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL || reference_is_unsteady(reference, path, (size_t)(slash - path)))
+        return NULL;
+    char *directory = strndup(path, (size_t)(slash - path));
+    char **slot = directory != NULL ? ARRAY_ADD(&reference->unsteady) : NULL;
+    if (slot == NULL) {
+        free(directory);
+        return error_no_memory();
+    }
+    *slot = directory;
+    return NULL;
+}
+
+// "F is there in 2 of 5 reference runs only; ..."
+static struct error *describe_unstable(struct buffer *text, const struct sighting *sighting)
+{
+    size_t seen = 0;
+    for (size_t i = 0; i < sighting->count; i++)
+        seen += sighting->artifacts[i] != NULL;
+    TRY(reference_put_name(text, first_of(sighting)->path));
+    if (seen == sighting->count)
+        return buffer_printf(text, " is not always the same kind of file; it is not compared");
+    return buffer_printf(text,
+                         " changes in %zu of %zu reference runs only; it is not compared, nor are "
+                         "new files beside it",
+                         seen, sighting->count);
+}
+
+static struct error *describe_lines(struct buffer *text, const struct reference_item *item)
+{
+    TRY(reference_put_name(text, item->artifact->path));
+    if (item->lines == NULL)
+        return buffer_printf(text, " varies and is no text; it is not compared");
+    const char *what = lines_variation(item->lines);
+    switch (lines_mode(item->lines)) {
+    case LINES_EXACT: // alike as far as it was kept or after the filters
+        return buffer_printf(text, " varies beyond its first %u KiB; that part is not compared",
+                             ARTIFACT_CONTENT >> 10);
+    case LINES_MASKED:
+        return buffer_printf(text, "%s%s; %s not compared",
+                             strncmp(what, "line ", 5) == 0 ? " " : ": ", what,
+                             strncmp(what, "line ", 5) == 0 ? "it is" : "they are");
+    case LINES_UNORDERED:
+        return buffer_printf(text, ": %s; its lines are compared without their order", what);
+    default:
+        return buffer_printf(text, ": %s; it is not compared", what);
+    }
+}
+
+static struct error *learn_lines(struct reference *reference, const struct sighting *sighting,
+                                 struct reference_item *item)
+{
+    _cleanup_free_ struct lines_text *texts = calloc(sighting->count, sizeof *texts);
+    if (texts == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < sighting->count; i++)
+        if (!reference_text(sighting->artifacts[i], &texts[i]))
+            return NULL;
+    return lines_learn(reference->filters, texts, item->same ? 1 : sighting->count, &item->lines);
+}
+
+static bool has_content(const struct artifact *artifact)
+{
+    return strcmp(artifact->kind, "stream") == 0 || strcmp(artifact->kind, "file") == 0 ||
+           strcmp(artifact->kind, "link") == 0;
+}
+
+// Whether what is known of it needs a word to the user: filters may have made it all the same.
+static bool is_steady(const struct reference_item *item)
+{
+    if (item->same)
+        return true;
+    return item->lines != NULL && lines_mode(item->lines) == LINES_EXACT &&
+           item->artifact->size == item->artifact->content.size;
+}
+
+static bool is_compared(const struct reference *reference, const char *path)
+{
+    if (strcmp(path, "<stdout>") == 0)
+        return reference->oracle->compare_stdout;
+    return strcmp(path, "<stderr>") == 0 || reference->oracle->compare_files;
+}
+
+static struct error *learn_path(struct reference *reference, const struct sighting *sighting,
+                                size_t *unsaid)
+{
+    struct reference_item *item = ARRAY_ADD(&reference->items);
+    if (item == NULL)
+        return error_no_memory();
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    item->artifact = first_of(sighting);
+    item->stable = is_stable(sighting);
+    if (!item->stable) {
+        TRY(note_unsteady(reference, item->artifact->path));
+        TRY(describe_unstable(&text, sighting));
+    } else {
+        item->same = !has_content(item->artifact) || is_same(sighting);
+        item->same_mode = is_same_mode(sighting);
+        if (has_content(item->artifact))
+            TRY(learn_lines(reference, sighting, item));
+        if (is_steady(item))
+            return NULL;
+        TRY(describe_lines(&text, item));
+    }
+    if (reference->warnings.count >= MOST_WARNINGS) {
+        ++*unsaid;
+        return NULL;
+    }
+    return reference_warn(reference, &text);
+}
+
+// Goes through all runs' artifacts at once, path by path.
+static bool next_sighting(const struct reference *reference, size_t *at, struct sighting *sighting)
+{
+    const char *path = NULL;
+    for (size_t i = 0; i < reference->runs.count; i++) {
+        const struct reference_run *run = &reference->runs.items[i];
+        if (at[i] < run->artifacts.count &&
+            (path == NULL || strcmp(run->artifacts.items[at[i]].path, path) < 0))
+            path = run->artifacts.items[at[i]].path;
+    }
+    for (size_t i = 0; path != NULL && i < reference->runs.count; i++) {
+        const struct reference_run *run = &reference->runs.items[i];
+        bool has =
+            at[i] < run->artifacts.count && strcmp(run->artifacts.items[at[i]].path, path) == 0;
+        sighting->artifacts[i] = has ? &run->artifacts.items[at[i]++] : NULL;
+    }
+    return path != NULL;
+}
+
+struct error *reference_learn(struct reference *reference)
+{
+    size_t unsaid = 0;
+    struct sighting sighting = {.count = reference->runs.count};
+    _cleanup_free_ const struct artifact **artifacts =
+        calloc(reference->runs.count, sizeof *artifacts);
+    _cleanup_free_ size_t *at = calloc(reference->runs.count, sizeof *at);
+    if (artifacts == NULL || at == NULL)
+        return error_no_memory();
+    sighting.artifacts = artifacts;
+    while (next_sighting(reference, at, &sighting))
+        if (is_compared(reference, first_of(&sighting)->path))
+            TRY(learn_path(reference, &sighting, &unsaid));
+    if (unsaid == 0)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(buffer_printf(&text, "%zu more outputs vary between reference runs", unsaid));
+    return reference_warn(reference, &text);
+}

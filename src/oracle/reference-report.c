@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See reference-model.h: what a run reports that the reference does not, on stderr and elsewhere.
+#include "base/cleanup.h"
+#include "base/quote.h"
+#include "oracle/reference-model.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ERRNO_MOST    256         // numbers below it
+#define WORDS_MOST    100         // bytes of the words for one
+#define SEARCHED_MOST (64u << 20) // bytes of a file
+
+// A stream that is no text says something new if it is not the same.
+struct error *reference_find_more(const struct reference *reference,
+                                  const struct artifact *artifact, struct difference *difference)
+{
+    const struct reference_item *item = reference_find(reference, "<stderr>");
+    _cleanup_(buffer_deinit) struct buffer line = {0}, quoted = {0};
+    struct lines_text text;
+    if (item == NULL || artifact == NULL || !item->stable)
+        return NULL;
+    if (artifact->size == item->artifact->size && artifact->hash == item->artifact->hash)
+        return NULL;
+    if (item->lines == NULL || !reference_text(artifact, &text)) {
+        difference->err_more = item->same && artifact->size > item->artifact->size;
+        return NULL;
+    }
+    TRY(lines_new(item->lines, reference->filters, &text, &difference->err_more, &line));
+    // A blank line tells nobody anything.
+    if (!difference->err_more || strspn(line.data != NULL ? line.data : "", " \t\r") == line.size)
+        return NULL;
+    TRY(quote_put_word(&quoted, line.data, line.size));
+    difference->more = TAKE(quoted.data);
+    return NULL;
+}
+
+// The words for the error of a fault "accept4=-1/EMFILE"; NULL if it has none.
+static const char *words_for(const char *fault)
+{
+    size_t size = fault != NULL ? strcspn(fault, " \n") : 0;
+    const char *slash = size != 0 ? memrchr(fault, '/', size) : NULL;
+    if (slash == NULL)
+        return NULL;
+    size -= (size_t)(slash + 1 - fault);
+    for (int number = 1; number < ERRNO_MOST; number++) {
+        const char *name = strerrorname_np(number);
+        if (name != NULL && strlen(name) == size && memcmp(name, slash + 1, size) == 0)
+            return strerrordesc_np(number);
+    }
+    return NULL;
+}
+
+static const char *find_words(const struct artifact *artifact, const char *words)
+{
+    return artifact->content.size != 0
+               ? memmem(artifact->content.data, artifact->content.size, words, strlen(words))
+               : NULL;
+}
+
+// Whether a file had these words before the runs. One that is very long or cannot be read may have.
+static bool had_words(const char *path, const char *words)
+{
+    char chunk[WORDS_MOST + (16u << 10)];
+    uint64_t size, at = 0;
+    size_t kept = 0;
+    if (!reference_was_there(path, &size))
+        return false;
+    _cleanup_close_ int file =
+        open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+    if (file < 0 || size > SEARCHED_MOST || strlen(words) > WORDS_MOST)
+        return true;
+    for (ssize_t got; at < size; at += (uint64_t)got) {
+        got = pread(file, chunk + kept, sizeof chunk - kept, (off_t)at);
+        if (got < 0)
+            return true;
+        if (got == 0)
+            break;
+        size_t have = kept + (size_t)got;
+        if (memmem(chunk, have, words, strlen(words)) != NULL)
+            return true;
+        kept = have < WORDS_MOST ? have : WORDS_MOST; // they may go on in the next
+        memmove(chunk, chunk + have - kept, kept);
+    }
+    return false;
+}
+
+// Whether the words may come from what is there without any fault, too.
+static bool may_be_copied(const struct reference *reference, const char *path, const char *words)
+{
+    for (size_t i = 0; i < reference->runs.count; i++) {
+        const struct reference_run *run = &reference->runs.items[i];
+        for (size_t j = 0; j < run->artifacts.count; j++) {
+            const struct artifact *artifact = &run->artifacts.items[j];
+            bool unseen = artifact->content.size != artifact->size;
+            bool again = i > 0 && reference_run_find(run - 1, artifact->path) != NULL;
+            if ((unseen && strcmp(artifact->path, path) == 0) ||
+                find_words(artifact, words) != NULL ||
+                (artifact->path[0] != '<' && !again && had_words(artifact->path, words)))
+                return true;
+        }
+    }
+    return false;
+}
+
+// The line of `artifact` that speaks of an error that was injected, if nothing else does.
+static const char *find_line(const struct reference *reference, const struct artifact *artifact,
+                             const struct observation *observation, size_t *ret_size)
+{
+    const char *last = NULL; // most often all are the same
+    for (size_t i = 0; i < observation->injections.count; i++) {
+        const char *words = words_for(observation->injections.items[i].fault);
+        const char *found = words != NULL && words != last ? find_words(artifact, words) : NULL;
+        last = words;
+        if (found == NULL || may_be_copied(reference, artifact->path, words))
+            continue;
+        const char *start = artifact->content.data, *end = start + artifact->content.size;
+        const char *before = memrchr(start, '\n', (size_t)(found - start));
+        const char *after = memchr(found, '\n', (size_t)(end - found));
+        start = before != NULL ? before + 1 : start;
+        *ret_size = (size_t)((after != NULL ? after : end) - start);
+        return start;
+    }
+    return NULL;
+}
+
+struct error *reference_find_report(const struct reference *reference,
+                                    const struct artifact *artifact,
+                                    const struct observation *observation,
+                                    struct difference *difference)
+{
+    size_t size;
+    if (difference->err_more)
+        return NULL;
+    const char *line = find_line(reference, artifact, observation, &size);
+    if (line == NULL)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer quoted = {0}, name = {0};
+    TRY(quote_put_word(&quoted, line, size));
+    TRY(reference_put_name(&name, artifact->path));
+    difference->err_more = true;
+    difference->more = TAKE(quoted.data);
+    difference->more_in = TAKE(name.data);
+    return NULL;
+}
+
+struct error *reference_is_log(const struct reference *reference, const struct reference_item *item,
+                               const struct artifact *artifact,
+                               const struct observation *observation, struct difference *difference,
+                               bool *ret_log)
+{
+    size_t size;
+    struct lines_text text;
+    *ret_log = false;
+    if (strcmp(artifact->kind, "file") != 0 || !reference_text(artifact, &text) ||
+        find_line(reference, artifact, observation, &size) == NULL)
+        return NULL;
+    TRY(reference_find_report(reference, artifact, observation, difference));
+    *ret_log = item == NULL;
+    if (item == NULL || item->lines == NULL)
+        return NULL;
+    return lines_all_there(item->lines, reference->filters, &text, ret_log);
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See reference.h: reference runs in the store. What a reference run itself complained about is
+// kept as two more artifacts, so that it condemns no trial after a resumption either.
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "oracle/reference-model.h"
+
+#include <string.h>
+
+#define SANITIZER "<sanitizer>"
+#define CRASH     "<crash>"
+
+static struct error *save_text(struct store *store, int64_t reference, const char *path,
+                               const char *text)
+{
+    if (text == NULL)
+        return NULL;
+    struct store_artifact row = {.path = path,
+                                 .kind = "stream",
+                                 .size = strlen(text),
+                                 .content = text,
+                                 .content_size = strlen(text)};
+    return store_add_artifact(store, reference, &row);
+}
+
+// Paths are bytes and the store keeps text: \xNN stands for a byte that is no UTF-8, \\ for a
+// backslash.
+static struct error *put_path(struct buffer *text, const char *path)
+{
+    for (size_t left = strlen(path); left > 0;) {
+        uint32_t character;
+        unsigned length = utf8_decode(path, left, &character);
+        if (length == 0)
+            TRY(buffer_printf(text, "\\x%02x", (unsigned char)*path));
+        else if (*path == '\\')
+            TRY(buffer_append(text, "\\\\", 2));
+        else
+            TRY(buffer_append(text, path, length));
+        path += length != 0 ? length : 1;
+        left -= length != 0 ? length : 1;
+    }
+    return NULL;
+}
+
+static char *take_path(const char *text)
+{
+    char *path = strdup(text), *to = path;
+    for (; path != NULL && *text != '\0'; text++) {
+        unsigned byte;
+        if (text[0] == '\\' && sscanf(text, "\\x%2x", &byte) == 1) {
+            *to++ = (char)byte;
+            text += 3;
+        } else {
+            text += text[0] == '\\' && text[1] != '\0';
+            *to++ = *text;
+        }
+    }
+    if (path != NULL)
+        *to = '\0';
+    return path;
+}
+
+// "file 644": files and directories with their permissions.
+static struct error *put_kind(struct buffer *text, const struct artifact *artifact)
+{
+    TRY(buffer_printf(text, "%s", artifact->kind));
+    if (artifact->mode == ARTIFACT_NO_MODE ||
+        (strcmp(artifact->kind, "file") != 0 && strcmp(artifact->kind, "directory") != 0))
+        return NULL;
+    return buffer_printf(text, " %03o", artifact->mode);
+}
+
+static struct error *save_run(struct store *store, int64_t campaign, uint32_t number,
+                              const struct reference_run *run)
+{
+    struct store_reference row = {.campaign = campaign,
+                                  .number = number,
+                                  .outcome = outcome_word(run->end),
+                                  .status = run->status,
+                                  .seconds = run->seconds};
+    TRY(store_add_reference(store, &row));
+    for (size_t i = 0; i < run->artifacts.count; i++) {
+        const struct artifact *artifact = &run->artifacts.items[i];
+        _cleanup_(buffer_deinit) struct buffer path = {0}, kind = {0};
+        TRY(put_path(&path, artifact->path));
+        TRY(put_kind(&kind, artifact));
+        struct store_artifact kept = {.path = path.data,
+                                      .kind = kind.data,
+                                      .size = artifact->size,
+                                      .hash = artifact->hash,
+                                      .content = artifact->content.data,
+                                      .content_size = artifact->content.size};
+        TRY(store_add_artifact(store, row.id, &kept));
+    }
+    TRY(save_text(store, row.id, SANITIZER, run->sanitizer));
+    return save_text(store, row.id, CRASH, run->crash);
+}
+
+struct error *reference_save(const struct reference *reference, struct store *store,
+                             int64_t campaign)
+{
+    for (size_t i = 0; i < reference->runs.count; i++)
+        TRY(save_run(store, campaign, (uint32_t)(i + 1), &reference->runs.items[i]));
+    return NULL;
+}
+
+struct loading {
+    struct reference *reference;
+    ARRAY(int64_t) ids; // of the runs
+    struct reference_run *run;
+};
+
+static void loading_deinit(struct loading *loading)
+{
+    reference_free(loading->reference);
+    ARRAY_DEINIT(&loading->ids);
+}
+
+static struct error *load_run(void *data, const struct store_reference *row)
+{
+    struct loading *loading = data;
+    int64_t *id = ARRAY_ADD(&loading->ids);
+    struct reference_run *run = id != NULL ? reference_run_add(loading->reference) : NULL;
+    if (run == NULL)
+        return error_no_memory();
+    *id = row->id;
+    for (run->end = SANDBOX_TIMEOUT; run->end != SANDBOX_SKIPPED; run->end--)
+        if (strcmp(outcome_word(run->end), row->outcome) == 0)
+            break;
+    run->status = row->status;
+    run->seconds = row->seconds;
+    return NULL;
+}
+
+static struct error *take_text(const struct store_artifact *row, char **ret_text)
+{
+    free(*ret_text);
+    *ret_text = strndup(row->content != NULL ? row->content : "", row->content_size);
+    return *ret_text == NULL ? error_no_memory() : NULL;
+}
+
+// The word of our own that says the same.
+static const char *kind_of(const char *word)
+{
+    static const char *const kinds[] = {"stream", "file", "directory", "link", "deleted"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strlen(kinds[i]) == strcspn(word, " ") &&
+            strncmp(kinds[i], word, strlen(kinds[i])) == 0)
+            return kinds[i];
+    return "other";
+}
+
+// Earlier versions kept none.
+static unsigned mode_of(const char *word)
+{
+    unsigned mode;
+    return sscanf(word, "%*s %o", &mode) == 1 ? mode : ARTIFACT_NO_MODE;
+}
+
+static struct error *load_artifact(void *data, const struct store_artifact *row)
+{
+    struct reference_run *run = ((struct loading *)data)->run;
+    if (strcmp(row->path, SANITIZER) == 0)
+        return take_text(row, &run->sanitizer);
+    if (strcmp(row->path, CRASH) == 0)
+        return take_text(row, &run->crash);
+    struct artifact *artifact = ARRAY_ADD(&run->artifacts);
+    if (artifact == NULL)
+        return error_no_memory();
+    artifact->kind = kind_of(row->kind);
+    artifact->mode = mode_of(row->kind);
+    artifact->size = row->size;
+    artifact->hash = row->hash;
+    if ((artifact->path = take_path(row->path)) == NULL) {
+        run->artifacts.count--;
+        return error_no_memory();
+    }
+    if (row->content == NULL || row->content_size == 0)
+        return NULL;
+    return buffer_append(&artifact->content, row->content, row->content_size);
+}
+
+struct error *reference_load(const struct oracle *oracle, struct store *store, int64_t campaign,
+                             struct reference **ret_reference)
+{
+    _cleanup_(loading_deinit) struct loading loading = {0};
+    TRY(reference_new(oracle, &loading.reference));
+    TRY(store_each_reference(store, campaign, load_run, &loading));
+    for (size_t i = 0; i < loading.ids.count; i++) {
+        loading.run = &loading.reference->runs.items[i];
+        TRY(store_each_artifact(store, loading.ids.items[i], load_artifact, &loading));
+        if (loading.run->artifacts.count != 0)
+            qsort(loading.run->artifacts.items, loading.run->artifacts.count,
+                  sizeof *loading.run->artifacts.items, reference_by_path);
+    }
+    TRY(reference_settle(loading.reference));
+    *ret_reference = TAKE(loading.reference);
+    return NULL;
+}

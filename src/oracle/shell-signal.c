@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See obituary.h.
+#include "oracle/shell-signal.h"
+
+#include <ctype.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+
+static const struct {
+    int signal;
+    const char *phrase;
+    bool common; // programs say so themselves: not to be taken for a shell's word when alone
+} phrases[] = {
+    {SIGSEGV, "Segmentation fault", false},
+    {SIGABRT, "Aborted", true},
+    {SIGBUS, "Bus error", false},
+    {SIGFPE, "Floating point exception", false},
+    {SIGILL, "Illegal instruction", false},
+    {SIGSYS, "Bad system call", false},
+    {SIGTRAP, "Trace/breakpoint trap", false},
+};
+
+// Whether "NAME: line N: PID " is all that is before.
+static bool is_bash(const char *line, size_t size)
+{
+    size_t at = size;
+    while (at > 0 && line[at - 1] == ' ')
+        at--;
+    size_t end = at;
+    while (at > 0 && isdigit((unsigned char)line[at - 1]))
+        at--;
+    return at < end && at > 2 && memmem(line, at, ": line ", 7) != NULL;
+}
+
+static bool is_report(const char *line, size_t size, const char *found, size_t length, bool common)
+{
+    static const char core[] = "(core dumped)";
+    const char *rest = found + length, *end = line + size;
+    while (rest < end && *rest == ' ')
+        rest++;
+    bool dumped = (size_t)(end - rest) >= strlen(core) && memcmp(rest, core, strlen(core)) == 0;
+    if (found != line && found[-1] != ' ')
+        return false;
+    if (dumped)
+        return true;
+    return (found == line && rest == end && !common) || is_bash(line, (size_t)(found - line));
+}
+
+static int read_line(const char *line, size_t size)
+{
+    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
+        size_t length = strlen(phrases[i].phrase);
+        const char *found = memmem(line, size, phrases[i].phrase, length);
+        if (found != NULL && is_report(line, size, found, length, phrases[i].common))
+            return phrases[i].signal;
+    }
+    return 0;
+}
+
+int obituary_find(const char *text, size_t size)
+{
+    int signal = 0;
+    for (size_t at = 0; at < size && signal == 0;) {
+        const char *newline = memchr(text + at, '\n', size - at);
+        size_t length = newline != NULL ? (size_t)(newline - text) - at : size - at;
+        signal = read_line(text + at, length);
+        at += length + 1;
+    }
+    return signal;
+}

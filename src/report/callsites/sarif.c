@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Calls whose failures are not all checked as SARIF 2.1.0: a rule per class, a result per call.
+#include "report/sarif.h"
+#include "base/cleanup.h"
+#include "callsite/danger.h"
+#include "report/callsites/callsites.h"
+#include "report/text.h"
+
+struct kind {
+    const char *id, *meaning, *level;
+};
+static const struct kind kinds[] = {
+    {"unchecked-failure", "A failure of a library function is not told apart from success.",
+     "warning"},
+    {"partly-checked-failure",
+     "Some failures of a library function are not told apart from "
+     "success.",
+     "warning"},
+    {"late-check", "The result of a library function is used before it is checked.", "note"},
+};
+
+// Of `kinds`, or -1.
+static int kind_of(const struct site *site)
+{
+    if (site->class == SITE_UNCHECKED)
+        return 0;
+    if (site->class == SITE_PARTLY)
+        return 1;
+    return site_is_late(site) ? 2 : -1;
+}
+
+// What can be dangerous is a warning, what is thrown away a note.
+static const char *level_of(const struct callsites_entry *entry, int kind)
+{
+    return entry->danger < 45 ? "note" : entry->danger >= 90 ? "error" : kinds[kind].level;
+}
+
+static struct error *put_message(const struct callsites_entry *entry, struct buffer *message)
+{
+    TRY(buffer_printf(message, "The result of "));
+    TRY(text_put(message, entry->callee->name, SIZE_MAX, 0));
+    TRY(buffer_printf(message, "() is "));
+    TRY(callsites_put_use(message, entry));
+    if (entry->site->unchecked == 0)
+        return buffer_printf(message, ".");
+    TRY(buffer_printf(message, "; not checked: "));
+    TRY(callsites_put_codes(message, entry, 8));
+    return buffer_printf(message, ".");
+}
+
+static struct error *add_result(struct json_maker *maker, json_t *results,
+                                const struct callsites_report *report, size_t number, int kind)
+{
+    const struct callsites_entry *entry = &report->entries.items[number];
+    const char *module = report->modules.items[entry->module].path;
+    _cleanup_(buffer_deinit) struct buffer message = {0}, place = {0};
+    json_t *result = json_add_object(maker, results, NULL);
+    json_add_string(maker, result, "ruleId", kinds[kind].id);
+    json_add_signed(maker, result, "ruleIndex", kind);
+    json_add_string(maker, result, "level", level_of(entry, kind));
+    TRY(put_message(entry, &message));
+    sarif_add_message(maker, result, "message", message.data);
+    json_t *location = json_add_object(maker, json_add_array(maker, result, "locations"), NULL);
+    TRY(sarif_add_place(maker, location, report->directory,
+                        entry->at.file != NULL ? entry->at.file : module, entry->at.line));
+    TRY(callsites_put_place(&place, report, entry));
+    sarif_add_logical(maker, location, entry->at.symbol != NULL ? entry->at.symbol : place.data);
+    json_add_real(maker, result, "rank", entry->danger);
+    json_t *properties = json_add_object(maker, result, "properties");
+    json_add_string(maker, properties, "module", module);
+    json_add_format(maker, properties, "address", "0x%llx",
+                    (unsigned long long)entry->site->address);
+    json_add_string(maker, properties, "function", entry->callee->name);
+    json_add_string(maker, properties, "use", site_use_name(entry->site->use));
+    return NULL;
+}
+
+struct error *callsites_sarif(const struct callsites_report *report, struct buffer *text)
+{
+    _cleanup_(json_release) json_t *root = json_object();
+    struct json_maker maker = {.failed = root == NULL};
+    const struct sarif_run start = sarif_begin(&maker, root, ORDEAL_VERSION);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        sarif_add_rule(&maker, &start, kinds[i].id, kinds[i].meaning, kinds[i].level);
+    TRY(sarif_add_base(&maker, start.run, report->directory));
+    json_t *results = json_add_array(&maker, start.run, "results");
+    for (size_t i = 0; i < report->entries.count && !maker.failed; i++) {
+        int kind = kind_of(report->entries.items[i].site);
+        if (kind >= 0)
+            TRY(add_result(&maker, results, report, i, kind));
+    }
+    return json_write(&maker, root, text);
+}

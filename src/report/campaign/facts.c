@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See campaign-facts.h. Reads everything that is small: counts, references, findings. Trials, of
+// which there may be very many, are read by those who need them (campaign-trials.h).
+#include "report/campaign/facts.h"
+
+#include "base/cleanup.h"
+#include "base/shell.h"
+#include "base/utf8.h"
+#include "report/text.h"
+#include "stats/stats.h"
+#include "store/severity.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct campaign_share campaign_share(uint64_t hits, uint64_t n, double confidence)
+{
+    return (struct campaign_share){.hits = hits,
+                                   .n = n,
+                                   .part = n != 0 ? (double)hits / (double)n : 0,
+                                   .interval = stats_wilson(hits, n, confidence)};
+}
+
+double campaign_percent(const struct campaign_share *share)
+{
+    return 100 * share->part;
+}
+
+bool campaign_has_share(const struct campaign_share *share)
+{
+    return share->n != 0 && !share->unknown;
+}
+
+uint64_t campaign_counted(const struct campaign_counts *counts)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < VERDICTS; i++)
+        sum += verdict_facts[i].counts ? counts->verdicts[i] : 0;
+    return sum;
+}
+
+uint64_t campaign_failures(const struct campaign_counts *counts)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < VERDICTS; i++)
+        sum += verdict_facts[i].counts && verdict_facts[i].failure ? counts->verdicts[i] : 0;
+    return sum;
+}
+
+uint64_t campaign_all(const struct campaign_counts *counts)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < VERDICTS; i++)
+        sum += counts->verdicts[i];
+    return sum;
+}
+
+static struct error *add_counts(void *data, const struct store_count *row)
+{
+    struct campaign_facts *facts = data;
+    for (int i = 0; i < VERDICTS; i++)
+        facts->counts.verdicts[i] += row->verdicts[i];
+    return NULL;
+}
+
+static struct error *load_counts(struct campaign_facts *facts)
+{
+    TRY(store_each_count(facts->store, facts->campaign.id, NULL, add_counts, facts));
+    facts->n = campaign_counted(&facts->counts);
+    for (int i = 0; i < VERDICTS; i++)
+        facts->shares[i] = campaign_share(
+            facts->counts.verdicts[i], verdict_facts[i].counts ? facts->n : 0, facts->confidence);
+    facts->failures =
+        campaign_share(campaign_failures(&facts->counts), facts->n, facts->confidence);
+    return NULL;
+}
+
+static struct error *add_selected(void *data, const struct store_candidate *row)
+{
+    *(uint64_t *)data += row->selected;
+    return NULL;
+}
+
+// `fallback` stands for NULL; NULL stays NULL if it is NULL, too.
+static struct error *copy(const char *text, const char *fallback, char **ret_copy)
+{
+    const char *source = text != NULL ? text : fallback;
+    if (source == NULL)
+        return NULL;
+    *ret_copy = strdup(source);
+    return *ret_copy == NULL ? error_no_memory() : NULL;
+}
+
+// Whether a command reads the same wherever it is shown. One that does not cannot be copied from a
+// report, for what is strange in it is escaped there.
+static bool is_presentable(const char *command)
+{
+    size_t size = strlen(command), length;
+    for (size_t at = 0; at < size; at += length) {
+        uint32_t point = 0;
+        length = utf8_decode(command + at, size - at, &point);
+        if (length == 0 || point == 0xfffd || utf8_is_control(point))
+            return false;
+    }
+    return size != 0;
+}
+
+static struct error *add_finding(void *data, const struct store_finding *row)
+{
+    struct campaign_facts *facts = data;
+    if (row->suppressed != NULL) {
+        facts->suppressed++;
+        facts->suppressed_trials += row->trials;
+        return NULL;
+    }
+    struct campaign_finding *finding = ARRAY_ADD(&facts->findings);
+    if (finding == NULL)
+        return error_no_memory();
+    finding->id = row->id;
+    finding->trial = row->trial;
+    finding->verdict = row->verdict < VERDICTS ? row->verdict : VERDICT_INVALID;
+    finding->line = row->line;
+    finding->trials = row->trials;
+    finding->confirmed = row->confirmed;
+    TRY(copy(row->cause, "", &finding->cause));
+    TRY(copy(row->title, verdict_facts[finding->verdict].name, &finding->title));
+    TRY(copy(row->site, "", &finding->site));
+    TRY(copy(row->file, NULL, &finding->file));
+    TRY(copy(row->stack, NULL, &finding->stack));
+    _cleanup_(buffer_deinit) struct buffer command = {0};
+    TRY(campaign_put_command(facts, row->command, row->trial, &command));
+    return copy(command.data, NULL, &finding->command);
+}
+
+// The store gives them by verdict; a wrong file is worse than a wrong line of output.
+static struct error *order_findings(struct campaign_facts *facts)
+{
+    size_t count = facts->findings.count, put = 0;
+    struct campaign_finding *sorted = calloc(count + 1, sizeof *sorted);
+    if (sorted == NULL)
+        return error_no_memory();
+    for (enum severity severity = 0; severity <= SEVERITY_NONE; severity++)
+        for (size_t i = 0; i < count; i++) {
+            const struct campaign_finding *finding = &facts->findings.items[i];
+            if (finding_severity(finding->verdict, finding->cause) == severity)
+                sorted[put++] = *finding;
+        }
+    if (count != 0)
+        memcpy(facts->findings.items, sorted, count * sizeof *sorted);
+    free(sorted);
+    return NULL;
+}
+
+static struct error *add_way(void *data, const struct store_count *row)
+{
+    struct campaign_facts *facts = data;
+    uint64_t count = 0;
+    for (int i = 0; i < VERDICTS; i++)
+        count += row->verdicts[i];
+    if (row->group == NULL)
+        return NULL;
+    bool checked = strcmp(row->group, "checked") == 0;
+    if (checked || strcmp(row->group, "forked") == 0)
+        facts->forked += count;
+    if (checked)
+        facts->checked += count;
+    if (strcmp(row->group, "disputed") == 0)
+        facts->disputed += count;
+    return NULL;
+}
+
+struct error *campaign_facts_load(struct campaign_facts *facts,
+                                  const struct report_subject *subject,
+                                  const struct report_options *options)
+{
+    *facts = (struct campaign_facts){
+        .store = subject->store,
+        .options = options,
+        .confidence = options->confidence != 0 ? options->confidence : STATS_CONFIDENCE,
+    };
+    TRY(store_find_campaign(facts->store, subject->campaign, &facts->campaign));
+    TRY(load_counts(facts));
+    TRY(store_each_candidate(facts->store, facts->campaign.id, 0, 0, add_selected,
+                             &facts->selected));
+    TRY(campaign_design_find(facts));
+    TRY(campaign_references_load(facts->store, &facts->campaign, &facts->references));
+    TRY(store_each_finding(facts->store, facts->campaign.id, add_finding, facts));
+    TRY(order_findings(facts));
+    TRY(campaign_titles_tell_apart(facts));
+    TRY(store_each_count(facts->store, facts->campaign.id, "way", add_way, facts));
+    return campaign_limits_find(facts);
+}
+
+void campaign_facts_deinit(struct campaign_facts *facts)
+{
+    store_campaign_deinit(&facts->campaign);
+    campaign_references_deinit(&facts->references);
+    for (size_t i = 0; i < facts->findings.count; i++) {
+        struct campaign_finding *finding = &facts->findings.items[i];
+        free(finding->cause);
+        free(finding->title);
+        free(finding->site);
+        free(finding->file);
+        free(finding->stack);
+        free(finding->command);
+    }
+    ARRAY_DEINIT(&facts->findings);
+    for (size_t i = 0; i < facts->limits.count; i++)
+        free(facts->limits.items[i]);
+    ARRAY_DEINIT(&facts->limits);
+}
+
+struct error *campaign_detail_load(struct store *store, int64_t trial,
+                                   struct campaign_detail *ret_detail)
+{
+    *ret_detail = (struct campaign_detail){0};
+    if (trial == 0)
+        return NULL;
+    TRY(store_find_trial(store, trial, &ret_detail->trial, &ret_detail->candidate));
+    ret_detail->found = true;
+    return NULL;
+}
+
+void campaign_detail_deinit(struct campaign_detail *detail)
+{
+    if (detail->found) {
+        store_trial_deinit(&detail->trial);
+        store_candidate_deinit(&detail->candidate);
+    }
+    *detail = (struct campaign_detail){0};
+}
+
+// The store, as an option: nothing for the one that commands take by themselves.
+static struct error *put_store(const struct campaign_facts *facts, struct buffer *text)
+{
+    const char *database = facts->options->database;
+    if (database == NULL)
+        database = store_path(facts->store);
+    if (strcmp(database, STORE_DEFAULT) == 0 || strcmp(database, "./" STORE_DEFAULT) == 0)
+        return NULL;
+    TRY(buffer_printf(text, " --db "));
+    return shell_put_word(text, database);
+}
+
+struct error *campaign_put_replay(const struct campaign_facts *facts, int64_t trial,
+                                  struct buffer *text)
+{
+    TRY(buffer_printf(text, "ordeal replay %lld", (long long)trial));
+    return put_store(facts, text);
+}
+
+struct error *campaign_put_resume(const struct campaign_facts *facts, struct buffer *text)
+{
+    const char *command = facts->options->resumed, *definition = facts->campaign.definition;
+    // Faults that nobody named are those of `ordeal test`.
+    bool test = definition != NULL && strstr(definition, "\n    faults: [auto]\n") != NULL;
+    if (command == NULL)
+        command = test ? "test" : "campaign";
+    TRY(buffer_printf(text, "ordeal %s --resume", command));
+    return put_store(facts, text);
+}
+
+// A stored command that replays does not name its store: that may be anywhere by now.
+struct error *campaign_put_command(const struct campaign_facts *facts, const char *stored,
+                                   int64_t trial, struct buffer *text)
+{
+    if (stored == NULL || !is_presentable(stored) || strncmp(stored, "ordeal replay ", 14) == 0)
+        return campaign_put_replay(facts, trial, text);
+    return buffer_append(text, stored, strlen(stored));
+}
+
+struct error *campaign_put_date(int64_t seconds, struct buffer *text)
+{
+    struct tm parts;
+    time_t time = (time_t)seconds;
+    char date[64];
+    if (gmtime_r(&time, &parts) == NULL ||
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &parts) == 0)
+        return buffer_printf(text, "%lld s after 1970", (long long)seconds);
+    return buffer_append(text, date, strlen(date));
+}
+
+struct error *campaign_put_number(uint64_t number, struct buffer *text)
+{
+    char digits[32];
+    int size = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+    for (int i = 0; i < size; i++) {
+        if (i != 0 && (size - i) % 3 == 0)
+            TRY(buffer_append(text, ",", 1));
+        TRY(buffer_append(text, &digits[i], 1));
+    }
+    return NULL;
+}
+
+const char *campaign_confirmed_name(enum store_confirmed confirmed)
+{
+    switch (confirmed) {
+    case STORE_CONFIRMED:
+        return "confirmed";
+    case STORE_FLAKY:
+        return "not repeated";
+    case STORE_NOT_CONFIRMED:
+        break;
+    }
+    return NULL;
+}
+
+bool campaign_out_of_time(const struct campaign_facts *facts)
+{
+    const struct store_campaign *campaign = &facts->campaign;
+    return campaign->state == STORE_FINISHED && campaign->stopped_by != NULL &&
+           strcmp(campaign->stopped_by, "time budget") == 0 && campaign_all(&facts->counts) == 0;
+}
+
+const char *campaign_state_name(const struct campaign_facts *facts)
+{
+    if (campaign_out_of_time(facts))
+        return "out of time";
+    switch (facts->campaign.state) {
+    case STORE_RUNNING:
+        return "running";
+    case STORE_INTERRUPTED:
+        return "interrupted";
+    case STORE_FINISHED:
+        return "finished";
+    }
+    return "unknown";
+}
+
+struct error *report_sink_rest(struct report_sink *sink, size_t worth)
+{
+    if (sink->write == NULL || sink->text.size == 0 || sink->text.size < worth)
+        return NULL;
+    TRY(sink->write(sink->data, &sink->text));
+    sink->text.size = 0;
+    sink->text.data[0] = '\0';
+    return NULL;
+}
+
+void report_sink_deinit(struct report_sink *sink)
+{
+    buffer_deinit(&sink->text);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The findings on the page for browsers: each with the command that shows it again, its stack, the
+// source around it and what the target said.
+#include "report/campaign/html.h"
+#include "store/severity.h"
+
+#include <string.h>
+
+#define SHOWN_FINDINGS 100
+#define SHOWN_STACK    6000
+#define SHOWN_OUTPUT   3000
+
+static struct error *put_command(struct html_page *page, const char *label, const char *command)
+{
+    HTML(page,
+         "<div class=\"command\"><span class=\"label\">%s</span>"
+         "<pre tabindex=\"0\"><code>",
+         label);
+    TRY(html_begin(page, command, 4000));
+    HTML(page, "</code></pre></div>\n");
+    return NULL;
+}
+
+static struct error *put_block(struct html_page *page, const char *label, const char *text,
+                               size_t limit, bool end)
+{
+    if (text == NULL || *text == '\0')
+        return NULL;
+    HTML(page, "<h4>%s</h4><pre class=\"block\" tabindex=\"0\">", label);
+    TRY(end ? html_end(page, text, limit) : html_begin(page, text, limit));
+    HTML(page, "</pre>\n");
+    return NULL;
+}
+
+static struct error *put_place(struct html_page *page, const struct campaign_finding *finding)
+{
+    if (*finding->site != '\0') {
+        HTML(page, "<p class=\"place\"><span class=\"label\">Injected at</span> <code>");
+        TRY(html_begin(page, finding->site, 500));
+        HTML(page, "</code></p>");
+    }
+    return NULL;
+}
+
+struct injections {
+    struct html_page *page;
+    unsigned shown;
+};
+
+static struct error *put_injection(void *data, const struct store_injection *row)
+{
+    struct injections *injections = data;
+    struct html_page *page = injections->page;
+    if (injections->shown++ != 0 || row->stack == NULL || *row->stack == '\0')
+        return NULL;
+    return put_block(page, "Call stack of the injection", row->stack, SHOWN_STACK, false);
+}
+
+static struct error *put_details(struct html_page *page, const struct campaign_finding *finding,
+                                 const struct campaign_detail *detail, bool first)
+{
+    const struct store_trial *trial = &detail->trial;
+    struct injections injections = {.page = page};
+    HTML(page, "<details%s><summary>Stack, source and output</summary><div class=\"inside\">\n",
+         first ? " open" : "");
+    if (detail->found && trial->reason != NULL && *trial->reason != '\0') {
+        HTML(page, "<p>");
+        TRY(html_begin(page, trial->reason, 1000));
+        HTML(page, "</p>");
+    }
+    if (finding->file != NULL)
+        TRY(html_excerpt(page, page->facts->campaign.directory, finding->file, finding->line));
+    TRY(put_block(page, "Stack", finding->stack, SHOWN_STACK, false));
+    if (detail->found) {
+        TRY(put_block(page, "What killed it", trial->crash, 500, false));
+        TRY(store_each_injection(page->facts->store, finding->trial, put_injection, &injections));
+        TRY(put_block(page, "End of standard error", trial->output, SHOWN_OUTPUT, true));
+    }
+    HTML(page, "<p class=\"note\">Shown by trial %lld", (long long)finding->trial);
+    if (detail->found && trial->spec != NULL) {
+        HTML(page, ", which injected <code>");
+        TRY(html_begin(page, trial->spec, 1000));
+        HTML(page, "</code>");
+    }
+    HTML(page, ".</p></div></details>\n");
+    return NULL;
+}
+
+static struct error *put_finding(struct html_page *page, size_t number,
+                                 const struct campaign_finding *finding)
+{
+    _cleanup_(campaign_detail_deinit) struct campaign_detail detail = {0};
+    TRY(campaign_detail_load(page->facts->store, finding->trial, &detail));
+    const char *verdict = verdict_facts[finding->verdict].name;
+    HTML(page,
+         "<article class=\"finding e-%s\" id=\"finding-%lld\" data-verdict=\"%s\" "
+         "data-order=\"%zu\" data-trials=\"%llu\">\n<h3>",
+         verdict, (long long)finding->id, verdict, number, (unsigned long long)finding->trials);
+    TRY(html_badge(page, finding->verdict));
+    HTML(page, " <span class=\"id\">F%lld</span> <span class=\"title\">", (long long)finding->id);
+    TRY(html_begin(page, finding->title, 500));
+    HTML(page, "</span> <span class=\"times\">");
+    TRY(html_number(page, finding->trials));
+    HTML(page, "&nbsp;%s", finding->trials == 1 ? "trial" : "trials");
+    const char *confirmed = campaign_confirmed_name(finding->confirmed);
+    const char *severity = severity_word(finding_severity(finding->verdict, finding->cause));
+    if (confirmed != NULL)
+        HTML(page, ", %s", confirmed);
+    if (severity != NULL)
+        HTML(page, ", severity %s", severity);
+    HTML(page, "</span></h3>\n");
+    TRY(put_place(page, finding));
+    TRY(put_command(page, "Reproduce", finding->command));
+    TRY(put_details(page, finding, &detail, number == 0));
+    HTML(page, "</article>\n");
+    return NULL;
+}
+
+// Controls that work only with the script, which shows them.
+static struct error *put_tools(struct html_page *page)
+{
+    bool seen[VERDICTS] = {false};
+    for (size_t i = 0; i < page->facts->findings.count; i++)
+        seen[page->facts->findings.items[i].verdict] = true;
+    HTML(page, "<div class=\"tools\" id=\"finding-tools\" hidden><label>Verdict "
+               "<select id=\"finding-verdict\"><option value=\"\">all</option>");
+    for (int i = 0; i < VERDICTS; i++)
+        if (seen[i])
+            HTML(page, "<option>%s</option>", verdict_facts[i].name);
+    HTML(page, "</select></label><label>Contains <input id=\"finding-text\" type=\"search\" "
+               "autocomplete=\"off\"></label><label>Order <select id=\"finding-order\">"
+               "<option value=\"severity\">most severe first</option>"
+               "<option value=\"trials\">most trials first</option>"
+               "<option value=\"title\">by title</option></select></label>"
+               "<output id=\"finding-count\"></output></div>\n");
+    return NULL;
+}
+
+struct error *html_findings(struct html_page *page)
+{
+    size_t count = page->facts->findings.count;
+    size_t shown = page->facts->options->all || count < SHOWN_FINDINGS ? count : SHOWN_FINDINGS;
+    HTML(page, "<section id=\"findings\" aria-labelledby=\"findings-h\">"
+               "<h2 id=\"findings-h\">Findings <span class=\"count\">");
+    TRY(html_number(page, count));
+    HTML(page, "</span></h2>\n");
+    if (count == 0)
+        HTML(page, "<p class=\"empty\">%s</p>",
+             page->facts->n != 0 ? "No trial failed."
+                                 : "Nothing was tested, so nothing was found.");
+    if (count > 1)
+        TRY(put_tools(page));
+    HTML(page, "<div id=\"finding-list\">\n");
+    for (size_t i = 0; i < shown; i++)
+        TRY(put_finding(page, i, &page->facts->findings.items[i]));
+    HTML(page, "</div>");
+    if (shown < count) {
+        HTML(page, "<p class=\"note\">The %zu most severe of ", shown);
+        TRY(html_number(page, count));
+        HTML(page,
+             " findings; <code>ordeal report --all --html FILE</code> shows all of them.</p>");
+    }
+    HTML(page, "</section>\n");
+    return NULL;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the JSON lines of a campaign and of a comparison are made with.
+#ifndef ORDEAL_REPORT_CAMPAIGN_JSON_H
+#define ORDEAL_REPORT_CAMPAIGN_JSON_H
+
+#include "report/campaign/facts.h"
+#include "report/json.h"
+
+// Gathered bytes that are worth being written.
+#define CAMPAIGN_JSON_WORTH 65536
+
+// A new line {"kind": KIND}; the caller releases it. Starts the maker, too.
+json_t *campaign_json_start(struct json_maker *maker, const char *kind);
+struct error *campaign_json_end(struct json_maker *maker, json_t *line, struct report_sink *sink);
+
+void campaign_json_share(struct json_maker *maker, json_t *parent,
+                         const struct campaign_share *share);
+void campaign_json_test(struct json_maker *maker, json_t *parent, const struct stats_test *test);
+void campaign_json_finding(struct json_maker *maker, json_t *line,
+                           const struct campaign_finding *finding);
+// A line for each trial.
+struct error *campaign_json_trials(const struct campaign_facts *facts, struct report_sink *sink);
+
+#endif

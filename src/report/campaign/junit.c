@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A campaign as JUnit XML, for continuous integration: one suite in which every fault type is a
+// test, which fails if a trial of it failed and is skipped if none was activated, and one suite of
+// findings. Kept to what all known schemas of the format have in common.
+#include "base/cleanup.h"
+#include "report/campaign/facts.h"
+#include "report/escape.h"
+
+#include <string.h>
+#include <time.h>
+
+struct suite {
+    const struct campaign_facts *facts;
+    struct buffer *text;
+    char date[32];
+};
+
+#define PUT(suite, ...) TRY(buffer_printf((suite)->text, __VA_ARGS__))
+
+static struct error *put_attribute(struct suite *suite, const char *name, const char *value)
+{
+    PUT(suite, " %s=\"", name);
+    TRY(escape_attribute(suite->text, value));
+    return buffer_append(suite->text, "\"", 1);
+}
+
+static const char *name_of(const struct suite *suite)
+{
+    const char *name = suite->facts->campaign.name;
+    return name != NULL && *name != '\0' ? name : "campaign";
+}
+
+static struct error *start_suite(struct suite *suite, unsigned id, const char *what, size_t tests,
+                                 size_t failures, size_t skipped, double seconds)
+{
+    _cleanup_(buffer_deinit) struct buffer name = {0};
+    TRY(buffer_printf(&name, "%s: %s", name_of(suite), what));
+    PUT(suite, " <testsuite id=\"%u\"", id);
+    TRY(put_attribute(suite, "name", name.data));
+    TRY(put_attribute(suite, "package", "ordeal"));
+    TRY(put_attribute(suite, "timestamp", suite->date));
+    TRY(put_attribute(suite, "hostname", "localhost"));
+    PUT(suite,
+        " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"%.3f\">\n"
+        "  <properties>\n",
+        tests, failures, skipped, seconds >= 0 && seconds < 1e12 ? seconds : 0);
+    PUT(suite, "   <property name=\"seed\" value=\"%llu\"/>\n",
+        (unsigned long long)suite->facts->campaign.seed);
+    PUT(suite, "   <property name=\"command\"");
+    const char *command = suite->facts->campaign.command;
+    TRY(put_attribute(suite, "value", command != NULL ? command : ""));
+    PUT(suite, "/>\n   <property name=\"trials counted\" value=\"%llu\"/>\n  </properties>\n",
+        (unsigned long long)suite->facts->n);
+    return NULL;
+}
+
+static struct error *end_suite(struct suite *suite)
+{
+    PUT(suite, "  <system-out/>\n  <system-err/>\n </testsuite>\n");
+    return NULL;
+}
+
+static struct error *start_case(struct suite *suite, const char *class, const char *name)
+{
+    PUT(suite, "  <testcase");
+    TRY(put_attribute(suite, "classname", class));
+    TRY(put_attribute(suite, "name", name));
+    PUT(suite, " time=\"0\"");
+    return NULL;
+}
+
+static enum verdict worst(const struct campaign_counts *counts)
+{
+    for (int i = 0; i < VERDICTS; i++)
+        if (verdict_facts[i].failure && counts->verdicts[i] != 0)
+            return (enum verdict)i;
+    return VERDICT_INVALID;
+}
+
+static struct error *put_type(struct suite *suite, const struct campaign_group *group)
+{
+    TRY(start_case(suite, "ordeal.fault", group->name));
+    if (group->failures.n == 0) {
+        PUT(suite, "><skipped/></testcase>\n");
+        return NULL;
+    }
+    if (group->failures.hits == 0) {
+        PUT(suite, "/>\n");
+        return NULL;
+    }
+    PUT(suite, ">\n   <failure type=\"%s\" message=\"%llu of %llu trials failed\">",
+        verdict_facts[worst(&group->counts)].name, (unsigned long long)group->failures.hits,
+        (unsigned long long)group->failures.n);
+    for (int i = 0; i < VERDICTS; i++)
+        if (group->counts.verdicts[i] != 0)
+            PUT(suite, "%s: %llu\n", verdict_facts[i].name,
+                (unsigned long long)group->counts.verdicts[i]);
+    PUT(suite, "</failure>\n  </testcase>\n");
+    return NULL;
+}
+
+#define UNTESTED "not tested: "
+
+// The next of the campaign's warnings about a fault that has no candidates; NULL: there is none.
+static const char *next_untested(const char *line)
+{
+    while (line != NULL && *line != '\0' && strncmp(line, UNTESTED, strlen(UNTESTED)) != 0) {
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    return line != NULL && *line != '\0' ? line + strlen(UNTESTED) : NULL;
+}
+
+// "FAULT: WHY"
+static struct error *put_untested(struct suite *suite, const char *line)
+{
+    _cleanup_free_ char *fault = strndup(line, strcspn(line, "\n"));
+    if (fault == NULL)
+        return error_no_memory();
+    char *why = strstr(fault, ": ");
+    if (why != NULL)
+        *why = '\0';
+    TRY(start_case(suite, "ordeal.fault", fault));
+    PUT(suite, "><skipped");
+    if (why != NULL)
+        TRY(put_attribute(suite, "message", why + 2));
+    PUT(suite, "/></testcase>\n");
+    return NULL;
+}
+
+// Failures that somebody knows of fail no test.
+static struct error *forget_suppressed(void *data, const struct store_count *row)
+{
+    struct campaign_grouping *types = data;
+    for (size_t i = 0; i < types->groups.count; i++) {
+        struct campaign_group *group = &types->groups.items[i];
+        if (row->group == NULL || strcmp(group->name, row->group) != 0)
+            continue;
+        for (int j = 0; j < VERDICTS; j++) {
+            uint64_t hidden = verdict_facts[j].failure ? row->verdicts[j] : 0;
+            group->failures.hits -= hidden < group->failures.hits ? hidden : group->failures.hits;
+            group->counts.verdicts[j] -= hidden;
+        }
+    }
+    return NULL;
+}
+
+static struct error *put_types(struct suite *suite)
+{
+    const char *warnings = suite->facts->campaign.warnings;
+    size_t untested = 0;
+    for (const char *line = next_untested(warnings); line != NULL; line = next_untested(line))
+        untested++;
+    _cleanup_(campaign_grouping_deinit) struct campaign_grouping types = {0};
+    TRY(campaign_grouping_load(suite->facts, "type", &types));
+    if (suite->facts->suppressed != 0)
+        TRY(store_each_count(suite->facts->store, suite->facts->campaign.id, "suppressed",
+                             forget_suppressed, &types));
+    size_t failures = 0, skipped = 0;
+    for (size_t i = 0; i < types.groups.count; i++) {
+        failures += types.groups.items[i].failures.hits != 0;
+        skipped += types.groups.items[i].failures.n == 0;
+    }
+    TRY(start_suite(suite, 0, "faults", types.groups.count + untested, failures, skipped + untested,
+                    suite->facts->campaign.elapsed_s));
+    for (size_t i = 0; i < types.groups.count; i++)
+        TRY(put_type(suite, &types.groups.items[i]));
+    for (const char *line = next_untested(warnings); line != NULL; line = next_untested(line))
+        TRY(put_untested(suite, line));
+    return end_suite(suite);
+}
+
+static struct error *put_finding(struct suite *suite, const struct campaign_finding *finding)
+{
+    _cleanup_(buffer_deinit) struct buffer class = {0};
+    TRY(buffer_printf(&class, "ordeal.finding.%s", verdict_facts[finding->verdict].name));
+    TRY(start_case(suite, class.data, finding->title));
+    PUT(suite, ">\n   <failure type=\"%s\"", verdict_facts[finding->verdict].name);
+    TRY(put_attribute(suite, "message", finding->title));
+    PUT(suite, ">%llu %s\nfault injected at: ", (unsigned long long)finding->trials,
+        finding->trials == 1 ? "trial" : "trials");
+    TRY(escape_markup(suite->text, finding->site));
+    PUT(suite, "\nreproduce: ");
+    TRY(escape_markup(suite->text, finding->command));
+    PUT(suite, "\n");
+    if (finding->stack != NULL)
+        TRY(escape_markup(suite->text, finding->stack));
+    PUT(suite, "</failure>\n  </testcase>\n");
+    return NULL;
+}
+
+static struct error *put_findings(struct suite *suite)
+{
+    size_t count = suite->facts->findings.count;
+    TRY(start_suite(suite, 1, "findings", count, count, 0, 0));
+    for (size_t i = 0; i < count; i++)
+        TRY(put_finding(suite, &suite->facts->findings.items[i]));
+    return end_suite(suite);
+}
+
+static struct error *put_page(struct campaign_facts *facts, struct report_sink *sink)
+{
+    struct suite suite = {.facts = facts, .text = &sink->text, .date = "1970-01-01T00:00:00"};
+    time_t created = (time_t)facts->campaign.created_s;
+    struct tm parts;
+    // The schema knows years of four digits.
+    if (created >= 0 && gmtime_r(&created, &parts) != NULL && parts.tm_year < 8100)
+        strftime(suite.date, sizeof suite.date, "%Y-%m-%dT%H:%M:%S", &parts);
+    PUT(&suite, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+    TRY(put_types(&suite));
+    TRY(put_findings(&suite));
+    PUT(&suite, "</testsuites>\n");
+    return report_sink_rest(sink, 1);
+}
+
+static struct error *write_junit(const struct report_subject *subject,
+                                 const struct report_options *options, struct report_sink *sink)
+{
+    struct campaign_facts facts;
+    struct error *error = campaign_facts_load(&facts, subject, options);
+    if (error == NULL)
+        error = put_page(&facts, sink);
+    campaign_facts_deinit(&facts);
+    return error;
+}
+
+const struct report_format report_junit = {.name = "junit", .write = write_junit};

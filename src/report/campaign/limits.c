@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What limits the claims of a report, in sentences: the reader is told before the numbers mislead.
+#include "report/campaign/facts.h"
+
+#include "base/cleanup.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FEW_TRIALS     30
+#define FEW_REFERENCES 3
+
+__attribute__((format(printf, 2, 3))) static struct error *say(struct campaign_facts *facts,
+                                                               const char *format, ...)
+{
+    char **limit = ARRAY_ADD(&facts->limits);
+    if (limit == NULL)
+        return error_no_memory();
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vasprintf(limit, format, arguments);
+    va_end(arguments);
+    if (size < 0) {
+        *limit = NULL;
+        facts->limits.count--;
+        return error_no_memory();
+    }
+    return NULL;
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+#define NUMBER(value) ((unsigned long long)(value))
+
+static struct error *on_trials(struct campaign_facts *facts)
+{
+    uint64_t all = campaign_all(&facts->counts);
+    uint64_t idle = facts->counts.verdicts[VERDICT_NOT_ACTIVATED];
+    uint64_t invalid = facts->counts.verdicts[VERDICT_INVALID];
+    if (facts->n == 0)
+        TRY(say(facts, "Nothing was tested: %s. This says nothing about the target.",
+                all == 0         ? "no trial was run"
+                : invalid == all ? "no trial could be run"
+                                 : "no trial reached its fault"));
+    else if (facts->n < FEW_TRIALS)
+        TRY(say(facts, "Only %llu trial%s counted: the intervals are wide.", NUMBER(facts->n),
+                plural(facts->n)));
+    if (idle != 0 && facts->n != 0)
+        TRY(say(facts,
+                "%llu of %llu trials never reached the fault: not counted, and not survived.",
+                NUMBER(idle), NUMBER(all)));
+    if (invalid != 0)
+        TRY(say(facts, "%llu trial%s could not be run or failed the pretest: not counted.",
+                NUMBER(invalid), plural(invalid)));
+    return NULL;
+}
+
+// Why it ended, and what that leaves out.
+static struct error *on_end(struct campaign_facts *facts)
+{
+    static const struct {
+        const char *stopped_by, *words, *option; // without a new limit it would not go on
+    } ends[] = {
+        {"interval", "Ended because the share of failures was known as well as was asked for",
+         " --until-interval WIDTH"},
+        {"max trials", "Ended with the number of trials that was asked for", " --max-trials N"},
+        {"time budget", "Ended when its time was over", " --time-budget TIME"},
+        {"interrupt", "Interrupted", ""},
+        {"invalid trials", "Stopped because trials could not be run", ""},
+    };
+    const struct store_campaign *campaign = &facts->campaign;
+    uint64_t all = campaign_all(&facts->counts);
+    const char *words = campaign->state == STORE_RUNNING       ? "Still running, or killed"
+                        : campaign->state == STORE_INTERRUPTED ? "Interrupted"
+                        : campaign->planned > all ? "Ended before all planned trials were run"
+                                                  : NULL;
+    const char *option = "";
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (campaign->stopped_by != NULL && strcmp(campaign->stopped_by, ends[i].stopped_by) == 0) {
+            words = ends[i].words;
+            option = ends[i].option;
+        }
+    if (words == NULL)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer resume = {0}, counts = {0};
+    TRY(campaign_put_resume(facts, &resume));
+    if (campaign->planned > all)
+        TRY(buffer_printf(&counts, ": %llu of %llu planned trials are done", NUMBER(all),
+                          NUMBER(campaign->planned)));
+    if (campaign->state == STORE_FINISHED && campaign->stopped_by == NULL)
+        return say(facts, "%s%s.", words, counts.data != NULL ? counts.data : "");
+    return say(facts, "%s%s; '%s%s' goes on.", words, counts.data != NULL ? counts.data : "",
+               resume.data, option);
+}
+
+// Not all candidates were as likely to be chosen.
+static struct error *on_design(struct campaign_facts *facts)
+{
+    const struct campaign_design *design = &facts->design;
+    char how[64];
+    snprintf(how, sizeof how, "%s%s%s%s", design->per[0] != '\0' ? "so many per " : "", design->per,
+             design->per[0] != '\0' && design->weighted ? ", " : "",
+             design->weighted ? "by weight" : "");
+    if (design->kind == CAMPAIGN_UNKNOWN)
+        return say(facts,
+                   "Candidates were chosen %s, and the weights are not in the store: what share of "
+                   "all candidates fails cannot be told.",
+                   how);
+    TRY(say(facts,
+            "Candidates were chosen %s: each trial stands for as many candidates as it was chosen "
+            "from, and the shares are estimates for all of them, worth %.1f equal trials. Shares "
+            "of groups are of the trials run.",
+            how, design->effective));
+    if (design->outside != 0)
+        TRY(say(facts,
+                "The estimates leave out %llu candidates that had weight 0 or of whose group "
+                "none was run.",
+                NUMBER(design->outside)));
+    return NULL;
+}
+
+static bool has_warning(const struct campaign_facts *facts, const char *beginning)
+{
+    for (const char *line = facts->campaign.warnings; line != NULL && *line != '\0';) {
+        if (strncmp(line, beginning, strlen(beginning)) == 0)
+            return true;
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    return false;
+}
+
+// All candidates were chosen, and all trials were run.
+static struct error *on_all(struct campaign_facts *facts)
+{
+    uint64_t missed =
+        facts->counts.verdicts[VERDICT_NOT_ACTIVATED] + facts->counts.verdicts[VERDICT_INVALID];
+    bool untested = has_warning(facts, "not tested: ");
+    if (missed == 0 && !untested)
+        return say(facts,
+                   "Exhaustive: every candidate was tried, so that for this workload the shares "
+                   "are exact; the intervals hold where it stands for others like it.");
+    if (missed != 0)
+        return say(
+            facts,
+            "All %llu candidates were tried, but %llu trial%s tested nothing: the shares are "
+            "those of the others.",
+            NUMBER(facts->selected), NUMBER(missed), plural(missed));
+    return say(facts,
+               "All %llu candidates were tried, but not all faults that were asked for have "
+               "candidates: see below.",
+               NUMBER(facts->selected));
+}
+
+static struct error *on_sample(struct campaign_facts *facts)
+{
+    uint64_t chosen = facts->selected, of = facts->campaign.candidates;
+    size_t size = 0;
+    const char *kind =
+        campaign_definition_value(facts->campaign.definition, "selection", "kind", &size);
+    if (kind != NULL && strncmp(kind, "sweep", size) == 0)
+        return say(facts,
+                   "A sweep: %llu of %llu candidates were tried, one occurrence after the other; "
+                   "the shares are theirs.",
+                   NUMBER(chosen), NUMBER(of));
+    if (campaign_definition_value(facts->campaign.definition, "selection", "since", &size) != NULL)
+        return say(facts,
+                   "What changed: %llu of %llu candidates were to be tried; the shares are theirs.",
+                   NUMBER(chosen), NUMBER(of));
+    if (facts->design.kind == CAMPAIGN_PLAIN)
+        return say(
+            facts,
+            "A sample: %llu of %llu candidates were chosen, all as likely as the others; the "
+            "intervals say how far the shares may be from those of all candidates.",
+            NUMBER(chosen), NUMBER(of));
+    TRY(say(facts, "A sample: %llu of %llu candidates were chosen.", NUMBER(chosen), NUMBER(of)));
+    return on_design(facts);
+}
+
+static struct error *on_selection(struct campaign_facts *facts)
+{
+    const struct store_campaign *campaign = &facts->campaign;
+    uint64_t all = campaign_all(&facts->counts);
+    TRY(on_end(facts));
+    if (campaign->candidates == 0)
+        return NULL;
+    uint64_t times = facts->selected != 0 ? campaign->planned / facts->selected : 0;
+    if (times > 1)
+        TRY(say(facts,
+                "Run %llu times each, trials of one candidate are much alike: the intervals are "
+                "narrower than they should be.",
+                NUMBER(times)));
+    if (facts->selected < campaign->candidates)
+        return on_sample(facts);
+    if (campaign->planned != 0 && all >= campaign->planned && facts->n != 0)
+        return on_all(facts);
+    size_t size = 0;
+    const char *order =
+        campaign_definition_value(campaign->definition, "selection", "order", &size);
+    if (order != NULL && strncmp(order, "listed", size) == 0 && all != 0)
+        return say(facts, "The most promising candidates come first: the shares are those of the "
+                          "trials that were run, not of all.");
+    return NULL;
+}
+
+static struct error *on_references(struct campaign_facts *facts)
+{
+    const struct campaign_references *references = &facts->references;
+    if (references->count == 0)
+        return say(facts, "There is no reference run: verdicts compare with nothing.");
+    if (references->count < FEW_REFERENCES)
+        TRY(say(facts,
+                "Only %llu reference run%s: output that is not the same every time may have been "
+                "taken for a failure.",
+                NUMBER(references->count), plural(references->count)));
+    if (references->endings_differ)
+        TRY(say(facts, "The reference runs did not all end the same way: verdicts are doubtful."));
+    if (references->outputs_differ == 0)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer names = {0};
+    for (size_t i = 0; i < references->differing.count; i++)
+        TRY(buffer_printf(&names, "%s%s", i != 0 ? ", " : "", references->differing.items[i]));
+    if (references->outputs_differ > references->differing.count)
+        TRY(buffer_printf(&names, " and %llu more",
+                          NUMBER(references->outputs_differ - references->differing.count)));
+    return say(facts,
+               "Nondeterministic output: %llu of %llu outputs differ between reference runs (%s); "
+               "parts that differ condemn no trial.",
+               NUMBER(references->outputs_differ), NUMBER(references->outputs), names.data);
+}
+
+struct lives {
+    uint64_t faults, lives;
+};
+
+// As slots note it, see engine/slot-session.c.
+static struct error *count_life(void *data, const struct store_trial *row)
+{
+    struct lives *lives = data;
+    const char *note =
+        row->reason != NULL ? strstr(row->reason, " in this life of the server)") : NULL;
+    if (note == NULL)
+        return NULL;
+    lives->faults++;
+    lives->lives += (size_t)(note - row->reason) >= 8 && strncmp(note - 8, "(fault 1", 8) == 0;
+    return NULL;
+}
+
+// Many faults in one life of a server.
+static struct error *on_lives(struct campaign_facts *facts)
+{
+    size_t size = 0;
+    struct lives lives = {0};
+    const char *value =
+        campaign_definition_value(facts->campaign.definition, "server", "long_lived", &size);
+    if (value == NULL || strncmp(value, "true", size) != 0)
+        return NULL;
+    TRY(store_each_trial(facts->store, facts->campaign.id, false, count_life, &lives));
+    if (lives.lives > lives.faults || lives.faults == 0)
+        return NULL;
+    return say(facts,
+               "%llu faults were tried in %llu li%s of the server, one after the other: trials of "
+               "one life are not independent, so that the intervals are narrower than they should "
+               "be, and a failure may be owed to an earlier fault of its life.",
+               NUMBER(lives.faults), NUMBER(lives.lives), lives.lives == 1 ? "fe" : "ves");
+}
+
+// Trials that did not run from the start.
+static struct error *on_forks(struct campaign_facts *facts)
+{
+    if (facts->forked + facts->disputed == 0)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer checks = {0};
+    uint64_t checked = facts->checked + facts->disputed;
+    if (facts->forked == 0)
+        return say(facts,
+                   "Forking at the injection point does not fit this workload: the first %llu "
+                   "trial%s that ran so ended otherwise than in full. %s count%s as in the full "
+                   "run, as do all others.",
+                   NUMBER(facts->disputed), facts->disputed == 1 ? "" : "s",
+                   facts->disputed == 1 ? "It" : "They", facts->disputed == 1 ? "s" : "");
+    if (checked == 0)
+        TRY(buffer_printf(&checks, "none was checked against a full run"));
+    else
+        TRY(buffer_printf(&checks, "%llu checked against full runs: %llu agree%s", NUMBER(checked),
+                          NUMBER(facts->checked), facts->checked == 1 ? "s" : ""));
+    if (facts->disputed != 0)
+        TRY(buffer_printf(&checks, ", %llu do%s not and count%s as in the full run",
+                          NUMBER(facts->disputed), facts->disputed == 1 ? "es" : "",
+                          facts->disputed == 1 ? "s" : ""));
+    return say(facts, "Ran %llu of %llu trials by forking at the injection point; %s.",
+               NUMBER(facts->forked), NUMBER(campaign_all(&facts->counts)), checks.data);
+}
+
+struct error *campaign_limits_find(struct campaign_facts *facts)
+{
+    TRY(on_trials(facts));
+    TRY(on_selection(facts));
+    TRY(on_lives(facts));
+    TRY(on_forks(facts));
+    TRY(on_references(facts));
+    // The campaign's own warnings, a line each.
+    for (const char *line = facts->campaign.warnings; line != NULL && *line != '\0';) {
+        size_t size = strcspn(line, "\n");
+        if (size != 0)
+            TRY(say(facts, "%.*s", (int)(size < 2000 ? size : 2000), line));
+        line += size + (line[size] == '\n');
+    }
+    return NULL;
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The findings of a campaign as SARIF 2.1.0: a rule per verdict, a result per finding.
+#include "report/sarif.h"
+#include "base/cleanup.h"
+#include "report/campaign/facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct log {
+    const struct campaign_facts *facts;
+    struct json_maker maker;
+    int rule_of[VERDICTS];
+};
+
+static const char *level_of(enum verdict verdict)
+{
+    return verdict_facts[verdict].failure ? "error" : "note";
+}
+
+static void add_rules(struct log *log, const struct sarif_run *run)
+{
+    int count = 0;
+    for (int i = 0; i < VERDICTS; i++) {
+        log->rule_of[i] = -1;
+        bool used = verdict_facts[i].failure;
+        for (size_t j = 0; j < log->facts->findings.count && !used; j++)
+            used = log->facts->findings.items[j].verdict == (enum verdict)i;
+        if (!used)
+            continue;
+        log->rule_of[i] = count++;
+        sarif_add_rule(&log->maker, run, verdict_facts[i].name, verdict_facts[i].meaning,
+                       level_of((enum verdict)i));
+    }
+}
+
+static struct error *add_invocation(struct log *log, json_t *run)
+{
+    const struct store_campaign *campaign = &log->facts->campaign;
+    struct json_maker *maker = &log->maker;
+    json_t *invocation = json_add_object(maker, json_add_array(maker, run, "invocations"), NULL);
+    json_add_bool(maker, invocation, "executionSuccessful",
+                  campaign->state == STORE_FINISHED && !campaign_out_of_time(log->facts));
+    time_t created = (time_t)campaign->created_s;
+    struct tm parts;
+    char date[64];
+    if (created >= 0 && gmtime_r(&created, &parts) != NULL && parts.tm_year < 8100 &&
+        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &parts) != 0)
+        json_add_string(maker, invocation, "startTimeUtc", date);
+    json_t *notes = json_add_array(maker, invocation, "toolExecutionNotifications");
+    for (size_t i = 0; i < log->facts->limits.count; i++) {
+        json_t *note = json_add_object(maker, notes, NULL);
+        json_add_string(maker, note, "level", "note");
+        sarif_add_message(maker, note, "message", log->facts->limits.items[i]);
+    }
+    return sarif_add_base(maker, run, campaign->directory);
+}
+
+// A frame is "FUNCTION at FILE:LINE (MODULE)" if everything is known about it.
+static struct error *add_frame(struct log *log, json_t *frames, char *text)
+{
+    struct json_maker *maker = &log->maker;
+    json_t *frame = json_add_object(maker, frames, NULL);
+    json_t *location = json_add_object(maker, frame, "location");
+    if (*text != '\0')
+        sarif_add_message(maker, location, "message", text);
+    char *module = strrchr(text, '('), *at = strstr(text, " at ");
+    size_t size = strlen(text);
+    if (module == NULL || module == text || text[size - 1] != ')')
+        return NULL;
+    text[size - 1] = module[-1] = '\0';
+    json_add_string(maker, frame, "module", module + 1);
+    char *colon = at != NULL && at < module ? strrchr(at, ':') : NULL, *end = NULL;
+    unsigned long line = colon != NULL ? strtoul(colon + 1, &end, 10) : 0;
+    if (line == 0 || line > UINT32_MAX || *end != '\0' || colon <= at + 4)
+        return NULL;
+    *colon = '\0';
+    return sarif_add_place(maker, location, log->facts->campaign.directory, at + 4, (unsigned)line);
+}
+
+static struct error *add_stack(struct log *log, json_t *result, const char *stack)
+{
+    struct json_maker *maker = &log->maker;
+    json_t *entry = json_add_object(maker, json_add_array(maker, result, "stacks"), NULL);
+    json_t *frames = json_add_array(maker, entry, "frames");
+    for (const char *line = stack; *line != '\0' && !maker->failed;) {
+        size_t size = strcspn(line, "\n");
+        _cleanup_(buffer_deinit) struct buffer text = {0};
+        TRY(buffer_append(&text, line, size));
+        TRY(add_frame(log, frames, text.data));
+        line += size + (line[size] == '\n');
+    }
+    return NULL;
+}
+
+static struct error *add_result(struct log *log, json_t *results,
+                                const struct campaign_finding *finding)
+{
+    struct json_maker *maker = &log->maker;
+    json_t *result = json_add_object(maker, results, NULL);
+    json_add_string(maker, result, "ruleId", verdict_facts[finding->verdict].name);
+    json_add_signed(maker, result, "ruleIndex", log->rule_of[finding->verdict]);
+    json_add_string(maker, result, "level", level_of(finding->verdict));
+    _cleanup_(buffer_deinit) struct buffer message = {0};
+    TRY(buffer_printf(&message, "%s. Reproduce: %s", finding->title, finding->command));
+    sarif_add_message(maker, result, "message", message.data);
+    json_t *location = json_add_object(maker, json_add_array(maker, result, "locations"), NULL);
+    if (finding->file != NULL && *finding->file != '\0')
+        TRY(sarif_add_place(maker, location, log->facts->campaign.directory, finding->file,
+                            finding->line));
+    if (*finding->site != '\0')
+        sarif_add_logical(maker, location, finding->site);
+    if (finding->stack != NULL && *finding->stack != '\0')
+        TRY(add_stack(log, result, finding->stack));
+    json_add_integer(maker, result, "occurrenceCount", finding->trials != 0 ? finding->trials : 1);
+    json_t *prints = json_add_object(maker, result, "partialFingerprints");
+    json_add_string(maker, prints, "ordealCause/v1", finding->cause);
+    json_t *properties = json_add_object(maker, result, "properties");
+    json_add_signed(maker, properties, "trial", finding->trial);
+    json_add_string(maker, properties, "command", finding->command);
+    const char *confirmed = campaign_confirmed_name(finding->confirmed);
+    if (confirmed != NULL)
+        json_add_string(maker, properties, "confirmed", confirmed);
+    return NULL;
+}
+
+static struct error *put_page(struct log *log, struct report_sink *sink)
+{
+    struct json_maker *maker = &log->maker;
+    _cleanup_(json_release) json_t *root = json_object();
+    maker->failed = root == NULL;
+    const struct sarif_run start = sarif_begin(maker, root, log->facts->campaign.version);
+    add_rules(log, &start);
+    TRY(add_invocation(log, start.run));
+    json_t *results = json_add_array(maker, start.run, "results");
+    for (size_t i = 0; i < log->facts->findings.count && !maker->failed; i++)
+        TRY(add_result(log, results, &log->facts->findings.items[i]));
+    json_t *properties = json_add_object(maker, start.run, "properties");
+    json_add_format(maker, properties, "seed", "%llu",
+                    (unsigned long long)log->facts->campaign.seed);
+    json_add_integer(maker, properties, "trials", campaign_all(&log->facts->counts));
+    json_add_integer(maker, properties, "counted", log->facts->n);
+    json_add_integer(maker, properties, "failures", log->facts->failures.hits);
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(json_write(maker, root, &text));
+    TRY(buffer_append(&sink->text, text.data, text.size));
+    return report_sink_rest(sink, 1);
+}
+
+static struct error *write_sarif(const struct report_subject *subject,
+                                 const struct report_options *options, struct report_sink *sink)
+{
+    struct campaign_facts facts;
+    struct error *error = campaign_facts_load(&facts, subject, options);
+    struct log log = {.facts = &facts};
+    if (error == NULL)
+        error = put_page(&log, sink);
+    campaign_facts_deinit(&facts);
+    return error;
+}
+
+const struct report_format report_sarif = {.name = "sarif", .write = write_sarif};

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One trial of a campaign on a terminal.
+#include "report/campaign/terminal.h"
+
+#include "base/shell.h"
+#include "report/text.h"
+#include "store/severity.h"
+#include "store/spec.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define LABEL            14 // columns of the labels
+#define SHOWN_INJECTIONS 5
+#define SHOWN_LINES      40 // of a stack, or of the output
+#define LONGEST          2000
+
+struct page {
+    struct terminal terminal;
+    struct campaign_facts facts;
+    struct campaign_detail detail;
+    uint64_t injections;
+};
+
+static struct error *put_label(struct page *page, const char *label)
+{
+    TRY(terminal_paint(&page->terminal, TERMINAL_DIM));
+    PUT(&page->terminal, "  %-*s", LABEL - 2, label);
+    return terminal_paint(&page->terminal, TERMINAL_PLAIN);
+}
+
+static struct error *put_line(struct page *page, const char *label, const char *text)
+{
+    if (text == NULL || *text == '\0')
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer shown = {0};
+    TRY(text_put_fit(&shown, text, LONGEST, NULL));
+    TRY(put_label(page, label));
+    return terminal_wrap(&page->terminal, shown.data, LABEL);
+}
+
+// A command is whole, or says that it is not one.
+static struct error *put_command(struct page *page, const char *label, const char *command)
+{
+    bool fits;
+    TRY(put_label(page, label));
+    TRY(terminal_command(&page->terminal, command, LABEL, &fits));
+    if (fits)
+        return NULL;
+    TRY(text_put(page->terminal.text, command, strlen(command), 0));
+    PUT(&page->terminal, "\n");
+    return NULL;
+}
+
+// A frame of a stack goes on in the next line; of other text only what fits is shown.
+static struct error *put_frame(struct page *page, const char *line, bool cut)
+{
+    _cleanup_(buffer_deinit) struct buffer shown = {0};
+    PUT(&page->terminal, "    ");
+    if (!cut) {
+        TRY(text_put_fit(&shown, line, LONGEST, NULL));
+        return terminal_wrap_from(&page->terminal, shown.data, 8, 4);
+    }
+    TRY(text_put_fit(page->terminal.text, line, TERMINAL_WIDTH - 4, NULL));
+    return terminal_end_line(&page->terminal);
+}
+
+// The first lines of a text, or its last ones, each in a line of its own.
+static struct error *put_lines(struct page *page, const char *text, bool end)
+{
+    size_t lines = 0, skipped = 0;
+    for (const char *at = text; *at != '\0'; lines++) {
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    if (end && lines > SHOWN_LINES)
+        skipped = lines - SHOWN_LINES;
+    size_t number = 0;
+    for (const char *at = text; *at != '\0' && number < skipped + SHOWN_LINES; number++) {
+        size_t size = strcspn(at, "\n");
+        if (number >= skipped) {
+            _cleanup_(buffer_deinit) struct buffer line = {0};
+            TRY(buffer_append(&line, at, size));
+            TRY(put_frame(page, line.data != NULL ? line.data : "", end));
+        }
+        at += size + (at[size] == '\n');
+    }
+    if (!end && lines > SHOWN_LINES)
+        PUT(&page->terminal, "    ... and %zu more\n", lines - SHOWN_LINES);
+    return NULL;
+}
+
+static struct error *put_block(struct page *page, const char *heading, const char *text, bool end)
+{
+    if (text == NULL || *text == '\0')
+        return NULL;
+    TRY(terminal_heading(&page->terminal, heading));
+    return put_lines(page, text, end);
+}
+
+static struct error *put_outcome(struct page *page)
+{
+    const struct store_trial *trial = &page->detail.trial;
+    const char *outcome = trial->outcome != NULL ? trial->outcome : "?";
+    const char *name = trial->status > 0 ? sigabbrev_np(trial->status) : NULL;
+    TRY(put_label(page, "ended"));
+    if (strcmp(outcome, "exit") == 0)
+        PUT(&page->terminal, "exit status %d", trial->status);
+    else if (strcmp(outcome, "signal") == 0 && name != NULL)
+        PUT(&page->terminal, "killed by SIG%s", name);
+    else if (strcmp(outcome, "timeout") == 0)
+        PUT(&page->terminal, "killed when its time was over");
+    else
+        PUT(&page->terminal, "not started");
+    bool sane = trial->seconds >= 0 && trial->seconds < 1e9;
+    PUT(&page->terminal, ", after ");
+    TRY(text_put_duration(page->terminal.text, sane ? (uint64_t)(trial->seconds * 1e9) : 0));
+    PUT(&page->terminal, "\n");
+    return NULL;
+}
+
+static const struct campaign_finding *finding_of(const struct page *page)
+{
+    for (size_t i = 0; i < page->facts.findings.count; i++)
+        if (page->facts.findings.items[i].id == page->detail.trial.finding)
+            return &page->facts.findings.items[i];
+    return NULL;
+}
+
+static struct error *put_head(struct page *page)
+{
+    const struct store_trial *trial = &page->detail.trial;
+    const struct campaign_finding *finding = finding_of(page);
+    enum verdict verdict = trial->verdict < VERDICTS ? trial->verdict : VERDICT_INVALID;
+    TRY(terminal_paint(&page->terminal, TERMINAL_BOLD));
+    PUT(&page->terminal, "Trial %lld of campaign %lld: ", (long long)trial->id,
+        (long long)trial->campaign);
+    TRY(terminal_paint(&page->terminal, terminal_verdict(verdict)));
+    PUT(&page->terminal, "%s", verdict_facts[verdict].name);
+    TRY(terminal_paint(&page->terminal, TERMINAL_PLAIN));
+    PUT(&page->terminal, "\n");
+    if (finding != NULL) {
+        _cleanup_(buffer_deinit) struct buffer text = {0};
+        const char *confirmed = campaign_confirmed_name(finding->confirmed);
+        TRY(buffer_printf(&text, "F%lld, %llu trial%s%s%s: %s", (long long)finding->id,
+                          (unsigned long long)finding->trials, finding->trials == 1 ? "" : "s",
+                          confirmed != NULL ? ", " : "", confirmed != NULL ? confirmed : "",
+                          finding->title));
+        TRY(put_line(page, "finding", text.data));
+        TRY(put_line(page, "severity",
+                     severity_word(finding_severity(finding->verdict, finding->cause))));
+    }
+    TRY(put_line(page, "reason", trial->reason));
+    TRY(put_line(page, "command", page->facts.campaign.command));
+    TRY(put_outcome(page));
+    TRY(put_line(page, "crash", trial->crash));
+    return put_line(page, "fault", trial->spec);
+}
+
+static struct error *describe_injection(const struct store_injection *row, struct buffer *text)
+{
+    TRY(buffer_printf(text, "%s, call %llu of process %u", row->fault != NULL ? row->fault : "?",
+                      (unsigned long long)row->occurrence, row->process));
+    if (row->program != NULL)
+        TRY(buffer_printf(text, " (%s)", row->program));
+    TRY(buffer_printf(text, ", thread %u", row->thread));
+    if (row->symbol != NULL)
+        TRY(buffer_printf(text, ", in %s", row->symbol));
+    if (row->file != NULL)
+        TRY(buffer_printf(text, " at %s:%u", row->file, row->line));
+    if (row->module != NULL)
+        TRY(buffer_printf(text, " (%s+0x%llx)", row->module, (unsigned long long)row->offset));
+    return NULL;
+}
+
+// Of a software fault: how often it was hit, in whatever process.
+static struct error *describe_hits(const struct store_injection *row, struct buffer *text)
+{
+    TRY(buffer_printf(text, "%s, hit %llu time%s", row->fault != NULL ? row->fault : "?",
+                      (unsigned long long)row->occurrence, row->occurrence == 1 ? "" : "s"));
+    if (row->symbol != NULL)
+        TRY(buffer_printf(text, ", in %s", row->symbol));
+    if (row->file != NULL)
+        TRY(buffer_printf(text, " at %s:%u", row->file, row->line));
+    return row->module != NULL ? buffer_printf(text, " (%s)", row->module) : NULL;
+}
+
+static struct error *put_injection(void *data, const struct store_injection *row)
+{
+    struct page *page = data;
+    const char *injector = page->facts.campaign.injector;
+    if (++page->injections > SHOWN_INJECTIONS)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer text = {0}, shown = {0};
+    TRY(injector != NULL && strcmp(injector, "ir") == 0 ? describe_hits(row, &text)
+                                                        : describe_injection(row, &text));
+    TRY(text_put_fit(&shown, text.data, LONGEST, NULL));
+    if (page->injections == 1)
+        TRY(terminal_heading(&page->terminal, "Injected"));
+    PUT(&page->terminal, "  ");
+    TRY(terminal_wrap(&page->terminal, shown.data, 2));
+    return row->stack != NULL ? put_lines(page, row->stack, false) : NULL;
+}
+
+static struct error *put_again(struct page *page)
+{
+    const struct store_trial *trial = &page->detail.trial;
+    _cleanup_(buffer_deinit) struct buffer replay = {0}, rule = {0};
+    TRY(terminal_heading(&page->terminal, "Again"));
+    TRY(campaign_put_replay(&page->facts, trial->id, &replay));
+    TRY(put_command(page, "replay", replay.data));
+    const char *injector = page->facts.campaign.injector;
+    if (trial->spec == NULL || injector == NULL || strcmp(injector, "library") != 0)
+        return NULL;
+    // Only the rules: `ordeal run` has no sandbox, and what the fault does to files is not known.
+    size_t size;
+    const char *part;
+    for (size_t i = 0; (part = spec_part(trial->spec, i, &size)) != NULL; i++) {
+        _cleanup_free_ char *word = strndup(part, size);
+        if (word == NULL)
+            return error_no_memory();
+        TRY(buffer_printf(&rule, "%s--inject ", i != 0 ? " " : ""));
+        TRY(shell_put_word(&rule, word));
+    }
+    TRY(buffer_printf(&rule, " -- COMMAND"));
+    return put_command(page, "ordeal run", rule.data);
+}
+
+static struct error *put_page(struct page *page, struct store *store, int64_t trial,
+                              const struct report_options *options)
+{
+    TRY(campaign_detail_load(store, trial, &page->detail));
+    const struct report_subject subject = {.store = store, .campaign = page->detail.trial.campaign};
+    TRY(campaign_facts_load(&page->facts, &subject, options));
+    const struct store_trial *row = &page->detail.trial;
+    TRY(put_head(page));
+    TRY(store_each_injection(store, trial, put_injection, page));
+    if (page->injections > SHOWN_INJECTIONS)
+        PUT(&page->terminal, "  ... and %llu more\n",
+            (unsigned long long)(page->injections - SHOWN_INJECTIONS));
+    TRY(put_block(page, row->verdict == VERDICT_HANG ? "Stack of the hang" : "Stack of the crash",
+                  row->stack, false));
+    TRY(put_block(page, "End of standard error", row->output, true));
+    return put_again(page);
+}
+
+struct error *report_trial_text(struct store *store, int64_t trial,
+                                const struct report_options *options, struct buffer *ret_text)
+{
+    struct buffer text = {0};
+    struct page page = {.terminal = {.text = &text, .colour = options->colour}};
+    struct error *error = put_page(&page, store, trial, options);
+    campaign_facts_deinit(&page.facts);
+    campaign_detail_deinit(&page.detail);
+    if (error != NULL)
+        buffer_deinit(&text);
+    else
+        *ret_text = text;
+    return error;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See campaign-trials.h: one pass over the trials.
+#include "report/campaign/trials.h"
+
+#include "base/cleanup.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Sites beyond these share a group: a page lists no more.
+#define MOST_SITES 2000
+
+struct site {
+    const char *file, *module, *function; // of the candidates: equal text, equal pointer
+    unsigned line;
+    size_t group; // index + 1; 0: free
+};
+struct pass {
+    const struct campaign_candidates *candidates;
+    struct campaign_trials *trials;
+    struct site sites[4096];
+    size_t others; // index + 1 of the group of what did not fit
+    uint64_t taken[VERDICTS];
+};
+
+static void halve_timeline(struct campaign_trials *trials)
+{
+    for (size_t i = 0; i < CAMPAIGN_TIMELINE; i++)
+        for (int j = 0; j < VERDICTS; j++) {
+            uint64_t sum = 0;
+            if (2 * i + 1 < CAMPAIGN_TIMELINE)
+                sum = trials->timeline[2 * i].verdicts[j] + trials->timeline[2 * i + 1].verdicts[j];
+            trials->timeline[i].verdicts[j] = sum;
+        }
+    trials->width_s *= 2;
+    trials->columns = (trials->columns + 1) / 2;
+}
+
+static void add_to_timeline(struct campaign_trials *trials, double started_s, enum verdict verdict)
+{
+    // A clock that was set back, or a damaged store, must not make this loop for long.
+    if (!(started_s >= 0))
+        started_s = 0;
+    if (started_s > 1e12)
+        started_s = 1e12;
+    while (started_s / trials->width_s >= CAMPAIGN_TIMELINE)
+        halve_timeline(trials);
+    size_t column = (size_t)(started_s / trials->width_s);
+    trials->timeline[column].verdicts[verdict]++;
+    if (column >= trials->columns)
+        trials->columns = column + 1;
+}
+
+static struct error *new_group(struct pass *pass, const char *name, size_t *ret_group)
+{
+    struct campaign_group *group = ARRAY_ADD(&pass->trials->sites.groups);
+    if (group == NULL)
+        return error_no_memory();
+    group->name = strdup(name);
+    *ret_group = pass->trials->sites.groups.count;
+    return group->name == NULL ? error_no_memory() : NULL;
+}
+
+static struct error *name_site(struct pass *pass, struct site *site)
+{
+    _cleanup_(buffer_deinit) struct buffer name = {0};
+    if (site->file != NULL && site->line != 0)
+        TRY(buffer_printf(&name, "%s:%u", site->file, site->line));
+    else if (site->file != NULL || site->module != NULL)
+        TRY(buffer_printf(&name, "%s", site->file != NULL ? site->file : site->module));
+    else
+        TRY(buffer_printf(&name, "(not known)"));
+    if (site->function != NULL)
+        TRY(buffer_printf(&name, " calling %s", site->function));
+    return new_group(pass, name.data, &site->group);
+}
+
+// The group of a candidate's site, counted from 1.
+static struct error *group_of(struct pass *pass, const struct campaign_candidate *candidate,
+                              size_t *ret_group)
+{
+    static const struct campaign_candidate unknown;
+    if (candidate == NULL)
+        candidate = &unknown;
+    const char *module = candidate->file == NULL ? candidate->module : NULL;
+    uint64_t hash =
+        ((uint64_t)(uintptr_t)candidate->file ^ (uint64_t)(uintptr_t)candidate->function * 31 ^
+         (uint64_t)(uintptr_t)module * 17 ^ (uint64_t)candidate->line << 7) *
+        0x9e3779b97f4a7c15ull;
+    size_t room = sizeof pass->sites / sizeof *pass->sites;
+    size_t at = hash >> 40 & (room - 1);
+    for (; pass->sites[at].group != 0; at = (at + 1) & (room - 1)) {
+        const struct site *site = &pass->sites[at];
+        if (site->file == candidate->file && site->function == candidate->function &&
+            site->module == module && site->line == candidate->line) {
+            *ret_group = site->group;
+            return NULL;
+        }
+    }
+    if (pass->trials->sites.groups.count >= MOST_SITES) {
+        if (pass->others == 0)
+            TRY(new_group(pass, "(all other sites)", &pass->others));
+        *ret_group = pass->others;
+        return NULL;
+    }
+    pass->sites[at] =
+        (struct site){candidate->file, module, candidate->function, candidate->line, 0};
+    TRY(name_site(pass, &pass->sites[at]));
+    *ret_group = pass->sites[at].group;
+    return NULL;
+}
+
+static struct error *add_sample(struct pass *pass, const struct store_trial *row,
+                                enum verdict verdict)
+{
+    if (pass->taken[verdict]++ >= CAMPAIGN_SAMPLES)
+        return NULL;
+    struct campaign_trial *sample = ARRAY_ADD(&pass->trials->samples);
+    if (sample == NULL)
+        return error_no_memory();
+    sample->id = row->id;
+    sample->finding = row->finding;
+    sample->number = row->number;
+    sample->verdict = verdict;
+    sample->seconds = row->seconds;
+    sample->spec = strdup(row->spec != NULL ? row->spec : "");
+    sample->reason = strdup(row->reason != NULL ? row->reason : "");
+    return sample->spec == NULL || sample->reason == NULL ? error_no_memory() : NULL;
+}
+
+static struct error *add_trial(void *data, const struct store_trial *row)
+{
+    struct pass *pass = data;
+    enum verdict verdict = row->verdict < VERDICTS ? row->verdict : VERDICT_INVALID;
+    add_to_timeline(pass->trials, row->started_s, verdict);
+    if (verdict_facts[verdict].counts)
+        stats_add(&pass->trials->seconds, row->seconds);
+    size_t group;
+    TRY(group_of(pass, campaign_candidate_find(pass->candidates, row->candidate), &group));
+    pass->trials->sites.groups.items[group - 1].counts.verdicts[verdict]++;
+    return add_sample(pass, row, verdict);
+}
+
+static int by_severity(const void *left, const void *right)
+{
+    const struct campaign_trial *a = left, *b = right;
+    if (a->verdict != b->verdict)
+        return a->verdict < b->verdict ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+struct error *campaign_trials_load(const struct campaign_facts *facts,
+                                   const struct campaign_candidates *candidates,
+                                   struct campaign_trials *ret_trials)
+{
+    _cleanup_free_ struct pass *pass = calloc(1, sizeof *pass);
+    if (pass == NULL)
+        return error_no_memory();
+    pass->candidates = candidates;
+    pass->trials = ret_trials;
+    *ret_trials = (struct campaign_trials){.width_s = 1e-3, .sites = {.by = "site"}};
+    TRY(store_each_trial(facts->store, facts->campaign.id, false, add_trial, pass));
+    if (ret_trials->samples.count != 0)
+        qsort(ret_trials->samples.items, ret_trials->samples.count,
+              sizeof *ret_trials->samples.items, by_severity);
+    return campaign_grouping_judge(facts, &ret_trials->sites);
+}
+
+void campaign_trials_deinit(struct campaign_trials *trials)
+{
+    for (size_t i = 0; i < trials->samples.count; i++) {
+        free(trials->samples.items[i].spec);
+        free(trials->samples.items[i].reason);
+    }
+    ARRAY_DEINIT(&trials->samples);
+    campaign_grouping_deinit(&trials->sites);
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What only a look at every trial tells. However many there are, what is kept is bounded, but for a
+// few words per candidate.
+#ifndef ORDEAL_REPORT_CAMPAIGN_TRIALS_H
+#define ORDEAL_REPORT_CAMPAIGN_TRIALS_H
+
+#include "report/campaign/facts.h"
+
+// The candidates of a campaign; each different string is kept once.
+struct campaign_candidate {
+    int64_t id;
+    uint64_t number;
+    const char *type, *function, *module, *file, *component; // NULL: not known
+    unsigned line;
+    bool selected;
+    double weight;
+};
+struct campaign_candidates {
+    ARRAY(struct campaign_candidate) rows; // by id
+    struct campaign_strings {
+        char **slots;
+        size_t count, room;
+    } strings;
+};
+struct error *campaign_candidates_load(struct store *store, int64_t campaign,
+                                       struct campaign_candidates *ret_candidates);
+void campaign_candidates_deinit(struct campaign_candidates *candidates);
+// NULL if there is none.
+const struct campaign_candidate *
+campaign_candidate_find(const struct campaign_candidates *candidates, int64_t id);
+
+#define CAMPAIGN_TIMELINE 96
+#define CAMPAIGN_SAMPLES  100
+
+struct campaign_trial { // a trial that is shown
+    int64_t id, finding;
+    uint64_t number;
+    enum verdict verdict;
+    char *spec, *reason;
+    double seconds;
+};
+
+struct campaign_trials {
+    // Trials by the time they were started: column i begins at i × width seconds.
+    double width_s;
+    size_t columns;
+    struct campaign_counts timeline[CAMPAIGN_TIMELINE];
+    struct campaign_grouping sites;
+    ARRAY(struct campaign_trial) samples; // the first CAMPAIGN_SAMPLES of each verdict, by severity
+    struct stats_moments seconds;         // of counted trials
+};
+struct error *campaign_trials_load(const struct campaign_facts *facts,
+                                   const struct campaign_candidates *candidates,
+                                   struct campaign_trials *ret_trials);
+void campaign_trials_deinit(struct campaign_trials *trials);
+
+#endif

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See facts.h. Everything read from a record is checked here: a target may have written anything.
+#include "report/run/facts.h"
+
+#include "base/cleanup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct error *judge_rules(struct facts *facts)
+{
+    const struct wire_view *view = facts->view;
+    facts->rule_states = calloc(view->rule_count + 1, sizeof *facts->rule_states);
+    if (facts->rule_states == NULL)
+        return error_no_memory();
+    for (uint32_t i = 0; i < view->pattern_count; i++) {
+        const uint32_t *refs = wire_view_rule_refs(view, &view->patterns[i]);
+        for (uint32_t j = 0; j < view->patterns[i].rule_refs.count; j++)
+            if (view->pattern_states[i].bound != 0)
+                facts->rule_states[refs[j]] = RULE_NOT_REACHED;
+    }
+    for (uint32_t i = 0; i < view->rule_count; i++) {
+        if (view->rule_states[i].fired != 0)
+            facts->rule_states[i] = RULE_FIRED;
+        else if (view->rule_states[i].reached != 0)
+            facts->rule_states[i] = RULE_REACHED;
+    }
+    return NULL;
+}
+
+struct error *facts_init(struct facts *facts, const struct wire_view *view, bool symbolize)
+{
+    *facts = (struct facts){.view = view, .symbolize = symbolize};
+    for (uint32_t i = 0; i < view->record_count; i++) {
+        const struct wire_record *record = &view->journal[i];
+        facts->torn += record->state != WIRE_RECORD_COMPLETE;
+        facts->injections += facts_record(facts, i, WIRE_RECORD_INJECTION) != NULL;
+        facts->notes += facts_record(facts, i, WIRE_RECORD_NOTE) != NULL;
+    }
+    for (uint32_t i = 0; i < view->rule_count; i++)
+        facts->fired += view->rule_states[i].fired;
+    facts->lost = view->region->journal_head - view->record_count;
+    return judge_rules(facts);
+}
+
+void facts_deinit(struct facts *facts)
+{
+    free(facts->rule_states);
+    if (facts->symbolizer != NULL)
+        dwarf_symbolizer_free(facts->symbolizer);
+    *facts = (struct facts){0};
+}
+
+const char *facts_rule_state_name(enum rule_state state)
+{
+    static const char *const names[] = {"cannot-apply", "not-reached", "reached", "fired"};
+    return names[state];
+}
+
+static const struct {
+    const char *name, *meaning;
+} notes[] = {
+    [WIRE_NOTE_NONE] = {"none", "said"},
+    [WIRE_NOTE_UNRESOLVED_SYMBOL] = {"unresolved-symbol", "could not resolve the import"},
+    [WIRE_NOTE_NO_SLOTS] = {"no-slots", "has no stub left to intercept"},
+    [WIRE_NOTE_NO_ANSWER] = {"no-answer", "got no answer in time about the module"},
+    [WIRE_NOTE_RESOLUTION_FAILED] = {"resolution-failed",
+                                     "could not look up the scenario's places in the module"},
+    [WIRE_NOTE_REMOTE_UNREACHABLE] = {"remote-unreachable",
+                                      "let the call through, the coordinator was not reachable "
+                                      "for remote"},
+    [WIRE_NOTE_PLUGIN_MISSING] = {"plugin-missing",
+                                  "ran without this plug-in, whose rules never fire there:"},
+    [WIRE_NOTE_PLUGIN_VERSION] =
+        {"plugin-version",
+         "cannot use this plug-in, which was compiled for another version of ordeal.h:"},
+    [WIRE_NOTE_PLUGIN_INIT] = {"plugin-init",
+                               "ran without this plug-in, whose init function reported a failure:"},
+    [WIRE_NOTE_MODULES_FULL] = {"modules-full", "has no room in the module table for"},
+    [WIRE_NOTE_DISARMED] = {"disarmed", "took the injection out of itself:"},
+    [WIRE_NOTE_OUT_FAULT] = {"out-fault", "gave an output pointer that cannot be written to"},
+    [WIRE_NOTE_MEMORY] = {"memory", "could not allocate"},
+    [WIRE_NOTE_NOT_COVERED] = {"not-covered", "runs another file, whose coverage is not known, as"},
+};
+
+const char *facts_note_name(uint32_t note)
+{
+    bool known = note < sizeof notes / sizeof *notes && notes[note].name != NULL;
+    return known ? notes[note].name : "unknown";
+}
+
+const char *facts_note_meaning(uint32_t note)
+{
+    bool known = note < sizeof notes / sizeof *notes && notes[note].name != NULL;
+    return known ? notes[note].meaning : "said";
+}
+
+const struct wire_record *facts_record(const struct facts *facts, uint32_t index,
+                                       enum wire_record_kind kind)
+{
+    const struct wire_record *record = &facts->view->journal[index];
+    return record->state == WIRE_RECORD_COMPLETE && record->kind == kind ? record : NULL;
+}
+
+const struct wire_rule *facts_rule(const struct facts *facts, const struct wire_record *record)
+{
+    return record->rule < facts->view->rule_count ? &facts->view->rules[record->rule] : NULL;
+}
+
+const struct wire_out *facts_outs(const struct facts *facts, const struct wire_rule *rule)
+{
+    const struct wire_plan *plan = facts->view->plan;
+    return (const struct wire_out *)((const char *)plan + plan->outs.offset) + rule->outs.offset;
+}
+
+const char *facts_condition(const struct facts *facts, const struct wire_record *record)
+{
+    const struct wire_rule *rule = facts_rule(facts, record);
+    return rule != NULL ? wire_view_string(facts->view, rule->condition) : "";
+}
+
+const char *facts_module(const struct facts *facts, uint32_t index)
+{
+    if (index >= WIRE_MODULES || facts->view->modules[index].state < WIRE_MODULE_REGISTERED)
+        return "";
+    return facts->view->modules[index].path;
+}
+
+static struct error *put_floating(struct buffer *text, const struct wire_record *record,
+                                  uint32_t kind)
+{
+    if (kind == WIRE_VALUE_FLOAT) {
+        float value;
+        memcpy(&value, record->value, sizeof value);
+        return buffer_printf(text, "%.9g", (double)value);
+    }
+    if (kind == WIRE_VALUE_DOUBLE) {
+        double value;
+        memcpy(&value, record->value, sizeof value);
+        return buffer_printf(text, "%.17g", value);
+    }
+    // Ten bytes; not every pattern of bits is a number printf may be given.
+    uint64_t mantissa = record->value[0], top = record->value[1] & 0xffff;
+    if ((top & 0x7fff) != 0 && mantissa >> 63 == 0)
+        return buffer_printf(text, "0x%04llx%016llx", (unsigned long long)top,
+                             (unsigned long long)mantissa);
+    long double value = 0;
+    memcpy(&value, record->value, 10);
+    return buffer_printf(text, "%.21Lg", value);
+}
+
+// Small numbers in decimal, the rest in hexadecimal. A register may hold a negative int with its
+// upper half clear.
+static struct error *put_integer(struct buffer *text, uint64_t bits)
+{
+    int64_t value = (int64_t)bits;
+    if (bits <= UINT32_MAX && (int32_t)(uint32_t)bits < 0 && (int32_t)(uint32_t)bits >= -4096)
+        return buffer_printf(text, "%d", (int32_t)(uint32_t)bits);
+    if (value >= INT32_MIN && value <= UINT32_MAX)
+        return buffer_printf(text, "%lld", (long long)value);
+    return buffer_printf(text, "0x%llx", (unsigned long long)bits);
+}
+
+struct error *facts_put_value(const struct facts *facts, const struct wire_record *record,
+                              struct buffer *text)
+{
+    const struct wire_rule *rule = facts_rule(facts, record);
+    if (rule != NULL && rule->value_kind != WIRE_VALUE_INTEGER)
+        return put_floating(text, record, rule->value_kind);
+    return put_integer(text, record->value[0]);
+}
+
+unsigned facts_frame_count(const struct wire_record *record)
+{
+    return record->frame_count < WIRE_FRAMES ? record->frame_count : WIRE_FRAMES;
+}
+
+bool facts_frame_exact(const struct wire_record *record, unsigned index)
+{
+    return record->kind == WIRE_RECORD_CRASH && (index == 0 || index == record->occurrence);
+}
+
+struct frame facts_frame(struct facts *facts, uint64_t packed, bool exact)
+{
+    struct frame frame = {.module = facts_module(facts, WIRE_FRAME_MODULE(packed)),
+                          .offset = WIRE_FRAME_OFFSET(packed)};
+    if (!facts->symbolize || frame.module[0] == '\0')
+        return frame;
+    if (facts->symbolizer == NULL) {
+        struct error *error = dwarf_symbolizer_new(&facts->symbolizer);
+        if (error != NULL) { // names are a courtesy
+            error_free(error);
+            facts->symbolize = false;
+            return frame;
+        }
+    }
+    char path[WIRE_MODULE_PATH + 1];
+    snprintf(path, sizeof path, "%.*s", WIRE_MODULE_PATH, frame.module);
+    // The return address belongs to the instruction after the call, maybe to the next function.
+    frame.position = dwarf_symbolizer_find(facts->symbolizer, path, frame.offset - !exact);
+    frame.position.symbol_offset += !exact;
+    return frame;
+}

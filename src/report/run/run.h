@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The report of one trial, from its region, for people and for machines.
+#ifndef ORDEAL_REPORT_RUN_RUN_H
+#define ORDEAL_REPORT_RUN_RUN_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "wire/view.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct report_run {
+    const struct wire_view *view; // checked; its records and module names may hold anything
+    char *const *warnings;
+    size_t warning_count;
+    char *const *whys; // for each rule why it cannot apply, or NULL; NULL as a whole if not known
+    bool symbolize;    // look up symbols and lines of call sites
+    bool all;          // the text lists every injection, not only the first ones
+    bool colour;       // the text may use terminal colours
+};
+
+struct error *report_run_text(const struct report_run *run, struct buffer *ret_text);
+struct error *report_run_json(const struct report_run *run, struct buffer *ret_text);
+
+#endif

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The report of a trial for people: what happened first, then every injection, then the rules.
+#include "report/run/run.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/shell.h"
+#include "report/run/facts.h"
+#include "report/text.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SHOWN_INJECTIONS 20
+#define SHOWN_CRASHES    5
+#define SHOWN_NOTES      10
+#define KNOWN_STACKS     64
+
+// A stack that was shown, so that it need not be shown again.
+struct known_stack {
+    const struct wire_record *record;
+    uint64_t number;
+};
+
+struct page {
+    struct buffer text;
+    struct known_stack stacks[KNOWN_STACKS];
+    size_t stack_count;
+    struct facts facts;
+    const struct report_run *run;
+};
+
+enum colour { PLAIN, BOLD, DIM, RED, GREEN, YELLOW, CYAN };
+
+static struct error *paint(struct page *page, enum colour colour)
+{
+    static const char *const codes[] = {"\33[0m",    "\33[1m",    "\33[2m", "\33[1;31m",
+                                        "\33[1;32m", "\33[1;33m", "\33[36m"};
+    if (!page->run->colour)
+        return NULL;
+    return buffer_append(&page->text, codes[colour], strlen(codes[colour]));
+}
+
+#define PUT(page, ...) TRY(buffer_printf(&(page)->text, __VA_ARGS__))
+#define PAINTED(page, colour, ...)                                                                 \
+    do {                                                                                           \
+        TRY(paint(page, colour));                                                                  \
+        PUT(page, __VA_ARGS__);                                                                    \
+        TRY(paint(page, PLAIN));                                                                   \
+    } while (0)
+
+static struct error *put_command(struct page *page)
+{
+    const struct wire_view *view = page->facts.view;
+    const char *word = view->command;
+    for (uint32_t i = 0; i < view->region->command_words; i++) {
+        if (i != 0)
+            PUT(page, " ");
+        if (page->text.size > 4096) {
+            PUT(page, "...");
+            return NULL;
+        }
+        TRY(shell_put_word(&page->text, word));
+        word += strlen(word) + 1;
+    }
+    return NULL;
+}
+
+static struct error *put_signal(struct page *page, int number)
+{
+    const char *name = number > 0 ? sigabbrev_np(number) : NULL;
+    if (name == NULL)
+        return buffer_printf(&page->text, "signal %d", number);
+    return buffer_printf(&page->text, "SIG%s", name);
+}
+
+static struct error *put_outcome(struct page *page)
+{
+    const struct wire_region *region = page->facts.view->region;
+    PUT(page, "ordeal: ");
+    TRY(paint(page, BOLD));
+    TRY(put_command(page));
+    TRY(paint(page, PLAIN));
+    PUT(page, "\n  ");
+    switch (region->outcome) {
+    case WIRE_OUTCOME_EXIT:
+        PAINTED(page, region->outcome_status == 0 ? GREEN : YELLOW, "exit status %d",
+                region->outcome_status);
+        break;
+    case WIRE_OUTCOME_SIGNAL:
+        TRY(paint(page, RED));
+        PUT(page, "killed by ");
+        TRY(put_signal(page, region->outcome_status));
+        TRY(paint(page, PLAIN));
+        break;
+    case WIRE_OUTCOME_TIMEOUT:
+        PAINTED(page, RED, "timed out and was killed");
+        break;
+    default:
+        PAINTED(page, YELLOW, "unfinished");
+        break;
+    }
+    if (region->outcome != WIRE_OUTCOME_NONE) {
+        PUT(page, " after ");
+        TRY(text_put_duration(&page->text, region->outcome_ns));
+    }
+    // More may have been injected than the journal has room for; one whose process died before it
+    // could take a record was not felt by anyone.
+    uint64_t injected = page->facts.injections;
+    if (page->facts.lost != 0 && page->facts.fired > injected)
+        injected = page->facts.fired;
+    PUT(page, ", %llu %s injected, seed %llu\n", (unsigned long long)injected,
+        injected == 1 ? "fault" : "faults", (unsigned long long)page->facts.view->plan->seed);
+    return NULL;
+}
+
+static struct error *put_call(struct page *page, const struct wire_record *record)
+{
+    TRY(paint(page, BOLD));
+    TRY(text_put(&page->text, record->function, WIRE_FUNCTION_NAME, 0));
+    PUT(page, "(");
+    static const char *const registers[WIRE_ARGUMENTS] = {"rdi", "rsi", "rdx", "rcx", "r8", "r9"};
+    const struct call_arguments arguments = facts_arguments(&page->facts, record);
+    for (unsigned i = 0; i < arguments.count; i++) {
+        PUT(page, "%s", i != 0 ? ", " : "");
+        if (arguments.kinds == NULL)
+            PUT(page, "%s=", registers[i]);
+        TRY(facts_put_argument(&arguments, record, i, &page->text));
+    }
+    PUT(page, ")");
+    return paint(page, PLAIN);
+}
+
+static struct error *put_errno(struct page *page, int code)
+{
+    const char *name = strerrorname_np(code);
+    if (name == NULL || code == 0)
+        return buffer_printf(&page->text, "errno %d", code);
+    return buffer_printf(&page->text, "%s", name);
+}
+
+static struct error *put_outs(struct page *page, const struct wire_rule *rule)
+{
+    const struct wire_out *outs = facts_outs(&page->facts, rule);
+    for (uint32_t i = 0; i < rule->outs.count; i++) {
+        PUT(page, ", out(%u", outs[i].argument + 1);
+        if (outs[i].offset != 0)
+            PUT(page, "+%llu", (unsigned long long)outs[i].offset);
+        PUT(page, ") = %lld", (long long)outs[i].value);
+    }
+    return NULL;
+}
+
+// " = -1 EIO, delayed 50.0 ms, …"
+static struct error *put_actions(struct page *page, const struct wire_record *record)
+{
+    const struct wire_rule *rule = facts_rule(&page->facts, record);
+    TRY(paint(page, RED));
+    if (record->actions & WIRE_RETURN) {
+        PUT(page, " = ");
+        TRY(facts_put_value(&page->facts, record, &page->text));
+        if (record->actions & WIRE_ERRNO) {
+            PUT(page, " ");
+            TRY(put_errno(page, record->error));
+        }
+    } else if (record->actions & WIRE_ERRNO) {
+        PUT(page, ", errno set to ");
+        TRY(put_errno(page, record->error));
+    }
+    if (record->actions & WIRE_DELAY && rule != NULL) {
+        PUT(page, ", delayed ");
+        TRY(text_put_duration(&page->text, rule->delay_ns));
+    }
+    if (record->actions & WIRE_SIGNAL && rule != NULL) {
+        PUT(page, ", raised ");
+        TRY(put_signal(page, rule->signal));
+    }
+    if (record->actions & WIRE_SHORT)
+        PUT(page, ", shortened to %llu", (unsigned long long)record->value[0]);
+    if (record->actions & WIRE_OUT && rule != NULL)
+        TRY(put_outs(page, rule));
+    if (record->actions & WIRE_PERFORMED)
+        PUT(page, ", but performed");
+    if (record->actions & WIRE_STREAM_ERROR)
+        PUT(page, ", stream marked as in error");
+    if (record->actions & WIRE_STREAM_END)
+        PUT(page, ", stream marked as at its end");
+    return paint(page, PLAIN);
+}
+
+static struct error *put_frame(struct page *page, const struct wire_record *record, unsigned number)
+{
+    struct frame frame =
+        facts_frame(&page->facts, record->frames[number], facts_frame_exact(record, number));
+    PAINTED(page, DIM, "     #%-2u ", number);
+    if (frame.module[0] == '\0') {
+        PUT(page, "0x%llx\n", (unsigned long long)frame.offset);
+        return NULL;
+    }
+    char path[WIRE_MODULE_PATH + 1];
+    memcpy(path, frame.module, WIRE_MODULE_PATH);
+    path[WIRE_MODULE_PATH] = '\0';
+    if (frame.position.symbol != NULL) {
+        TRY(paint(page, CYAN));
+        TRY(text_put(&page->text, frame.position.symbol, SIZE_MAX, 0));
+        TRY(paint(page, PLAIN));
+        PUT(page, "+0x%llx  ", (unsigned long long)frame.position.symbol_offset);
+    }
+    if (frame.position.file != NULL) {
+        TRY(text_put(&page->text, file_base_name(frame.position.file), SIZE_MAX, 0));
+        PUT(page, ":%u  ", frame.position.line);
+    }
+    TRY(paint(page, DIM));
+    TRY(text_put(&page->text, number == 0 ? path : file_base_name(path), SIZE_MAX, 0));
+    PUT(page, "+0x%llx", (unsigned long long)frame.offset);
+    TRY(paint(page, PLAIN));
+    PUT(page, "\n");
+    return NULL;
+}
+
+static struct error *put_frames(struct page *page, const struct wire_record *record)
+{
+    for (unsigned i = 0; i < facts_frame_count(record); i++)
+        TRY(put_frame(page, record, i));
+    if (record->frames_cut)
+        PAINTED(page, DIM, "     ... and further frames\n");
+    return NULL;
+}
+
+// The injection that had the same stack, or 0; remembers this one.
+static uint64_t same_stack(struct page *page, uint64_t number, const struct wire_record *record)
+{
+    unsigned frames = facts_frame_count(record);
+    for (size_t i = 0; i < page->stack_count; i++) {
+        const struct wire_record *other = page->stacks[i].record;
+        if (facts_frame_count(other) == frames && other->frames_cut == record->frames_cut &&
+            memcmp(other->frames, record->frames, frames * sizeof *record->frames) == 0)
+            return page->stacks[i].number;
+    }
+    if (page->stack_count < KNOWN_STACKS)
+        page->stacks[page->stack_count++] =
+            (struct known_stack){.record = record, .number = number};
+    return 0;
+}
+
+static struct error *put_stack(struct page *page, uint64_t number, const struct wire_record *record)
+{
+    unsigned frames = facts_frame_count(record);
+    uint64_t same = frames > 1 ? same_stack(page, number, record) : 0;
+    if (same != 0) {
+        PAINTED(page, DIM, "     same stack as %llu.\n", (unsigned long long)same);
+        return NULL;
+    }
+    return put_frames(page, record);
+}
+
+static const char *ordinal(uint64_t number)
+{
+    if (number / 10 % 10 == 1)
+        return "th";
+    return number % 10 == 1 ? "st" : number % 10 == 2 ? "nd" : number % 10 == 3 ? "rd" : "th";
+}
+
+static struct error *put_injection(struct page *page, uint64_t number,
+                                   const struct wire_record *record)
+{
+    PUT(page, "\n%3llu. ", (unsigned long long)number);
+    TRY(put_call(page, record));
+    TRY(put_actions(page, record));
+    PUT(page, "\n     ");
+    const char *condition = facts_condition(&page->facts, record);
+    if (*condition != '\0') {
+        PUT(page, "when ");
+        TRY(text_put(&page->text, condition, SIZE_MAX, 0));
+    } else {
+        PUT(page, "always");
+    }
+    PUT(page, "\n     %llu%s call in ", (unsigned long long)record->occurrence,
+        ordinal(record->occurrence));
+    TRY(text_put(&page->text, record->process_name, sizeof record->process_name, 0));
+    PUT(page, ", pid %u", record->pid);
+    if (record->tid != record->pid)
+        PUT(page, ", thread %u (tid %u)", record->thread_number, record->tid);
+    PUT(page, ", ");
+    TRY(text_put_duration(&page->text, record->time_ns));
+    PUT(page, " after the start\n");
+    return put_stack(page, number, record);
+}
+
+static struct error *put_injections(struct page *page)
+{
+    uint64_t number = 0;
+    for (uint32_t i = 0; i < page->facts.view->record_count; i++) {
+        const struct wire_record *record = facts_record(&page->facts, i, WIRE_RECORD_INJECTION);
+        if (record == NULL)
+            continue;
+        if (++number <= SHOWN_INJECTIONS || page->run->all)
+            TRY(put_injection(page, number, record));
+    }
+    if (number > SHOWN_INJECTIONS && !page->run->all)
+        PUT(page, "\n     ... and %llu more; --all or --json shows them\n",
+            (unsigned long long)(number - SHOWN_INJECTIONS));
+    return NULL;
+}
+
+static struct error *put_crash(struct page *page, const struct wire_record *record)
+{
+    PUT(page, "\n  ");
+    TRY(paint(page, RED));
+    TRY(text_put(&page->text, record->process_name, sizeof record->process_name, 0));
+    PUT(page, " crashed: ");
+    TRY(put_signal(page, record->error));
+    if (record->actions & WIRE_CRASH_FAULT)
+        PUT(page, " at address 0x%llx", (unsigned long long)record->value[0]);
+    TRY(paint(page, PLAIN));
+    if (record->actions & WIRE_CRASH_SENT && record->value[1] == record->pid)
+        PUT(page, ", raised by itself");
+    else if (record->actions & WIRE_CRASH_SENT)
+        PUT(page, ", sent by pid %llu", (unsigned long long)record->value[1]);
+    PUT(page, ", pid %u", record->pid);
+    if (record->tid != record->pid)
+        PUT(page, ", thread %u (tid %u)", record->thread_number, record->tid);
+    PUT(page, ", ");
+    TRY(text_put_duration(&page->text, record->time_ns));
+    PUT(page, " after the start\n");
+    return put_frames(page, record);
+}
+
+static struct error *put_crashes(struct page *page)
+{
+    uint64_t shown = 0;
+    for (uint32_t i = 0; i < page->facts.view->record_count; i++) {
+        const struct wire_record *record = facts_record(&page->facts, i, WIRE_RECORD_CRASH);
+        if (record != NULL && (shown++ < SHOWN_CRASHES || page->run->all))
+            TRY(put_crash(page, record));
+    }
+    if (shown > SHOWN_CRASHES && !page->run->all)
+        PUT(page, "\n  ... and %llu more processes crashed; --all or --json shows them\n",
+            (unsigned long long)(shown - SHOWN_CRASHES));
+    return NULL;
+}
+
+static struct error *put_rule(struct page *page, uint32_t index)
+{
+    static const enum colour colours[] = {YELLOW, DIM, PLAIN, RED};
+    const struct wire_view *view = page->facts.view;
+    enum rule_state state = page->facts.rule_states[index];
+    const struct wire_rule_state *counts = &view->rule_states[index];
+    TRY(paint(page, colours[state]));
+    switch (state) {
+    case RULE_CANNOT_APPLY:
+        PUT(page, "  CANNOT APPLY  ");
+        break;
+    case RULE_NOT_REACHED:
+        PUT(page, "  not reached   ");
+        break;
+    case RULE_REACHED:
+        PUT(page, view->rules[index].actions == 0 ? "  watched       " : "  not fired     ");
+        break;
+    case RULE_FIRED:
+        PUT(page, "  fired         ");
+        break;
+    }
+    TRY(paint(page, PLAIN));
+    TRY(text_put(&page->text, wire_view_string(view, view->rules[index].text), SIZE_MAX, 0));
+    if (state == RULE_FIRED)
+        PUT(page, "  (%llu of %llu %s)", (unsigned long long)counts->fired,
+            (unsigned long long)counts->reached, counts->reached == 1 ? "call" : "calls");
+    if (state == RULE_REACHED)
+        PUT(page, "  (%llu %s)", (unsigned long long)counts->reached,
+            counts->reached == 1 ? "call" : "calls");
+    PUT(page, "\n");
+    return NULL;
+}
+
+static struct error *put_rules(struct page *page)
+{
+    // A scenario of thousands of rules is summed up; the ones that did something are shown.
+    const struct wire_view *view = page->facts.view;
+    uint64_t hidden[RULE_FIRED + 1] = {0};
+    bool all = page->run->all || view->rule_count <= 50;
+    if (view->rule_count != 0)
+        PUT(page, "\n");
+    for (uint32_t i = 0; i < view->rule_count; i++) {
+        enum rule_state state = page->facts.rule_states[i];
+        if (all || state == RULE_FIRED)
+            TRY(put_rule(page, i));
+        else
+            hidden[state]++;
+    }
+    for (int state = 0; state <= RULE_FIRED; state++)
+        if (hidden[state] != 0)
+            PUT(page, "  ... and %llu rules %s; --all shows them\n",
+                (unsigned long long)hidden[state], facts_rule_state_name((enum rule_state)state));
+    return NULL;
+}
+
+static struct error *put_warning_heading(struct page *page)
+{
+    PAINTED(page, YELLOW, "warning:");
+    PUT(page, " ");
+    return NULL;
+}
+
+static struct error *put_cannot_apply(struct page *page)
+{
+    const struct wire_view *view = page->facts.view;
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < view->rule_count; i++) {
+        if (page->facts.rule_states[i] != RULE_CANNOT_APPLY ||
+            (shown++ >= SHOWN_NOTES && !page->run->all))
+            continue;
+        const char *why = page->run->whys != NULL ? page->run->whys[i] : NULL;
+        TRY(put_warning_heading(page));
+        PUT(page, "the rule '");
+        TRY(text_put(&page->text, wire_view_string(view, view->rules[i].text), SIZE_MAX, 0));
+        PUT(page, "' cannot apply: ");
+        TRY(text_put(&page->text, why != NULL ? why : "no process imports such a function",
+                     SIZE_MAX, 0));
+        PUT(page, "\n");
+    }
+    if (shown > SHOWN_NOTES && !page->run->all)
+        PUT(page, "... and %u more rules cannot apply; --all or --json says why\n",
+            shown - SHOWN_NOTES);
+    return NULL;
+}
+
+static struct error *put_notes(struct page *page)
+{
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < page->facts.view->record_count; i++) {
+        const struct wire_record *record = facts_record(&page->facts, i, WIRE_RECORD_NOTE);
+        if (record == NULL || (shown++ >= SHOWN_NOTES && !page->run->all))
+            continue;
+        TRY(put_warning_heading(page));
+        TRY(text_put(&page->text, record->process_name, sizeof record->process_name, 0));
+        PUT(page, " (pid %u) %s ", record->pid, facts_note_meaning(record->note));
+        TRY(text_put(&page->text, record->text, sizeof record->text, 0));
+        PUT(page, "\n");
+    }
+    if (shown > SHOWN_NOTES && !page->run->all)
+        PUT(page, "... and %u more notes; --all or --json shows them\n", shown - SHOWN_NOTES);
+    return NULL;
+}
+
+static struct error *put_warnings(struct page *page)
+{
+    size_t before = page->text.size;
+    PUT(page, "\n");
+    TRY(put_cannot_apply(page));
+    for (size_t i = 0; i < page->run->warning_count; i++) {
+        TRY(put_warning_heading(page));
+        TRY(text_put(&page->text, page->run->warnings[i], SIZE_MAX, 0));
+        PUT(page, "\n");
+    }
+    TRY(put_notes(page));
+    if (page->facts.torn != 0) {
+        TRY(put_warning_heading(page));
+        PUT(page, "%llu journal %s not completed: the process died while writing\n",
+            (unsigned long long)page->facts.torn,
+            page->facts.torn == 1 ? "record was" : "records were");
+    }
+    if (page->facts.lost != 0) {
+        TRY(put_warning_heading(page));
+        PUT(page, "the journal was full: %llu %s lost; --journal-records makes it larger\n",
+            (unsigned long long)page->facts.lost,
+            page->facts.lost == 1 ? "record is" : "records are");
+    }
+    if (page->facts.view->region->stack_set_lost != 0) {
+        TRY(put_warning_heading(page));
+        PUT(page, "%llu call stacks found no room in the set of new_stack\n",
+            (unsigned long long)page->facts.view->region->stack_set_lost);
+    }
+    if (page->text.size == before + 1)
+        page->text.data[page->text.size = before] = '\0';
+    return NULL;
+}
+
+static struct error *put_page(struct page *page)
+{
+    TRY(put_outcome(page));
+    TRY(put_injections(page));
+    TRY(put_crashes(page));
+    TRY(put_rules(page));
+    return put_warnings(page);
+}
+
+struct error *report_run_text(const struct report_run *run, struct buffer *ret_text)
+{
+    struct page page = {.run = run};
+    struct error *error = facts_init(&page.facts, run->view, run->symbolize);
+    if (error == NULL)
+        error = put_page(&page);
+    facts_deinit(&page.facts);
+    if (error != NULL)
+        buffer_deinit(&page.text);
+    else
+        *ret_text = page.text;
+    return error;
+}

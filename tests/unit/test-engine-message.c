@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Messages of job slots: they come back as they were, and no bytes do harm.
+#include "engine/message.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void ok(struct error *error)
+{
+    if (error != NULL)
+        fail_msg("%s", error_message(error));
+}
+
+static struct pool_result example(void)
+{
+    struct pool_result result = {
+        .job = {.candidate = -7, .seed = UINT64_MAX, .tag = 3},
+        .judgement = {.verdict = VERDICT_HANG,
+                      .reason = strdup("why"),
+                      .cause = strdup(""),
+                      .symptom = SYMPTOM_LEFT,
+                      .about = strdup("/f")},
+        .end = SANDBOX_TIMEOUT,
+        .status = -1,
+        .changed = true,
+        .seconds = 0.25,
+        .stack = strdup("f at a.c:1 (a)\nmain"),
+    };
+    result.observation.activations = 1000;
+    result.observation.plan_hash = 42;
+    result.observation.crash_in_command = true;
+    result.observation.note = strdup("note");
+    for (int i = 0; i < 2; i++) {
+        struct injection *injection = ARRAY_ADD(&result.observation.injections);
+        injection->fault = strdup("read=-1/EIO");
+        injection->offset = 0x1234;
+        injection->occurrence = (uint64_t)i + 1;
+        injection->line = 12;
+        injection->process = 1;
+        injection->seconds = 1.5;
+    }
+    return result;
+}
+
+static void test_job(void **state)
+{
+    struct buffer text = {0};
+    const struct pool_job job = {.candidate = 5, .spec = "read=-1/EIO", .seed = 9, .tag = 1};
+    ok(message_put_job(&text, &job, 0));
+    size_t size;
+    ok(message_size(text.data, text.size, &size));
+    assert_int_equal(size, text.size);
+    struct message_job got;
+    ok(message_get_job(text.data, text.size, &got));
+    assert_int_equal(got.candidate, 5);
+    assert_int_equal(got.seed, 9);
+    assert_int_equal(got.tag, 1);
+    assert_string_equal(got.spec, "read=-1/EIO");
+    message_job_deinit(&got);
+    buffer_deinit(&text);
+}
+
+static void test_result(void **state)
+{
+    struct buffer text = {0};
+    struct pool_result result = example(), got;
+    bool refused;
+    ok(message_put_result(&text, &result));
+    ok(message_get_result(text.data, text.size, &got, &refused));
+    assert_false(refused);
+    assert_int_equal(got.job.candidate, -7);
+    assert_true(got.job.seed == UINT64_MAX);
+    assert_int_equal(got.judgement.verdict, VERDICT_HANG);
+    assert_string_equal(got.judgement.reason, "why");
+    assert_string_equal(got.judgement.cause, "");
+    assert_int_equal(got.judgement.symptom, SYMPTOM_LEFT);
+    assert_string_equal(got.judgement.about, "/f");
+    assert_int_equal(got.end, SANDBOX_TIMEOUT);
+    assert_int_equal(got.status, -1);
+    assert_true(got.changed);
+    assert_true(got.seconds == 0.25);
+    assert_string_equal(got.stack, result.stack);
+    assert_null(got.output);
+    assert_int_equal(got.observation.activations, 1000);
+    assert_true(got.observation.crash_in_command);
+    assert_int_equal(got.observation.injections.count, 2);
+    assert_string_equal(got.observation.injections.items[1].fault, "read=-1/EIO");
+    assert_int_equal(got.observation.injections.items[1].occurrence, 2);
+    assert_null(got.observation.injections.items[1].symbol);
+    pool_result_deinit(&got);
+    pool_result_deinit(&result);
+    buffer_deinit(&text);
+}
+
+static void test_refusal(void **state)
+{
+    struct buffer text = {0};
+    struct pool_result got;
+    bool refused;
+    ok(message_put_refusal(&text, "no sandbox"));
+    struct error *error = message_get_result(text.data, text.size, &got, &refused);
+    assert_true(refused);
+    assert_string_equal(error_message(error), "no sandbox");
+    error_free(error);
+    buffer_deinit(&text);
+}
+
+static bool is_read(const char *bytes, size_t size)
+{
+    // An exact copy on the heap: the address sanitizer sees every step beyond it.
+    char *copy = malloc(size > 0 ? size : 1);
+    memcpy(copy, bytes, size);
+    struct pool_result got = {0};
+    bool refused;
+    struct error *error = message_get_result(copy, size, &got, &refused);
+    free(copy);
+    if (error == NULL)
+        pool_result_deinit(&got);
+    bool read = error == NULL;
+    error_free(error);
+    return read;
+}
+
+static void test_damage(void **state)
+{
+    struct buffer text = {0};
+    struct pool_result result = example();
+    ok(message_put_result(&text, &result));
+    for (size_t i = 0; i < text.size; i++)
+        assert_false(is_read(text.data, i));
+    assert_true(is_read(text.data, text.size));
+    // Any byte may be anything; what is accepted is within bounds.
+    for (size_t i = 0; i < text.size; i++)
+        for (int bit = 0; bit < 8; bit++) {
+            text.data[i] ^= (char)(1 << bit);
+            is_read(text.data, text.size);
+            text.data[i] ^= (char)(1 << bit);
+        }
+    uint32_t verdict = VERDICTS;
+    memcpy(text.data + 8 + 24, &verdict, sizeof verdict);
+    assert_false(is_read(text.data, text.size));
+    pool_result_deinit(&result);
+    buffer_deinit(&text);
+}
+
+static void test_sizes(void **state)
+{
+    size_t size;
+    uint32_t number = 0;
+    ok(message_size("\1\2\3", 3, &size));
+    assert_int_equal(size, 0);
+    struct error *error = message_size(&number, sizeof number, &size);
+    assert_non_null(error);
+    error_free(error);
+    number = UINT32_MAX;
+    error = message_size(&number, sizeof number, &size);
+    assert_non_null(error);
+    error_free(error);
+}
+
+// A trial whose stacks are too long is not the end of the campaign.
+static void test_long_stacks(void **state)
+{
+    struct buffer text = {0};
+    struct pool_result result = example(), got;
+    size_t size = MESSAGE_SIZE / 10;
+    for (int i = 0; i < 20; i++) {
+        struct injection *injection = ARRAY_ADD(&result.observation.injections);
+        injection->stack = calloc(1, size + 1);
+        memset(injection->stack, 'x', size);
+    }
+    bool refused;
+    ok(message_put_result(&text, &result));
+    ok(message_get_result(text.data, text.size, &got, &refused));
+    assert_int_equal(got.observation.injections.count, 2 + 5);
+    assert_int_equal(got.observation.activations, 1000);
+    pool_result_deinit(&got);
+    pool_result_deinit(&result);
+    buffer_deinit(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_job),         cmocka_unit_test(test_result),
+        cmocka_unit_test(test_long_stacks), cmocka_unit_test(test_refusal),
+        cmocka_unit_test(test_damage),      cmocka_unit_test(test_sizes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

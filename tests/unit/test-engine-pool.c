@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Job slots: results come back; slots that die or hang are replaced and say so; none is left over.
+#include "engine/pool.h"
+
+#include "base/processes.h"
+#include "engine/shooting.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void ok(struct error *error)
+{
+    if (error != NULL)
+        fail_msg("%s", error_message(error));
+}
+
+// An injector whose specs are what befalls the slot itself.
+static struct error *open_injector(const struct definition *definition, void **ret_self)
+{
+    *ret_self = NULL;
+    return getenv("TEST_REFUSE") != NULL ? error_new("not today") : NULL;
+}
+static void close_injector(void *self) {}
+static struct error *prepare(void *self, struct shot *shot)
+{
+    if (shot->spec == NULL)
+        return NULL;
+    if (strcmp(shot->spec, "die") == 0)
+        raise(SIGKILL);
+    if (strcmp(shot->spec, "exit") == 0)
+        _exit(7);
+    if (strcmp(shot->spec, "hang") == 0)
+        for (;;)
+            pause();
+    if (strcmp(shot->spec, "error") == 0)
+        return error_new("no such fault");
+    return NULL;
+}
+static struct error *observe(void *self, const char *root, struct observation *ret_observation)
+{
+    *ret_observation = (struct observation){.activations = 1};
+    return NULL;
+}
+static const struct injector injector = {
+    .name = "test",
+    .open = open_injector,
+    .close = close_injector,
+    .prepare = prepare,
+    .observe = observe,
+};
+
+static struct definition definition;
+static struct reference *reference;
+
+static int set_up(void **state)
+{
+    ok(definition_new(&definition));
+    ok(definition_set(&definition, "sandbox.kind", "none"));
+    ok(definition_set(&definition, "oracle.compare", "stdout"));
+    char **word = ARRAY_ADD(&definition.command);
+    *word = strdup("true");
+    struct shooting *shooting;
+    struct outcome_run run;
+    ok(reference_new(&definition.oracle, &reference));
+    ok(shooting_new(&definition, &injector, &shooting));
+    ok(shooting_run(shooting, NULL, 1, 0, &run));
+    ok(reference_add(reference, &run));
+    outcome_run_deinit(&run);
+    ok(reference_settle(reference));
+    shooting_free(shooting);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    reference_free(reference);
+    definition_deinit(&definition);
+    return 0;
+}
+
+static struct pool_result run(struct pool *pool, const char *spec, uint64_t tag)
+{
+    struct pool_job job = {.candidate = 4, .spec = spec, .seed = 9, .tag = tag};
+    struct pool_result result;
+    ok(pool_submit(pool, &job, 1));
+    for (int i = 0; i < 200; i++) {
+        bool got;
+        ok(pool_wait(pool, 100, &got, &result));
+        if (got)
+            return result;
+    }
+    fail_msg("no answer");
+    abort();
+}
+
+static void expect(struct pool *pool, const char *spec, enum verdict verdict, const char *reason)
+{
+    struct pool_result result = run(pool, spec, 5);
+    assert_int_equal(result.judgement.verdict, verdict);
+    assert_int_equal(result.job.tag, 5);
+    assert_int_equal(result.job.candidate, 4);
+    if (reason != NULL)
+        assert_string_equal(result.judgement.reason, reason);
+    pool_result_deinit(&result);
+    assert_int_equal(pool_busy(pool), 0);
+}
+
+static void none_left(void)
+{
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
+static void test_results(void **state)
+{
+    struct pool *pool;
+    ok(pool_new(&definition, &injector, NULL, reference, NULL, 2, &pool));
+    assert_int_equal(pool_idle(pool), 2);
+    expect(pool, "fault", VERDICT_PASS, NULL);
+    expect(pool, "error", VERDICT_INVALID, NULL);
+    // More than there are slots.
+    const struct pool_job job = {.spec = "hang"};
+    ok(pool_submit(pool, &job, 1));
+    ok(pool_submit(pool, &job, 1));
+    assert_int_equal(pool_idle(pool), 0);
+    struct error *error = pool_submit(pool, &job, 1);
+    assert_non_null(error);
+    error_free(error);
+    pool_free(pool); // with both hanging
+    none_left();
+}
+
+static void test_deaths(void **state)
+{
+    struct pool *pool;
+    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
+    expect(pool, "die", VERDICT_INVALID,
+           "the process that led the trial was killed by signal 9 (Killed)");
+    expect(pool, "fault", VERDICT_PASS, NULL);
+    expect(pool, "exit", VERDICT_INVALID, "the process that led the trial ended with status 7");
+    pool_set_patience(pool, 200000000);
+    expect(pool, "hang", VERDICT_INVALID,
+           "the process that led the trial was ended: no answer after 0.2 s");
+    pool_set_patience(pool, 60000000000);
+    expect(pool, "fault", VERDICT_PASS, NULL);
+    pool_free(pool);
+    none_left();
+}
+
+// Somebody kills a slot that does nothing.
+static void test_killed_idle(void **state)
+{
+    struct pool *pool;
+    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
+    expect(pool, "fault", VERDICT_PASS, NULL);
+    pid_list children = {0};
+    ok(processes_children(&children));
+    assert_int_equal(children.count, 1);
+    assert_int_equal(kill(children.items[0], SIGKILL), 0);
+    ARRAY_DEINIT(&children);
+    bool got;
+    struct pool_result result;
+    ok(pool_wait(pool, 1000, &got, &result));
+    assert_false(got);
+    expect(pool, "fault", VERDICT_PASS, NULL);
+    pool_free(pool);
+    none_left();
+}
+
+static void test_refusal(void **state)
+{
+    struct pool *pool;
+    setenv("TEST_REFUSE", "1", 1);
+    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
+    unsetenv("TEST_REFUSE");
+    struct pool_result result;
+    bool got;
+    struct error *error = pool_wait(pool, 5000, &got, &result);
+    assert_non_null(error);
+    assert_string_equal(error_message(error), "a job slot cannot work: not today");
+    error_free(error);
+    pool_free(pool);
+    none_left();
+}
+
+static void test_always_dying(void **state)
+{
+    struct pool *pool;
+    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
+    struct error *error = NULL;
+    for (int i = 0; i < 100 && error == NULL; i++) {
+        const struct pool_job job = {.spec = "die"};
+        ok(pool_submit(pool, &job, 1));
+        struct pool_result result;
+        bool got = false;
+        while (!got && error == NULL)
+            error = pool_wait(pool, 1000, &got, &result);
+        if (got)
+            pool_result_deinit(&result);
+    }
+    assert_non_null(error);
+    assert_non_null(strstr(error_message(error), "died one after the other"));
+    error_free(error);
+    pool_free(pool);
+    none_left();
+}
+
+static struct pool_result next_result(struct pool *pool)
+{
+    struct pool_result result;
+    for (bool got = false; !got;)
+        ok(pool_wait(pool, 1000, &got, &result));
+    return result;
+}
+
+static void submit(struct pool *pool, const char *spec, uint64_t tag)
+{
+    const struct pool_job job = {.spec = spec, .tag = tag};
+    ok(pool_submit(pool, &job, 1));
+}
+
+static void expect_next(struct pool *pool, uint64_t tag, enum verdict verdict)
+{
+    struct pool_result result = next_result(pool);
+    assert_int_equal(result.job.tag, tag);
+    assert_int_equal(result.judgement.verdict, verdict);
+    pool_result_deinit(&result);
+}
+
+// A job that waits behind another has its turn, also when the slot dies over the first.
+static void test_work_ahead(void **state)
+{
+    struct pool *pool;
+    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
+    assert_int_equal(pool_room(pool), 1);
+    pool_work_ahead(pool);
+    submit(pool, "fault", 1);
+    assert_int_equal(pool_idle(pool), 0);
+    assert_int_equal(pool_room(pool), 1);
+    submit(pool, "fault", 2);
+    assert_int_equal(pool_room(pool), 0);
+    expect_next(pool, 1, VERDICT_PASS);
+    assert_int_equal(pool_busy(pool), 1);
+    submit(pool, "die", 3);
+    expect_next(pool, 2, VERDICT_PASS);
+    submit(pool, "fault", 4);
+    expect_next(pool, 3, VERDICT_INVALID);
+    assert_int_equal(pool_busy(pool), 1);
+    submit(pool, "exit", 5);
+    expect_next(pool, 4, VERDICT_PASS);
+    expect_next(pool, 5, VERDICT_INVALID);
+    assert_int_equal(pool_busy(pool), 0);
+    expect(pool, "fault", VERDICT_PASS, NULL);
+    pool_free(pool);
+    none_left();
+}
+
+// A lot does not wait behind another job, and nothing waits behind a lot.
+static void test_lots_apart(void **state)
+{
+    struct pool *pool;
+    const struct pool_job jobs[2] = {{.spec = "hang", .tag = 1}, {.spec = "hang", .tag = 2}};
+    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
+    pool_work_ahead(pool);
+    submit(pool, "hang", 3);
+    struct error *error = pool_submit(pool, jobs, 2);
+    assert_non_null(error);
+    error_free(error);
+    assert_int_equal(pool_room(pool), 1);
+    pool_free(pool);
+    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
+    pool_work_ahead(pool);
+    ok(pool_submit(pool, jobs, 2));
+    assert_int_equal(pool_room(pool), 0);
+    pool_free(pool);
+    none_left();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_results),      cmocka_unit_test(test_deaths),
+        cmocka_unit_test(test_killed_idle),  cmocka_unit_test(test_refusal),
+        cmocka_unit_test(test_always_dying), cmocka_unit_test(test_work_ahead),
+        cmocka_unit_test(test_lots_apart),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
