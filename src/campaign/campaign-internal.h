@@ -31,8 +31,8 @@ struct campaign {
     struct ledger ledger;
     struct schedule *schedule;
     struct pool *pool;
-    definition_words switchable; // as of slot_task
-    struct flight *flights;      // one more than slots have: the result that is being stored
+    struct words switchable; // as of slot_task
+    struct flight *flights;  // one more than slots have: the result that is being stored
     unsigned flight_count;
     uint64_t progress_at_ns;
     uint64_t trials_before; // that were there when it was gone on with

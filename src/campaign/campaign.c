@@ -113,13 +113,15 @@ static struct error *run_trials(struct campaign *campaign)
         (ledger_elapsed(&campaign->ledger) + (double)campaign->limits->time_budget_ns / 1e9) / 2;
     unsigned jobs;
     TRY(job_count(campaign, &jobs));
-    campaign->forks = fork_policy(campaign->definition, campaign->injector, campaign->reference);
+    campaign->forks = fork_policy(campaign->definition, campaign->injector,
+                                  shooting_injector(campaign->shooting), campaign->reference);
     campaign->flight_count = (jobs + 1) * FORK_BATCH_MOST;
     campaign->flights = calloc(campaign->flight_count, sizeof *campaign->flights);
     if (campaign->flights == NULL)
         return error_no_memory();
     if (campaign->definition->service.long_lived)
-        TRY(switchable_find(campaign->store, campaign->row.id, &campaign->switchable));
+        TRY(switchable_find(campaign->injector->switches, campaign->store, campaign->row.id,
+                            &campaign->switchable));
     TRY(pool_new(campaign->definition, campaign->injector, shooting_injector(campaign->shooting),
                  campaign->reference,
                  campaign->switchable.count != 0 ? &campaign->switchable : NULL, jobs,
@@ -144,10 +146,10 @@ static struct error *compare_program(struct campaign *campaign)
 // What the injector measured. Not in a transaction: it has one of its own.
 static struct error *keep_measures(struct campaign *campaign)
 {
-    if (campaign->injector->keep == NULL)
+    const struct injector_learning *learning = campaign->injector->learning;
+    if (learning == NULL || learning->save == NULL)
         return NULL;
-    return campaign->injector->keep(shooting_injector(campaign->shooting), campaign->store,
-                                    campaign->row.id);
+    return learning->save(shooting_injector(campaign->shooting), campaign->store, campaign->row.id);
 }
 
 static struct error *prepare(struct campaign *campaign)
@@ -156,9 +158,10 @@ static struct error *prepare(struct campaign *campaign)
     TRY(preparation_done(campaign->store, campaign->row.id, &done));
     if (done)
         TRY(compare_program(campaign));
-    if (done && campaign->injector->recall != NULL)
-        TRY(campaign->injector->recall(shooting_injector(campaign->shooting), campaign->store,
-                                       campaign->row.id));
+    const struct injector_learning *learning = campaign->injector->learning;
+    if (done && learning != NULL && learning->load != NULL)
+        TRY(learning->load(shooting_injector(campaign->shooting), campaign->store,
+                           campaign->row.id));
     if (done)
         return reference_load(&campaign->definition->oracle, campaign->store, campaign->row.id,
                               &campaign->reference);

@@ -10,7 +10,7 @@
 
 #define SHOWN 100 // bytes of a line
 
-static void forget_words(definition_words *words)
+static void forget_words(struct words *words)
 {
     for (size_t i = 0; i < words->count; i++)
         free(words->items[i]);

@@ -4,8 +4,6 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "injector/parameters.h"
-#include "injectors/library/realism.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -215,24 +213,13 @@ static struct error *put_failure(const struct finding_options *options, struct b
     }
 }
 
-// "read=-1/EIO" → "read fails with EIO"; "SIGTERM" → "SIGTERM arrives".
-static struct error *put_fault(struct buffer *text, const char *fault)
+// What the injector says of it, after "... when ".
+static struct error *put_fault(const struct finding_options *options, const char *fault,
+                               const struct injection *injection, struct buffer *text)
 {
-    size_t size = strcspn(fault, " \n");
-    const char *equals = memchr(fault, '=', size), *slash = memchr(fault, '/', size);
-    if (equals != NULL && strncmp(equals, "=short", 6) == 0)
-        return buffer_printf(text, "%.*s does only a part", shown(fault, (size_t)(equals - fault)),
-                             fault);
-    if (strncmp(fault, "SIG", 3) == 0 && equals == NULL)
-        return buffer_printf(text, "%.*s arrives", shown(fault, size), fault);
-    if (equals == NULL)
-        return buffer_printf(text, "%.*s is injected", shown(fault, strlen(fault)), fault);
-    TRY(buffer_printf(text, "%.*s ", shown(fault, (size_t)(equals - fault)), fault));
-    if (slash != NULL && slash > equals)
-        return buffer_printf(text, "fails with %.*s",
-                             shown(slash + 1, (size_t)(fault + size - slash - 1)), slash + 1);
-    return buffer_printf(text, "returns %.*s",
-                         shown(equals + 1, (size_t)(fault + size - equals - 1)), equals + 1);
+    if (options->injector->describe != NULL)
+        return options->injector->describe(options->injector_self, fault, injection, text);
+    return buffer_printf(text, "%.*s is injected", shown(fault, strlen(fault)), fault);
 }
 
 // " at copy.c:123", " in copy_reg", " in cp at 0x1234".
@@ -307,13 +294,8 @@ static const char *subject_of(const struct finding_options *options,
 static struct error *put_injected(const struct finding_options *options, struct buffer *text,
                                   const struct injection *injection, const char *subject)
 {
-    TRY(put_fault(text, injection->fault != NULL ? injection->fault : "a fault"));
-    // Nobody named this failure, and no table has it.
-    const struct definition_parameter *faults = parameters_find(options->definition, "faults");
-    if (faults != NULL && faults->values.count == 1 &&
-        strcmp(faults->values.items[0], "auto") == 0 && injection->function != NULL &&
-        realism_find(injection->function) == NULL)
-        TRY(buffer_printf(text, " (guessed from its code)"));
+    TRY(put_fault(options, injection->fault != NULL ? injection->fault : "a fault", injection,
+                  text));
     TRY(put_site(text, injection));
     if (injection->program == NULL || is_short_for(injection->program, subject) ||
         strcmp(file_base_name(injection->program), file_base_name(subject)) == 0 ||
@@ -334,7 +316,7 @@ static struct error *make_title(const struct finding_options *options,
     TRY(put_failure(options, text, result));
     TRY(buffer_printf(text, " when "));
     if (observation->injections.count == 0)
-        return put_fault(text, spec);
+        return put_fault(options, spec, NULL, text);
     TRY(put_injected(options, text, &observation->injections.items[0], subject));
     const struct injection *second = injection_second(observation);
     if (second == NULL)
@@ -395,8 +377,7 @@ static struct error *make_command(const struct finding_options *options,
     char *command = NULL;
     if (stands_alone(options, result) && options->injector->reproduce != NULL)
         TRY(options->injector->reproduce(options->injector_self, spec, seed,
-                                         patience_ns(options, result), options->definition,
-                                         &command));
+                                         patience_ns(options, result), &command));
     struct buffer text = {0};
     if (command == NULL) {
         TRY(buffer_printf(&text, "ordeal replay %lld", (long long)trial));

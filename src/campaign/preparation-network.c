@@ -18,9 +18,9 @@ void network_try(struct preparation *preparation)
 
 static bool takes_ports(const struct preparation *preparation)
 {
-    const struct injector *injector = preparation->injector;
-    return injector->takes_ports != NULL &&
-           injector->takes_ports(shooting_injector(preparation->shooting));
+    const struct injector_learning *learning = preparation->injector->learning;
+    return learning != NULL && learning->takes_ports != NULL &&
+           learning->takes_ports(shooting_injector(preparation->shooting));
 }
 
 #define SHARED                                                                                     \

@@ -291,8 +291,9 @@ static struct error *run_references(struct preparation *preparation, struct refe
             continue;
         if (!reference_is_fit(reference))
             return give_up(preparation, reference, start, cut);
-        if (preparation->injector->learn != NULL)
-            TRY(preparation->injector->learn(shooting_injector(preparation->shooting)));
+        const struct injector_learning *learning = preparation->injector->learning;
+        if (learning != NULL && learning->learn != NULL)
+            TRY(learning->learn(shooting_injector(preparation->shooting)));
         TRY(check_budget(preparation, start, last_at, count - ++i));
     }
     shooting_watch(preparation->shooting, preparation->control->interrupts, NULL, NULL);

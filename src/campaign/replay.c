@@ -196,7 +196,7 @@ struct error *campaign_debug(struct store *store, int64_t trial,
     if (kind == SANDBOX_COPY)
         control->warn(control->data, "the program works on a copy of its directory; all other "
                                      "files are the real ones");
-    if (replay.injector->debug != NULL && isatty(STDIN_FILENO))
+    if (replay.injector->debugger != NULL && isatty(STDIN_FILENO))
         TRY(relay_open(&relay));
     if (relay == NULL) // with one, Ctrl-C is gdb's
         shooting_watch(shooting, control->at_once, NULL, NULL);

@@ -103,7 +103,7 @@ static struct error *list_row(void *data, const struct store_candidate *row)
         stats_random_start(trial_seed(list->options.definition->seed, ORDER_STREAM), row->number);
     bool listed = list->options.definition->selection.order == ORDER_LISTED;
     // Second faults are chosen when it is time for them, whatever else is left.
-    bool second = row->series != NULL && strcmp(row->series, SECOND_FAULT) == 0;
+    bool second = row->series != NULL && strcmp(row->series, CANDIDATE_SECOND) == 0;
     *item = (struct list_item){.key = listed ? !second : stats_random_next(&random),
                                .number = row->number};
     if (row->number > list->highest)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See second-faults.h. Shots are led by the controller itself, as reference runs are: what they
-// call is compared with what those called.
+// Finds faults for the code that handles other faults. Shots are led by the controller itself, as
+// reference runs are: what they call is compared with what those called.
 #include "campaign/second-faults.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/hash.h"
 #include "campaign/schedule.h"
 #include "scenario/store.h"
 
@@ -23,6 +22,7 @@ struct survivors {
     ARRAY(struct survivor) items;
     struct map places;    // that have theirs
     enum verdict verdict; // that is looked for
+    const struct injector_second_faults *ability;
 };
 
 static void survivors_deinit(struct survivors *survivors)
@@ -33,23 +33,16 @@ static void survivors_deinit(struct survivors *survivors)
     map_deinit(&survivors->places);
 }
 
-// "FUNCTION=RESULT when PLACE": how a failure is handled depends little on its errno.
-static uint64_t place_of(const char *spec)
-{
-    const char *equals = strchr(spec, '='), *when = strstr(spec, " when ");
-    if (equals == NULL || when == NULL || when < equals)
-        return hash_bytes(spec, strlen(spec));
-    return hash_bytes(spec, (size_t)(equals - spec)) * 31 + hash_bytes(when, strlen(when));
-}
-
 static struct error *note_trial(void *data, const struct store_trial *row)
 {
     struct survivors *survivors = data;
     if (row->verdict != survivors->verdict || row->spec == NULL ||
-        survivors->items.count == FOLLOWED_MOST ||
-        map_find(&survivors->places, place_of(row->spec)) != MAP_NONE)
+        survivors->items.count == FOLLOWED_MOST)
         return NULL;
-    TRY(map_put(&survivors->places, place_of(row->spec), 0));
+    uint64_t place = survivors->ability->place(row->spec);
+    if (map_find(&survivors->places, place) != MAP_NONE)
+        return NULL;
+    TRY(map_put(&survivors->places, place, 0));
     struct survivor *added = ARRAY_ADD(&survivors->items);
     if (added == NULL)
         return error_no_memory();
@@ -116,13 +109,15 @@ static struct error *store_one(void *data, struct candidate *candidate)
 
 static struct error *store_all(const struct second_faults *second)
 {
-    TRY(second->injector->deeper(shooting_injector(second->shooting), store_one, (void *)second));
+    TRY(second->injector->second_faults->candidates(shooting_injector(second->shooting), store_one,
+                                                    (void *)second));
     return store_update_campaign(second->store, second->campaign);
 }
 
 struct error *second_faults_add(const struct second_faults *second)
 {
-    _cleanup_(survivors_deinit) struct survivors survivors = {.verdict = VERDICT_GRACEFUL};
+    _cleanup_(survivors_deinit) struct survivors survivors = {
+        .verdict = VERDICT_GRACEFUL, .ability = second->injector->second_faults};
     // What was reported was handled; what went by unnoticed perhaps was.
     TRY(store_each_trial(second->store, second->campaign->id, false, note_trial, &survivors));
     survivors.verdict = VERDICT_PASS;
@@ -144,7 +139,7 @@ struct error *second_faults_add(const struct second_faults *second)
 
 static struct error *note_candidate(void *data, const struct store_candidate *row)
 {
-    if (row->series != NULL && strcmp(row->series, SECOND_FAULT) == 0)
+    if (row->series != NULL && strcmp(row->series, CANDIDATE_SECOND) == 0)
         *(bool *)data = false;
     return NULL;
 }
@@ -152,7 +147,7 @@ static struct error *note_candidate(void *data, const struct store_candidate *ro
 struct error *second_faults_due(const struct injector *injector, void *self, struct store *store,
                                 int64_t campaign, bool *ret_due)
 {
-    *ret_due = injector->is_deep != NULL && injector->is_deep(self);
+    *ret_due = injector->second_faults != NULL && injector->second_faults->wanted(self);
     if (!*ret_due)
         return NULL;
     return store_each_candidate(store, campaign, 0, 0, note_candidate, ret_due);

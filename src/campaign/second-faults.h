@@ -11,8 +11,6 @@
 #include "oracle/reference.h"
 #include "store/store.h"
 
-#define SECOND_FAULT "second fault" // the series of such candidates
-
 struct second_faults {
     const struct definition *definition;
     const struct injector *injector;

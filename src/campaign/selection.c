@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "definition/weights.h"
 #include "stats/stats.h"
 
 #include <stdlib.h>
@@ -148,29 +149,5 @@ struct error *selection_choose(const struct selection *selection, uint64_t seed,
                           selection->weights_file != NULL ? selection->weights_file : "weight");
     if (error == NULL)
         *ret_chosen = TAKE(chosen);
-    return error;
-}
-
-struct error *selection_check(const struct selection *selection)
-{
-    bool sampling = selection->kind == SELECT_SAMPLE;
-    if (sampling && selection->sample == 0)
-        return error_new("selection: a sample of how many? 'sample: 100'");
-    if (!sampling && selection->per != NULL)
-        return error_new("selection: 'per' says of what a sample is taken; add 'sample: N'");
-    if (!sampling && selection->weights_file != NULL)
-        return error_new("selection: 'weights' are those of a sample; add 'sample: N'");
-    if (selection->kind == SELECT_SWEEP && selection->sample != 0)
-        return error_new("selection: a sweep tries one occurrence after the other; 'sample' does "
-                         "not go with it");
-    if (selection->kind != SELECT_SWEEP && selection->most != 0)
-        return error_new("selection: 'most' is the end of a sweep; add 'kind: sweep'");
-    if (selection->per != NULL && group_named(selection->per) == GROUPS)
-        return error_new("selection: there are no groups by '%s'", selection->per);
-    if (selection->weights_file == NULL)
-        return NULL;
-    struct weights weights = {0};
-    struct error *error = weights_read(selection->weights_file, &weights);
-    weights_deinit(&weights);
     return error;
 }

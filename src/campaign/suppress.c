@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See suppress.h.
+// Matches findings of a store with suppressions, and writes suppressions for findings.
 #include "campaign/suppress.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "injector/injector.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -108,25 +109,12 @@ static bool matches_stack(const struct suppress_frame *frames, size_t count, con
     return true;
 }
 
-// "read=-1/EIO": the function, and the errno or "".
-static void split_fault(const char *fault, char function[128], char error[32])
+bool suppression_matches(const struct suppression *suppression, const struct suppress_about *about)
 {
-    size_t size = strcspn(fault, "= ");
-    const char *slash = strchr(fault + size, '/');
-    snprintf(function, 128, "%.*s", (int)size, fault);
-    snprintf(error, 32, "%.*s", slash != NULL ? (int)strcspn(slash + 1, " ,") : 0,
-             slash != NULL ? slash + 1 : "");
-}
-
-bool suppression_matches(const struct suppression *suppression, const char *verdict,
-                         const char *fault, const char *stack)
-{
-    char function[128], error[32];
-    split_fault(fault, function, error);
-    return fnmatch(suppression->verdict, verdict, 0) == 0 &&
-           (suppression->call == NULL || fnmatch(suppression->call, function, 0) == 0) &&
-           (suppression->error == NULL || fnmatch(suppression->error, error, 0) == 0) &&
-           matches_stack(suppression->frames.items, suppression->frames.count, stack);
+    return fnmatch(suppression->verdict, about->verdict, 0) == 0 &&
+           (suppression->call == NULL || fnmatch(suppression->call, about->call, 0) == 0) &&
+           (suppression->error == NULL || fnmatch(suppression->error, about->error, 0) == 0) &&
+           matches_stack(suppression->frames.items, suppression->frames.count, about->stack);
 }
 
 // ---- findings ----
@@ -136,10 +124,12 @@ struct known { // a finding and what its trial injected first
     enum verdict verdict;
     uint64_t trials;
     char *fault, *stack, *title;
+    char call[128], error[32]; // of the fault
     bool hidden;
 };
 struct all {
     struct store *store;
+    const struct injector_stored *injector; // or NULL
     ARRAY(struct known) items;
 };
 
@@ -151,6 +141,25 @@ static void all_deinit(struct all *all)
         free(all->items.items[i].title);
     }
     ARRAY_DEINIT(&all->items);
+}
+
+static void split_fault(const struct injector_stored *injector, struct known *known)
+{
+    if (injector != NULL && injector->split != NULL)
+        injector->split(known->fault, known->call, known->error);
+    else
+        snprintf(known->call, sizeof known->call, "%.*s", (int)strcspn(known->fault, " "),
+                 known->fault);
+}
+
+// What the campaign's injector knows of stored texts.
+static struct error *find_injector(int64_t campaign, struct all *all)
+{
+    _cleanup_(store_campaign_deinit) struct store_campaign row = {0};
+    TRY(store_find_campaign(all->store, campaign, &row));
+    const struct injector *injector = row.injector != NULL ? injector_find(row.injector) : NULL;
+    all->injector = injector != NULL ? injector->stored : NULL;
+    return NULL;
 }
 
 static struct error *note_injection(void *data, const struct store_injection *row)
@@ -176,15 +185,21 @@ static struct error *note_finding(void *data, const struct store_finding *row)
                             .hidden = row->suppressed != NULL};
     if (known->title == NULL)
         return error_no_memory();
-    return store_each_injection(all->store, row->trial, note_injection, known);
+    TRY(store_each_injection(all->store, row->trial, note_injection, known));
+    if (known->fault != NULL)
+        split_fault(all->injector, known);
+    return NULL;
 }
 
 static struct suppression *find_suppression(const struct suppressions *suppressions,
                                             const struct known *known)
 {
+    const struct suppress_about about = {.verdict = verdict_facts[known->verdict].name,
+                                         .call = known->call,
+                                         .error = known->error,
+                                         .stack = known->stack};
     for (size_t i = 0; known->fault != NULL && i < suppressions->items.count; i++)
-        if (suppression_matches(&suppressions->items.items[i], verdict_facts[known->verdict].name,
-                                known->fault, known->stack))
+        if (suppression_matches(&suppressions->items.items[i], &about))
             return &suppressions->items.items[i];
     return NULL;
 }
@@ -193,6 +208,7 @@ struct error *suppressions_mean(const struct suppressions *suppressions, struct 
                                 const struct store_finding *row, bool *ret_mean)
 {
     _cleanup_(all_deinit) struct all all = {.store = store};
+    TRY(find_injector(row->campaign, &all));
     TRY(note_finding(&all, row));
     *ret_mean = find_suppression(suppressions, &all.items.items[0]) != NULL;
     return NULL;
@@ -202,6 +218,7 @@ struct error *suppressions_apply(struct suppressions *suppressions, struct store
                                  int64_t campaign, uint64_t ret_hidden[VERDICTS])
 {
     _cleanup_(all_deinit) struct all all = {.store = store};
+    TRY(find_injector(campaign, &all));
     TRY(store_each_finding(store, campaign, note_finding, &all));
     memset(ret_hidden, 0, VERDICTS * sizeof *ret_hidden);
     for (size_t i = 0; i < all.items.count; i++) {
@@ -221,6 +238,7 @@ struct error *suppressions_hidden(struct store *store, int64_t campaign,
                                   uint64_t ret_hidden[VERDICTS])
 {
     _cleanup_(all_deinit) struct all all = {.store = store};
+    TRY(find_injector(campaign, &all));
     TRY(store_each_finding(store, campaign, note_finding, &all));
     memset(ret_hidden, 0, VERDICTS * sizeof *ret_hidden);
     for (size_t i = 0; i < all.items.count; i++)
@@ -252,12 +270,10 @@ static struct error *put_frame(struct buffer *text, const char *line, size_t siz
 
 static struct error *put_body(struct buffer *text, const struct known *known)
 {
-    char function[128], error[32];
-    split_fault(known->fault, function, error);
     TRY(buffer_printf(text, "   ordeal:%s\n   call:", verdict_facts[known->verdict].name));
-    TRY(put_literal(text, function));
-    if (error[0] != '\0')
-        TRY(buffer_printf(text, "\n   errno:%s", error));
+    TRY(put_literal(text, known->call));
+    if (known->error[0] != '\0')
+        TRY(buffer_printf(text, "\n   errno:%s", known->error));
     TRY(buffer_append(text, "\n", 1));
     const char *line = known->stack;
     for (unsigned i = 0; i < MOST_FRAMES && *line != '\0'; i++) {
@@ -285,6 +301,7 @@ static struct error *put_block(struct buffer *text, const struct known *known)
 struct error *suppressions_generate(struct store *store, int64_t campaign, struct buffer *text)
 {
     _cleanup_(all_deinit) struct all all = {.store = store};
+    TRY(find_injector(campaign, &all));
     TRY(store_each_finding(store, campaign, note_finding, &all));
     for (size_t i = 0; i < all.items.count; i++)
         if (!all.items.items[i].hidden && all.items.items[i].fault != NULL)

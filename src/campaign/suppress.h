@@ -30,10 +30,12 @@ struct error *suppressions_read(struct suppressions *suppressions, const char *p
 struct error *suppressions_parse(struct suppressions *suppressions, const char *name,
                                  const char *text, size_t size);
 
-// Whether a finding with this verdict, injected fault ("read=-1/EIO") and call stack is meant. The
-// stack has one frame per line as the store has it, innermost first.
-bool suppression_matches(const struct suppression *suppression, const char *verdict,
-                         const char *fault, const char *stack);
+// What a finding is known by: its verdict, what its fault was injected into, the injected error or
+// "", and the call stack, one frame per line as the store has it, innermost first.
+struct suppress_about {
+    const char *verdict, *call, *error, *stack;
+};
+bool suppression_matches(const struct suppression *suppression, const struct suppress_about *about);
 
 // Whether one of them means this finding of the store.
 struct error *suppressions_mean(const struct suppressions *suppressions, struct store *store,

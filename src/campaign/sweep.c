@@ -209,7 +209,7 @@ static bool is_last(struct series *series, const struct step *step)
 
 static struct error *sweep_load(const struct schedule_options *options, void **ret_self)
 {
-    if (options->injector->next == NULL)
+    if (options->injector->sweep == NULL)
         return error_new("the injector '%s' cannot sweep", options->injector->name);
     _cleanup_(sweep_freep) struct sweep *sweep = calloc(1, sizeof *sweep);
     if (sweep == NULL)
@@ -247,7 +247,8 @@ static struct error *advance(struct sweep *sweep, struct series *series, bool *r
     if (last->candidate.position >= sweep->most)
         return NULL;
     _cleanup_(candidate_deinit) struct candidate candidate = {0};
-    TRY(sweep->options.injector->next(sweep->options.injector_self, &last->candidate, &candidate));
+    TRY(sweep->options.injector->sweep->next(sweep->options.injector_self, &last->candidate,
+                                             &candidate));
     if (candidate.spec == NULL)
         return NULL;
     struct step *step = NULL;

@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See switchable.h.
+// Lists the faults of a campaign that a server can live through one after the other.
 #include "campaign/switchable.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+struct gathering {
+    const struct injector_switches *switches;
+    struct words *found;
+};
 
 static struct error *add_switchable(void *data, const struct store_candidate *row)
 {
-    static const char once[] = " and once";
-    definition_words *switchable = data;
-    size_t size = strlen(row->spec);
-    if (!row->selected || size < strlen(once) ||
-        strcmp(row->spec + size - strlen(once), once) != 0 || strstr(row->spec, " then ") != NULL)
+    const struct gathering *gathering = data;
+    if (!row->selected || !gathering->switches->fits(row->spec))
         return NULL;
-    char **place = ARRAY_ADD(switchable);
-    if (place == NULL || (*place = strdup(row->spec)) == NULL) {
-        switchable->count -= place != NULL;
-        return error_no_memory();
-    }
-    return NULL;
+    return words_add(gathering->found, row->spec, strlen(row->spec));
 }
 
-struct error *switchable_find(struct store *store, int64_t campaign,
-                              definition_words *ret_switchable)
+struct error *switchable_find(const struct injector_switches *switches, struct store *store,
+                              int64_t campaign, struct words *ret_switchable)
 {
-    return store_each_candidate(store, campaign, 0, 0, add_switchable, ret_switchable);
+    struct gathering gathering = {.switches = switches, .found = ret_switchable};
+    return store_each_candidate(store, campaign, 0, 0, add_switchable, &gathering);
 }

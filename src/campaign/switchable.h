@@ -9,7 +9,7 @@
 
 // The specs of a campaign's chosen candidates that are so, as of slot_task. Also what is there
 // after an error is the caller's.
-struct error *switchable_find(struct store *store, int64_t campaign,
-                              definition_words *ret_switchable);
+struct error *switchable_find(const struct injector_switches *switches, struct store *store,
+                              int64_t campaign, struct words *ret_switchable);
 
 #endif

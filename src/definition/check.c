@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What can be found wrong with a definition before anything runs.
 #include "base/cleanup.h"
-#include "campaign/selection.h"
+#include "definition/definition.h"
 #include "definition/server-words.h"
+#include "definition/weights.h"
 #include "injector/injector.h"
-#include "injector/parameters.h"
+#include "wire/region.h"
 
 #include <errno.h>
 #include <string.h>
@@ -52,8 +53,8 @@ static struct error *refuse_program(const struct definition *definition, const c
 }
 
 // As execvp() would look for it.
-static struct error *check_program(const struct definition *definition,
-                                   const definition_words *command, const char *what)
+static struct error *check_program(const struct definition *definition, const struct words *command,
+                                   const char *what)
 {
     if (command->count == 0)
         return NULL;
@@ -89,6 +90,34 @@ static struct error *check_programs(const struct definition *definition)
     return check_program(definition, &definition->teardown, "teardown");
 }
 
+// "servers are led with the injectors 'library' and 'ir' only"
+static struct error *refuse_server(void)
+{
+    _cleanup_(buffer_deinit) struct buffer list = {0};
+    const struct injector *last = NULL;
+    for (size_t i = 0; injectors[i] != NULL; i++)
+        last = injectors[i]->servers ? injectors[i] : last;
+    for (size_t i = 0; injectors[i] != NULL; i++) {
+        const char *between = list.size == 0 ? "" : injectors[i] == last ? " and " : ", ";
+        if (injectors[i]->servers)
+            TRY(buffer_printf(&list, "%s'%s'", between, injectors[i]->name));
+    }
+    return error_new("servers are led with the injectors %s only", list.data);
+}
+
+static struct error *check_server_injector(const struct definition *definition)
+{
+    const struct injector *injector;
+    TRY(definition_injector(definition, &injector));
+    if (!injector->servers)
+        return refuse_server();
+    if (definition->service.long_lived && injector->switches == NULL)
+        return error_new("the faults of '%s' cannot be switched in a server that runs: leave out "
+                         "--long-lived (server.long_lived)",
+                         injector->name);
+    return NULL;
+}
+
 static struct error *check_service(const struct definition *definition)
 {
     const struct service *service = &definition->service;
@@ -109,14 +138,29 @@ static struct error *check_service(const struct definition *definition)
     if (service->long_lived && service->load.count == 0)
         return error_new("a long-lived server needs a load between faults: --load CMD "
                          "(server.load)");
-    if (definition->injector == NULL || strcmp(definition->injector, "library") == 0)
+    return definition->injector != NULL ? check_server_injector(definition) : NULL;
+}
+
+struct error *selection_check(const struct selection *selection)
+{
+    bool sampling = selection->kind == SELECT_SAMPLE;
+    if (sampling && selection->sample == 0)
+        return error_new("selection: a sample of how many? 'sample: 100'");
+    if (!sampling && selection->per != NULL)
+        return error_new("selection: 'per' says of what a sample is taken; add 'sample: N'");
+    if (!sampling && selection->weights_file != NULL)
+        return error_new("selection: 'weights' are those of a sample; add 'sample: N'");
+    if (selection->kind == SELECT_SWEEP && selection->sample != 0)
+        return error_new("selection: a sweep tries one occurrence after the other; 'sample' does "
+                         "not go with it");
+    if (selection->kind != SELECT_SWEEP && selection->most != 0)
+        return error_new("selection: 'most' is the end of a sweep; add 'kind: sweep'");
+    if (selection->weights_file == NULL)
         return NULL;
-    if (strcmp(definition->injector, "ir") != 0)
-        return error_new("servers are led with the injectors 'library' and 'ir' only");
-    return service->long_lived
-               ? error_new("the faults of 'ir' cannot be switched in a server that runs: leave out "
-                           "--long-lived (server.long_lived)")
-               : NULL;
+    struct weights weights = {0};
+    struct error *error = weights_read(selection->weights_file, &weights);
+    weights_deinit(&weights);
+    return error;
 }
 
 static struct error *check_files(const struct definition *definition)
@@ -143,22 +187,40 @@ static struct error *check_environment(const struct definition *definition)
     for (size_t i = 0; i < definition->environment.count; i++) {
         const char *entry = definition->environment.items[i];
         const char *preload = "LD_PRELOAD=";
-        if (strncmp(entry, preload, strlen(preload)) == 0 && strstr(entry, "libordeal") != NULL)
+        if (strncmp(entry, preload, strlen(preload)) == 0 &&
+            strstr(entry, WIRE_RUNTIME_NAME) != NULL)
             return error_new("this is a trial of another 'ordeal' already: LD_PRELOAD names its "
                              "library");
     }
     return NULL;
 }
 
+// "say what to inject: --inject SPEC, --signal NAME, or 'injector:' in the file"
+static struct error *say_what(void)
+{
+    _cleanup_(buffer_deinit) struct buffer list = {0};
+    for (size_t i = 0; injectors[i] != NULL; i++) {
+        const struct injector_option *option = injectors[i]->options;
+        if (option != NULL && !option->test && option->argument != NULL)
+            TRY(buffer_printf(&list, "--%s %s, ", option->name, option->argument));
+    }
+    return error_new("say what to inject: %sor 'injector:' in the file",
+                     list.data != NULL ? list.data : "");
+}
+
 static struct error *check_injector(const struct definition *definition)
 {
-    TRY(parameters_check(definition));
-    const struct injector *injector = injector_find(definition->injector);
-    if (definition->selection.kind == SELECT_SWEEP && injector->next == NULL)
+    if (definition->injector == NULL)
+        return say_what();
+    const struct injector *injector;
+    TRY(definition_injector(definition, &injector));
+    TRY(parameters_check(&definition->parameters, injector));
+    if (definition->selection.kind == SELECT_SWEEP && injector->sweep == NULL)
         return error_new("selection: injector '%s' cannot sweep; use 'all' or 'sample'",
                          injector->name);
     void *self = NULL;
-    struct error *error = injector->open(definition, &self);
+    const struct injector_setup setup = definition_setup(definition);
+    struct error *error = injector->open(&setup, &self);
     if (error != NULL)
         return error == error_no_memory() ? error
                                           : error_prefix(error, "injector '%s'", injector->name);

@@ -5,7 +5,6 @@
 #include "base/suggestion.h"
 #include "definition/value.h"
 #include "injector/injector.h"
-#include "injector/parameters.h"
 
 #include <errno.h>
 #include <string.h>
@@ -53,7 +52,7 @@ bool definition_is_server(const struct definition *definition)
 
 void definition_deinit(struct definition *definition)
 {
-    definition_words *const lists[] = {
+    struct words *const lists[] = {
         &definition->command,        &definition->setup,          &definition->teardown,
         &definition->pretest,        &definition->posttest,       &definition->environment,
         &definition->oracle.ignored, &definition->oracle.command, &definition->service.load,
@@ -76,8 +75,7 @@ void definition_deinit(struct definition *definition)
         free(texts[i]);
     filters_clear(&definition->oracle);
     ARRAY_DEINIT(&definition->oracle.filters);
-    parameters_clear(definition);
-    ARRAY_DEINIT(&definition->parameters);
+    parameters_deinit(&definition->parameters);
     *definition = (struct definition){0};
 }
 
@@ -102,11 +100,11 @@ static struct error *unknown_key(const char *key)
 static struct error *set_injector(struct definition *definition, const char *key, const char *value)
 {
     if (*key == '\0')
-        return parameters_use(definition, value, strlen(value));
+        return definition_use_injector(definition, value, strlen(value));
     const char *parameter = strchr(key + 1, '.');
     if (parameter == NULL)
         return definition_add_parameter(definition, key + 1, value);
-    TRY(parameters_use(definition, key + 1, (size_t)(parameter - key - 1)));
+    TRY(definition_use_injector(definition, key + 1, (size_t)(parameter - key - 1)));
     return definition_add_parameter(definition, parameter + 1, value);
 }
 
@@ -156,5 +154,50 @@ struct error *definition_set(struct definition *definition, const char *key, con
 struct error *definition_add_parameter(struct definition *definition, const char *name,
                                        const char *value)
 {
-    return parameters_add(definition, name, strlen(name), value, strlen(value), 0);
+    const struct injector *injector;
+    TRY(definition_injector(definition, &injector));
+    return parameters_add(&definition->parameters, injector, name, strlen(name), value,
+                          strlen(value), 0);
+}
+
+struct error *definition_use_injector(struct definition *definition, const char *name, size_t size)
+{
+    if (definition->injector != NULL && strlen(definition->injector) == size &&
+        memcmp(definition->injector, name, size) == 0)
+        return NULL;
+    const struct injector *injector;
+    TRY(injector_named(name, size, &injector));
+    char *copy = strdup(injector->name);
+    if (copy == NULL)
+        return error_no_memory();
+    parameters_clear(&definition->parameters);
+    free(definition->injector);
+    definition->injector = copy;
+    return NULL;
+}
+
+struct error *definition_injector(const struct definition *definition,
+                                  const struct injector **ret_injector)
+{
+    if (definition->injector == NULL)
+        return error_new("say first which injector this is a parameter of");
+    return injector_named(definition->injector, strlen(definition->injector), ret_injector);
+}
+
+struct injector_setup definition_setup(const struct definition *definition)
+{
+    const struct selection *selection = &definition->selection;
+    return (struct injector_setup){
+        .parameters = &definition->parameters,
+        .command = &definition->command,
+        .environment = &definition->environment,
+        .directory = definition->directory,
+        .input = definition->input,
+        .has_setup = definition->setup.count != 0,
+        .seed = definition->seed,
+        .references = definition->oracle.references,
+        .sweeps = selection->kind == SELECT_SWEEP,
+        .sample = selection->kind == SELECT_SAMPLE ? selection->sample : 0,
+        .weights_file = selection->weights_file,
+    };
 }

@@ -6,22 +6,13 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/words.h"
+#include "injector/injector.h"
 #include "sandbox/sandbox.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-// Owned strings. Where there is one, a NULL follows beyond count.
-typedef ARRAY(char *) definition_words;
-
-// A parameter of the injector: a name and one or more values, as text. The injector checks them;
-// `line` is where it stands in the file (0: from a flag).
-struct definition_parameter {
-    char *name;
-    definition_words values;
-    unsigned line;
-};
 
 enum selection_kind { SELECT_ALL, SELECT_SAMPLE, SELECT_SWEEP };
 enum selection_order { ORDER_RANDOM, ORDER_LISTED };
@@ -46,19 +37,19 @@ struct oracle {
     uint64_t spread_ns;  // from the first to the last of them, at least
     uint32_t status;     // exit status that they must end with
     bool compare_stdout, compare_stderr, compare_files;
-    definition_words ignored; // fnmatch patterns of paths
+    struct words ignored; // fnmatch patterns of paths
     ARRAY(struct filter) filters;
-    definition_words command;  // user's oracle, or empty
+    struct words command;      // user's oracle, or empty
     double timeout_factor;     // × mean of the references
     uint64_t timeout_floor_ns; // but at least
 };
 
-struct service {           // the command is a server
-    char *ready;           // when it is ready, see server-words.h; NULL: the command is none
-    char *stop;            // how it is stopped, likewise
-    definition_words load; // drives it; may be empty
-    uint64_t grace_ns;     // to stop in; 0: as long as a trial may take
-    bool long_lived;       // many faults in one life
+struct service {       // the command is a server
+    char *ready;       // when it is ready, see server-words.h; NULL: the command is none
+    char *stop;        // how it is stopped, likewise
+    struct words load; // drives it; may be empty
+    uint64_t grace_ns; // to stop in; 0: as long as a trial may take
+    bool long_lived;   // many faults in one life
 };
 
 enum forks { FORKS_AUTO, FORKS_NEVER, FORKS_ALWAYS };
@@ -66,13 +57,13 @@ enum network { NETWORK_AUTO, NETWORK_HOST, NETWORK_PRIVATE };
 
 struct definition {
     char *name;
-    definition_words command, setup, teardown, pretest, posttest; // argv each; may be empty
-    char *directory;                                              // absolute
-    definition_words environment;                                 // complete, "NAME=VALUE"
-    char *input;                                                  // file for stdin, or NULL
+    struct words command, setup, teardown, pretest, posttest; // argv each; may be empty
+    char *directory;                                          // absolute
+    struct words environment;                                 // complete, "NAME=VALUE"
+    char *input;                                              // file for stdin, or NULL
     struct service service;
     char *injector;
-    ARRAY(struct definition_parameter) parameters;
+    struct parameters parameters;
     struct selection selection;
     struct oracle oracle;
     enum sandbox_kind sandbox;
@@ -104,10 +95,19 @@ struct error *definition_write_brief(const struct definition *definition, struct
 bool definition_is_server(const struct definition *definition);
 // What can be found wrong before anything runs.
 struct error *definition_check(const struct definition *definition);
+// Of a selection alone: that its parts go together, and that its file of weights can be read.
+struct error *selection_check(const struct selection *selection);
 
 // Fields that flags set one by one: key as in the file ("oracle.references", "timeout.factor").
 struct error *definition_set(struct definition *definition, const char *key, const char *value);
 struct error *definition_add_parameter(struct definition *definition, const char *name,
                                        const char *value);
+// Makes it this definition's injector; parameters of another one go.
+struct error *definition_use_injector(struct definition *definition, const char *name, size_t size);
+// The injector that it names; an error if it names none.
+struct error *definition_injector(const struct definition *definition,
+                                  const struct injector **ret_injector);
+// What an injector gets to know. It is good for as long as the definition.
+struct injector_setup definition_setup(const struct definition *definition);
 
 #endif

@@ -17,7 +17,8 @@ struct reader {
     struct definition *definition;
     struct source file;
     struct arena arena;
-    const char *directory; // of the file; NULL: the current one
+    const char *directory;           // of the file; NULL: the current one
+    const struct injector *injector; // whose parameters are being read
 };
 
 // Says where an error is. Takes it over.
@@ -57,7 +58,7 @@ static struct error *scalar(struct reader *reader, const struct yaml_node *node,
 }
 
 static struct error *read_words(struct reader *reader, const struct yaml_node *node,
-                                definition_words *words)
+                                struct words *words)
 {
     words_clear(words);
     for (const struct yaml_node *item = node->first; item != NULL; item = item->next) {
@@ -69,7 +70,7 @@ static struct error *read_words(struct reader *reader, const struct yaml_node *n
 }
 
 static struct error *read_command(struct reader *reader, const struct yaml_node *node,
-                                  definition_words *words)
+                                  struct words *words)
 {
     struct value value;
     if (node->kind == YAML_MAPPING)
@@ -83,7 +84,7 @@ static struct error *read_command(struct reader *reader, const struct yaml_node 
 
 // A mapping adds to what is there; a list is all there is.
 static struct error *read_environment(struct reader *reader, const struct yaml_node *node,
-                                      definition_words *words)
+                                      struct words *words)
 {
     if (node->kind == YAML_LIST)
         return read_words(reader, node, words);
@@ -166,22 +167,21 @@ static unsigned line_of(const struct reader *reader, size_t at)
 static struct error *check_value(const struct reader *reader, const struct yaml_node *node,
                                  const struct injector_parameter *known, struct value value)
 {
-    const struct injector *injector = injector_find(reader->definition->injector);
-    if (injector == NULL || injector->check == NULL)
+    if (reader->injector->check == NULL)
         return NULL;
     struct source source = reader->file;
     source.text = value.text;
     source.size = value.size;
     source.base = node->at;
     source.mapping = SOURCE_SCALAR;
-    return injector->check(known->name, &source);
+    return reader->injector->check(known->name, &source);
 }
 
 static struct error *read_parameter(struct reader *reader, const struct yaml_node *key)
 {
     const struct yaml_node *node = key->next;
     const struct injector_parameter *known = NULL;
-    TRY(placed(reader, key, parameters_known(reader->definition, key->text, key->size, &known)));
+    TRY(placed(reader, key, parameters_known(reader->injector, key->text, key->size, &known)));
     if (node->kind == YAML_MAPPING)
         return source_error(&reader->file, node->at,
                             "expected the parameter's value, or a list of values");
@@ -195,8 +195,9 @@ static struct error *read_parameter(struct reader *reader, const struct yaml_nod
         struct value value;
         TRY(scalar(reader, item, &value));
         TRY(check_value(reader, item, known, value));
-        struct error *error = parameters_add(reader->definition, key->text, key->size, value.text,
-                                             value.size, line_of(reader, item->at));
+        struct error *error =
+            parameters_add(&reader->definition->parameters, reader->injector, key->text, key->size,
+                           value.text, value.size, line_of(reader, item->at));
         TRY(placed(reader, item, error));
     }
     return NULL;
@@ -208,8 +209,9 @@ static struct error *read_injector(struct reader *reader, const struct yaml_node
     if (node->kind == YAML_LIST || name == NULL || (node != name && name->next->next != NULL))
         return source_error(&reader->file, node->at,
                             "expected one injector: NAME, or {NAME: {PARAMETER: VALUE}}");
-    parameters_clear(reader->definition);
-    TRY(placed(reader, name, parameters_use(reader->definition, name->text, name->size)));
+    parameters_clear(&reader->definition->parameters);
+    TRY(placed(reader, name, definition_use_injector(reader->definition, name->text, name->size)));
+    TRY(definition_injector(reader->definition, &reader->injector));
     const struct yaml_node *parameters = node != name ? name->next : NULL;
     if (parameters == NULL || is_text(parameters, "", 0))
         return NULL;

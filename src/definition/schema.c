@@ -131,27 +131,3 @@ bool schema_is_section(const char *key, size_t size)
             return true;
     return false;
 }
-
-int schema_choice(const char *values, const char *word, size_t size)
-{
-    int index = 0;
-    for (const char *at = values;; at++, index++) {
-        size_t length = strcspn(at, "|");
-        if (length == size && memcmp(at, word, size) == 0)
-            return index;
-        at += length;
-        if (*at == '\0')
-            return -1;
-    }
-}
-
-const char *schema_choice_word(const char *values, int index, size_t *ret_size)
-{
-    const char *at = values;
-    for (; index > 0; index--) {
-        at += strcspn(at, "|");
-        at += *at == '|';
-    }
-    *ret_size = strcspn(at, "|");
-    return at;
-}

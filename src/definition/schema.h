@@ -9,9 +9,9 @@
 enum schema_kind {
     SCHEMA_TEXT,        // char *
     SCHEMA_PATH,        // char *, made absolute
-    SCHEMA_COMMAND,     // definition_words
-    SCHEMA_ENVIRONMENT, // definition_words
-    SCHEMA_PATTERNS,    // definition_words
+    SCHEMA_COMMAND,     // struct words
+    SCHEMA_ENVIRONMENT, // struct words
+    SCHEMA_PATTERNS,    // struct words
     SCHEMA_FILTERS,     // of struct oracle
     SCHEMA_INJECTOR,    // name and parameters
     SCHEMA_COMPARE,     // the three flags of struct oracle
@@ -42,9 +42,4 @@ extern const struct schema_field schema_fields[]; // ends with a NULL key
 const struct schema_field *schema_find(const char *key);
 // Whether there are fields below `key`.
 bool schema_is_section(const char *key, size_t size);
-// Index of a word in "a|b|c", or -1.
-int schema_choice(const char *values, const char *word, size_t size);
-// The word with that index; "" if there is none.
-const char *schema_choice_word(const char *values, int index, size_t *ret_size);
-
 #endif

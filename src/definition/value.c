@@ -2,6 +2,7 @@
 // See definition-value.h.
 #include "definition/value.h"
 
+#include "base/choice.h"
 #include "base/cleanup.h"
 #include "base/suggestion.h"
 
@@ -18,70 +19,6 @@
 struct value value_of(const char *text)
 {
     return (struct value){.text = text, .size = strlen(text)};
-}
-
-struct error *words_add(definition_words *words, const char *text, size_t size)
-{
-    if (memchr(text, '\0', size) != NULL)
-        return error_new("a NUL byte has no place here");
-    char *copy = strndup(text, size);
-    if (copy == NULL)
-        return error_no_memory();
-    // Room for the NULL beyond the last.
-    if (ARRAY_ADD(words) == NULL || ARRAY_ADD(words) == NULL) {
-        words->count -= words->count != 0 && words->items[words->count - 1] == NULL;
-        free(copy);
-        return error_no_memory();
-    }
-    words->count--;
-    words->items[words->count - 1] = copy;
-    return NULL;
-}
-
-void words_clear(definition_words *words)
-{
-    for (size_t i = 0; i < words->count; i++)
-        free(words->items[i]);
-    words->count = 0;
-    if (words->items != NULL)
-        words->items[0] = NULL;
-}
-
-void words_deinit(definition_words *words)
-{
-    words_clear(words);
-    ARRAY_DEINIT(words);
-}
-
-struct error *words_shell(definition_words *words, const char *text, size_t size)
-{
-    words_clear(words);
-    if (size == 0)
-        return NULL;
-    TRY(words_add(words, "/bin/sh", strlen("/bin/sh")));
-    TRY(words_add(words, "-c", strlen("-c")));
-    return words_add(words, text, size);
-}
-
-struct error *words_set_variable(definition_words *words, const char *text, size_t size)
-{
-    const char *equals = memchr(text, '=', size);
-    if (equals == NULL || equals == text)
-        return error_new("expected NAME=VALUE");
-    size_t name = (size_t)(equals - text) + 1;
-    for (size_t i = 0; i < words->count; i++) {
-        if (strncmp(words->items[i], text, name) != 0)
-            continue;
-        if (memchr(text, '\0', size) != NULL)
-            return error_new("a NUL byte has no place here");
-        char *copy = strndup(text, size);
-        if (copy == NULL)
-            return error_no_memory();
-        free(words->items[i]);
-        words->items[i] = copy;
-        return NULL;
-    }
-    return words_add(words, text, size);
 }
 
 void filters_clear(struct oracle *oracle)
@@ -183,42 +120,16 @@ static struct error *set_path(struct value value, char **field)
     return NULL;
 }
 
-static struct error *bad_choice(const char *values, struct value value)
-{
-    struct suggestion meant = suggestion_start(value.text, value.size);
-    _cleanup_free_ char *words = strdup(values);
-    _cleanup_(buffer_deinit) struct buffer list = {0};
-    if (words == NULL)
-        return error_no_memory();
-    char *rest = words;
-    for (char *word; (word = strsep(&rest, "|")) != NULL;) {
-        suggestion_offer(&meant, word);
-        TRY(buffer_printf(&list, "%s%s", list.size == 0 ? "" : rest == NULL ? " or " : ", ", word));
-    }
-    char storage[SUGGESTION_SIZE];
-    return error_new("expected %s, not '%.*s'%s", list.data, SHOWN(value),
-                     suggestion_text(&meant, storage));
-}
-
-struct error *value_choice(const char *values, struct value value, int *ret_index)
-{
-    int index = schema_choice(values, value.text, value.size);
-    if (index < 0)
-        return bad_choice(values, value);
-    *ret_index = index;
-    return NULL;
-}
-
 static struct error *read_bool(const char *values, struct value value, bool *ret)
 {
     // What YAML files and people write for true and false.
     static const char *const words[] = {"false|no|off|0", "true|yes|on|1"};
-    int index = schema_choice(values, value.text, value.size);
+    int index = choice_find(values, value.text, value.size);
     for (int i = 0; i < 2 && index < 0; i++)
-        if (schema_choice(words[i], value.text, value.size) >= 0)
+        if (choice_find(words[i], value.text, value.size) >= 0)
             index = i;
     if (index < 0)
-        return bad_choice(values, value);
+        return choice_error(values, value.text, value.size);
     *ret = index == 1;
     return NULL;
 }
@@ -333,7 +244,7 @@ static struct error *set_compare(struct oracle *oracle, const char *values, stru
             word.size++;
         at += word.size + 1;
         int index = 0;
-        TRY(value_choice(values, word, &index));
+        TRY(choice_parse(values, word.text, word.size, &index));
         chosen[index] = true;
     }
     oracle->compare_stdout |= chosen[0];
@@ -346,7 +257,7 @@ static struct error *set_text(const struct schema_field *field, struct value val
 {
     int index;
     if (field->values != NULL)
-        TRY(value_choice(field->values, value, &index));
+        TRY(choice_parse(field->values, value.text, value.size, &index));
     return copy_text(value, text);
 }
 
@@ -370,7 +281,7 @@ static struct error *set_sample(struct definition *definition, const struct sche
 static struct error *set_enum(const struct schema_field *field, struct value value, void *at)
 {
     int index;
-    TRY(value_choice(field->values, value, &index));
+    TRY(choice_parse(field->values, value.text, value.size, &index));
     // All enums of the table start at 0 and have the values in order.
     *(unsigned *)at = (unsigned)index;
     return NULL;

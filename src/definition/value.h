@@ -19,17 +19,6 @@ struct value value_of(const char *text);
 struct error *value_set(struct definition *definition, const struct schema_field *field,
                         struct value value);
 
-// The index of a value in "a|b|c".
-struct error *value_choice(const char *values, struct value value, int *ret_index);
-
-// Words are copied, and end with a NULL beyond count.
-struct error *words_add(definition_words *words, const char *text, size_t size);
-void words_clear(definition_words *words);
-void words_deinit(definition_words *words);
-struct error *words_shell(definition_words *words, const char *text, size_t size);
-// "NAME=VALUE", in place of another one of that name.
-struct error *words_set_variable(definition_words *words, const char *text, size_t size);
-
 void filters_clear(struct oracle *oracle);
 struct error *filters_add(struct oracle *oracle, struct value match, struct value with);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Files of weights; see selection.h.
+// Reads files of weights, see weights.h.
+#include "definition/weights.h"
+
 #include "base/cleanup.h"
-#include "campaign/selection.h"
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A definition as YAML, complete: what definition_parse() reads over any other comes out the same.
+#include "base/choice.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "definition/value.h"
@@ -37,7 +38,7 @@ static bool is_plain(const char *value)
            strspn(value + 1,
                   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-") ==
                size - 1 &&
-           schema_choice(words, value, size) < 0;
+           choice_find(words, value, size) < 0;
 }
 
 static struct error *put_text(struct buffer *text, const char *value)
@@ -62,7 +63,7 @@ static struct error *put_text(struct buffer *text, const char *value)
     return buffer_append(text, "\"", 1);
 }
 
-static struct error *put_words(struct buffer *text, const definition_words *words)
+static struct error *put_words(struct buffer *text, const struct words *words)
 {
     TRY(buffer_append(text, "[", 1));
     for (size_t i = 0; i < words->count; i++) {
@@ -101,7 +102,7 @@ static struct error *put_injector(struct buffer *text, const struct definition *
     TRY(put_text(text, definition->injector));
     TRY(buffer_append(text, ":", 1));
     for (size_t i = 0; i < definition->parameters.count; i++) {
-        const struct definition_parameter *parameter = &definition->parameters.items[i];
+        const struct parameter *parameter = &definition->parameters.items[i];
         if (parameter->values.count == 0)
             continue;
         TRY(buffer_printf(text, "\n    "));
@@ -115,7 +116,7 @@ static struct error *put_injector(struct buffer *text, const struct definition *
 static struct error *put_choice(struct buffer *text, const char *values, int index)
 {
     size_t size;
-    const char *word = schema_choice_word(values, index, &size);
+    const char *word = choice_word(values, index, &size);
     return buffer_append(text, word, size);
 }
 
@@ -214,7 +215,7 @@ static size_t own_count(void)
 
 // Whether all of this process's own variables are there, if with other values: then the rest can be
 // said as an addition.
-static bool is_addition(const definition_words *environment)
+static bool is_addition(const struct words *environment)
 {
     for (size_t i = 0; i < own_count(); i++)
         if (!has(environment->items, environment->count, environ[i], strcspn(environ[i], "=") + 1))
@@ -222,7 +223,7 @@ static bool is_addition(const definition_words *environment)
     return true;
 }
 
-static struct error *put_added(struct buffer *text, const definition_words *environment)
+static struct error *put_added(struct buffer *text, const struct words *environment)
 {
     const char *comma = "";
     TRY(buffer_append(text, "{", 1));

@@ -3,9 +3,6 @@
 #include "engine/fork-policy.h"
 
 #include "engine/fork-batch.h"
-#include "injector/parameters.h"
-
-#include <string.h>
 
 #define SHORT_S     1.0 // a workload that takes longer than this gains little
 #define LEAST_LOT   16  // every lot costs a life of a sandbox and the workload up to its forks
@@ -31,7 +28,8 @@ const char *fork_policy_refusal(enum wire_fork_refusal refusal)
     return reasons[refusal < WIRE_FORK_REFUSALS ? refusal : WIRE_FORK_FAILED];
 }
 
-static const char *obstacle(const struct definition *definition, const struct injector *injector)
+static const char *obstacle(const struct definition *definition, const struct injector *injector,
+                            void *self)
 {
     if (definition->forks == FORKS_NEVER)
         return "that was asked for";
@@ -43,18 +41,15 @@ static const char *obstacle(const struct definition *definition, const struct in
         return "there are other commands in every trial than the workload";
     if (definition_is_server(definition))
         return "the workload is a server";
-    // A child shares no memory, and so has nowhere to note what it reached.
-    if (strcmp(parameters_value(definition, "coverage", "none"), "none") != 0)
-        return "coverage is measured";
-    return NULL;
+    return injector->forks->obstacle(self);
 }
 
 struct fork_policy fork_policy(const struct definition *definition, const struct injector *injector,
-                               const struct reference *reference)
+                               void *self, const struct reference *reference)
 {
     double seconds = reference_seconds(reference)->mean;
     struct fork_policy policy = {.wanted = definition->forks == FORKS_ALWAYS};
-    policy.why = obstacle(definition, injector);
+    policy.why = obstacle(definition, injector, self);
     if (policy.why == NULL && !policy.wanted && definition->until_interval > 0)
         policy.why = "the campaign is to end with the trial that narrows the interval enough";
     if (policy.why == NULL && !policy.wanted && seconds > SHORT_S)

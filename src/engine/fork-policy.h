@@ -17,8 +17,9 @@ struct fork_policy {
     uint64_t tried, in_vain, disputed;
 };
 
+// `self` is the controller's injector.
 struct fork_policy fork_policy(const struct definition *definition, const struct injector *injector,
-                               const struct reference *reference);
+                               void *self, const struct reference *reference);
 // How many jobs to give to a slot of `slots`; `left` trials are there, 0: not known.
 size_t fork_policy_lot(const struct fork_policy *policy, uint64_t left, unsigned slots);
 // A result has come in. Whether it was the one that ended forking; then `why` says why.

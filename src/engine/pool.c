@@ -78,7 +78,7 @@ static void slot_end(struct pool_slot *slot, int *ret_status)
 
 struct error *pool_new(const struct definition *definition, const struct injector *injector,
                        const void *leader, const struct reference *reference,
-                       const definition_words *switchable, unsigned jobs, struct pool **ret_pool)
+                       const struct words *switchable, unsigned jobs, struct pool **ret_pool)
 {
     struct pool *pool = calloc(1, sizeof *pool + jobs * sizeof *pool->slots);
     if (pool == NULL)

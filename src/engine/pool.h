@@ -48,7 +48,7 @@ struct pool;
 // Slots are forked from this process as it is now. `leader` and `switchable` as of slot_task.
 struct error *pool_new(const struct definition *definition, const struct injector *injector,
                        const void *leader, const struct reference *reference,
-                       const definition_words *switchable, unsigned jobs, struct pool **ret_pool);
+                       const struct words *switchable, unsigned jobs, struct pool **ret_pool);
 void pool_free(struct pool *pool); // ends shots that still run, at once
 // How long one shot may take altogether before its slot counts as stuck and is replaced.
 void pool_set_patience(struct pool *pool, uint64_t ns);

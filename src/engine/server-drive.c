@@ -167,6 +167,35 @@ static struct error *run_load(struct driver *driver, struct server_load *load,
     return NULL;
 }
 
+static struct error *open_switches(struct driver *driver)
+{
+    const struct server_orders *orders = &driver->orders;
+    const struct injector *injector = injector_find(orders->injector);
+    if (injector == NULL || injector->switches == NULL)
+        return NULL;
+    TRY(injector->switches->open(orders->switches, orders->first_switch, orders->switch_count,
+                                 &driver->switches));
+    driver->switching = injector->switches;
+    return NULL;
+}
+
+static void close_switches(struct driver *driver)
+{
+    if (driver->switching != NULL)
+        driver->switching->close(driver->switches);
+}
+
+static uint64_t times_fired(const struct driver *driver, uint32_t rule)
+{
+    return driver->switching != NULL ? driver->switching->fired(driver->switches, rule) : 0;
+}
+
+static void switch_fault(const struct driver *driver, uint32_t rule, bool on)
+{
+    if (driver->switching != NULL)
+        driver->switching->set(driver->switches, rule, on);
+}
+
 // On demand, the load runs again without the fault: what that one left behind shows then, and not
 // when the next one is tried.
 static struct error *drive_once(struct driver *driver, uint32_t number, bool twice,
@@ -175,18 +204,18 @@ static struct error *drive_once(struct driver *driver, uint32_t number, bool twi
     struct server_round *round = &driver->state->rounds[number];
     uint64_t begun = clock_ns();
     uint32_t rule = driver->state->rule;
-    uint64_t before = switches_fired(&driver->switches, rule);
+    uint64_t before = times_fired(driver, rule);
     driver->state->begun = number + 1;
-    switches_set(&driver->switches, rule, true);
+    switch_fault(driver, rule, true);
     struct error *error = run_load(driver, &round->load, ret_end);
-    switches_set(&driver->switches, rule, false);
-    round->fired = switches_fired(&driver->switches, rule) - before;
+    switch_fault(driver, rule, false);
+    round->fired = times_fired(driver, rule) - before;
     if (error == NULL && *ret_end == HELD && twice && round->fired == 0)
         round->again = round->load; // nothing has happened
     else if (error == NULL && *ret_end == HELD && twice)
         error = run_load(driver, &round->again, ret_end);
     round->ns = clock_ns() - begun;
-    uint32_t crashes = switches_crashes(&driver->switches);
+    uint32_t crashes = driver->switching != NULL ? driver->switching->crashes(driver->switches) : 0;
     round->crashed = crashes > driver->crashes;
     driver->crashes = crashes;
     return error;
@@ -259,8 +288,7 @@ static struct error *lead(struct driver *driver)
     enum driver_end end = HELD;
     struct server_state *state = driver->state;
     TRY(stop_parse(driver->orders.stop, &driver->stop));
-    TRY(switches_open(&driver->switches, driver->orders.switches, driver->orders.first_switch,
-                      driver->orders.switch_count));
+    TRY(open_switches(driver));
     TRY(start(driver, &end));
     state->server = driver->server.pid;
     if (end == HELD)
@@ -312,5 +340,6 @@ int server_drive(int shared)
         snprintf(driver.state->trouble, sizeof driver.state->trouble, "%s", error_message(error));
     error_free(error);
     driver_end_all(&driver);
+    close_switches(&driver);
     return 0; // the process ends here, and all that it has with it
 }

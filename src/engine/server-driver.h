@@ -6,7 +6,7 @@
 
 #include "engine/server-orders.h"
 #include "engine/server-probe.h"
-#include "engine/server-switches.h"
+#include "injector/injector.h"
 
 #include <regex.h>
 #include <stdbool.h>
@@ -42,8 +42,9 @@ struct driver {
     char line[LINE_MOST];
     size_t line_size;
     int nap_ms;
-    struct switches switches;
-    uint32_t crashes; // so far
+    const struct injector_switches *switching; // NULL: no fault is switched on
+    void *switches;                            // its own
+    uint32_t crashes;                          // so far
 };
 
 struct error *driver_open_stream(struct stream *stream, int to);

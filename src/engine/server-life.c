@@ -32,7 +32,7 @@ static const char *stop_text(const struct definition *definition)
     return definition->service.stop != NULL ? definition->service.stop : "SIGTERM";
 }
 
-static struct error *add_words(struct server_life *life, const definition_words *words)
+static struct error *add_words(struct server_life *life, const struct words *words)
 {
     for (size_t i = 0; i < words->count; i++) {
         char **place = ARRAY_ADD(&life->words);
@@ -64,6 +64,7 @@ static struct error *fill(struct server_life *life, const struct server_life_opt
         .load_ns = life->timeout_ns,
         .stop_ns = life->grace_ns,
         .rounds = options->rounds,
+        .injector = options->injector != NULL ? options->injector : "",
         .switches = options->switches,
         .first_switch = options->first_switch,
         .switch_count = options->switch_count,
@@ -124,13 +125,13 @@ bool server_life_is_late(const struct server_life *life)
 }
 
 uint64_t server_life_tick(struct server_life *life, pid_t pid, uint64_t ns, const char *root,
-                          const struct stricken *stricken, struct outcome_run *run)
+                          const struct injected_thread *injected, struct outcome_run *run)
 {
     if (server_life_is_late(life)) {
         free(run->hang_stack);
         free(run->hang_key);
         pid_t server = hang_find_inner(pid, life->state->server);
-        hang_look(server != 0 ? server : pid, root, stricken, &run->hang_stack, &run->hang_key);
+        hang_look(server != 0 ? server : pid, root, injected, &run->hang_stack, &run->hang_key);
         atomic_store(&life->state->look, SERVER_LOOKED);
     }
     return ns + SERVER_TICK_NS;

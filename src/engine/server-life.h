@@ -19,7 +19,7 @@ struct server_life_options {
     const char *input;               // or NULL
     uint64_t timeout_ns;             // for every phase; 0: none
     uint32_t rounds;                 // of the load; 0: as they are asked for
-    const char *switches;            // as of server_orders; NULL: none
+    const char *injector, *switches; // as of server_orders; NULL: none
     uint64_t first_switch, switch_count;
 };
 struct error *server_life_new(const struct server_life_options *options,
@@ -32,7 +32,7 @@ const struct server_state *server_life_state(const struct server_life *life);
 bool server_life_is_late(const struct server_life *life); // its stack is looked at in the next tick
 // As of sandbox_step.tick; `pid` is the driver's. `root` as of sandbox_root().
 uint64_t server_life_tick(struct server_life *life, pid_t pid, uint64_t ns, const char *root,
-                          const struct stricken *stricken, struct outcome_run *run);
+                          const struct injected_thread *injected, struct outcome_run *run);
 // The next round of the load, with this rule; server_life_enough() ends it and stops the server.
 void server_life_ask(struct server_life *life, uint32_t rule);
 void server_life_enough(struct server_life *life);

@@ -18,7 +18,8 @@ static struct error *put_orders(const struct server_orders *orders, struct buffe
     char *const *const lists[] = {orders->server, orders->server_environment,
                                   orders->load != NULL ? orders->load : nothing,
                                   orders->environment};
-    const char *const texts[] = {orders->ready, orders->stop, orders->input, orders->switches};
+    const char *const texts[] = {orders->ready, orders->stop, orders->input, orders->injector,
+                                 orders->switches};
     const uint64_t numbers[] = {orders->ready_ns, orders->load_ns,      orders->stop_ns,
                                 orders->rounds,   orders->first_switch, orders->switch_count};
     TRY(buffer_append(out, numbers, sizeof numbers));
@@ -85,6 +86,7 @@ struct error *server_orders_read(int descriptor, struct server_state **ret_state
     orders.ready = message_text(&cursor);
     orders.stop = message_text(&cursor);
     orders.input = message_text(&cursor);
+    orders.injector = message_text(&cursor);
     orders.switches = message_text(&cursor);
     if (orders.switches == NULL || orders.rounds > SERVER_ROUNDS)
         return error_new("orders are broken");

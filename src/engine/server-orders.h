@@ -57,8 +57,9 @@ struct server_orders {
     const char *input;                               // file for the load's stdin, or ""
     uint64_t ready_ns, load_ns, stop_ns;
     uint32_t rounds; // of the load; 0: on demand
-    // Faults that are switched on one after the other, round by round; "": none is.
-    const char *switches; // a file: struct wire_rule_state of `switch_count` rules is in it
+    // Faults that are switched on one after the other, round by round, by this injector's
+    // `switches`; "": none is. The others are for its open().
+    const char *injector, *switches;
     uint64_t first_switch, switch_count;
 };
 

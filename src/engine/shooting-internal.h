@@ -15,17 +15,17 @@
 enum step { SETUP, PRETEST, WORKLOAD, POSTTEST, ORACLE, TEARDOWN, STEPS };
 _Static_assert(STEPS == 1 + SHOOTING_OTHER_STEPS, "there are other steps");
 
-typedef ARRAY(char *) words; // of which only the list is ours; ends with NULL
-struct error *shooting_add_word(words *list, char *word);
+typedef ARRAY(char *) borrowed; // words of others: only the list is ours; ends with NULL
+struct error *shooting_add_word(borrowed *list, char *word);
 
 struct shooting {
     const struct definition *definition;
     const struct injector *injector;
     void *self; // the injector's
     struct sandbox *sandbox;
-    words commands[STEPS]; // no items: no such step
-    words environment, oracle_environment;
-    words ignored;
+    borrowed commands[STEPS]; // no items: no such step
+    borrowed environment, oracle_environment;
+    borrowed ignored;
     char *oracle_variable;
     char *input; // path for stdin, or NULL
     complaint_paths logs;
@@ -54,7 +54,7 @@ struct life {
     struct sandbox_step steps[STEPS];
     enum step kinds[STEPS];
     size_t count;
-    words visible;
+    borrowed visible;
     int input;
     char *copy;                 // where the working directory was, if the sandbox had moved it
     struct server_life *server; // if the command is one
@@ -75,7 +75,7 @@ struct life {
 
 void life_deinit(struct life *life);
 void life_keep_error(struct life *life, struct error *error); // if it is the first
-struct stricken life_stricken(const struct life *life);
+struct injected_thread life_last_injected(const struct life *life);
 struct error *life_lead(struct life *life, uint64_t timeout_ns);
 
 // Servers. The tick as of sandbox_step.

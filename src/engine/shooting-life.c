@@ -97,13 +97,13 @@ static bool before_workload(void *data, struct sandbox *sandbox)
 static uint64_t workload_started(void *data, pid_t pid)
 {
     struct life *life = data;
-    return life->shooting->injector->started(life->shooting->self, pid);
+    return life->shooting->injector->outside->started(life->shooting->self, pid);
 }
 
 static uint64_t workload_tick(void *data, pid_t pid, uint64_t ns)
 {
     struct life *life = data;
-    return life->shooting->injector->tick(life->shooting->self, pid, ns);
+    return life->shooting->injector->outside->tick(life->shooting->self, pid, ns);
 }
 
 static void workload_lingering(void *data)
@@ -124,11 +124,11 @@ static bool workload_hopeless(void *data, pid_t pid)
     return life->run->wants_terminal;
 }
 
-struct stricken life_stricken(const struct life *life)
+struct injected_thread life_last_injected(const struct life *life)
 {
     const struct injector *injector = life->shooting->injector;
-    return injector->stricken != NULL ? injector->stricken(life->shooting->self)
-                                      : (struct stricken){0};
+    return injector->last_injected != NULL ? injector->last_injected(life->shooting->self)
+                                           : (struct injected_thread){0};
 }
 
 static void workload_overdue(void *data, pid_t pid)
@@ -137,8 +137,8 @@ static void workload_overdue(void *data, pid_t pid)
     life->run->remaining = hang_names();
     if (life->run->wants_terminal)
         return; // it is known what it waits for
-    const struct stricken stricken = life_stricken(life);
-    hang_look(pid, sandbox_root(life->shooting->sandbox), &stricken, &life->run->hang_stack,
+    const struct injected_thread injected = life_last_injected(life);
+    hang_look(pid, sandbox_root(life->shooting->sandbox), &injected, &life->run->hang_stack,
               &life->run->hang_key);
 }
 
@@ -230,8 +230,8 @@ static void add_step(struct life *life, enum step kind, uint64_t timeout_ns)
         step.branching = life->branches != NULL ? &life_branching : NULL;
         step.input = life->input;
         step.before = before_workload;
-        step.started = shooting->injector->started != NULL ? workload_started : NULL;
-        step.tick = shooting->injector->tick != NULL ? workload_tick : NULL;
+        step.started = shooting->injector->outside != NULL ? workload_started : NULL;
+        step.tick = shooting->injector->outside != NULL ? workload_tick : NULL;
         step.overdue = workload_overdue;
         step.lingering = shooting->lingering != NULL ? workload_lingering : NULL;
         step.hopeless = shooting->lingering != NULL ? workload_hopeless : NULL;
@@ -351,9 +351,9 @@ struct error *life_lead(struct life *life, uint64_t timeout_ns)
     TRY(life->branches != NULL ? life_prepare_branches(life)
                                : shooting->injector->prepare(shooting->self, &life->shot));
     if (life->debugged)
-        TRY(shooting->injector->debug(shooting->self, &life->shot,
-                                      shooting->input != NULL ? shooting->input : "/dev/null",
-                                      life->terminal < 0, &life->gdb, &life->gdb_environment));
+        TRY(shooting->injector->debugger->words(
+            shooting->self, &life->shot, shooting->input != NULL ? shooting->input : "/dev/null",
+            life->terminal < 0, &life->gdb, &life->gdb_environment));
     TRY(collect_visible(life));
     TRY(life_prepare_server(life, timeout_ns));
     add_steps(life, timeout_ns);

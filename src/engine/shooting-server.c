@@ -58,11 +58,11 @@ uint64_t life_server_tick(void *data, pid_t pid, uint64_t ns)
     struct life *life = data;
     if (life->session != NULL)
         life_keep_error(life, go_on(life));
-    struct stricken stricken = {0};
+    struct injected_thread injected = {0};
     if (server_life_is_late(life->server))
-        stricken = life_stricken(life);
+        injected = life_last_injected(life);
     uint64_t next = server_life_tick(life->server, pid, ns, sandbox_root(life->shooting->sandbox),
-                                     &stricken, life->run);
+                                     &injected, life->run);
     return life->session != NULL ? ns + SESSION_TICK_NS : next;
 }
 
@@ -83,6 +83,7 @@ struct error *life_prepare_server(struct life *life, uint64_t timeout_ns)
                   : life->shot.spec == NULL && shooting->definition->service.long_lived
                       ? REFERENCE_ROUNDS
                       : 1,
+        .injector = life->session != NULL ? shooting->injector->name : NULL,
         .switches = life->session != NULL ? life->shot.switches : NULL,
         .first_switch = life->shot.first_switch,
         .switch_count = life->shot.switched_count,

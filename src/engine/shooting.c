@@ -63,7 +63,8 @@ struct sandbox_traffic shooting_traffic(const struct shooting *shooting)
 struct error *shooting_restart(struct shooting *shooting)
 {
     shooting->injector->close(TAKE(shooting->self));
-    return shooting->injector->open(shooting->definition, &shooting->self);
+    const struct injector_setup setup = definition_setup(shooting->definition);
+    return shooting->injector->open(&setup, &shooting->self);
 }
 
 void *shooting_injector(struct shooting *shooting)
@@ -71,7 +72,7 @@ void *shooting_injector(struct shooting *shooting)
     return shooting->self;
 }
 
-struct error *shooting_add_word(words *list, char *word)
+struct error *shooting_add_word(borrowed *list, char *word)
 {
     char **slot = ARRAY_ADD(list);
     if (slot == NULL)
@@ -81,7 +82,7 @@ struct error *shooting_add_word(words *list, char *word)
 }
 
 // Copies a list, with one more word if `more` is not NULL, and ends it.
-static struct error *copy_words(const definition_words *from, char *more, words *to)
+static struct error *copy_words(const struct words *from, char *more, borrowed *to)
 {
     for (size_t i = 0; i < from->count; i++)
         TRY(shooting_add_word(to, from->items[i]));
@@ -92,7 +93,7 @@ static struct error *copy_words(const definition_words *from, char *more, words 
 
 // The oracle command with the trial directory. What follows `sh -c COMMAND` is $0 first: a word is
 // put before the directory, so that it is $1 there, too.
-static struct error *copy_oracle(const definition_words *from, char *directory, words *to)
+static struct error *copy_oracle(const struct words *from, char *directory, borrowed *to)
 {
     bool shell = from->count == 3 && strcmp(file_base_name(from->items[0]), "sh") == 0 &&
                  strcmp(from->items[1], "-c") == 0;
@@ -106,7 +107,7 @@ static struct error *copy_oracle(const definition_words *from, char *directory, 
 static struct error *take_commands(struct shooting *shooting)
 {
     const struct definition *definition = shooting->definition;
-    const definition_words *const commands[STEPS] = {
+    const struct words *const commands[STEPS] = {
         [SETUP] = &definition->setup,           [PRETEST] = &definition->pretest,
         [WORKLOAD] = &definition->command,      [POSTTEST] = &definition->posttest,
         [ORACLE] = &definition->oracle.command, [TEARDOWN] = &definition->teardown,
@@ -163,7 +164,8 @@ struct error *shooting_new(const struct definition *definition, const struct inj
                                             .limits = definition->limits,
                                             .capture_limit = SHOOTING_CAPTURE};
     TRY(sandbox_new(&options, &shooting->sandbox));
-    TRY(injector->open(definition, &shooting->self));
+    const struct injector_setup setup = definition_setup(definition);
+    TRY(injector->open(&setup, &shooting->self));
     *ret_shooting = TAKE(shooting);
     return NULL;
 }
@@ -237,7 +239,7 @@ struct error *shooting_debug(struct shooting *shooting, const char *spec, uint64
     };
     if (definition_is_server(shooting->definition))
         return error_new("a server cannot be stopped in gdb here: it would not be driven");
-    if (shooting->injector->debug == NULL)
+    if (shooting->injector->debugger == NULL)
         return error_new("the injector '%s' cannot stop in gdb", shooting->injector->name);
     TRY(life_lead(&life, 0));
     if (run.workload.end == SANDBOX_SKIPPED)

@@ -36,7 +36,7 @@ static size_t find(char *const *list, size_t count, const char *spec)
 
 bool session_fits(const struct slot *slot, const char *spec)
 {
-    const definition_words *all = slot->task->switchable;
+    const struct words *all = slot->task->switchable;
     return all != NULL && find(all->items, all->count, spec) < all->count;
 }
 
@@ -116,7 +116,7 @@ static int64_t next(void *data, struct outcome_run *run, struct outcome_run *aga
 
 struct error *session_run(struct slot *slot, struct message_job *job, bool *ret_more)
 {
-    const definition_words *all = slot->task->switchable;
+    const struct words *all = slot->task->switchable;
     struct session session = {.slot = slot, .job = job, .open = true, .rounds = 1};
     size_t first = find(all->items, all->count, job->spec);
     while (session.count < WINDOW && session.count < all->count) {

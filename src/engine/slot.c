@@ -147,8 +147,9 @@ static struct error *answer(struct slot *slot, size_t size)
 static struct error *work(struct slot *slot)
 {
     TRY(shooting_new(slot->task->definition, slot->task->injector, &slot->shooting));
-    if (slot->task->injector->join != NULL)
-        slot->task->injector->join(shooting_injector(slot->shooting), slot->task->leader);
+    const struct injector_learning *learning = slot->task->injector->learning;
+    if (learning != NULL && learning->join != NULL)
+        learning->join(shooting_injector(slot->shooting), slot->task->leader);
     for (;;) {
         size_t size;
         TRY(slot_receive(slot, &size));

@@ -16,7 +16,7 @@ struct slot_task { // what a slot inherits
     const struct reference *reference;
     // Of a long-lived server: specs that can be tried in one life, in the order in which they are.
     // NULL: none.
-    const definition_words *switchable;
+    const struct words *switchable;
 };
 
 // Starts one. *ret_socket is the controller's end of its socket.

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A way of making faults real. One file with one const descriptor, one line in injectors.c; the
-// campaign, the verdicts, the store and the reports know nothing else of it.
-// docs/HOWTO-add-an-injector.md shows how.
+// The contract between a way of making faults real and everything else. An injector is one folder
+// below src/injectors/ with one const descriptor; engine, oracle, campaign, reports and command
+// line know nothing else of it. docs/HOWTO-add-an-injector.md shows how to write one.
 #ifndef ORDEAL_INJECTOR_INJECTOR_H
 #define ORDEAL_INJECTOR_INJECTOR_H
 
 #include "base/array.h"
 #include "base/error.h"
-#include "definition/definition.h"
+#include "injector/candidate.h"
+#include "injector/observation.h"
+#include "injector/parameters.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -18,26 +20,20 @@
 struct forking; // trial/forking.h
 struct source;  // scenario/source.h
 
-struct injector_parameter {
-    const char *name;
-    const char *values; // for help: "SPEC...", "transient|persistent"
-    const char *help;
-    bool required, many;
+// What an injector may know of its campaign. It may copy the struct; what the pointers lead to
+// belongs to the definition, which outlives the injector.
+struct injector_setup {
+    const struct parameters *parameters;
+    const struct words *command, *environment; // the workload's
+    const char *directory;                     // in which it runs, absolute
+    const char *input;                         // file for its stdin, or NULL
+    bool has_setup;                            // a command of the user's may make the program
+    uint64_t seed;
+    uint32_t references;      // number of fault-free runs
+    bool sweeps;              // only the first candidate of each series is wanted
+    uint64_t sample;          // how many candidates are chosen; 0: it is no sample
+    const char *weights_file; // of fault types, or NULL
 };
-
-// Strings belong to whoever has the struct; candidate_deinit() frees them. Fields as in
-// store_candidate.
-struct candidate {
-    char *spec, *type, *function, *module, *file, *component, *series;
-    unsigned line;
-    uint64_t position;
-    double weight;    // 1 unless the injector knows better
-    uint64_t content; // as in store_candidate
-};
-void candidate_deinit(struct candidate *candidate);
-// As it is stored; the strings stay the candidate's.
-struct store_candidate candidate_row(const struct candidate *candidate, int64_t campaign,
-                                     uint64_t number, bool selected);
 
 // One shot: one run of the workload, with a fault (spec) or without (spec NULL: a reference run, of
 // which the injector may record what it needs to know).
@@ -48,11 +44,11 @@ struct shot {
     char *const *command;     // the workload's
     char *const *environment; // the workload's without any injector
     // Instead of a spec: several that are all off at first, to be switched on one by one by who
-    // leads the shot.
+    // leads the shot (struct injector_switches).
     const char *const *switched;
     size_t switched_count;
     // Set by prepare(); they live until the next shot or close().
-    const char *switches; // the file that has their states (struct wire_rule_state), from here on
+    const char *switches; // for injector_switches.open()
     uint64_t first_switch;
     char *const *use_environment; // to start the command with; NULL: `environment`
     const char *const *visible;   // files for sandbox_live(), or NULL
@@ -63,37 +59,18 @@ struct fork_shot { // one of many
     uint64_t seed;
 };
 
-struct injection { // one activation
-    char *fault, *function, *module, *file, *symbol, *program, *stack;
-    uint64_t offset, occurrence;
-    unsigned line;
-    uint32_t rule; // of the spec: 0, or 1 for the second of two faults
-    uint32_t process, thread;
-    double seconds;
-};
-struct observation { // what the injector saw
-    uint64_t activations;
-    ARRAY(struct injection) injections; // the first ones, at most a hundred
-    uint64_t plan_hash;
-    char *crash;       // first process that died of a signal: "SIGSEGV at 0x0 in PROGRAM", or NULL
-    char *crash_stack; // frames, one per line, innermost first, or NULL
-    char *crash_key;   // the same without addresses, for grouping; or NULL
-    bool crash_in_command; // it was the command itself and not something it started
-    char *note;            // what the user should know, or NULL
-};
-void observation_deinit(struct observation *observation);
-// Leaves only injections by this rule, which fired so often.
-void observation_keep_rule(struct observation *observation, uint32_t rule, uint64_t fired);
-// The first activation of another of the spec's faults than the first one's, or NULL.
-const struct injection *injection_second(const struct observation *observation);
+// ---- Optional abilities ----
 
-// The thread that a fault was injected into last, by its numbers inside the sandbox; 0: none.
-struct stricken {
-    pid_t process, thread;
+// It acts on the workload from outside; both as in sandbox_step.
+struct injector_outside {
+    uint64_t (*started)(void *self, pid_t pid);
+    uint64_t (*tick)(void *self, pid_t pid, uint64_t ns);
 };
 
 // Many faults in one run of the workload, which forks where each is injected: trial/forking.h.
 struct injector_forks {
+    // What keeps this campaign from it, as the end of "trials are not forked: ..."; or NULL.
+    const char *(*obstacle)(void *self);
     // As prepare() of the injector. `suits` says for each of the shots whether it is among them.
     struct error *(*prepare)(void *self, struct shot *shot, const struct fork_shot *shots,
                              size_t count, bool *suits);
@@ -105,13 +82,92 @@ struct injector_forks {
                              struct observation *ret_observation);
 };
 
+// Many faults in one life of a server. Except for fits(), these are called by the process that
+// drives the server, which has no instance of the injector. `rule` is an index of shot.switched.
+struct injector_switches {
+    // Whether a fault can wait, switched off, in a server that lives through others.
+    bool (*fits)(const char *spec);
+    // Before the server starts: all faults are off then.
+    struct error *(*open)(const char *file, uint64_t first, uint64_t count, void **ret_switches);
+    void (*close)(void *switches);
+    void (*set)(void *switches, uint32_t rule, bool on);
+    uint64_t (*fired)(const void *switches, uint32_t rule); // how often, so far
+    // Processes that died of a signal so far, also those that the server replaces without a word.
+    uint32_t (*crashes)(const void *switches);
+};
+
+// Faults in the code that handles other faults.
+struct injector_second_faults {
+    bool (*wanted)(void *self);
+    // Identifies the place of a fault: faults of one place are handled by the same code.
+    uint64_t (*place)(const char *spec);
+    // After reference runs and shots with `follow`: candidates that are one of these shots and a
+    // second fault, in what only it made the workload call.
+    struct error *(*candidates)(void *self, candidate_add *add, void *data);
+};
+
+// Trying one occurrence after the other until a fault is not hit any more.
+struct injector_sweep {
+    // The candidate after `last` in its series.
+    struct error *(*next)(void *self, const struct candidate *last, struct candidate *ret_next);
+};
+
+// Looking at a shot in gdb.
+struct injector_debugger {
+    // After prepare(): what runs the shot under gdb, stopped at the injection, instead of the
+    // command; to be freed with debug_list_free(). `input` is a path for the command's stdin;
+    // `batch` as of debug.h.
+    struct error *(*words)(void *self, const struct shot *shot, const char *input, bool batch,
+                           char ***ret_arguments, char ***ret_environment);
+};
+
+// What it finds out besides verdicts. Each of the functions may be NULL.
+struct injector_learning {
+    // Between reference runs: what would take too long within one.
+    struct error *(*learn)(void *self);
+    // Whether a reference run so far took a port, as far as that can be told.
+    bool (*takes_ports)(void *self);
+    // Measurements, into the store: after the reference runs and in the end; and back when a
+    // campaign is resumed.
+    struct error *(*save)(void *self, struct store *store, int64_t campaign);
+    struct error *(*load)(void *self, struct store *store, int64_t campaign);
+    // In a job slot: measures what the controller's injector `leader` measures.
+    void (*join)(void *self, const void *leader);
+};
+
+// What stored texts mean: no instance is needed. Each of the functions may be NULL.
+struct injector_stored {
+    // Of a fault as in struct injection: what it is injected into (a function), and the error that
+    // is injected, or "". NULL: the fault's first word, and no error.
+    void (*split)(const char *fault, char function[128], char error[32]);
+    // An injection in words, for `ordeal show`. NULL: the call, its process and place.
+    struct error *(*describe)(const struct store_injection *row, struct buffer *text);
+    // The options of `ordeal run` that inject the same. NULL: it cannot.
+    struct error *(*run_options)(const char *spec, struct buffer *text);
+};
+
+// An option of the command line that sets a parameter, and with it chooses the injector.
+struct injector_option {
+    const char *name; // without "--"
+    char letter;      // or 0
+    bool test;        // of `ordeal test`, otherwise of `ordeal campaign`
+    bool file;        // its argument is a file's name
+    const char *parameter;
+    const char *value;    // what it sets, of an option without argument; or NULL
+    const char *argument; // what the help calls its argument; or NULL
+    const char *help;
+};
+
+// ---- The descriptor ----
+
 struct injector {
     const char *name, *summary;
     const struct injector_parameter *parameters; // ends with a NULL name
+    const struct injector_option *options;       // ends with a NULL name; or NULL
     // What is wrong with a value of a parameter by itself, at its place in the file; or NULL.
     struct error *(*check)(const char *parameter, const struct source *source);
     // Checks the parameters. Nothing has run yet.
-    struct error *(*open)(const struct definition *definition, void **ret_self);
+    struct error *(*open)(const struct injector_setup *setup, void **ret_self);
     void (*close)(void *self);
 
     // Before the command is started.
@@ -121,55 +177,43 @@ struct injector {
     struct error *(*moved)(void *self, const char *from, const char *to);
     // Just before the start; `root` as of sandbox_root().
     struct error *(*begin)(void *self, const char *root); // or NULL
-    // As in sandbox_step; NULL if the injector does nothing from outside.
-    uint64_t (*started)(void *self, pid_t pid);
-    uint64_t (*tick)(void *self, pid_t pid, uint64_t ns);
     // While the workload runs; NULL if there is no telling.
-    struct stricken (*stricken)(void *self);
+    struct injected_thread (*last_injected)(void *self);
     // When all processes are gone, `root` still being there.
     struct error *(*observe)(void *self, const char *root, struct observation *ret_observation);
 
-    // After the reference runs: all candidates, in a fixed order. `add` takes the candidate's
-    // strings.
-    struct error *(*candidates)(void *self,
-                                struct error *(*add)(void *data, struct candidate *candidate),
-                                void *data);
+    // After the reference runs: all candidates, in a fixed order.
+    struct error *(*candidates)(void *self, candidate_add *add, void *data);
     // After that: what of the definition has no candidate, and what was left out; or NULL.
     struct error *(*remarks)(void *self, struct error *(*say)(void *data, const char *sentence),
                              void *data);
-    // Whether faults are wanted in the code that handles other faults; NULL: there is no such
-    // thing.
-    bool (*is_deep)(void *self);
-    // After reference runs and shots with `follow`: candidates that are one of these shots and a
-    // second fault, in what only it made the workload call.
-    struct error *(*deeper)(void *self,
-                            struct error *(*add)(void *data, struct candidate *candidate),
-                            void *data);
-    // For sweeps: the candidate after `last` in its series. NULL: this injector cannot sweep.
-    struct error *(*next)(void *self, const struct candidate *last, struct candidate *ret_next);
+    // What happens to the workload, after "... when ": "read fails with EIO". `fault` is as in
+    // struct injection, or a spec; `injection` is NULL if it never happened. NULL: "FAULT is
+    // injected".
+    struct error *(*describe)(void *self, const char *fault, const struct injection *injection,
+                              struct buffer *text);
     // A command line that shows a shot outside any campaign, shell-quoted; or NULL. `timeout_ns` is
     // the time to end it after, 0: none.
     struct error *(*reproduce)(void *self, const char *spec, uint64_t seed, uint64_t timeout_ns,
-                               const struct definition *definition, char **ret_command);
-    // After prepare(): what runs the shot under gdb, stopped at the injection, instead of the
-    // command; to be freed with debug_list_free(). `input` is a path for the command's stdin;
-    // `batch` as of debug.h. NULL if there is no such thing.
-    struct error *(*debug)(void *self, const struct shot *shot, const char *input, bool batch,
-                           char ***ret_arguments, char ***ret_environment);
-    // Whether a reference run so far took a port, as far as that can be told; or NULL.
-    bool (*takes_ports)(void *self);
-    // Between reference runs: what would take too long within one. Or NULL.
-    struct error *(*learn)(void *self);
-    // What was measured besides verdicts, into the store: after the reference runs and in the end;
-    // and back when a campaign is gone on with. NULL if there is no such thing.
-    struct error *(*keep)(void *self, struct store *store, int64_t campaign);
-    struct error *(*recall)(void *self, struct store *store, int64_t campaign);
-    // In a job slot: measures what the controller's injector measures. Or NULL.
-    void (*join)(void *self, const void *leader);
-    const struct injector_forks *forks; // NULL: it cannot do that
+                               char **ret_command);
+
+    // NULL: it is not able to do that.
+    bool servers; // the workload may be a server
+    const struct injector_switches *switches;
+    const struct injector_outside *outside;
+    const struct injector_forks *forks;
+    const struct injector_second_faults *second_faults;
+    const struct injector_sweep *sweep;
+    const struct injector_debugger *debugger;
+    const struct injector_learning *learning;
+    const struct injector_stored *stored;
 };
 
-extern const struct injector *const injectors[];        // ends with NULL
+// All injectors, in the order in which they are listed; ends with NULL. injectors/registry.c has
+// it.
+extern const struct injector *const injectors[];
 const struct injector *injector_find(const char *name); // or NULL
+// Likewise; an error names those that there are.
+struct error *injector_named(const char *name, size_t size, const struct injector **ret_injector);
 
 #endif

@@ -127,7 +127,7 @@ const char *witness_module(const struct wire_view *view, uint32_t index,
 
 bool witness_is_runtime(const char *module)
 {
-    return strcmp(file_base_name(module), "ordeal-runtime.so") == 0;
+    return strcmp(file_base_name(module), WIRE_RUNTIME_NAME) == 0;
 }
 
 int witness_name_size(const char *symbol)

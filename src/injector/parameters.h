@@ -1,33 +1,59 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The injector's part of a definition: which one, and its parameters as far as its table can check
-// them.
+// Values of an injector's parameters, as a campaign gives them: text, checked as far as the
+// injector's table goes.
 #ifndef ORDEAL_INJECTOR_PARAMETERS_H
 #define ORDEAL_INJECTOR_PARAMETERS_H
 
-#include "definition/definition.h"
+#include "base/error.h"
+#include "base/words.h"
 
-// Makes it this definition's injector; parameters of another one go.
-struct error *parameters_use(struct definition *definition, const char *name, size_t size);
+#include <stdbool.h>
+#include <stddef.h>
+
+struct injector; // injector.h
+
+// One parameter that an injector knows.
+struct injector_parameter {
+    const char *name;
+    const char *values; // for help: "SPEC...", "transient|persistent"
+    const char *help;
+    bool required, many;
+};
+
+// A parameter that was given, with one value or more. `line` is where it stands in the file (0:
+// from an option).
+struct parameter {
+    char *name;
+    struct words values;
+    unsigned line;
+};
+struct parameters {
+    struct parameter *items;
+    size_t count, room;
+};
+void parameters_deinit(struct parameters *parameters);
+void parameters_clear(struct parameters *parameters);
+void parameters_forget(struct parameters *parameters, const char *name); // of one
+
 // What the injector says about a parameter; an error if it has none of that name.
-struct injector_parameter;
-struct error *parameters_known(const struct definition *definition, const char *name, size_t size,
+struct error *parameters_known(const struct injector *injector, const char *name, size_t size,
                                const struct injector_parameter **ret_known);
 // One more value, or another one where the injector takes only one. Errors do not say where.
-struct error *parameters_add(struct definition *definition, const char *name, size_t name_size,
-                             const char *value, size_t size, unsigned line);
+struct error *parameters_add(struct parameters *parameters, const struct injector *injector,
+                             const char *name, size_t name_size, const char *value, size_t size,
+                             unsigned line);
 // NULL if it was not given.
-const struct definition_parameter *parameters_find(const struct definition *definition,
-                                                   const char *name);
+const struct parameter *parameters_find(const struct parameters *parameters, const char *name);
+// All values of a parameter, or NULL.
+const struct words *parameters_words(const struct parameters *parameters, const char *name);
 // The one value of a parameter, or `otherwise`.
-const char *parameters_value(const struct definition *definition, const char *name,
+const char *parameters_value(const struct parameters *parameters, const char *name,
                              const char *otherwise);
 // That those the injector cannot do without are there.
-struct error *parameters_check(const struct definition *definition);
+struct error *parameters_check(const struct parameters *parameters,
+                               const struct injector *injector);
 // An error about the place where a parameter stands.
 __attribute__((format(printf, 2, 3), warn_unused_result)) struct error *
-parameters_error(const struct definition_parameter *parameter, const char *format, ...);
-// Of one parameter.
-void parameters_forget(struct definition *definition, const char *name);
-void parameters_clear(struct definition *definition);
+parameters_error(const struct parameter *parameter, const char *format, ...);
 
 #endif

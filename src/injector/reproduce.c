@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See reproduce.h.
+// Writes parts of command lines for the shell.
 #include "injector/reproduce.h"
 
 #include "base/cleanup.h"
@@ -34,35 +34,35 @@ static bool is_name(const char *variable)
     return size != 0 && variable[size] == '=' && (variable[0] < '0' || variable[0] > '9');
 }
 
-static struct error *put_variables(struct buffer *text, const struct definition *definition)
+static struct error *put_variables(struct buffer *text, const struct injector_setup *setup)
 {
     size_t count = 0;
-    for (size_t i = 0; i < definition->environment.count; i++)
-        count += !is_own(definition->environment.items[i]);
-    for (size_t i = 0; count <= MOST_VARIABLES && i < definition->environment.count; i++) {
-        const char *variable = definition->environment.items[i];
+    for (size_t i = 0; i < setup->environment->count; i++)
+        count += !is_own(setup->environment->items[i]);
+    for (size_t i = 0; count <= MOST_VARIABLES && i < setup->environment->count; i++) {
+        const char *variable = setup->environment->items[i];
         if (!is_own(variable) && is_name(variable))
             TRY(put_variable(text, variable));
     }
     return NULL;
 }
 
-struct error *reproduce_put_place(struct buffer *text, const struct definition *definition)
+struct error *reproduce_put_place(struct buffer *text, const struct injector_setup *setup)
 {
     _cleanup_free_ char *here = getcwd(NULL, 0);
-    if (here == NULL || strcmp(here, definition->directory) != 0) {
+    if (here == NULL || strcmp(here, setup->directory) != 0) {
         TRY(buffer_printf(text, "cd "));
-        TRY(shell_put_word(text, definition->directory));
+        TRY(shell_put_word(text, setup->directory));
         TRY(buffer_printf(text, " && "));
     }
-    return put_variables(text, definition);
+    return put_variables(text, setup);
 }
 
-struct error *reproduce_put_command(struct buffer *text, const struct definition *definition)
+struct error *reproduce_put_command(struct buffer *text, const struct injector_setup *setup)
 {
-    TRY(shell_put_words(text, definition->command.items, definition->command.count));
-    if (definition->input == NULL)
+    TRY(shell_put_words(text, setup->command->items, setup->command->count));
+    if (setup->input == NULL)
         return buffer_printf(text, " </dev/null");
     TRY(buffer_printf(text, " <"));
-    return shell_put_word(text, definition->input);
+    return shell_put_word(text, setup->input);
 }

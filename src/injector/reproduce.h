@@ -5,11 +5,11 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "definition/definition.h"
+#include "injector/injector.h"
 
 // "cd DIRECTORY && NAME=VALUE ", as far as directory and environment are not this process's own.
-struct error *reproduce_put_place(struct buffer *text, const struct definition *definition);
+struct error *reproduce_put_place(struct buffer *text, const struct injector_setup *setup);
 // The workload, and its standard input.
-struct error *reproduce_put_command(struct buffer *text, const struct definition *definition);
+struct error *reproduce_put_command(struct buffer *text, const struct injector_setup *setup);
 
 #endif

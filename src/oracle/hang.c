@@ -175,16 +175,16 @@ pid_t hang_find_inner(pid_t above, pid_t inner)
 }
 
 // Of a thread that was injected into, if it lives, or else of its process.
-static void prefer_stricken(const struct stricken *stricken, pid_t *process, pid_t *thread,
+static void prefer_stricken(const struct injected_thread *injected, pid_t *process, pid_t *thread,
                             bool *busy)
 {
     char path[64];
-    pid_t found = stricken->process != 0 ? hang_find_inner(getpid(), stricken->process) : 0;
+    pid_t found = injected->process != 0 ? hang_find_inner(getpid(), injected->process) : 0;
     if (found == 0)
         return;
     *process = found;
     snprintf(path, sizeof path, "/proc/%d/task", (int)found);
-    pid_t inner = find_inner(path, stricken->thread, getpid());
+    pid_t inner = find_inner(path, injected->thread, getpid());
     *busy = inner != 0 && is_busy(found, inner);
     *thread = inner != 0 ? inner : find_thread(found, busy);
 }
@@ -251,7 +251,7 @@ static struct error *put_frame(struct buffer *text, const struct dwarf_live_fram
 
 // Where in its loop a busy thread is met is chance: what several moments have in common is the
 // loop. Frames of Ordeal's own runtime are none of the program's.
-static struct error *look(pid_t pid, const char *root, const struct stricken *stricken,
+static struct error *look(pid_t pid, const char *root, const struct injected_thread *injected,
                           struct buffer *stack, struct buffer *key)
 {
     _cleanup_(dwarf_live_stack_deinit) struct dwarf_live_stack found = {0};
@@ -259,7 +259,7 @@ static struct error *look(pid_t pid, const char *root, const struct stricken *st
     bool busy;
     pid_t thread = find_thread(process, &busy);
     if (!busy)
-        prefer_stricken(stricken, &process, &thread, &busy);
+        prefer_stricken(injected, &process, &thread, &busy);
     TRY(dwarf_live_stack(process, thread, root, busy ? SAMPLES : 1, TIMEOUT_NS, &found));
     for (size_t i = 0; i < found.frames.count; i++) {
         const struct dwarf_live_frame *frame = &found.frames.items[i];
@@ -271,11 +271,11 @@ static struct error *look(pid_t pid, const char *root, const struct stricken *st
     return NULL;
 }
 
-void hang_look(pid_t pid, const char *root, const struct stricken *stricken, char **ret_stack,
-               char **ret_key)
+void hang_look(pid_t pid, const char *root, const struct injected_thread *injected,
+               char **ret_stack, char **ret_key)
 {
     _cleanup_(buffer_deinit) struct buffer stack = {0}, key = {0};
-    struct error *error = look(pid, root, stricken, &stack, &key);
+    struct error *error = look(pid, root, injected, &stack, &key);
     *ret_stack = error == NULL ? TAKE(stack.data) : NULL;
     *ret_key = error == NULL ? TAKE(key.data) : NULL;
     error_free(error);

@@ -12,8 +12,8 @@
 // freed; NULL if there is no telling. `root` as of sandbox_root(). Takes a few seconds at most.
 //   *ret_stack  "f at a.c:12 (x)", one frame per line, innermost first
 //   *ret_key    the same without lines, for grouping: "f (x)"
-void hang_look(pid_t pid, const char *root, const struct stricken *stricken, char **ret_stack,
-               char **ret_key);
+void hang_look(pid_t pid, const char *root, const struct injected_thread *injected,
+               char **ret_stack, char **ret_key);
 
 // A process below `above` by its number inside; 0 if there is none.
 pid_t hang_find_inner(pid_t above, pid_t inner);

@@ -217,6 +217,24 @@ const char *scenario_rule_misfit(const struct scenario *scenario, size_t index,
     return prototype_misfit(function, rule->value[0]);
 }
 
+static bool uses(const struct scenario *scenario, enum wire_op op)
+{
+    for (size_t i = 0; i < scenario->code.count; i++)
+        if (scenario->code.items[i].op == op)
+            return true;
+    return false;
+}
+
+bool scenario_uses_plugins(const struct scenario *scenario)
+{
+    return uses(scenario, WIRE_OP_PLUGIN);
+}
+
+bool scenario_uses_seed(const struct scenario *scenario)
+{
+    return uses(scenario, WIRE_OP_RANDOM) || scenario_uses_plugins(scenario);
+}
+
 bool scenario_seed(const struct scenario *scenario, uint64_t *ret_seed)
 {
     if (scenario->has_seed)

@@ -56,6 +56,9 @@ bool scenario_rule_covers(const struct scenario *scenario, size_t index, const c
 const char *scenario_rule_misfit(const struct scenario *scenario, size_t index,
                                  const char *function);
 
+// Whether a condition asks for the seed: it draws random numbers, or a plug-in may.
+bool scenario_uses_seed(const struct scenario *scenario);
+bool scenario_uses_plugins(const struct scenario *scenario);
 // The seed a scenario file asks for; false if none does.
 bool scenario_seed(const struct scenario *scenario, uint64_t *ret_seed);
 

@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RUNTIME_NAME     "ordeal-runtime.so"
 #define FORESEEN_HEADERS 64
 
 static void close_object(struct elf_object **object)
@@ -206,16 +205,16 @@ struct error *program_runtime(char **ret_path)
         return NULL;
     }
     char *path = NULL;
-    TRY(program_beside_executable("../runtime/" RUNTIME_NAME, &path));
+    TRY(program_beside_executable("../runtime/" WIRE_RUNTIME_NAME, &path));
     if (path == NULL)
-        TRY(program_beside_executable("../lib/ordeal/" RUNTIME_NAME, &path));
-    if (path == NULL && access(ORDEAL_LIBRARY_DIRECTORY "/" RUNTIME_NAME, R_OK) == 0) {
-        path = strdup(ORDEAL_LIBRARY_DIRECTORY "/" RUNTIME_NAME);
+        TRY(program_beside_executable("../lib/ordeal/" WIRE_RUNTIME_NAME, &path));
+    if (path == NULL && access(ORDEAL_LIBRARY_DIRECTORY "/" WIRE_RUNTIME_NAME, R_OK) == 0) {
+        path = strdup(ORDEAL_LIBRARY_DIRECTORY "/" WIRE_RUNTIME_NAME);
         if (path == NULL)
             return error_no_memory();
     }
     if (path == NULL)
-        return error_new("cannot find " RUNTIME_NAME
+        return error_new("cannot find " WIRE_RUNTIME_NAME
                          " beside this program or in " ORDEAL_LIBRARY_DIRECTORY
                          "; set ORDEAL_RUNTIME to its path");
     *ret_path = path;

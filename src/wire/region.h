@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+// The file of the runtime, by which it is known among the libraries of a process.
+#define WIRE_RUNTIME_NAME "ordeal-runtime.so"
+
 #define WIRE_REGION_MAGIC 0x4752524fu // "ORRG"
 
 #define WIRE_MODULES          1024 // entries in the module table

@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct suppressions list = {0};
     struct error *error = suppressions_parse(&list, "fuzz", (const char *)data, size);
     for (size_t i = 0; error == NULL && i < list.items.count; i++)
-        suppression_matches(&list.items.items[i], "crash", "read=-1/EIO", stack);
+        suppression_matches(&list.items.items[i],
+                            &(struct suppress_about){"crash", "read", "EIO", stack});
     error_free(error);
     suppressions_deinit(&list);
     return 0;

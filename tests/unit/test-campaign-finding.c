@@ -18,13 +18,21 @@ static void ok(struct error *error)
 }
 
 static struct error *reproduce(void *self, const char *spec, uint64_t seed, uint64_t timeout_ns,
-                               const struct definition *definition, char **ret_command)
+                               char **ret_command)
 {
     *ret_command = strdup("ordeal run");
     return NULL;
 }
 
-static const struct injector plain = {.name = "plain"};
+// As the injectors of the tree put it.
+static struct error *describe(void *self, const char *fault, const struct injection *injection,
+                              struct buffer *text)
+{
+    const char *name = strncmp(fault, "SIG", 3) == 0 ? "signal" : "library";
+    return injector_find(name)->describe(NULL, fault, NULL, text);
+}
+
+static const struct injector plain = {.name = "plain", .describe = describe};
 static const struct injector reproducing = {.name = "reproducing", .reproduce = reproduce};
 
 struct example {

@@ -46,6 +46,8 @@ static struct error *next_position(void *self, const struct candidate *last,
     return NULL;
 }
 
+static const struct injector_sweep sweep = {.next = next_position};
+
 static void scene_open(struct scene *scene, enum selection_kind kind, uint64_t repeat)
 {
     *scene = (struct scene){.directory = "/tmp/test-campaign-schedule.XXXXXX"};
@@ -64,7 +66,7 @@ static void scene_open(struct scene *scene, enum selection_kind kind, uint64_t r
     ok(store_add_campaign(scene->store, &scene->campaign));
     scene->definition.seed = 5;
     scene->definition.selection = (struct selection){.kind = kind, .repeat = repeat};
-    scene->injector = (struct injector){.name = "x", .next = next_position};
+    scene->injector = (struct injector){.name = "x", .sweep = &sweep};
 }
 
 static void scene_close(struct scene *scene)
@@ -336,7 +338,7 @@ static void test_cannot_sweep(void **state)
 {
     struct scene scene;
     scene_open(&scene, SELECT_SWEEP, 1);
-    scene.injector.next = NULL;
+    scene.injector.sweep = NULL;
     const struct schedule_options options = {.definition = &scene.definition,
                                              .injector = &scene.injector,
                                              .store = scene.store,

@@ -3,6 +3,7 @@
 #include "trial-help.h"
 
 #include "campaign/selection.h"
+#include "definition/weights.h"
 
 #include <math.h>
 

@@ -2,6 +2,7 @@
 // Suppressions: what they match. What is wrong with a file is in tests/e2e/test-suppressions.test.
 #include "base/cleanup.h"
 #include "campaign/suppress.h"
+#include "injector/injector.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,11 @@ static bool matches(const char *block, const char *verdict, const char *fault, c
     if (error != NULL)
         fail_msg("%s", error_message(error));
     assert_int_equal(list.items.count, 1);
-    bool result = suppression_matches(&list.items.items[0], verdict, fault, stack);
+    char call[128], code[32];
+    injector_find("library")->stored->split(fault, call, code);
+    const struct suppress_about about = {
+        .verdict = verdict, .call = call, .error = code, .stack = stack};
+    bool result = suppression_matches(&list.items.items[0], &about);
     suppressions_deinit(&list);
     return result;
 }

@@ -23,7 +23,7 @@ static void ok(struct error *error)
 }
 
 // An injector whose specs are what befalls the slot itself.
-static struct error *open_injector(const struct definition *definition, void **ret_self)
+static struct error *open_injector(const struct injector_setup *setup, void **ret_self)
 {
     *ret_self = NULL;
     return getenv("TEST_REFUSE") != NULL ? error_new("not today") : NULL;

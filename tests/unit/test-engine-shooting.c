@@ -22,7 +22,7 @@ static void note(const char *what)
 {
     strncat(notes, what, sizeof notes - strlen(notes) - 1);
 }
-static struct error *open_notes(const struct definition *definition, void **ret_self)
+static struct error *open_notes(const struct injector_setup *setup, void **ret_self)
 {
     *ret_self = notes;
     return NULL;
@@ -58,13 +58,13 @@ static struct error *observe(void *self, const char *root, struct observation *r
     ret_observation->activations = 1;
     return NULL;
 }
+static const struct injector_outside outside = {.started = started, .tick = tick};
 static const struct injector injector = {.name = "notes",
                                          .open = open_notes,
                                          .close = close_notes,
                                          .prepare = prepare,
                                          .begin = begin,
-                                         .started = started,
-                                         .tick = tick,
+                                         .outside = &outside,
                                          .observe = observe};
 
 struct bench {
@@ -72,21 +72,21 @@ struct bench {
     struct shooting *shooting;
 };
 
-static void add(definition_words *words, const char *word)
+static void add(struct words *words, const char *word)
 {
     char **slot = ARRAY_ADD(words);
     assert_non_null(slot);
     *slot = strdup(word);
 }
 
-static void shell(definition_words *words, const char *command)
+static void shell(struct words *words, const char *command)
 {
     add(words, "sh");
     add(words, "-c");
     add(words, command);
 }
 
-static void clear(definition_words *words)
+static void clear(struct words *words)
 {
     for (size_t i = 0; i < words->count; i++)
         free(words->items[i]);
@@ -118,10 +118,10 @@ static void done(struct bench *bench, struct outcome_run *run)
 {
     shooting_free(bench->shooting);
     outcome_run_deinit(run);
-    definition_words *all[] = {&bench->definition.command,     &bench->definition.setup,
-                               &bench->definition.teardown,    &bench->definition.pretest,
-                               &bench->definition.posttest,    &bench->definition.oracle.command,
-                               &bench->definition.environment, &bench->definition.oracle.ignored};
+    struct words *all[] = {&bench->definition.command,     &bench->definition.setup,
+                           &bench->definition.teardown,    &bench->definition.pretest,
+                           &bench->definition.posttest,    &bench->definition.oracle.command,
+                           &bench->definition.environment, &bench->definition.oracle.ignored};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         clear(all[i]);
 }

@@ -19,22 +19,22 @@ static const struct injector_parameter parameters[] = {
 };
 
 struct variables {
-    const struct definition *definition;
+    struct injector_setup setup;
     char *spoilt;       // "NAME=VALUE" of this shot
     char **environment; // the list; the strings but `spoilt` are the shot's
     char *spec;
 };
 
-static struct error *open_variables(const struct definition *definition, void **ret_self)
+static struct error *open_variables(const struct injector_setup *setup, void **ret_self)
 {
-    const struct definition_parameter *names = parameters_find(definition, "names");
+    const struct parameter *names = parameters_find(setup->parameters, "names");
     for (size_t i = 0; i < names->values.count; i++)
         if (strchr(names->values.items[i], '=') != NULL)
             return parameters_error(names, "'%s' is no name", names->values.items[i]);
     struct variables *self = calloc(1, sizeof *self);
     if (self == NULL)
         return error_no_memory();
-    self->definition = definition;
+    self->setup = *setup;
     *ret_self = self;
     return NULL;
 }
@@ -92,12 +92,10 @@ static struct error *observe(void *data, const char *root, struct observation *r
     return NULL;
 }
 
-static struct error *candidates(void *data,
-                                struct error *(*add)(void *data, struct candidate *candidate),
-                                void *add_data)
+static struct error *candidates(void *data, candidate_add *add, void *add_data)
 {
     struct variables *self = data;
-    const struct definition_parameter *names = parameters_find(self->definition, "names");
+    const struct parameter *names = parameters_find(self->setup.parameters, "names");
     for (size_t i = 0; i < names->values.count; i++) {
         struct candidate candidate = {
             .spec = strdup(names->values.items[i]), .type = strdup("empty"), .weight = 1};

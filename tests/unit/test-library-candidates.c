@@ -109,8 +109,8 @@ static void bench_start(struct bench *bench, unsigned references)
         assert_int_equal(run.workload.end, SANDBOX_EXIT);
         assert_int_equal(run.observation.activations, 0);
         outcome_run_deinit(&run);
-        if (bench->injector->learn != NULL)
-            good(bench->injector->learn(shooting_injector(bench->shooting)));
+        if (bench->injector->learning != NULL)
+            good(bench->injector->learning->learn(shooting_injector(bench->shooting)));
     }
     good(bench->injector->candidates(shooting_injector(bench->shooting), gather, bench));
 }
@@ -293,9 +293,10 @@ static void a_sweep_goes_from_call_to_call(void **state)
     assert_int_equal(bench.candidates.count, 2); // one of each process
     struct candidate next = {0}, after = {0};
     void *fresh = NULL; // as after --resume
-    must(bench.injector->open(&bench.definition, &fresh));
-    must(bench.injector->next(fresh, &bench.candidates.items[0], &next));
-    must(bench.injector->next(fresh, &next, &after));
+    const struct injector_setup setup = definition_setup(&bench.definition);
+    must(bench.injector->open(&setup, &fresh));
+    must(bench.injector->sweep->next(fresh, &bench.candidates.items[0], &next));
+    must(bench.injector->sweep->next(fresh, &next, &after));
     assert_string_equal(next.spec, "getppid=-1/EIO when process(1) and count == 2");
     assert_string_equal(after.spec, "getppid=-1/EIO when process(1) and count == 3");
     assert_int_equal(after.position, 3);
@@ -315,7 +316,7 @@ static void a_command_shows_it_again(void **state)
     set(&bench, "environment", "ADDED=it's");
     bench_start(&bench, 1);
     must(bench.injector->reproduce(shooting_injector(bench.shooting), spec_of(&bench, 0), 7, 0,
-                                   &bench.definition, &command));
+                                   &command));
     char wanted[PATH_MAX + 200];
     snprintf(wanted, sizeof wanted,
              "cd %s && ADDED='it'\\''s' ordeal run --inject 'getppid=-1/EIO when process(1) and "
@@ -324,12 +325,12 @@ static void a_command_shows_it_again(void **state)
     assert_string_equal(command, wanted);
     free(command);
     must(bench.injector->reproduce(shooting_injector(bench.shooting), "getppid=1 when random(0.5)",
-                                   7, 3000000000, &bench.definition, &command));
+                                   7, 3000000000, &command));
     assert_non_null(
         strstr(command, " ordeal run -t 3 --seed 7 --inject 'getppid=1 when random(0.5)'"));
     free(command);
     must(bench.injector->reproduce(shooting_injector(bench.shooting), spec_of(&bench, 0), 7,
-                                   400000000, &bench.definition, &command));
+                                   400000000, &command));
     assert_non_null(strstr(command, " ordeal run -t 400ms --inject "));
     free(command);
     bench_deinit(&bench);

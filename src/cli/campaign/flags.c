@@ -159,11 +159,11 @@ static struct error *apply_words(const struct campaign_words *words, struct defi
     if (words->private_network)
         TRY(definition_set(definition, "sandbox.network", "private"));
     if (words->paranoid) {
-        parameters_forget(definition, "errors");
+        parameters_forget(&definition->parameters, "errors");
         TRY(definition_set(definition, "injector.library.errors", "all"));
     }
     if (words->coverage) {
-        parameters_forget(definition, "coverage");
+        parameters_forget(&definition->parameters, "coverage");
         TRY(definition_set(definition, "injector.library.coverage", "recovery"));
     }
     return words->command != NULL ? set_command(definition, words->command) : NULL;
@@ -210,7 +210,7 @@ struct error *campaign_redefine(const struct campaign_words *words, struct defin
     for (size_t i = 0; i < words->flags->entries.count; i++) {
         const struct campaign_flag *flag = flag_of(&words->flags->entries.items[i]);
         if (flag != NULL && flag->injector != NULL)
-            parameters_forget(definition, flag->key);
+            parameters_forget(&definition->parameters, flag->key);
     }
     return apply_words(words, definition);
 }

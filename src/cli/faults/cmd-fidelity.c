@@ -4,9 +4,9 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "campaign/selection.h"
 #include "cli/faults/fidelity-run.h"
 #include "cli/faults/fidelity-show.h"
+#include "definition/weights.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

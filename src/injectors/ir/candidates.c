@@ -5,8 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "campaign/selection.h"
-#include "injector/parameters.h"
+#include "definition/weights.h"
 #include "stats/stats.h"
 #include "store/spec.h"
 
@@ -33,7 +32,7 @@ static void making_deinit(struct making *making)
 
 // ---- which ----
 
-static bool fits(const definition_words *globs, const char *text)
+static bool fits(const struct words *globs, const char *text)
 {
     for (size_t i = 0; globs != NULL && i < globs->count; i++)
         if (fnmatch(globs->items[i], text, 0) == 0 ||
@@ -46,14 +45,15 @@ static bool is_wanted(const struct ir *self, const struct ir_program *program, s
 {
     const struct image_candidate *candidate = &program->image.candidates.items[number];
     return ir_can_be_enabled(&program->image, number) &&
-           fits(ir_words(self, "types"), candidate->type) &&
-           fits(ir_words(self, "functions"), ir_function(&program->image, number)->name) &&
-           fits(ir_words(self, "files"), candidate->file);
+           fits(parameters_words(self->setup.parameters, "types"), candidate->type) &&
+           fits(parameters_words(self->setup.parameters, "functions"),
+                ir_function(&program->image, number)->name) &&
+           fits(parameters_words(self->setup.parameters, "files"), candidate->file);
 }
 
 static bool is_left_out(struct ir *self, const struct ir_program *program, size_t number)
 {
-    bool all = strcmp(parameters_value(self->definition, "blocks", "executed"), "all") == 0;
+    bool all = strcmp(parameters_value(self->setup.parameters, "blocks", "executed"), "all") == 0;
     if (program->executed[number] || (all && (program->loaded || !self->programs.automatic)))
         return false;
     // Of what nobody named and the workload does not use, nobody wants to hear.
@@ -89,7 +89,7 @@ static double weight_of(const struct making *making, const struct ir_fault *faul
 
 static struct error *read_weights(struct making *making)
 {
-    const char *file = making->self->definition->selection.weights_file;
+    const char *file = making->self->setup.weights_file;
     if (file != NULL)
         TRY(weights_read(file, &making->weights));
     for (size_t i = 0; i < making->all.items.count; i++) {
@@ -165,13 +165,11 @@ static struct error *make_candidate(struct making *making, size_t index,
                : error_no_memory();
 }
 
-struct error *ir_candidates(void *data,
-                            struct error *(*add)(void *data, struct candidate *candidate),
-                            void *add_data)
+struct error *ir_candidates(void *data, candidate_add *add, void *add_data)
 {
     struct ir *self = data;
     _cleanup_(making_deinit) struct making making = {
-        .self = self, .random = stats_random_start(self->definition->seed, STREAM)};
+        .self = self, .random = stats_random_start(self->setup.seed, STREAM)};
     TRY(find_all(self, &making.all));
     if (self->together > 1)
         TRY(read_weights(&making));

@@ -21,7 +21,7 @@ struct ir_faults { // of one trial
 };
 
 struct ir {
-    const struct definition *definition;
+    struct injector_setup setup;
     struct ir_programs programs; // found for the first shot
     bool found, profiled;
     size_t together;                 // faults of one trial
@@ -37,9 +37,6 @@ struct ir {
     struct ir_blocks *blocks; // by program; empty where nothing is put in
     struct ir_faults faults;
 };
-
-// A parameter's values; NULL if it was not given.
-const definition_words *ir_words(const struct ir *self, const char *parameter);
 
 // ---- ir-faults.c ----
 
@@ -63,17 +60,9 @@ void ir_shot_take_profile(struct ir *self);
 // After a shot with faults: how often each was hit.
 struct error *ir_shot_take_hits(const struct ir *self, struct observation *observation);
 
-// For one program alone.
-struct error *ir_file_create(const struct ir_program *program, const struct ir_blocks *list,
-                             struct cover_file *ret_file);
-// All faults of an executed block count as executed.
-void ir_take_block(struct ir_program *program, const struct ir_block *block);
-
 // ---- ir-candidates.c ----
 
-struct error *ir_candidates(void *self,
-                            struct error *(*add)(void *data, struct candidate *candidate),
-                            void *add_data);
+struct error *ir_candidates(void *self, candidate_add *add, void *add_data);
 struct error *ir_remarks(void *self, struct error *(*say)(void *data, const char *sentence),
                          void *say_data);
 

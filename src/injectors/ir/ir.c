@@ -4,9 +4,7 @@
 // loads the file; files stay as they are. The first reference run goes through the faultless copies
 // of all functions and notes which blocks are executed.
 #include "base/cleanup.h"
-#include "injector/parameters.h"
 #include "injectors/ir/internal.h"
-#include "injectors/registry.h"
 #include "trial/debug.h"
 
 #include <stdlib.h>
@@ -38,27 +36,21 @@ static void close_ir(void *data)
     free(self);
 }
 
-const definition_words *ir_words(const struct ir *self, const char *parameter)
-{
-    const struct definition_parameter *found = parameters_find(self->definition, parameter);
-    return found != NULL ? &found->values : NULL;
-}
-
 static struct error *find_programs(struct ir *self)
 {
-    const definition_words *named = ir_words(self, "binaries");
+    const struct words *named = parameters_words(self->setup.parameters, "binaries");
     if (self->found)
         return NULL;
     if (named != NULL && named->count == 1 && strcmp(named->items[0], AUTOMATIC) == 0)
         named = NULL;
-    TRY(ir_programs_find(self->definition, named, &self->programs));
+    TRY(ir_programs_find(self->setup.directory, self->setup.command, named, &self->programs));
     self->found = true;
     return NULL;
 }
 
 static struct error *read_together(struct ir *self)
 {
-    const struct definition_parameter *parameter = parameters_find(self->definition, "faults");
+    const struct parameter *parameter = parameters_find(self->setup.parameters, "faults");
     self->together = 1;
     if (parameter == NULL)
         return NULL;
@@ -79,12 +71,12 @@ static struct error *fill(struct ir *self)
     return witness_new(&self->witness);
 }
 
-static struct error *open_ir(const struct definition *definition, void **ret_self)
+static struct error *open_ir(const struct injector_setup *setup, void **ret_self)
 {
     struct ir *self = calloc(1, sizeof *self);
     if (self == NULL)
         return error_no_memory();
-    self->definition = definition;
+    self->setup = *setup;
     struct error *error = fill(self);
     if (error != NULL) {
         close_ir(self);
@@ -97,8 +89,6 @@ static struct error *open_ir(const struct definition *definition, void **ret_sel
 static struct error *prepare(void *data, struct shot *shot)
 {
     struct ir *self = data;
-    if (shot->switched != NULL)
-        return error_new("the faults of 'ir' cannot be switched in a server that runs");
     ir_shot_forget(self);
     TRY(find_programs(self));
     if (self->armed == NULL)
@@ -158,14 +148,29 @@ static struct error *observe(void *data, const char *root, struct observation *r
     return error;
 }
 
-static struct error *debug(void *data, const struct shot *shot, const char *input, bool batch,
-                           char ***ret_arguments, char ***ret_environment)
+static struct error *debug_command(void *data, const struct shot *shot, const char *input,
+                                   bool batch, char ***ret_arguments, char ***ret_environment)
 {
     const struct ir *self = data;
     const struct debug_options options = {
         .command = shot->command, .input = input, .batch = batch, .software_fault = true};
     return debug_words(self->armed, &options, ret_arguments, ret_environment);
 }
+
+// How often the fault was hit, in whatever process.
+static struct error *describe_stored(const struct store_injection *row, struct buffer *text)
+{
+    TRY(buffer_printf(text, "%s, hit %llu time%s", row->fault != NULL ? row->fault : "?",
+                      (unsigned long long)row->occurrence, row->occurrence == 1 ? "" : "s"));
+    if (row->symbol != NULL)
+        TRY(buffer_printf(text, ", in %s", row->symbol));
+    if (row->file != NULL)
+        TRY(buffer_printf(text, " at %s:%u", row->file, row->line));
+    return row->module != NULL ? buffer_printf(text, " (%s)", row->module) : NULL;
+}
+
+static const struct injector_debugger debugger = {.words = debug_command};
+static const struct injector_stored stored = {.describe = describe_stored};
 
 const struct injector injector_ir = {
     .name = "ir",
@@ -179,5 +184,7 @@ const struct injector injector_ir = {
     .observe = observe,
     .candidates = ir_candidates,
     .remarks = ir_remarks,
-    .debug = debug,
+    .servers = true,
+    .debugger = &debugger,
+    .stored = &stored,
 };

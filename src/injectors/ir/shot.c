@@ -52,39 +52,6 @@ static struct error *make_blocks(struct ir *self, const char *spec)
     return NULL;
 }
 
-typedef ARRAY(struct wire_coverage_module) wire_modules;
-typedef ARRAY(struct wire_coverage_block) wire_blocks;
-
-static struct error *add_module(wire_modules *modules, const char *path, size_t first, size_t count)
-{
-    struct wire_coverage_module *module =
-        strlen(path) < sizeof module->path ? ARRAY_ADD(modules) : NULL;
-    if (module == NULL)
-        return strlen(path) < sizeof module->path ? error_no_memory()
-                                                  : error_new("%s: its path is too long", path);
-    module->first = (uint32_t)first;
-    module->count = (uint32_t)count;
-    strcpy(module->path, path);
-    return NULL;
-}
-
-// The file itself and links to it share blocks.
-static struct error *add_program(const struct ir_program *program, const struct ir_blocks *list,
-                                 wire_modules *modules, wire_blocks *blocks)
-{
-    size_t first = blocks->count;
-    for (size_t i = 0; i < list->items.count; i++) {
-        struct wire_coverage_block *block = ARRAY_ADD(blocks);
-        if (block == NULL)
-            return error_no_memory();
-        *block = list->items.items[i].wire;
-    }
-    TRY(add_module(modules, program->path, first, list->items.count));
-    for (size_t i = 0; i < program->others.count; i++)
-        TRY(add_module(modules, program->others.items[i], first, list->items.count));
-    return NULL;
-}
-
 // Of a shot with faults only programs that have one of them: the others shall not be touched.
 static bool takes_part(const struct ir *self, size_t program)
 {
@@ -93,20 +60,16 @@ static bool takes_part(const struct ir *self, size_t program)
 
 static struct error *make_file(struct ir *self)
 {
-    wire_modules modules = {0};
-    wire_blocks blocks = {0};
-    struct error *error = NULL;
-    for (size_t i = 0; error == NULL && i < self->programs.items.count; i++)
+    size_t count = 0;
+    _cleanup_free_ struct ir_part *parts = calloc(self->programs.items.count + 1, sizeof *parts);
+    if (parts == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < self->programs.items.count; i++)
         if (takes_part(self, i))
-            error =
-                add_program(&self->programs.items.items[i], &self->blocks[i], &modules, &blocks);
-    if (error == NULL)
-        error = cover_file_create(modules.items, modules.count, blocks.items, blocks.count,
-                                  &self->file);
-    self->has_file = error == NULL;
-    ARRAY_DEINIT(&modules);
-    ARRAY_DEINIT(&blocks);
-    return error;
+            parts[count++] = (struct ir_part){&self->programs.items.items[i], &self->blocks[i]};
+    TRY(ir_file_create(parts, count, &self->file));
+    self->has_file = true;
+    return NULL;
 }
 
 struct error *ir_shot_prepare(struct ir *self, const char *spec)
@@ -115,32 +78,7 @@ struct error *ir_shot_prepare(struct ir *self, const char *spec)
     return make_file(self);
 }
 
-struct error *ir_file_create(const struct ir_program *program, const struct ir_blocks *list,
-                             struct cover_file *ret_file)
-{
-    wire_modules modules = {0};
-    wire_blocks blocks = {0};
-    struct error *error = add_program(program, list, &modules, &blocks);
-    if (error == NULL)
-        error =
-            cover_file_create(modules.items, modules.count, blocks.items, blocks.count, ret_file);
-    ARRAY_DEINIT(&modules);
-    ARRAY_DEINIT(&blocks);
-    return error;
-}
-
 // ---- after a run ----
-
-void ir_take_block(struct ir_program *program, const struct ir_block *block)
-{
-    if (block->marker == SIZE_MAX)
-        return;
-    const struct image_marker *marker = &program->image.markers.items[block->marker];
-    for (size_t i = 0; i < marker->targets; i++)
-        program->executed[image_target_candidate(
-            &program->image, marker, &program->image.targets.items[marker->first_target + i])] =
-            true;
-}
 
 // A file with several names, none of them a link, is called as it was started.
 static void call_as_started(const struct ir *self, struct ir_program *program, size_t module)
@@ -151,7 +89,7 @@ static void call_as_started(const struct ir *self, struct ir_program *program, s
     for (size_t i = 0; i < program->others.count; i++)
         if (cover_file_loaded(&self->file, module + 1 + i) &&
             lstat(program->others.items[i], &file) == 0 && S_ISREG(file.st_mode)) {
-            ir_program_call(program, self->definition, i);
+            ir_program_call(program, self->setup.directory, i);
             return;
         }
 }

@@ -16,7 +16,7 @@ struct making {
     struct library_plan *plan;
     size_t fault;
     struct scenario_rule_view rule;
-    struct error *(*add)(void *data, struct candidate *candidate);
+    candidate_add *add;
     void *data;
     struct map done; // places or stacks of this fault that have their candidate
 };
@@ -244,9 +244,7 @@ static struct error *add_fault(struct making *making)
     return NULL;
 }
 
-struct error *library_candidates(struct library_plan *plan,
-                                 struct error *(*add)(void *data, struct candidate *candidate),
-                                 void *data)
+struct error *library_candidates(struct library_plan *plan, candidate_add *add, void *data)
 {
     size_t count = scenario_rule_count(plan->faults);
     TRY(recording_settle(&plan->recording, NULL));
@@ -271,8 +269,7 @@ struct error *library_candidates(struct library_plan *plan,
 
 struct error *library_one(struct library_plan *plan, const struct scenario_rule_view *rule,
                           const struct recording *recording, const struct recorded_call *call,
-                          enum library_at at,
-                          struct error *(*add)(void *data, struct candidate *candidate), void *data)
+                          enum library_at at, candidate_add *add, void *data)
 {
     const struct making making = {.plan = plan, .rule = *rule, .add = add, .data = data};
     const struct recorded_site *site = &recording->sites.items[call->site];

@@ -30,7 +30,7 @@ static enum stage stage_of(enum site_class class)
     return STAGE_CHECKED;
 }
 
-static bool matches(const definition_words *globs, const char *text)
+static bool matches(const struct words *globs, const char *text)
 {
     for (size_t i = 0; globs != NULL && i < globs->count; i++)
         if (fnmatch(globs->items[i], text, 0) == 0)
@@ -38,7 +38,7 @@ static bool matches(const definition_words *globs, const char *text)
     return false;
 }
 
-static bool matches_module(const definition_words *globs, const char *path)
+static bool matches_module(const struct words *globs, const char *path)
 {
     return matches(globs, path) || matches(globs, file_base_name(path));
 }
@@ -294,8 +294,7 @@ static struct error *consider_all(struct choosing *choosing, struct recording *r
 
 struct error *choice_candidates(struct library_plan *plan, struct recording *stacks,
                                 const struct kinds *kinds, const struct analysis *analysis,
-                                const struct choice_options *options,
-                                struct error *(*add)(void *data, struct candidate *candidate),
+                                const struct choice_options *options, candidate_add *add,
                                 void *data)
 {
     _cleanup_(choosing_deinit) struct choosing choosing = {
@@ -341,9 +340,7 @@ static struct error *note_known(struct choosing *choosing, const struct recordin
 
 struct error *choice_deeper(struct library_plan *plan, const struct recording *stacks,
                             const struct choice_followed *followed,
-                            const struct choice_options *options,
-                            struct error *(*add)(void *data, struct candidate *candidate),
-                            void *data)
+                            const struct choice_options *options, candidate_add *add, void *data)
 {
     _cleanup_(analysis_deinit) struct analysis analysis = {0};
     _cleanup_(choosing_deinit) struct choosing choosing = {.plan = plan,

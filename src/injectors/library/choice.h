@@ -9,11 +9,11 @@
 #include "injectors/library/realism.h"
 
 struct choice_options {
-    const definition_words *functions; // globs; all if NULL
-    const definition_words *modules;   // likewise, of the calling file's path or name
-    const definition_words *excluded;  // functions and modules
-    bool paranoid;                     // errors that hardly happen, too
-    const char *directory;             // in which is what matters most; or NULL
+    const struct words *functions; // globs; all if NULL
+    const struct words *modules;   // likewise, of the calling file's path or name
+    const struct words *excluded;  // functions and modules
+    bool paranoid;                 // errors that hardly happen, too
+    const char *directory;         // in which is what matters most; or NULL
 };
 // What the options ask for of the calls of a function from a place.
 bool choice_is_wanted(const struct choice_options *options, const struct recorded_call *call,
@@ -31,8 +31,7 @@ struct analysis; // library-analysis.h
 // candidate's `series` is the name of this class. The analysis is of the first recording.
 struct error *choice_candidates(struct library_plan *plan, struct recording *stacks,
                                 const struct kinds *kinds, const struct analysis *analysis,
-                                const struct choice_options *options,
-                                struct error *(*add)(void *data, struct candidate *candidate),
+                                const struct choice_options *options, candidate_add *add,
                                 void *data);
 
 // Shots with a fault and what they called: the code that handles the fault is in what no reference
@@ -50,8 +49,6 @@ struct error *choice_follow(struct choice_followed *followed, const char *spec,
 // fault".
 struct error *choice_deeper(struct library_plan *plan, const struct recording *stacks,
                             const struct choice_followed *followed,
-                            const struct choice_options *options,
-                            struct error *(*add)(void *data, struct candidate *candidate),
-                            void *data);
+                            const struct choice_options *options, candidate_add *add, void *data);
 
 #endif

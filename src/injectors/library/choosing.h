@@ -53,8 +53,6 @@ struct choosing {
 };
 
 // All that was chosen as candidates, the most promising first.
-struct error *choosing_emit(struct choosing *choosing,
-                            struct error *(*add)(void *data, struct candidate *candidate),
-                            void *data);
+struct error *choosing_emit(struct choosing *choosing, candidate_add *add, void *data);
 
 #endif

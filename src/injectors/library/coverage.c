@@ -63,7 +63,7 @@ static struct error *add_place(struct cover *cover, const struct store_recovery 
 
 // ---- finding ----
 
-static bool matches(const definition_words *globs, const char *path)
+static bool matches(const struct words *globs, const char *path)
 {
     for (size_t i = 0; globs != NULL && i < globs->count; i++)
         if (fnmatch(globs->items[i], path, 0) == 0 ||

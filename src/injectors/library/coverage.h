@@ -31,8 +31,8 @@ struct cover {
 void cover_deinit(struct cover *cover);
 
 struct cover_wanted { // whose code is of interest; globs of paths or names, or NULL
-    const definition_words *modules;
-    const definition_words *excluded;
+    const struct words *modules;
+    const struct words *excluded;
 };
 // Of everything that made a call in a recorded run, except the C library. The analysis has the
 // branches that only failures take.

@@ -17,10 +17,13 @@ static struct error *plan_alone(const struct fork_shot *shot, bool *ret_suits, u
     _cleanup_(freep_scenario) struct scenario *scenario = NULL;
     _cleanup_(buffer_deinit) struct buffer plan = {0};
     *ret_suits = false;
-    if (strstr(shot->spec, SPEC_THEN) != NULL || strstr(shot->spec, "plugin") != NULL)
+    size_t size;
+    if (spec_part(shot->spec, 1, &size) != NULL)
         return NULL;
     TRY(scenario_new(&scenario));
     TRY(scenario_add_spec(scenario, shot->spec));
+    if (scenario_uses_plugins(scenario))
+        return NULL;
     TRY(scenario_compile(scenario, shot->seed, &plan));
     *ret_hash = wire_fingerprint(plan.data, plan.size);
     *ret_suits = scenario_rule_count(scenario) == 1 &&
@@ -110,7 +113,16 @@ static struct error *observe_branch(void *self, const char *root, size_t index,
     return NULL;
 }
 
+// A child shares no memory, and so has nowhere to note what it reached.
+static const char *obstacle(void *self)
+{
+    const struct library *library = self;
+    const char *coverage = parameters_value(library->setup.parameters, "coverage", "none");
+    return strcmp(coverage, "none") != 0 ? "coverage is measured" : NULL;
+}
+
 const struct injector_forks library_forks = {
+    .obstacle = obstacle,
     .prepare = prepare_branches,
     .forking = forking_of,
     .which = which,

@@ -35,13 +35,13 @@ struct error *gaps_look(struct gaps *gaps, const struct library_plan *plan,
 }
 
 // What the command calls in its stead, most likely.
-static struct error *put_relatives(const struct definition *definition, const char *function,
+static struct error *put_relatives(const struct injector_setup *setup, const char *function,
                                    struct buffer *text)
 {
     _cleanup_(buffer_deinit) struct buffer path = {0}, names = {0};
-    const char *name = definition->command.items[0];
+    const char *name = setup->command->items[0];
     if (strchr(name, '/') != NULL && name[0] != '/')
-        TRY(buffer_printf(&path, "%s/", definition->directory));
+        TRY(buffer_printf(&path, "%s/", setup->directory));
     TRY(buffer_printf(&path, "%s", name));
     TRY(diagnosis_relatives(path.data, function, &names));
     if (names.size == 0)
@@ -50,7 +50,7 @@ static struct error *put_relatives(const struct definition *definition, const ch
 }
 
 static struct error *put_why(const struct gaps *gaps, const struct library_plan *plan,
-                             const struct definition *definition, size_t fault, struct buffer *text)
+                             const struct injector_setup *setup, size_t fault, struct buffer *text)
 {
     const struct scenario_rule_view rule = scenario_rule(plan->faults, fault);
     if (library_is_called(plan, fault))
@@ -60,7 +60,7 @@ static struct error *put_why(const struct gaps *gaps, const struct library_plan 
     if (strpbrk(rule.function, "*?[") != NULL)
         return buffer_printf(text, "no such function is ever called");
     TRY(buffer_printf(text, "%s is never called", rule.function));
-    return put_relatives(definition, rule.function, text);
+    return put_relatives(setup, rule.function, text);
 }
 
 // Functions that are called and cannot return what the fault has them return.
@@ -103,7 +103,7 @@ static bool is_misfit(const struct library_plan *plan, size_t fault)
 }
 
 struct error *gaps_tell(const struct gaps *gaps, const struct library_plan *plan,
-                        const struct definition *definition,
+                        const struct injector_setup *setup,
                         struct error *(*say)(void *data, const char *sentence), void *data)
 {
     for (size_t i = 0; i < scenario_rule_count(plan->faults); i++) {
@@ -112,7 +112,7 @@ struct error *gaps_tell(const struct gaps *gaps, const struct library_plan *plan
             continue;
         _cleanup_(buffer_deinit) struct buffer text = {0};
         TRY(buffer_printf(&text, "not tested: %s: ", scenario_rule(plan->faults, i).text));
-        TRY(put_why(gaps, plan, definition, i, &text));
+        TRY(put_why(gaps, plan, setup, i, &text));
         TRY(say(data, text.data));
     }
     if (plan->uncertain == 0)

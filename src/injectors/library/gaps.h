@@ -23,7 +23,7 @@ struct error *gaps_look(struct gaps *gaps, const struct library_plan *plan,
 // After library_candidates(): a sentence for each fault without a candidate, "not tested: …", for
 // each function that cannot return what its fault returns, and for calls that not all runs made.
 struct error *gaps_tell(const struct gaps *gaps, const struct library_plan *plan,
-                        const struct definition *definition,
+                        const struct injector_setup *setup,
                         struct error *(*say)(void *data, const char *sentence), void *data);
 
 #endif

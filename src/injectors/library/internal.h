@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the parts of the injector `library` share: opening it (library-open.c), shots and what is
-// measured (injector-library.c), what was seen of them (library-observe.c), many in one run
-// (library-forks.c).
+// What the parts of the injector `library` share: opening it (open.c), shots and what is
+// measured (library.c), what was seen of them (observe.c), many in one run
+// (forks.c).
 #ifndef ORDEAL_INJECTORS_LIBRARY_INTERNAL_H
 #define ORDEAL_INJECTORS_LIBRARY_INTERNAL_H
 
-#include "definition/definition.h"
 #include "injector/injector.h"
 #include "injector/journal-reader.h"
 #include "injectors/library/candidates.h"
@@ -17,7 +16,7 @@
 #include "trial/armed.h"
 
 struct library {
-    const struct definition *definition;
+    struct injector_setup setup;
     bool automatic;
     struct library_plan plan;
     struct gaps gaps;
@@ -65,32 +64,45 @@ static inline void freep_scenario(struct scenario **scenario)
     scenario_free(*scenario);
 }
 
-// ---- library-open.c ----
+// ---- open.c ----
 
-// What the definition asks for. The rest of `library` is zero but for its definition.
+// What the setup asks for. The rest of `library` is zero.
 struct error *library_fill(struct library *library);
 struct error *library_check_value(const char *parameter, const struct source *source);
 // Rare errors are wanted, too.
-bool library_is_paranoid(const struct definition *definition);
-// The path of a plug-in that the definition names.
-struct error *library_put_plugin(const struct definition *definition, const char *file,
+bool library_is_paranoid(const struct injector_setup *setup);
+// The path of a plug-in that a parameter names.
+struct error *library_put_plugin(const struct injector_setup *setup, const char *file,
                                  struct buffer *path);
-struct error *library_add_plugins(const struct definition *definition, struct scenario *scenario);
-// The values of a parameter, or NULL.
-const definition_words *library_words(const struct library *library, const char *parameter);
+struct error *library_add_plugins(const struct injector_setup *setup, struct scenario *scenario);
 struct choice_options library_choice_options(const struct library *library);
 
-// ---- injector-library.c ----
+// ---- library.c ----
 
 struct error *library_analyse(struct library *library); // what the first run called
+// The rules of a spec, with the plug-ins that they may need.
+struct error *library_make_scenario(const struct library *library, const char *spec,
+                                    struct scenario **ret_scenario);
 
-// ---- library-observe.c ----
+// ---- observe.c ----
 
-struct stricken library_stricken(void *self);
+struct injected_thread library_last_injected(void *self);
 struct error *library_observe(void *self, const char *root, struct observation *ret_observation);
 
-// ---- library-forks.c ----
+// ---- forks.c ----
 
 extern const struct injector_forks library_forks;
+
+// ---- texts.c ----
+
+struct error *library_describe(void *self, const char *fault, const struct injection *injection,
+                               struct buffer *text);
+struct error *library_reproduce(void *self, const char *spec, uint64_t seed, uint64_t timeout_ns,
+                                char **ret_command);
+extern const struct injector_stored library_stored;
+
+// ---- servers.c ----
+
+extern const struct injector_switches library_switches;
 
 #endif

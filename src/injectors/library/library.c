@@ -3,13 +3,9 @@
 // the reference runs; a candidate is one of these calls together with one of the faults. Its spec
 // is a rule as of --inject.
 #include "base/cleanup.h"
-#include "base/duration.h"
-#include "base/shell.h"
-#include "injector/parameters.h"
-#include "injector/reproduce.h"
 #include "injectors/library/first-run.h"
 #include "injectors/library/internal.h"
-#include "injectors/registry.h"
+#include "injectors/library/spec.h"
 #include "isa/need.h"
 #include "store/spec.h"
 #include "trial/debug.h"
@@ -42,6 +38,58 @@ static const struct injector_parameter parameters[] = {
     {0},
 };
 
+static const struct injector_option command_line[] = {
+    {.name = "inject",
+     .letter = 'i',
+     .parameter = "faults",
+     .argument = "SPEC",
+     .help = "a fault of library functions: FUNCTION=VALUE[/ERRNO]; may be given again"},
+    {.name = "at",
+     .parameter = "at",
+     .argument = "WHAT",
+     .help = "make it happen at every occurrence (the default), site or stack of calls"},
+    {.name = "persistent",
+     .parameter = "mode",
+     .value = "persistent",
+     .help = "calls go on failing from then on"},
+    {.name = "plugin",
+     .parameter = "plugins",
+     .argument = "FILE",
+     .file = true,
+     .help = "a shared object with a trigger, for --inject"},
+    {.name = "functions",
+     .test = true,
+     .parameter = "functions",
+     .argument = "GLOB",
+     .help = "fail these functions only; may be given again"},
+    {.name = "modules",
+     .test = true,
+     .parameter = "modules",
+     .argument = "GLOB",
+     .help = "in calls by these programs and libraries only; may be given again"},
+    {.name = "exclude",
+     .test = true,
+     .parameter = "exclude",
+     .argument = "GLOB",
+     .help = "leave out such functions, programs and libraries; may be given again"},
+    {.name = "depth",
+     .test = true,
+     .parameter = "depth",
+     .argument = "N",
+     .help = "2: second failures in the code that handles the first, too (1)"},
+    {.name = "paranoid",
+     .test = true,
+     .parameter = "errors",
+     .value = "all",
+     .help = "errors that are possible but hardly ever happen, too"},
+    {.name = "coverage",
+     .test = true,
+     .parameter = "coverage",
+     .value = "recovery",
+     .help = "measure how much of the code that only runs after failures is executed"},
+    {0},
+};
+
 static void close_library(void *self)
 {
     struct library *library = self;
@@ -66,12 +114,12 @@ static void close_library(void *self)
     free(library);
 }
 
-static struct error *open_library(const struct definition *definition, void **ret_self)
+static struct error *open_library(const struct injector_setup *setup, void **ret_self)
 {
     struct library *library = calloc(1, sizeof *library);
     if (library == NULL)
         return error_no_memory();
-    library->definition = definition;
+    library->setup = *setup;
     library->lines = &library->cover.gcov;
     struct error *error = library_fill(library);
     if (error != NULL) {
@@ -95,14 +143,23 @@ static struct error *add_rules(const char *spec, struct scenario *scenario)
     return NULL;
 }
 
-static struct error *make_scenario(struct library *library, const char *spec)
+struct error *library_make_scenario(const struct library *library, const char *spec,
+                                    struct scenario **ret_scenario)
 {
     _cleanup_(freep_scenario) struct scenario *scenario = NULL;
     TRY(scenario_new(&scenario));
-    TRY(library_add_plugins(library->definition, scenario));
+    TRY(library_add_plugins(&library->setup, scenario));
     TRY(add_rules(spec, scenario));
+    *ret_scenario = TAKE(scenario);
+    return NULL;
+}
+
+static struct error *make_current(struct library *library, const char *spec)
+{
+    _cleanup_(freep_scenario) struct scenario *scenario = NULL;
+    TRY(library_make_scenario(library, spec, &scenario));
     if (library->following != NULL)
-        TRY(first_watch(scenario, library_is_paranoid(library->definition)));
+        TRY(first_watch(scenario, library_is_paranoid(&library->setup)));
     scenario_free(library->current);
     library->current = TAKE(scenario);
     return NULL;
@@ -112,7 +169,7 @@ static struct error *make_switched(struct library *library, const struct shot *s
 {
     _cleanup_(freep_scenario) struct scenario *scenario = NULL;
     TRY(scenario_new(&scenario));
-    TRY(library_add_plugins(library->definition, scenario));
+    TRY(library_add_plugins(&library->setup, scenario));
     for (size_t i = 0; i < shot->switched_count; i++)
         TRY(scenario_add_spec(scenario, shot->switched[i]));
     scenario_free(library->current);
@@ -122,7 +179,7 @@ static struct error *make_switched(struct library *library, const struct shot *s
 
 static bool wants_coverage(const struct library *library)
 {
-    return strcmp(parameters_value(library->definition, "coverage", "none"), "recovery") == 0;
+    return strcmp(parameters_value(library->setup.parameters, "coverage", "none"), "recovery") == 0;
 }
 
 static struct error *prepare(void *self, struct shot *shot)
@@ -135,7 +192,7 @@ static struct error *prepare(void *self, struct shot *shot)
     if (shot->switched != NULL)
         TRY(make_switched(library, shot));
     else if (shot->spec != NULL)
-        TRY(make_scenario(library, shot->spec));
+        TRY(make_current(library, shot->spec));
     if (wants_coverage(library) && library->is_reference && library->lines->directory == NULL)
         TRY(gcov_open(&library->cover.gcov));
     char *const *environment = shot->environment;
@@ -222,8 +279,9 @@ static struct error *learn(void *self)
     struct library *library = self;
     if (library->automatic && library->watching_stacks == NULL && library->plan.recording.runs == 1)
         TRY(watch_stacks(library));
-    const struct cover_wanted wanted = {.modules = library_words(library, "modules"),
-                                        .excluded = library_words(library, "exclude")};
+    const struct cover_wanted wanted = {
+        .modules = parameters_words(library->setup.parameters, "modules"),
+        .excluded = parameters_words(library->setup.parameters, "exclude")};
     if (!wants_coverage(library) || library->cover.measuring)
         return NULL;
     TRY(library_analyse(library));
@@ -240,7 +298,7 @@ static bool takes_ports(void *self)
     return false;
 }
 
-static struct error *keep(void *self, struct store *store, int64_t campaign)
+static struct error *save(void *self, struct store *store, int64_t campaign)
 {
     struct library *library = self;
     return library->cover.measuring ? cover_save(&library->cover, store, campaign) : NULL;
@@ -254,7 +312,7 @@ static void join(void *self, const void *leader)
     library->lines = first->lines;
 }
 
-static struct error *recall(void *self, struct store *store, int64_t campaign)
+static struct error *load(void *self, struct store *store, int64_t campaign)
 {
     struct library *library = self;
     if (!wants_coverage(library))
@@ -263,8 +321,7 @@ static struct error *recall(void *self, struct store *store, int64_t campaign)
     return measure(library);
 }
 
-static struct error *
-candidates(void *self, struct error *(*add)(void *data, struct candidate *candidate), void *data)
+static struct error *candidates(void *self, candidate_add *add, void *data)
 {
     struct library *library = self;
     if (!library->automatic)
@@ -279,14 +336,13 @@ candidates(void *self, struct error *(*add)(void *data, struct candidate *candid
     return NULL;
 }
 
-static bool is_deep(void *self)
+static bool wants_second_faults(void *self)
 {
     const struct library *library = self;
-    return strcmp(parameters_value(library->definition, "depth", "1"), "2") == 0;
+    return strcmp(parameters_value(library->setup.parameters, "depth", "1"), "2") == 0;
 }
 
-static struct error *
-deeper(void *self, struct error *(*add)(void *data, struct candidate *candidate), void *data)
+static struct error *deeper(void *self, candidate_add *add, void *data)
 {
     struct library *library = self;
     const struct choice_options options = library_choice_options(library);
@@ -297,7 +353,7 @@ static struct error *remarks(void *self, struct error *(*say)(void *data, const 
                              void *data)
 {
     struct library *library = self;
-    return gaps_tell(&library->gaps, &library->plan, library->definition, say, data);
+    return gaps_tell(&library->gaps, &library->plan, &library->setup, say, data);
 }
 
 static struct error *next(void *self, const struct candidate *last, struct candidate *ret_next)
@@ -306,72 +362,52 @@ static struct error *next(void *self, const struct candidate *last, struct candi
     return library_next(&library->plan, last, ret_next);
 }
 
-static struct error *reproduce(void *self, const char *spec, uint64_t seed, uint64_t timeout_ns,
-                               const struct definition *definition, char **ret_command)
-{
-    _cleanup_(buffer_deinit) struct buffer text = {0};
-    TRY(reproduce_put_place(&text, definition));
-    TRY(buffer_printf(&text, "ordeal run"));
-    if (timeout_ns != 0) {
-        TRY(buffer_printf(&text, " -t "));
-        TRY(duration_put_patience(&text, timeout_ns));
-    }
-    if (strstr(spec, "random") != NULL ||
-        strstr(spec, "plugin") != NULL) // nothing else asks for it
-        TRY(buffer_printf(&text, " --seed %llu", (unsigned long long)seed));
-    const struct definition_parameter *plugins = parameters_find(definition, "plugins");
-    for (size_t i = 0; plugins != NULL && i < plugins->values.count; i++) {
-        _cleanup_(buffer_deinit) struct buffer path = {0};
-        TRY(library_put_plugin(definition, plugins->values.items[i], &path));
-        TRY(buffer_printf(&text, " --plugin "));
-        TRY(shell_put_word(&text, path.data));
-    }
-    size_t size;
-    const char *part;
-    for (size_t i = 0; (part = spec_part(spec, i, &size)) != NULL; i++) {
-        _cleanup_free_ char *rule = strndup(part, size);
-        if (rule == NULL)
-            return error_no_memory();
-        TRY(buffer_printf(&text, " --inject "));
-        TRY(shell_put_word(&text, rule));
-    }
-    TRY(buffer_printf(&text, " -- "));
-    TRY(reproduce_put_command(&text, definition));
-    *ret_command = TAKE(text.data);
-    return NULL;
-}
-
-static struct error *debug(void *self, const struct shot *shot, const char *input, bool batch,
-                           char ***ret_arguments, char ***ret_environment)
+static struct error *debug_command(void *self, const struct shot *shot, const char *input,
+                                   bool batch, char ***ret_arguments, char ***ret_environment)
 {
     struct library *library = self;
     const struct debug_options options = {.command = shot->command, .input = input, .batch = batch};
     return debug_words(library->armed, &options, ret_arguments, ret_environment);
 }
 
+static const struct injector_second_faults second_faults = {
+    .wanted = wants_second_faults,
+    .place = spec_place,
+    .candidates = deeper,
+};
+static const struct injector_sweep sweep = {.next = next};
+static const struct injector_debugger debugger = {.words = debug_command};
+static const struct injector_learning learning = {
+    .learn = learn,
+    .takes_ports = takes_ports,
+    .save = save,
+    .load = load,
+    .join = join,
+};
+
 const struct injector injector_library = {
     .name = "library",
     .summary = "makes calls of library functions fail",
     .parameters = parameters,
+    .options = command_line,
     .check = library_check_value,
     .open = open_library,
     .close = close_library,
     .prepare = prepare,
     .moved = moved,
     .begin = begin,
-    .stricken = library_stricken,
+    .last_injected = library_last_injected,
     .observe = library_observe,
     .candidates = candidates,
     .remarks = remarks,
-    .is_deep = is_deep,
-    .deeper = deeper,
-    .next = next,
-    .reproduce = reproduce,
-    .debug = debug,
-    .takes_ports = takes_ports,
-    .learn = learn,
-    .keep = keep,
-    .recall = recall,
-    .join = join,
+    .describe = library_describe,
+    .reproduce = library_reproduce,
+    .servers = true,
+    .switches = &library_switches,
     .forks = &library_forks,
+    .second_faults = &second_faults,
+    .sweep = &sweep,
+    .debugger = &debugger,
+    .learning = &learning,
+    .stored = &library_stored,
 };

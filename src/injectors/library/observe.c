@@ -69,18 +69,18 @@ static struct error *record(struct library *library, const struct wire_view *vie
 }
 
 // From a copy: who writes the region lives.
-struct stricken library_stricken(void *self)
+struct injected_thread library_last_injected(void *self)
 {
     const struct library *library = self;
     struct region *region = armed_region(library->armed);
     struct region_copy copy = {0};
-    struct stricken found = {0};
+    struct injected_thread found = {0};
     region_mend(region);
     struct error *error = region->cut ? error_no_memory() : region_copy_take(region, &copy);
     for (uint32_t i = 0; error == NULL && i < copy.view.record_count; i++) {
         const struct wire_record *record = &copy.view.journal[i];
         if (record->state == WIRE_RECORD_COMPLETE && record->kind == WIRE_RECORD_INJECTION)
-            found = (struct stricken){(pid_t)record->pid, (pid_t)record->tid};
+            found = (struct injected_thread){(pid_t)record->pid, (pid_t)record->tid};
     }
     if (error == NULL)
         region_copy_close(&copy);

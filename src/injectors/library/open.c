@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See library-internal.h: what a definition asks of the injector `library`, and whether it goes
-// together.
+// What a campaign asks of the injector `library`, and whether it goes together.
 #include "injectors/library/internal.h"
 
 #include "base/cleanup.h"
@@ -14,20 +13,20 @@
 
 #define AUTOMATIC "auto" // as the only fault: choose
 
-struct error *library_put_plugin(const struct definition *definition, const char *file,
+struct error *library_put_plugin(const struct injector_setup *setup, const char *file,
                                  struct buffer *path)
 {
     if (file[0] != '/')
-        TRY(buffer_printf(path, "%s/", definition->directory));
+        TRY(buffer_printf(path, "%s/", setup->directory));
     return buffer_printf(path, "%s", file);
 }
 
-struct error *library_add_plugins(const struct definition *definition, struct scenario *scenario)
+struct error *library_add_plugins(const struct injector_setup *setup, struct scenario *scenario)
 {
-    const struct definition_parameter *plugins = parameters_find(definition, "plugins");
+    const struct parameter *plugins = parameters_find(setup->parameters, "plugins");
     for (size_t i = 0; plugins != NULL && i < plugins->values.count; i++) {
         _cleanup_(buffer_deinit) struct buffer path = {0};
-        TRY(library_put_plugin(definition, plugins->values.items[i], &path));
+        TRY(library_put_plugin(setup, plugins->values.items[i], &path));
         TRY(scenario_add_plugin(scenario, path.data));
     }
     return NULL;
@@ -47,7 +46,7 @@ static struct error *add_watch(struct library *library, const struct scenario_ru
 
 static struct error *add_faults(struct library *library)
 {
-    const struct definition_parameter *faults = parameters_find(library->definition, "faults");
+    const struct parameter *faults = parameters_find(library->setup.parameters, "faults");
     if (faults == NULL)
         return error_new("there is nothing to inject: 'faults' is empty");
     for (size_t i = 0; i < faults->values.count; i++) {
@@ -70,16 +69,16 @@ static struct error *add_faults(struct library *library)
     return scenario_compile(library->plan.faults, 0, &plan);
 }
 
-static bool is_automatic(const struct definition *definition)
+static bool is_automatic(const struct injector_setup *setup)
 {
-    const struct definition_parameter *faults = parameters_find(definition, "faults");
+    const struct parameter *faults = parameters_find(setup->parameters, "faults");
     return faults != NULL && faults->values.count == 1 &&
            strcmp(faults->values.items[0], AUTOMATIC) == 0;
 }
 
-bool library_is_paranoid(const struct definition *definition)
+bool library_is_paranoid(const struct injector_setup *setup)
 {
-    return strcmp(parameters_value(definition, "errors", "realistic"), "all") == 0;
+    return strcmp(parameters_value(setup->parameters, "errors", "realistic"), "all") == 0;
 }
 
 // Parameters that go with faults that were named, or with those that were not.
@@ -90,17 +89,17 @@ static struct error *check_together(const struct library *library)
     static const char *const given[] = {"at", "mode", "plugins", NULL};
     const char *const *wrong = library->automatic ? given : choosing;
     for (; *wrong != NULL; wrong++)
-        if (parameters_find(library->definition, *wrong) != NULL)
+        if (parameters_find(library->setup.parameters, *wrong) != NULL)
             return error_new(library->automatic ? "'%s' does not go with automatic faults"
                                                 : "'%s' goes with 'faults: auto' only",
                              *wrong);
-    if (parameters_find(library->definition, "coverage") != NULL &&
-        library->definition->oracle.references < 2)
+    if (parameters_find(library->setup.parameters, "coverage") != NULL &&
+        library->setup.references < 2)
         return error_new("coverage needs two fault-free runs at least: the first shows whose code "
                          "is to be measured");
-    if (library->automatic && library->definition->selection.kind == SELECT_SWEEP)
+    if (library->automatic && library->setup.sweeps)
         return error_new("automatic faults cannot be swept");
-    const char *depth = parameters_value(library->definition, "depth", "1");
+    const char *depth = parameters_value(library->setup.parameters, "depth", "1");
     if (strcmp(depth, "1") != 0 && strcmp(depth, "2") != 0)
         return error_new("depth: one fault or two in a trial, not '%s'", depth);
     return NULL;
@@ -117,55 +116,50 @@ struct error *library_check_value(const char *parameter, const struct source *so
 }
 
 // A setup may make the program; before it, nothing can be said.
-static struct error *check_program(const struct definition *definition)
+static struct error *check_program(const struct injector_setup *setup)
 {
-    if (definition->setup.count != 0 || definition->command.count == 0)
+    if (setup->has_setup || setup->command->count == 0)
         return NULL;
-    const char *name = definition->command.items[0];
+    const char *name = setup->command->items[0];
     _cleanup_(buffer_deinit) struct buffer path = {0};
     if (strchr(name, '/') != NULL && name[0] != '/')
-        TRY(buffer_printf(&path, "%s/", definition->directory));
+        TRY(buffer_printf(&path, "%s/", setup->directory));
     TRY(buffer_printf(&path, "%s", name));
     return program_check(path.data);
 }
 
 struct error *library_fill(struct library *library)
 {
-    const struct definition *definition = library->definition;
-    const char *at = parameters_value(definition, "at", "occurrence");
+    const struct injector_setup *setup = &library->setup;
+    const struct parameters *parameters = setup->parameters;
+    const char *at = parameters_value(parameters, "at", "occurrence");
     library->plan.at = strcmp(at, "site") == 0    ? LIBRARY_SITE
                        : strcmp(at, "stack") == 0 ? LIBRARY_STACK
                                                   : LIBRARY_OCCURRENCE;
     library->plan.persistent =
-        strcmp(parameters_value(definition, "mode", "transient"), "persistent") == 0;
-    library->plan.sweep = definition->selection.kind == SELECT_SWEEP;
+        strcmp(parameters_value(parameters, "mode", "transient"), "persistent") == 0;
+    library->plan.sweep = setup->sweeps;
     if (library->plan.sweep && library->plan.at != LIBRARY_OCCURRENCE)
         return error_new("a sweep goes from occurrence to occurrence; 'at: %s' cannot be swept",
                          at);
     TRY(scenario_new(&library->plan.faults));
     TRY(scenario_new(&library->watching));
-    library->automatic = is_automatic(definition);
+    library->automatic = is_automatic(setup);
     TRY(check_together(library));
-    TRY(library_add_plugins(definition, library->plan.faults));
-    TRY(library->automatic ? first_watch(library->watching, library_is_paranoid(definition))
+    TRY(library_add_plugins(setup, library->plan.faults));
+    TRY(library->automatic ? first_watch(library->watching, library_is_paranoid(setup))
                            : add_faults(library));
-    TRY(check_program(definition));
+    TRY(check_program(setup));
     return witness_new(&library->witness);
-}
-
-const definition_words *library_words(const struct library *library, const char *parameter)
-{
-    const struct definition_parameter *found = parameters_find(library->definition, parameter);
-    return found != NULL ? &found->values : NULL;
 }
 
 struct choice_options library_choice_options(const struct library *library)
 {
     return (struct choice_options){
-        .functions = library_words(library, "functions"),
-        .modules = library_words(library, "modules"),
-        .excluded = library_words(library, "exclude"),
-        .paranoid = library_is_paranoid(library->definition),
-        .directory = library->definition->directory,
+        .functions = parameters_words(library->setup.parameters, "functions"),
+        .modules = parameters_words(library->setup.parameters, "modules"),
+        .excluded = parameters_words(library->setup.parameters, "exclude"),
+        .paranoid = library_is_paranoid(&library->setup),
+        .directory = library->setup.directory,
     };
 }

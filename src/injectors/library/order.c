@@ -4,7 +4,6 @@
 
 #include "base/cleanup.h"
 #include "callsite/identity.h"
-#include "campaign/second-faults.h"
 #include "injectors/library/realism.h"
 #include "injectors/library/spec.h"
 #include "store/spec.h"
@@ -16,7 +15,7 @@
 static const char *const stage_names[] = {
     [STAGE_UNCHECKED] = "unchecked", [STAGE_PARTLY] = "partly checked", [STAGE_UNKNOWN] = "unknown",
     [STAGE_CHECKED] = "checked",     [STAGE_SYSTEM] = "C library",      [STAGE_GUESSED] = "guessed",
-    [STAGE_STACK] = "other stack",   [STAGE_SECOND] = SECOND_FAULT,
+    [STAGE_STACK] = "other stack",   [STAGE_SECOND] = CANDIDATE_SECOND,
 };
 
 static int order(unsigned a, unsigned b)
@@ -79,7 +78,7 @@ struct staging {
     const char *stage;
     const char *first; // the spec of the fault before this one, or NULL
     uint64_t content;
-    struct error *(*add)(void *data, struct candidate *candidate);
+    candidate_add *add;
     void *data;
 };
 
@@ -153,9 +152,7 @@ static struct error *emit(struct choosing *choosing, const struct chosen *chosen
     return error;
 }
 
-struct error *choosing_emit(struct choosing *choosing,
-                            struct error *(*add)(void *data, struct candidate *candidate),
-                            void *data)
+struct error *choosing_emit(struct choosing *choosing, candidate_add *add, void *data)
 {
     struct staging staging = {.add = add, .data = data};
     if (choosing->items.count == 0)

@@ -3,6 +3,7 @@
 #include "injectors/library/spec.h"
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "store/utf8.h"
 
 #include <string.h>
@@ -64,4 +65,12 @@ struct error *spec_put_site(struct buffer *spec, const char *module, uint64_t of
     TRY(buffer_append(spec, "caller(", 7));
     TRY(spec_put_word(spec, module, SPEC_MODULE));
     return buffer_printf(spec, "+0x%llx)", (unsigned long long)offset);
+}
+
+uint64_t spec_place(const char *spec)
+{
+    const char *equals = strchr(spec, '='), *when = strstr(spec, " when ");
+    if (equals == NULL || when == NULL || when < equals)
+        return hash_bytes(spec, strlen(spec));
+    return hash_bytes(spec, (size_t)(equals - spec)) * 31 + hash_bytes(when, strlen(when));
 }

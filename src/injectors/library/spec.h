@@ -26,6 +26,8 @@ struct error *spec_put_head(struct buffer *spec, const struct scenario_rule_view
                             const char *function);
 // process("PROGRAM")
 struct error *spec_put_program(struct buffer *spec, const char *program);
+// Identifies "FUNCTION when PLACE": how a failure is handled depends little on result and errno.
+uint64_t spec_place(const char *spec);
 // "caller(MODULE+0xOFFSET)"
 struct error *spec_put_site(struct buffer *spec, const char *module, uint64_t offset);
 

@@ -4,9 +4,8 @@
 // runs took. The runtime is there only to tell where a process crashed.
 #include "base/cleanup.h"
 #include "base/suggestion.h"
+#include "injector/injector.h"
 #include "injector/journal-reader.h"
-#include "injector/parameters.h"
-#include "injectors/registry.h"
 #include "stats/stats.h"
 #include "trial/armed.h"
 
@@ -33,8 +32,16 @@ static const struct injector_parameter parameters[] = {
     {0},
 };
 
+static const struct injector_option command_line[] = {
+    {.name = "signal",
+     .parameter = "signals",
+     .argument = "NAME",
+     .help = "send this signal at random moments; may be given again"},
+    {0},
+};
+
 struct signals {
-    const struct definition *definition;
+    struct injector_setup setup;
     ARRAY(int) numbers;
     uint64_t times;
     double from, to; // window
@@ -84,7 +91,7 @@ static struct error *unknown_signal(const char *name)
 
 static struct error *read_signals(struct signals *self)
 {
-    const struct definition_parameter *names = parameters_find(self->definition, "signals");
+    const struct parameter *names = parameters_find(self->setup.parameters, "signals");
     for (size_t i = 0; names != NULL && i < names->values.count; i++) {
         int number = signal_number(names->values.items[i]);
         if (number == 0)
@@ -100,10 +107,8 @@ static struct error *read_signals(struct signals *self)
 
 static struct error *read_times(struct signals *self)
 {
-    const struct selection *selection = &self->definition->selection;
-    const char *times = parameters_value(self->definition, "times", NULL);
-    uint64_t sample = selection->kind == SELECT_SAMPLE ? selection->sample : 0;
-    self->times = sample > USUAL_TIMES ? sample : USUAL_TIMES;
+    const char *times = parameters_value(self->setup.parameters, "times", NULL);
+    self->times = self->setup.sample > USUAL_TIMES ? self->setup.sample : USUAL_TIMES;
     if (times == NULL)
         return NULL;
     char *end;
@@ -118,7 +123,7 @@ static struct error *read_times(struct signals *self)
 
 static struct error *read_window(struct signals *self)
 {
-    const char *window = parameters_value(self->definition, "window", "0..1");
+    const char *window = parameters_value(self->setup.parameters, "window", "0..1");
     const char *dots = strstr(window, "..");
     char *end = NULL, *last = NULL;
     _cleanup_free_ char *from = strndup(window, dots != NULL ? (size_t)(dots - window) : 0);
@@ -162,12 +167,12 @@ static struct error *fill(struct signals *self)
     return witness_new(&self->witness);
 }
 
-static struct error *open_signals(const struct definition *definition, void **ret_self)
+static struct error *open_signals(const struct injector_setup *setup, void **ret_self)
 {
     struct signals *self = calloc(1, sizeof *self);
     if (self == NULL)
         return error_no_memory();
-    self->definition = definition;
+    self->setup = *setup;
     self->handle = -1;
     struct error *error = fill(self);
     if (error != NULL) {
@@ -353,15 +358,13 @@ static struct error *make_candidate(int number, double seconds, struct candidate
     return candidate->type != NULL && candidate->spec != NULL ? NULL : error_no_memory();
 }
 
-static struct error *candidates(void *data,
-                                struct error *(*add)(void *data, struct candidate *candidate),
-                                void *add_data)
+static struct error *candidates(void *data, candidate_add *add, void *add_data)
 {
     const struct signals *self = data;
     for (size_t i = 0; i < self->numbers.count; i++) {
         // A stream of each signal's own, so that one more changes nothing for the others.
-        struct stats_random random = stats_random_start(
-            self->definition->seed, 1ull << 62 | (unsigned)self->numbers.items[i]);
+        struct stats_random random =
+            stats_random_start(self->setup.seed, 1ull << 62 | (unsigned)self->numbers.items[i]);
         for (uint64_t n = 0; n < self->times; n++) {
             double part = self->from + stats_random_unit(&random) * (self->to - self->from);
             struct candidate candidate = {0};
@@ -377,17 +380,27 @@ static struct error *candidates(void *data,
     return NULL;
 }
 
+// "SIGTERM arrives"
+static struct error *describe(void *self, const char *fault, const struct injection *injection,
+                              struct buffer *text)
+{
+    return buffer_printf(text, "%.*s arrives", (int)strcspn(fault, " \n"), fault);
+}
+
+static const struct injector_outside outside = {.started = started, .tick = tick};
+
 const struct injector injector_signal = {
     .name = "signal",
     .summary = "sends the workload a signal at a random moment",
     .parameters = parameters,
+    .options = command_line,
     .open = open_signals,
     .close = close_signals,
     .prepare = prepare,
     .moved = moved,
     .begin = begin,
-    .started = started,
-    .tick = tick,
     .observe = observe,
     .candidates = candidates,
+    .describe = describe,
+    .outside = &outside,
 };

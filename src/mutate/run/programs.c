@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See ir-programs.h: which files.
+// Finds the files of a workload that have software faults inside.
 #include "mutate/run/programs.h"
 
 #include "base/cleanup.h"
@@ -37,12 +37,12 @@ void ir_programs_deinit(struct ir_programs *programs)
     *programs = (struct ir_programs){0};
 }
 
-const char *ir_name_of(const struct definition *definition, const char *path)
+// A path for people: from the working directory on, where it is below that.
+static const char *name_of(const char *directory, const char *path)
 {
-    _cleanup_free_ char *directory = realpath(definition->directory, NULL);
-    size_t size = directory != NULL ? strlen(directory) : 0;
-    return size > 1 && strncmp(path, directory, size) == 0 && path[size] == '/' ? path + size + 1
-                                                                                : path;
+    _cleanup_free_ char *real = realpath(directory, NULL);
+    size_t size = real != NULL ? strlen(real) : 0;
+    return size > 1 && strncmp(path, real, size) == 0 && path[size] == '/' ? path + size + 1 : path;
 }
 
 static bool is_same_file(const char *one, const char *other)
@@ -76,8 +76,8 @@ static struct error *add_other(struct ir_program *program, const char *name)
 
 // Without faults inside: *ret_added is false. What was only found, not named, may be nobody's: if
 // campaigns cannot use it, that is no reason to refuse the others.
-static struct error *add(const struct definition *definition, struct ir_programs *programs,
-                         const char *given, bool found, bool *ret_added)
+static struct error *add(const char *directory, struct ir_programs *programs, const char *given,
+                         bool found, bool *ret_added)
 {
     struct image image = {0};
     _cleanup_free_ char *path = realpath(given, NULL);
@@ -98,18 +98,18 @@ static struct error *add(const struct definition *definition, struct ir_programs
     }
     program->image = image;
     program->path = TAKE(path);
-    program->name = ir_name_of(definition, program->path);
+    program->name = name_of(directory, program->path);
     program->executed = calloc(image.candidates.count + 1, sizeof *program->executed);
     *ret_added = true;
     return program->executed != NULL ? NULL : error_no_memory();
 }
 
-void ir_program_call(struct ir_program *program, const struct definition *definition, size_t other)
+void ir_program_call(struct ir_program *program, const char *directory, size_t other)
 {
     char *before = program->path;
     program->path = program->others.items[other];
     program->others.items[other] = before;
-    program->name = ir_name_of(definition, program->path);
+    program->name = name_of(directory, program->path);
 }
 
 // ---- those that nobody named ----
@@ -132,7 +132,7 @@ static struct error *add_link(struct ir_programs *programs, const char *link)
 }
 
 // What cannot be read is not the workload's, or will be missed when it is.
-static struct error *walk(const struct definition *definition, FTS *tree, bool links,
+static struct error *walk(const char *directory, FTS *tree, bool links,
                           struct ir_programs *programs)
 {
     size_t seen = 0;
@@ -145,48 +145,46 @@ static struct error *walk(const struct definition *definition, FTS *tree, bool l
         if (links && entry->fts_info == FTS_SL)
             TRY(add_link(programs, entry->fts_path));
         if (!links && entry->fts_info == FTS_F && is_linked(entry->fts_path))
-            error_free(add(definition, programs, entry->fts_path, true, &added));
+            error_free(add(directory, programs, entry->fts_path, true, &added));
     }
     return NULL;
 }
 
-static struct error *add_below(const struct definition *definition, bool links,
-                               struct ir_programs *programs)
+static struct error *add_below(const char *directory, bool links, struct ir_programs *programs)
 {
-    _cleanup_free_ char *directory = realpath(definition->directory, NULL);
-    char *const roots[] = {directory, NULL};
-    FTS *tree =
-        directory != NULL ? fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL) : NULL;
+    _cleanup_free_ char *real = realpath(directory, NULL);
+    char *const roots[] = {real, NULL};
+    FTS *tree = real != NULL ? fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL) : NULL;
     if (tree == NULL)
-        return error_from_errno(errno, "cannot look into %s", definition->directory);
-    struct error *error = walk(definition, tree, links, programs);
+        return error_from_errno(errno, "cannot look into %s", directory);
+    struct error *error = walk(directory, tree, links, programs);
     fts_close(tree);
     return error;
 }
 
-static struct error *put_path(const struct definition *definition, const char *name,
-                              struct buffer *path)
+static struct error *put_path(const char *directory, const char *name, struct buffer *path)
 {
     if (name[0] != '/')
-        TRY(buffer_printf(path, "%s/", definition->directory));
+        TRY(buffer_printf(path, "%s/", directory));
     return buffer_printf(path, "%s", name);
 }
 
 // A command that cannot be started is for others to tell.
-static struct error *add_command(const struct definition *definition, struct ir_programs *programs)
+static struct error *add_command(const char *directory, const struct words *command,
+                                 struct ir_programs *programs)
 {
-    _cleanup_(buffer_deinit) struct buffer command = {0};
+    _cleanup_(buffer_deinit) struct buffer path = {0};
     _cleanup_(elf_program_deinit) struct elf_program program = {0};
     bool added;
-    if (definition->command.count == 0)
+    if (command->count == 0)
         return NULL;
-    if (strchr(definition->command.items[0], '/') != NULL)
-        TRY(put_path(definition, definition->command.items[0], &command));
+    if (strchr(command->items[0], '/') != NULL)
+        TRY(put_path(directory, command->items[0], &path));
     else
-        TRY(buffer_printf(&command, "%s", definition->command.items[0]));
-    struct error *error = elf_find_program(command.data, &program);
+        TRY(buffer_printf(&path, "%s", command->items[0]));
+    struct error *error = elf_find_program(path.data, &program);
     if (error == NULL)
-        error = add(definition, programs, program.path, false, &added);
+        error = add(directory, programs, program.path, false, &added);
     error_free(error);
     return NULL;
 }
@@ -207,38 +205,38 @@ static struct error *check(const struct image *image)
     return NULL;
 }
 
-static struct error *find_all(const struct definition *definition, const definition_words *named,
-                              struct ir_programs *programs)
+static struct error *find_all(const char *directory, const struct words *command,
+                              const struct words *named, struct ir_programs *programs)
 {
     programs->automatic = named == NULL;
     for (size_t i = 0; named != NULL && i < named->count; i++) {
         _cleanup_(buffer_deinit) struct buffer path = {0};
         bool added;
-        TRY(put_path(definition, named->items[i], &path));
-        TRY(add(definition, programs, path.data, false, &added));
+        TRY(put_path(directory, named->items[i], &path));
+        TRY(add(directory, programs, path.data, false, &added));
         if (!added)
             return error_new("%s has no faults inside; was it built with 'ordeal cc'?",
                              named->items[i]);
     }
     if (named == NULL) {
-        TRY(add_command(definition, programs));
-        TRY(add_below(definition, false, programs));
+        TRY(add_command(directory, command, programs));
+        TRY(add_below(directory, false, programs));
     }
     if (programs->items.count == 0)
         return error_new("neither the command nor anything below %s has faults inside, decided by "
                          "worlds or markers; build it with 'ordeal cc', or say which files with "
                          "'binaries'",
-                         definition->directory);
+                         directory);
     for (size_t i = 0; i < programs->items.count; i++)
         TRY(check(&programs->items.items[i].image));
-    return add_below(definition, true, programs);
+    return add_below(directory, true, programs);
 }
 
-struct error *ir_programs_find(const struct definition *definition, const definition_words *named,
-                               struct ir_programs *ret_programs)
+struct error *ir_programs_find(const char *directory, const struct words *command,
+                               const struct words *named, struct ir_programs *ret_programs)
 {
     struct ir_programs programs = {0};
-    struct error *error = find_all(definition, named, &programs);
+    struct error *error = find_all(directory, command, named, &programs);
     if (error != NULL)
         ir_programs_deinit(&programs);
     else

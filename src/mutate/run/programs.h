@@ -6,8 +6,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "definition/definition.h"
+#include "base/words.h"
 #include "mutate/image.h"
+#include "trial/cover-file.h"
 #include "wire/coverage.h"
 
 #include <stdbool.h>
@@ -26,10 +27,8 @@ void ir_program_deinit(struct ir_program *program);
 // One file by itself, and links to it that are beside it.
 struct error *ir_program_open(const char *path, struct ir_program *ret_program);
 
-// A path for people: from the working directory on, where it is below that.
-const char *ir_name_of(const struct definition *definition, const char *path);
-// One of its other names becomes its name.
-void ir_program_call(struct ir_program *program, const struct definition *definition, size_t other);
+// One of its other names becomes its name; `directory` is the working directory.
+void ir_program_call(struct ir_program *program, const char *directory, size_t other);
 
 struct ir_programs {
     ARRAY(struct ir_program) items;
@@ -39,8 +38,8 @@ struct ir_programs {
 void ir_programs_deinit(struct ir_programs *programs);
 // Those that `named` has, relative to the working directory; or, NULL, the command's program and
 // whatever is below the working directory.
-struct error *ir_programs_find(const struct definition *definition, const definition_words *named,
-                               struct ir_programs *ret_programs);
+struct error *ir_programs_find(const char *directory, const struct words *command,
+                               const struct words *named, struct ir_programs *ret_programs);
 
 struct ir_block {
     struct wire_coverage_block wire;
@@ -55,5 +54,14 @@ struct error *ir_blocks_of_all(const struct image *image, struct ir_blocks *bloc
 // These faults are on, and counted.
 struct error *ir_blocks_of_faults(struct image *image, const size_t *candidates, size_t count,
                                   struct ir_blocks *blocks);
+
+struct ir_part { // what is put into a program
+    const struct ir_program *program;
+    const struct ir_blocks *blocks;
+};
+struct error *ir_file_create(const struct ir_part *parts, size_t count,
+                             struct cover_file *ret_file);
+// All faults of an executed block count as executed.
+void ir_take_block(struct ir_program *program, const struct ir_block *block);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/child.h"
 #include "base/cleanup.h"
-#include "injectors/ir/internal.h"
+#include "trial/armed.h"
 
 #include <unistd.h>
 
@@ -59,7 +59,8 @@ static struct error *run_blocks(const struct ir_run *run, struct ir_program *pro
                                 const struct ir_blocks *blocks, struct cover_file *file,
                                 int *ret_status)
 {
-    TRY(ir_file_create(program, blocks, file));
+    const struct ir_part part = {program, blocks};
+    TRY(ir_file_create(&part, 1, file));
     struct error *error = run_with(run, file, ret_status);
     if (error == NULL && !is_loaded(program, file))
         error = error_new("%s does not load %s, or is statically linked; nothing was switched on",

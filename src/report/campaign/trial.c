@@ -2,10 +2,9 @@
 // One trial of a campaign on a terminal.
 #include "report/campaign/terminal.h"
 
-#include "base/shell.h"
+#include "injector/injector.h"
 #include "report/text.h"
 #include "store/severity.h"
-#include "store/spec.h"
 
 #include <signal.h>
 #include <string.h>
@@ -173,27 +172,22 @@ static struct error *describe_injection(const struct store_injection *row, struc
     return NULL;
 }
 
-// Of a software fault: how often it was hit, in whatever process.
-static struct error *describe_hits(const struct store_injection *row, struct buffer *text)
+static const struct injector_stored *injector_of(const struct page *page)
 {
-    TRY(buffer_printf(text, "%s, hit %llu time%s", row->fault != NULL ? row->fault : "?",
-                      (unsigned long long)row->occurrence, row->occurrence == 1 ? "" : "s"));
-    if (row->symbol != NULL)
-        TRY(buffer_printf(text, ", in %s", row->symbol));
-    if (row->file != NULL)
-        TRY(buffer_printf(text, " at %s:%u", row->file, row->line));
-    return row->module != NULL ? buffer_printf(text, " (%s)", row->module) : NULL;
+    const char *name = page->facts.campaign.injector;
+    const struct injector *injector = name != NULL ? injector_find(name) : NULL;
+    return injector != NULL ? injector->stored : NULL;
 }
 
 static struct error *put_injection(void *data, const struct store_injection *row)
 {
     struct page *page = data;
-    const char *injector = page->facts.campaign.injector;
+    const struct injector_stored *injector = injector_of(page);
     if (++page->injections > SHOWN_INJECTIONS)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0}, shown = {0};
-    TRY(injector != NULL && strcmp(injector, "ir") == 0 ? describe_hits(row, &text)
-                                                        : describe_injection(row, &text));
+    TRY(injector != NULL && injector->describe != NULL ? injector->describe(row, &text)
+                                                       : describe_injection(row, &text));
     TRY(text_put_fit(&shown, text.data, LONGEST, NULL));
     if (page->injections == 1)
         TRY(terminal_heading(&page->terminal, "Injected"));
@@ -209,19 +203,11 @@ static struct error *put_again(struct page *page)
     TRY(terminal_heading(&page->terminal, "Again"));
     TRY(campaign_put_replay(&page->facts, trial->id, &replay));
     TRY(put_command(page, "replay", replay.data));
-    const char *injector = page->facts.campaign.injector;
-    if (trial->spec == NULL || injector == NULL || strcmp(injector, "library") != 0)
+    const struct injector_stored *injector = injector_of(page);
+    if (trial->spec == NULL || injector == NULL || injector->run_options == NULL)
         return NULL;
     // Only the rules: `ordeal run` has no sandbox, and what the fault does to files is not known.
-    size_t size;
-    const char *part;
-    for (size_t i = 0; (part = spec_part(trial->spec, i, &size)) != NULL; i++) {
-        _cleanup_free_ char *word = strndup(part, size);
-        if (word == NULL)
-            return error_no_memory();
-        TRY(buffer_printf(&rule, "%s--inject ", i != 0 ? " " : ""));
-        TRY(shell_put_word(&rule, word));
-    }
+    TRY(injector->run_options(trial->spec, &rule));
     TRY(buffer_printf(&rule, " -- COMMAND"));
     return put_command(page, "ordeal run", rule.data);
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Frees observations, and picks single injections out of them.
+#include "injector/observation.h"
+
+#include <stdlib.h>
+
+static void injection_deinit(struct injection *injection)
+{
+    char *const texts[] = {injection->fault, injection->function, injection->module,
+                           injection->file,  injection->symbol,   injection->program,
+                           injection->stack};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free(texts[i]);
+}
+
+void observation_deinit(struct observation *observation)
+{
+    for (size_t i = 0; i < observation->injections.count; i++)
+        injection_deinit(&observation->injections.items[i]);
+    ARRAY_DEINIT(&observation->injections);
+    free(observation->crash);
+    free(observation->crash_stack);
+    free(observation->crash_key);
+    free(observation->note);
+    *observation = (struct observation){0};
+}
+
+void observation_keep_rule(struct observation *observation, uint32_t rule, uint64_t fired)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < observation->injections.count; i++) {
+        struct injection *injection = &observation->injections.items[i];
+        if (injection->rule == rule)
+            observation->injections.items[kept++] = *injection;
+        else
+            injection_deinit(injection);
+    }
+    observation->injections.count = kept;
+    observation->activations = fired;
+}
+
+const struct injection *injection_second(const struct observation *observation)
+{
+    for (size_t i = 1; i < observation->injections.count; i++)
+        if (observation->injections.items[i].rule != observation->injections.items[0].rule)
+            return &observation->injections.items[i];
+    return NULL;
+}

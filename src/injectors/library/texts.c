@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the faults of the injector `library` are called: in titles, in reports, and on command lines
+// that show them again. A fault reads "FUNCTION=RESULT[/ERRNO]" or as any other action of a rule.
+#include "base/cleanup.h"
+#include "base/duration.h"
+#include "base/shell.h"
+#include "injector/reproduce.h"
+#include "injectors/library/internal.h"
+#include "injectors/library/realism.h"
+#include "store/spec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_MOST 80 // bytes of a name that a title shows
+
+static int shown(size_t size)
+{
+    return size < NAME_MOST ? (int)size : NAME_MOST;
+}
+
+static struct error *put_action(const char *fault, struct buffer *text)
+{
+    size_t size = strcspn(fault, " \n");
+    const char *equals = memchr(fault, '=', size), *slash = memchr(fault, '/', size);
+    if (equals == NULL)
+        return buffer_printf(text, "%.*s is injected", shown(strlen(fault)), fault);
+    size_t name = (size_t)(equals - fault), end = (size_t)(fault + size - equals) - 1;
+    if (strncmp(equals, "=short", 6) == 0)
+        return buffer_printf(text, "%.*s does only a part", shown(name), fault);
+    TRY(buffer_printf(text, "%.*s ", shown(name), fault));
+    if (slash != NULL && slash > equals)
+        return buffer_printf(text, "fails with %.*s", shown((size_t)(fault + size - slash - 1)),
+                             slash + 1);
+    return buffer_printf(text, "returns %.*s", shown(end), equals + 1);
+}
+
+struct error *library_describe(void *self, const char *fault, const struct injection *injection,
+                               struct buffer *text)
+{
+    const struct library *library = self;
+    TRY(put_action(fault, text));
+    // Nobody named this failure, and no table has it.
+    if (injection != NULL && library->automatic && injection->function != NULL &&
+        realism_find(injection->function) == NULL)
+        return buffer_printf(text, " (guessed from its code)");
+    return NULL;
+}
+
+// " --inject RULE" for each rule of the spec.
+static struct error *put_rules(const char *spec, struct buffer *text)
+{
+    size_t size;
+    const char *part;
+    for (size_t i = 0; (part = spec_part(spec, i, &size)) != NULL; i++) {
+        _cleanup_free_ char *rule = strndup(part, size);
+        if (rule == NULL)
+            return error_no_memory();
+        TRY(buffer_printf(text, "%s--inject ", i != 0 ? " " : ""));
+        TRY(shell_put_word(text, rule));
+    }
+    return NULL;
+}
+
+static struct error *put_plugins(const struct injector_setup *setup, struct buffer *text)
+{
+    const struct words *plugins = parameters_words(setup->parameters, "plugins");
+    for (size_t i = 0; plugins != NULL && i < plugins->count; i++) {
+        _cleanup_(buffer_deinit) struct buffer path = {0};
+        TRY(library_put_plugin(setup, plugins->items[i], &path));
+        TRY(buffer_printf(text, "--plugin "));
+        TRY(shell_put_word(text, path.data));
+        TRY(buffer_append(text, " ", 1));
+    }
+    return NULL;
+}
+
+struct error *library_reproduce(void *self, const char *spec, uint64_t seed, uint64_t timeout_ns,
+                                char **ret_command)
+{
+    const struct library *library = self;
+    _cleanup_(freep_scenario) struct scenario *scenario = NULL;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(library_make_scenario(library, spec, &scenario));
+    TRY(reproduce_put_place(&text, &library->setup));
+    TRY(buffer_printf(&text, "ordeal run "));
+    if (timeout_ns != 0) {
+        TRY(buffer_printf(&text, "-t "));
+        TRY(duration_put_patience(&text, timeout_ns));
+        TRY(buffer_append(&text, " ", 1));
+    }
+    if (scenario_uses_seed(scenario))
+        TRY(buffer_printf(&text, "--seed %llu ", (unsigned long long)seed));
+    TRY(put_plugins(&library->setup, &text));
+    TRY(put_rules(spec, &text));
+    TRY(buffer_printf(&text, " -- "));
+    TRY(reproduce_put_command(&text, &library->setup));
+    *ret_command = TAKE(text.data);
+    return NULL;
+}
+
+// "read=-1/EIO": the function, and the errno or "".
+static void split(const char *fault, char function[128], char error[32])
+{
+    size_t size = strcspn(fault, "= ");
+    const char *slash = strchr(fault + size, '/');
+    snprintf(function, 128, "%.*s", (int)size, fault);
+    snprintf(error, 32, "%.*s", slash != NULL ? (int)strcspn(slash + 1, " ,") : 0,
+             slash != NULL ? slash + 1 : "");
+}
+
+const struct injector_stored library_stored = {
+    .split = split,
+    .run_options = put_rules,
+};
