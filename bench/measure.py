@@ -82,10 +82,11 @@ def machine():
                 model = line.split(":", 1)[1].strip()
                 break
     virtual = " (virtual machine)" if "hypervisor" in open("/proc/cpuinfo").read() else ""
+    kernel = platform.release().partition("-")[0]  # what follows names a machine's own build
     load = " ".join(f"{x:.2f}" for x in os.getloadavg())
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
     return (
-        f"{model}{virtual}, {os.cpu_count()} cores, Linux {platform.release()}, "
+        f"{model}{virtual}, {os.cpu_count()} cores, Linux {kernel}, "
         f"glibc {platform.libc_ver()[1]}\n{now}, load before the run {load}"
     )
 

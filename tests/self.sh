@@ -3,9 +3,16 @@
 # torment FUNCTION=VALUE[/ERRNO] LIMIT: makes calls of the function by an inner ordeal fail, one
 # trial for each call: all of them if there are at most LIMIT, else the first half of LIMIT and the
 # rest spread evenly. However it goes, the inner ordeal must end by itself, with a status of its own
-# choosing, and not without a word.
+# choosing, and not without a word. At least one fault must have been injected.
+# torment_if_called: likewise, but the inner ordeal may have no use for the function. $injected says how
+# many faults there were.
 torment() {
+    torment_if_called "$@"
+    [ "$injected" -gt 0 ] || fail "$1: nothing was tried, the inner ordeal never calls it: ${inner[*]}"
+}
+torment_if_called() {
     local rule=$1 limit=$2 n=0 reached step
+    injected=0
     # shellcheck disable=SC2154 # inner is the test's
     trial --timeout 20 --inject "$rule when process(\"ordeal\") and count == 999999" -- "${inner[@]}"
     expect '.outcome.kind == "exit"'
@@ -23,5 +30,6 @@ torment() {
         if [ "$status" = 2 ] && ! grep -q . err; then
             fail "$rule, call $n: failed without a word"
         fi
+        injected=$((injected + $(jq '.rules[0].fired' report)))
     done
 }

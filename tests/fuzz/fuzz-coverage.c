@@ -23,7 +23,7 @@ static struct cover_file make(void)
 {
     struct cover_file file;
     struct wire_coverage_module modules[MODULES] = {
-        {.first = 0, .count = 4, .path = "/work/program"},
+        {.first = 0, .count = 4, .path = "/home/me/program"},
         {.first = 4, .count = 0, .path = "/lib/empty.so"},
         {.first = 4, .count = 5, .path = "/lib/library.so"},
     };
@@ -75,7 +75,7 @@ static void ask(const struct cover_file *file)
     for (size_t i = 0; i <= MODULES; i++)
         cover_file_loaded(file, i);
     cover_file_set_phase(file, 2);
-    cover_file_moved(file, "/tmp/a copy of it", "/work");
+    cover_file_moved(file, "/tmp/a copy of it", "/home/me");
     cover_file_moved(file, "", "/lib");
 }
 

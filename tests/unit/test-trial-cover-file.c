@@ -23,7 +23,7 @@ static struct cover_file make(void)
 {
     struct cover_file file;
     struct wire_coverage_module modules[MODULES] = {
-        {.first = 0, .count = 3, .path = "/work/program"},
+        {.first = 0, .count = 3, .path = "/home/me/program"},
         {.first = 3, .count = BLOCKS - 3, .path = "/lib/library.so"},
         {.first = 3, .path = "/lib/empty.so"},
     };
@@ -94,7 +94,7 @@ static void what_is_reached(void **state)
 static void what_is_moved(void **state)
 {
     struct cover_file file = make();
-    cover_file_moved(&file, "/tmp/copy", "/work");
+    cover_file_moved(&file, "/tmp/copy", "/home/me");
     assert_string_equal(module_at(&file, 0)->path, "/tmp/copy/program");
     assert_string_equal(module_at(&file, 1)->path, "/lib/library.so");
     char far[WIRE_MODULE_PATH];
