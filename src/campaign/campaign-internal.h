@@ -6,9 +6,9 @@
 #include "campaign/campaign.h"
 #include "campaign/ledger.h"
 #include "campaign/schedule.h"
+#include "engine/engine.h"
 #include "engine/fork-batch.h"
 #include "engine/fork-policy.h"
-#include "engine/pool.h"
 #include "engine/shooting.h"
 
 struct flight { // a job that a slot has; its index is the job's tag
@@ -30,8 +30,9 @@ struct campaign {
     uint64_t longest_reference_ns;
     struct ledger ledger;
     struct schedule *schedule;
-    struct pool *pool;
-    struct words switchable; // as of slot_task
+    const struct engine *engine;
+    void *workers;           // the engine's own
+    struct words switchable; // as of engine_task
     struct flight *flights;  // one more than slots have: the result that is being stored
     unsigned flight_count;
     uint64_t progress_at_ns;

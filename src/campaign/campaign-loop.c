@@ -12,10 +12,9 @@
 
 #define PROGRESS_NS     100000000u
 #define WAIT_MS         100
-#define FIRST_LOOK      30   // counted trials before the interval is looked at
-#define INVALID_MOST    100  // trials in a row that could not be run
-#define FOLLOWING_SHARE 4    // of the time that is left
-#define WORK_AHEAD_S    0.05 // trials that take longer do not wait in a slot
+#define FIRST_LOOK      30  // counted trials before the interval is looked at
+#define INVALID_MOST    100 // trials in a row that could not be run
+#define FOLLOWING_SHARE 4   // of the time that is left
 
 static uint64_t planned(const struct campaign *campaign)
 {
@@ -155,11 +154,12 @@ static struct error *take_job(struct campaign *campaign, struct flight *flight, 
 }
 
 // A confirmation alone, or trials: one, or as many as may be forked together.
-static struct error *take_lot(struct campaign *campaign, struct pool_job *jobs, size_t *ret_count)
+static struct error *take_lot(struct campaign *campaign, struct engine_job *jobs, size_t *ret_count)
 {
     uint64_t all = planned(campaign), done = campaign->ledger.trials + trials_running(campaign);
-    size_t most = fork_policy_lot(&campaign->forks, all > done ? all - done : 0,
-                                  pool_idle(campaign->pool) + pool_busy(campaign->pool));
+    struct engine_load load = campaign->engine->load(campaign->workers);
+    size_t most =
+        fork_policy_lot(&campaign->forks, all > done ? all - done : 0, load.idle + load.busy);
     *ret_count = 0;
     for (size_t count = 0; count < most;) {
         unsigned tag = 0;
@@ -171,10 +171,10 @@ static struct error *take_lot(struct campaign *campaign, struct pool_job *jobs, 
         if (!got)
             return NULL;
         flight->used = true;
-        jobs[count++] = (struct pool_job){.candidate = flight->job.candidate,
-                                          .spec = flight->job.spec,
-                                          .seed = flight->job.seed,
-                                          .tag = tag};
+        jobs[count++] = (struct engine_job){.candidate = flight->job.candidate,
+                                            .spec = flight->job.spec,
+                                            .seed = flight->job.seed,
+                                            .tag = tag};
         *ret_count = count;
         if (flight->confirmation)
             return NULL;
@@ -185,18 +185,19 @@ static struct error *take_lot(struct campaign *campaign, struct pool_job *jobs, 
 // A lot needs a slot of its own; what is alone can wait in one that has something to do.
 static bool has_room(const struct campaign *campaign)
 {
-    return pool_idle(campaign->pool) > 0 || (!campaign->forks.on && pool_room(campaign->pool) > 0);
+    struct engine_load load = campaign->engine->load(campaign->workers);
+    return load.idle > 0 || (!campaign->forks.on && load.room > 0);
 }
 
 static struct error *fill_slots(struct campaign *campaign)
 {
     while (has_room(campaign)) {
-        struct pool_job jobs[FORK_BATCH_MOST];
+        struct engine_job jobs[FORK_BATCH_MOST];
         size_t count;
         TRY(take_lot(campaign, jobs, &count));
         if (count == 0)
             return NULL;
-        TRY(pool_submit(campaign->pool, jobs, count));
+        TRY(campaign->engine->offer(campaign->workers, jobs, count));
         if (campaign->stopped_by == NULL)
             campaign->stopped_by = reason_to_stop(campaign);
     }
@@ -220,7 +221,7 @@ static struct error *tell_of_forks(struct campaign *campaign)
                          "which counts; from then on trials are not forked");
 }
 
-static struct error *take_result(struct campaign *campaign, struct pool_result *result)
+static struct error *take_result(struct campaign *campaign, struct engine_result *result)
 {
     struct flight *flight = &campaign->flights[result->job.tag];
     flight->used = false;
@@ -229,11 +230,11 @@ static struct error *take_result(struct campaign *campaign, struct pool_result *
         error = tell_of_forks(campaign);
     if (error != NULL || result->way == WAY_NOT_RUN) {
         trial_job_deinit(&flight->job);
-        pool_result_deinit(result);
+        engine_result_deinit(result);
     } else if (flight->confirmation) {
         error = ledger_confirm(&campaign->ledger, flight->finding, &flight->job, result);
         trial_job_deinit(&flight->job);
-        pool_result_deinit(result);
+        engine_result_deinit(result);
     } else {
         error =
             schedule_done(campaign->schedule, &flight->job, result, ledger_keep, &campaign->ledger);
@@ -246,15 +247,16 @@ static struct error *take_result(struct campaign *campaign, struct pool_result *
 static struct error *wait_for_result(struct campaign *campaign)
 {
     bool got;
-    struct pool_result result;
-    TRY(pool_wait(campaign->pool, ledger_wait(&campaign->ledger, WAIT_MS), &got, &result));
+    struct engine_result result;
+    TRY(campaign->engine->take(campaign->workers, ledger_wait(&campaign->ledger, WAIT_MS), &got,
+                               &result));
     if (!got)
         return NULL;
     struct error *error = NULL;
     if (campaign->definition->selection.kind != SELECT_SWEEP && campaign_interrupts(campaign) == 0)
         error = fill_slots(campaign);
     if (error != NULL) {
-        pool_result_deinit(&result);
+        engine_result_deinit(&result);
         return error;
     }
     return take_result(campaign, &result);
@@ -284,20 +286,9 @@ static struct error *deepen(struct campaign *campaign)
     return campaign_load_schedule(campaign);
 }
 
-// What comes next must not depend on the result, and a trial must be too short to be waited for.
-static bool may_work_ahead(const struct campaign *campaign)
-{
-    const struct definition *definition = campaign->definition;
-    return definition->selection.kind != SELECT_SWEEP && !definition_is_server(definition) &&
-           campaign->limits->until_interval <= 0 &&
-           reference_seconds(campaign->reference)->mean < WORK_AHEAD_S;
-}
-
 struct error *campaign_loop(struct campaign *campaign)
 {
     campaign->next_look = FIRST_LOOK;
-    if (may_work_ahead(campaign))
-        pool_work_ahead(campaign->pool);
     for (;;) {
         if (campaign->stopped_by == NULL)
             campaign->stopped_by = reason_to_stop(campaign);
@@ -306,14 +297,15 @@ struct error *campaign_loop(struct campaign *campaign)
         if (campaign_interrupts(campaign) > 1)
             break;
         if (campaign->stopped_by != NULL && !campaign->stop_told)
-            TRY(pool_stop(campaign->pool));
+            TRY(campaign->engine->withdraw(campaign->workers));
         campaign->stop_told = campaign->stopped_by != NULL;
         TRY(fill_slots(campaign));
-        if (pool_busy(campaign->pool) == 0 && campaign->deepening && campaign->stopped_by == NULL) {
+        bool busy = campaign->engine->load(campaign->workers).busy != 0;
+        if (!busy && campaign->deepening && campaign->stopped_by == NULL) {
             TRY(deepen(campaign));
             continue;
         }
-        if (pool_busy(campaign->pool) == 0)
+        if (!busy)
             break;
         TRY(wait_for_result(campaign));
         TRY(ledger_flush(&campaign->ledger, false));

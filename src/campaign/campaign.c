@@ -16,6 +16,7 @@
 
 #define PATIENCE_NS         (60 * 1000000000ull)
 #define PATIENCE_UNKNOWN_NS (600 * 1000000000ull)
+#define WORK_AHEAD_S        0.05 // trials that take longer do not wait in a slot
 
 int campaign_interrupts(const struct campaign *campaign)
 {
@@ -90,6 +91,33 @@ static uint64_t patience_ns(const struct campaign *campaign)
            5 * reference_timeout_ns(campaign->reference) + campaign->definition->service.grace_ns;
 }
 
+// What comes next must not depend on the result, and a trial must be too short to be waited for.
+static bool may_work_ahead(const struct campaign *campaign)
+{
+    const struct definition *definition = campaign->definition;
+    return definition->selection.kind != SELECT_SWEEP && !definition_is_server(definition) &&
+           campaign->limits->until_interval <= 0 &&
+           reference_seconds(campaign->reference)->mean < WORK_AHEAD_S;
+}
+
+static struct error *start_workers(struct campaign *campaign, unsigned jobs)
+{
+    const struct engine_options options = {
+        .task = {.definition = campaign->definition,
+                 .injector = campaign->injector,
+                 .leader = shooting_injector(campaign->shooting),
+                 .reference = campaign->reference,
+                 .switchable = campaign->switchable.count != 0 ? &campaign->switchable : NULL},
+        .workers = jobs,
+        .stuck_ns = patience_ns(campaign),
+        .ahead = may_work_ahead(campaign),
+    };
+    campaign->engine = engine_find(campaign->definition->engine);
+    if (campaign->engine == NULL)
+        return error_new("there is no engine '%s'", campaign->definition->engine);
+    return campaign->engine->start(&options, &campaign->workers);
+}
+
 static struct error *run_trials(struct campaign *campaign)
 {
     campaign->ledger.store = campaign->store;
@@ -122,11 +150,7 @@ static struct error *run_trials(struct campaign *campaign)
     if (campaign->definition->service.long_lived)
         TRY(switchable_find(campaign->injector->switches, campaign->store, campaign->row.id,
                             &campaign->switchable));
-    TRY(pool_new(campaign->definition, campaign->injector, shooting_injector(campaign->shooting),
-                 campaign->reference,
-                 campaign->switchable.count != 0 ? &campaign->switchable : NULL, jobs,
-                 &campaign->pool));
-    pool_set_patience(campaign->pool, patience_ns(campaign));
+    TRY(start_workers(campaign, jobs));
     return campaign_loop(campaign);
 }
 
@@ -185,7 +209,8 @@ static struct error *prepare(struct campaign *campaign)
 
 static void campaign_deinit(struct campaign *campaign)
 {
-    pool_free(campaign->pool);
+    if (campaign->workers != NULL)
+        campaign->engine->end(campaign->workers);
     for (unsigned i = 0; campaign->flights != NULL && i < campaign->flight_count; i++)
         if (campaign->flights[i].used)
             trial_job_deinit(&campaign->flights[i].job);
@@ -194,9 +219,7 @@ static void campaign_deinit(struct campaign *campaign)
     ledger_deinit(&campaign->ledger);
     reference_free(campaign->reference);
     shooting_free(campaign->shooting);
-    for (size_t i = 0; i < campaign->switchable.count; i++)
-        free(campaign->switchable.items[i]);
-    ARRAY_DEINIT(&campaign->switchable);
+    words_deinit(&campaign->switchable);
     free(campaign->warnings);
 }
 

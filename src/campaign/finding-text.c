@@ -131,7 +131,7 @@ static struct error *put_where(struct buffer *text, const char *before, const ch
                          place.outer);
 }
 
-static struct error *put_crash(struct buffer *text, const struct pool_result *result)
+static struct error *put_crash(struct buffer *text, const struct engine_result *result)
 {
     const char *crash = result->observation.crash;
     TRY(buffer_printf(text, "crashes"));
@@ -185,7 +185,7 @@ static struct error *put_symptom(const struct finding_options *options, struct b
 }
 
 static struct error *put_failure(const struct finding_options *options, struct buffer *text,
-                                 const struct pool_result *result)
+                                 const struct engine_result *result)
 {
     const struct judgement *judgement = &result->judgement;
     bool told = judgement->symptom != SYMPTOM_NONE;
@@ -272,7 +272,7 @@ static bool is_shell(const char *program)
 // exit status and the output say, the workload says: a shell may make nothing of what its child
 // has reported.
 static const char *subject_of(const struct finding_options *options,
-                              const struct pool_result *result)
+                              const struct engine_result *result)
 {
     const struct injection *injection =
         result->observation.injections.count > 0 ? &result->observation.injections.items[0] : NULL;
@@ -307,7 +307,7 @@ static struct error *put_injected(const struct finding_options *options, struct 
 }
 
 static struct error *make_title(const struct finding_options *options,
-                                const struct pool_result *result, const char *spec,
+                                const struct engine_result *result, const char *spec,
                                 struct buffer *text)
 {
     const struct observation *observation = &result->observation;
@@ -355,7 +355,7 @@ static struct error *make_site(const struct injection *injection, struct finding
 
 // A command of its own shows a verdict only if nothing but the command is needed for that.
 // And it is given away only if it does no harm to the user's files, with the fault or without.
-static bool stands_alone(const struct finding_options *options, const struct pool_result *result)
+static bool stands_alone(const struct finding_options *options, const struct engine_result *result)
 {
     const struct definition *definition = options->definition;
     return options->harmless && !result->changed && !definition_is_server(definition) &&
@@ -365,14 +365,15 @@ static bool stands_alone(const struct finding_options *options, const struct poo
 }
 
 // A hang is ended when it has taken as long as a trial may: what is only slow hangs then, too.
-static uint64_t patience_ns(const struct finding_options *options, const struct pool_result *result)
+static uint64_t patience_ns(const struct finding_options *options,
+                            const struct engine_result *result)
 {
     return result->end == SANDBOX_TIMEOUT ? options->timeout_ns : 0;
 }
 
 static struct error *make_command(const struct finding_options *options,
-                                  const struct pool_result *result, const char *spec, uint64_t seed,
-                                  int64_t trial, char **ret_command)
+                                  const struct engine_result *result, const char *spec,
+                                  uint64_t seed, int64_t trial, char **ret_command)
 {
     char *command = NULL;
     if (stands_alone(options, result) && options->injector->reproduce != NULL)
@@ -393,7 +394,7 @@ static void free_text(struct finding_text *text)
 }
 
 struct error *finding_describe(const struct finding_options *options,
-                               const struct pool_result *result, const char *spec, uint64_t seed,
+                               const struct engine_result *result, const char *spec, uint64_t seed,
                                int64_t trial, struct finding_text *ret_text)
 {
     _cleanup_(free_text) struct finding_text text = {0};

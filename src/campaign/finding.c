@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *finding_cause(const struct pool_result *result)
+const char *finding_cause(const struct engine_result *result)
 {
     const char *cause = result->judgement.cause;
     return cause != NULL ? cause : verdict_facts[result->judgement.verdict].name;
@@ -95,7 +95,7 @@ bool finding_use_spare(struct finding_group *group)
 
 // Transient faults before persistent ones: those fire once. A little less time is chance; only much
 // less is a reason to change the example.
-bool finding_is_simpler(const struct finding_group *group, const struct pool_result *result)
+bool finding_is_simpler(const struct finding_group *group, const struct engine_result *result)
 {
     uint64_t activations = result->observation.activations;
     if (activations != group->activations)

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "definition/definition.h"
-#include "engine/pool.h"
+#include "engine/engine.h"
 #include "injector/injector.h"
 #include "store/store.h"
 
@@ -30,7 +30,7 @@ struct finding_options {
     uint64_t timeout_ns; // after which a trial hangs
 };
 struct error *finding_describe(const struct finding_options *options,
-                               const struct pool_result *result, const char *spec, uint64_t seed,
+                               const struct engine_result *result, const char *spec, uint64_t seed,
                                int64_t trial, struct finding_text *ret_text);
 void finding_text_deinit(struct finding_text *text);
 
@@ -88,8 +88,8 @@ bool finding_use_spare(struct finding_group *group);
 // Confirmed: of several faults, makes the next one alone the spec to be run, if there is one.
 struct error *finding_take_part(struct finding_group *group);
 // Whether a trial shows it with less ado than the one so far.
-bool finding_is_simpler(const struct finding_group *group, const struct pool_result *result);
+bool finding_is_simpler(const struct finding_group *group, const struct engine_result *result);
 // What trials are grouped by.
-const char *finding_cause(const struct pool_result *result);
+const char *finding_cause(const struct engine_result *result);
 
 #endif

@@ -101,7 +101,7 @@ static struct error *add_candidate(struct ledger *ledger, struct trial_job *job,
 }
 
 static struct error *add_injections(struct ledger *ledger, int64_t trial,
-                                    const struct pool_result *result)
+                                    const struct engine_result *result)
 {
     for (size_t i = 0; i < result->observation.injections.count; i++) {
         const struct injection *injection = &result->observation.injections.items[i];
@@ -134,8 +134,8 @@ static const char *way_word(enum trial_way way)
 }
 
 static struct error *add_trial(struct ledger *ledger, const struct trial_job *job,
-                               const struct pool_result *result, int64_t finding, bool confirmation,
-                               int64_t *ret_id)
+                               const struct engine_result *result, int64_t finding,
+                               bool confirmation, int64_t *ret_id)
 {
     double started = ledger_elapsed(ledger) - result->seconds;
     struct store_trial row = {
@@ -166,7 +166,7 @@ static struct error *add_trial(struct ledger *ledger, const struct trial_job *jo
 
 // A finding's row as this trial shows it.
 static struct error *with_row(struct ledger *ledger, struct finding_group *group,
-                              const struct trial_job *job, const struct pool_result *result,
+                              const struct trial_job *job, const struct engine_result *result,
                               struct error *(*store)(struct ledger *, struct store_finding *))
 {
     _cleanup_(finding_text_deinit) struct finding_text text = {0};
@@ -206,7 +206,7 @@ static struct error *store_changed(struct ledger *ledger, struct store_finding *
 
 // The trial that shows the finding from now on. Whether another repeated says nothing of this one.
 static struct error *take_example(struct ledger *ledger, struct finding_group *group,
-                                  const struct trial_job *job, const struct pool_result *result,
+                                  const struct trial_job *job, const struct engine_result *result,
                                   int64_t trial)
 {
     group->trial = trial;
@@ -226,7 +226,7 @@ static struct error *take_example(struct ledger *ledger, struct finding_group *g
 }
 
 static struct error *new_finding(struct ledger *ledger, const struct trial_job *job,
-                                 const struct pool_result *result, int64_t trial)
+                                 const struct engine_result *result, int64_t trial)
 {
     struct finding_group *group;
     TRY(finding_group_add(&ledger->groups, finding_cause(result), &group));
@@ -237,7 +237,7 @@ static struct error *new_finding(struct ledger *ledger, const struct trial_job *
 }
 
 static struct error *keep_spare(struct finding_group *group, const struct trial_job *job,
-                                const struct pool_result *result, int64_t trial)
+                                const struct engine_result *result, int64_t trial)
 {
     const struct finding_spare spare = {
         .trial = trial,
@@ -252,7 +252,7 @@ static struct error *keep_spare(struct finding_group *group, const struct trial_
 }
 
 static struct error *another_of(struct ledger *ledger, struct finding_group *group,
-                                const struct trial_job *job, const struct pool_result *result,
+                                const struct trial_job *job, const struct engine_result *result,
                                 int64_t trial)
 {
     struct store_finding row = {
@@ -276,7 +276,7 @@ static struct error *another_of(struct ledger *ledger, struct finding_group *gro
 }
 
 struct error *ledger_keep(void *data, struct trial_job *job, const struct candidate *candidate,
-                          struct pool_result *result)
+                          struct engine_result *result)
 {
     struct ledger *ledger = data;
     enum verdict verdict = result->judgement.verdict;
@@ -309,14 +309,14 @@ struct finding_group *ledger_unconfirmed(struct ledger *ledger, size_t *ret_inde
     return NULL;
 }
 
-static bool shows(const struct finding_group *group, const struct pool_result *result)
+static bool shows(const struct finding_group *group, const struct engine_result *result)
 {
     return result->judgement.verdict == group->verdict &&
            strcmp(finding_cause(result), group->cause) == 0;
 }
 
 // The same trial again. Of processes that wait for each other it is chance whose stack is seen.
-static bool repeats(const struct finding_group *group, const struct pool_result *result)
+static bool repeats(const struct finding_group *group, const struct engine_result *result)
 {
     return shows(group, result) ||
            (group->verdict == VERDICT_HANG && result->judgement.verdict == VERDICT_HANG);
@@ -324,7 +324,7 @@ static bool repeats(const struct finding_group *group, const struct pool_result 
 
 // One of two faults by itself: if that is enough, it is the better example.
 static struct error *try_alone(struct ledger *ledger, struct finding_group *group,
-                               const struct trial_job *job, const struct pool_result *result,
+                               const struct trial_job *job, const struct engine_result *result,
                                int64_t trial)
 {
     if (!shows(group, result))
@@ -337,7 +337,7 @@ static struct error *try_alone(struct ledger *ledger, struct finding_group *grou
 }
 
 static struct error *conclude(struct ledger *ledger, struct finding_group *group,
-                              const struct trial_job *job, struct pool_result *result)
+                              const struct trial_job *job, struct engine_result *result)
 {
     bool repeated = repeats(group, result);
     group->repeats += repeated;
@@ -360,7 +360,7 @@ static struct error *conclude(struct ledger *ledger, struct finding_group *group
 }
 
 struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct trial_job *job,
-                             struct pool_result *result)
+                             struct engine_result *result)
 {
     struct finding_group *group = &ledger->groups.items.items[index];
     bool outdated = job->number != group->number; // there is a simpler one meanwhile

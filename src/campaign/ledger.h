@@ -8,7 +8,7 @@
 #include "campaign/campaign.h"
 #include "campaign/finding.h"
 #include "campaign/schedule.h"
-#include "engine/pool.h"
+#include "engine/engine.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -41,12 +41,12 @@ double ledger_elapsed(const struct ledger *ledger);
 
 // As schedule_keep. The start of the trial is derived from its duration.
 struct error *ledger_keep(void *ledger, struct trial_job *job, const struct candidate *candidate,
-                          struct pool_result *result);
+                          struct engine_result *result);
 // A finding whose trial is to be run again; NULL if there is none. It is the caller's until
 // ledger_confirm().
 struct finding_group *ledger_unconfirmed(struct ledger *ledger, size_t *ret_index);
 struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct trial_job *job,
-                             struct pool_result *result);
+                             struct engine_result *result);
 
 // Commits if it is time, or in any case.
 struct error *ledger_flush(struct ledger *ledger, bool now);

@@ -65,7 +65,7 @@ struct error *schedule_next(struct schedule *schedule, bool *ret_got, struct tri
 }
 
 struct error *schedule_done(struct schedule *schedule, struct trial_job *job,
-                            struct pool_result *result, schedule_keep keep, void *data)
+                            struct engine_result *result, schedule_keep keep, void *data)
 {
     return schedule->kind->done(schedule->self, job, result, keep, data);
 }
@@ -203,12 +203,12 @@ static struct error *list_next(void *self, bool *ret_got, struct trial_job *ret_
     return NULL;
 }
 
-static struct error *list_done(void *self, struct trial_job *job, struct pool_result *result,
+static struct error *list_done(void *self, struct trial_job *job, struct engine_result *result,
                                schedule_keep keep, void *data)
 {
     struct error *error = keep(data, job, NULL, result);
     trial_job_deinit(job);
-    pool_result_deinit(result);
+    engine_result_deinit(result);
     return error;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "definition/definition.h"
-#include "engine/pool.h"
+#include "engine/engine.h"
 #include "injector/injector.h"
 #include "store/store.h"
 
@@ -39,7 +39,7 @@ struct schedule_options {
 // stored as well, under job->candidate_number; the row's id goes to job->candidate. Takes nothing.
 typedef struct error *(*schedule_keep)(void *data, struct trial_job *job,
                                        const struct candidate *candidate,
-                                       struct pool_result *result);
+                                       struct engine_result *result);
 
 struct schedule;
 struct error *schedule_load(const struct schedule_options *options, struct schedule **ret_schedule);
@@ -51,7 +51,7 @@ uint64_t schedule_planned(const struct schedule *schedule);
 struct error *schedule_next(struct schedule *schedule, bool *ret_got, struct trial_job *ret_job);
 // The result of a job. Takes what is in both; calls `keep` for none, one or more results.
 struct error *schedule_done(struct schedule *schedule, struct trial_job *job,
-                            struct pool_result *result, schedule_keep keep, void *data);
+                            struct engine_result *result, schedule_keep keep, void *data);
 
 // The two kinds there are; schedule_load() chooses.
 struct schedule_kind {
@@ -59,7 +59,7 @@ struct schedule_kind {
     void (*free)(void *self);
     uint64_t (*planned)(const void *self);
     struct error *(*next)(void *self, bool *ret_got, struct trial_job *ret_job);
-    struct error *(*done)(void *self, struct trial_job *job, struct pool_result *result,
+    struct error *(*done)(void *self, struct trial_job *job, struct engine_result *result,
                           schedule_keep keep, void *data);
 };
 extern const struct schedule_kind schedule_list, schedule_sweep;

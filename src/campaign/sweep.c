@@ -18,7 +18,7 @@
 
 struct waiting { // a result that comes too early
     struct trial_job job;
-    struct pool_result result;
+    struct engine_result result;
 };
 
 struct step { // one position
@@ -51,7 +51,7 @@ static void step_deinit(struct step *step)
     free(step->repeated);
     for (size_t i = 0; i < step->waiting.count; i++) {
         trial_job_deinit(&step->waiting.items[i].job);
-        pool_result_deinit(&step->waiting.items[i].result);
+        engine_result_deinit(&step->waiting.items[i].result);
     }
     ARRAY_DEINIT(&step->waiting);
 }
@@ -351,7 +351,7 @@ static struct error *keep_waiting(struct step *step, schedule_keep keep, void *d
         note_result(step, waiting->result.judgement.verdict,
                     waiting->result.observation.activations);
         trial_job_deinit(&waiting->job);
-        pool_result_deinit(&waiting->result);
+        engine_result_deinit(&waiting->result);
     }
     step->waiting.count = 0;
     return error;
@@ -378,7 +378,7 @@ static struct error *settle(struct sweep *sweep, size_t index, schedule_keep kee
     }
 }
 
-static struct error *sweep_done(void *self, struct trial_job *job, struct pool_result *result,
+static struct error *sweep_done(void *self, struct trial_job *job, struct engine_result *result,
                                 schedule_keep keep, void *data)
 {
     struct sweep *sweep = self;
@@ -388,12 +388,12 @@ static struct error *sweep_done(void *self, struct trial_job *job, struct pool_r
     struct waiting *waiting = step != NULL ? ARRAY_ADD(&step->waiting) : NULL;
     if (waiting == NULL) {
         trial_job_deinit(job);
-        pool_result_deinit(result);
+        engine_result_deinit(result);
         return step != NULL ? error_no_memory() : NULL;
     }
     *waiting = (struct waiting){.job = *job, .result = *result};
     *job = (struct trial_job){0};
-    *result = (struct pool_result){0};
+    *result = (struct engine_result){0};
     return settle(sweep, index, keep, data);
 }
 

@@ -7,7 +7,7 @@
 #include "definition/definition.h"
 #include "store/store.h"
 
-// The specs of a campaign's chosen candidates that are so, as of slot_task. Also what is there
+// The specs of a campaign's chosen candidates that are so, as of engine_task. Also what is there
 // after an error is the caller's.
 struct error *switchable_find(const struct injector_switches *switches, struct store *store,
                               int64_t campaign, struct words *ret_switchable);

@@ -14,7 +14,7 @@ enum fate { WAITING, FORKED, REFUSED };
 
 struct batch_run {
     const struct fork_batch *batch;
-    struct pool_result *results;
+    struct engine_result *results;
     enum fate *fates;
     size_t *indexes; // of the jobs in this life
     struct error *error;
@@ -32,7 +32,7 @@ static bool same_text(const char *a, const char *b)
 }
 
 // Times and addresses may differ, and the end of stderr is only for people.
-bool fork_batch_agrees(const struct pool_result *forked, const struct pool_result *full)
+bool fork_batch_agrees(const struct engine_result *forked, const struct engine_result *full)
 {
     return forked->judgement.verdict == full->judgement.verdict && forked->end == full->end &&
            forked->status == full->status && forked->changed == full->changed &&
@@ -50,10 +50,10 @@ static bool ended(void *data, size_t index, struct outcome_run *outcome)
 {
     struct batch_run *run = data;
     size_t job = run->indexes[index];
-    struct pool_result result = {0};
+    struct engine_result result = {0};
     struct error *error = run->batch->judge(run->batch->data, outcome, &result);
     if (error != NULL) {
-        pool_result_deinit(&result);
+        engine_result_deinit(&result);
         run->error = error;
         return false;
     }
@@ -93,7 +93,7 @@ static void forget_forks(struct batch_run *run)
     for (size_t i = 0; i < run->batch->count; i++) {
         if (run->fates[i] != FORKED)
             continue;
-        pool_result_deinit(&run->results[i]);
+        engine_result_deinit(&run->results[i]);
         run->fates[i] = REFUSED;
     }
 }
@@ -142,18 +142,18 @@ static struct error *check(struct batch_run *run, bool *ret_trusted)
         if (run->fates[i] != FORKED || (!pending && !fork_batch_checks(batch->jobs[i].seed)))
             continue;
         pending = false;
-        struct pool_result full = {0};
+        struct engine_result full = {0};
         TRY(batch->shoot(batch->data, &batch->jobs[i], &full));
         bool agrees = fork_batch_agrees(&run->results[i], &full);
         run->results[i].way = WAY_CHECKED;
         if (!agrees) {
-            pool_result_deinit(&run->results[i]);
+            engine_result_deinit(&run->results[i]);
             run->results[i] = full;
             run->results[i].way = WAY_DISPUTED;
             run->fates[i] = WAITING; // it is complete, and not forked
             *ret_trusted = false;
         } else {
-            pool_result_deinit(&full);
+            engine_result_deinit(&full);
         }
     }
     return NULL;
@@ -164,11 +164,11 @@ static struct error *run_rest(const struct batch_run *run)
 {
     const struct fork_batch *batch = run->batch;
     for (size_t i = 0; i < batch->count; i++) {
-        struct pool_result *result = &run->results[i];
+        struct engine_result *result = &run->results[i];
         if (run->fates[i] == FORKED || result->way == WAY_DISPUTED)
             continue;
         enum wire_fork_refusal refusal = result->refusal;
-        *result = (struct pool_result){.way = WAY_NOT_RUN};
+        *result = (struct engine_result){.way = WAY_NOT_RUN};
         if (is_stopped(run))
             continue;
         TRY(batch->shoot(batch->data, &batch->jobs[i], result));
@@ -178,7 +178,7 @@ static struct error *run_rest(const struct batch_run *run)
     return NULL;
 }
 
-struct error *fork_batch_run(const struct fork_batch *batch, struct pool_result *results,
+struct error *fork_batch_run(const struct fork_batch *batch, struct engine_result *results,
                              bool *ret_trusted)
 {
     _cleanup_free_ enum fate *fates = calloc(batch->count + 1, sizeof *fates);

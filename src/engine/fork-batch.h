@@ -4,8 +4,8 @@
 #ifndef ORDEAL_ENGINE_FORK_BATCH_H
 #define ORDEAL_ENGINE_FORK_BATCH_H
 
+#include "engine/engine.h"
 #include "engine/message.h"
-#include "engine/pool.h"
 #include "engine/shooting.h"
 
 // Fewer are not worth a run more.
@@ -21,19 +21,19 @@ struct fork_batch {
     // Whether the rest is not wanted any more. Asked between trials.
     bool (*stopped)(void *data);
     // A run of its own for a job.
-    struct error *(*shoot)(void *data, const struct message_job *job, struct pool_result *result);
+    struct error *(*shoot)(void *data, const struct message_job *job, struct engine_result *result);
     // What a run of the workload's copy says.
-    struct error *(*judge)(void *data, struct outcome_run *run, struct pool_result *result);
+    struct error *(*judge)(void *data, struct outcome_run *run, struct engine_result *result);
     void *data;
 };
 
 // Fills in all results: those that were not run have WAY_NOT_RUN. *ret_trusted: no check failed.
-struct error *fork_batch_run(const struct fork_batch *batch, struct pool_result *results,
+struct error *fork_batch_run(const struct fork_batch *batch, struct engine_result *results,
                              bool *ret_trusted);
 
 // Whether a trial is one of those that are checked.
 bool fork_batch_checks(uint64_t seed);
 // Whether two results of the same trial tell the same.
-bool fork_batch_agrees(const struct pool_result *forked, const struct pool_result *full);
+bool fork_batch_agrees(const struct engine_result *forked, const struct engine_result *full);
 
 #endif

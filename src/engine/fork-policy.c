@@ -79,7 +79,7 @@ size_t fork_policy_lot(const struct fork_policy *policy, uint64_t left, unsigned
     return share > least ? (size_t)share : least;
 }
 
-bool fork_policy_note(struct fork_policy *policy, const struct pool_result *result)
+bool fork_policy_note(struct fork_policy *policy, const struct engine_result *result)
 {
     bool forked = result->way == WAY_FORKED || result->way == WAY_CHECKED;
     policy->tried += forked || result->way == WAY_REFUSED;

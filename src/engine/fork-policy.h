@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "definition/definition.h"
-#include "engine/pool.h"
+#include "engine/engine.h"
 #include "injector/injector.h"
 #include "oracle/reference.h"
 
@@ -23,7 +23,7 @@ struct fork_policy fork_policy(const struct definition *definition, const struct
 // How many jobs to give to a slot of `slots`; `left` trials are there, 0: not known.
 size_t fork_policy_lot(const struct fork_policy *policy, uint64_t left, unsigned slots);
 // A result has come in. Whether it was the one that ended forking; then `why` says why.
-bool fork_policy_note(struct fork_policy *policy, const struct pool_result *result);
+bool fork_policy_note(struct fork_policy *policy, const struct engine_result *result);
 // What keeps a workload from being forked, after "the workload ".
 const char *fork_policy_refusal(enum wire_fork_refusal refusal);
 

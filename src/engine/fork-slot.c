@@ -11,7 +11,7 @@
 
 struct lot {
     ARRAY(struct message_job) jobs;
-    struct pool_result *results; // as many
+    struct engine_result *results; // as many
 };
 
 static void lot_deinit(struct lot *lot)
@@ -19,7 +19,7 @@ static void lot_deinit(struct lot *lot)
     for (size_t i = 0; i < lot->jobs.count; i++) {
         message_job_deinit(&lot->jobs.items[i]);
         if (lot->results != NULL)
-            pool_result_deinit(&lot->results[i]);
+            engine_result_deinit(&lot->results[i]);
     }
     ARRAY_DEINIT(&lot->jobs);
     free(lot->results);
@@ -27,18 +27,18 @@ static void lot_deinit(struct lot *lot)
 
 // A shot that could not be led is a result, too.
 static struct error *shoot_surely(void *data, const struct message_job *job,
-                                  struct pool_result *result)
+                                  struct engine_result *result)
 {
     _cleanup_error_ struct error *error = slot_shoot(data, job, result);
     if (error == NULL)
         return NULL;
-    pool_result_deinit(result);
+    engine_result_deinit(result);
     result->judgement.verdict = VERDICT_INVALID;
     result->judgement.reason = strdup(error_message(error));
     return result->judgement.reason == NULL ? error_no_memory() : NULL;
 }
 
-static struct error *judge_run(void *data, struct outcome_run *run, struct pool_result *result)
+static struct error *judge_run(void *data, struct outcome_run *run, struct engine_result *result)
 {
     return slot_judge(data, run, result);
 }
@@ -71,7 +71,7 @@ static struct error *run_lot(struct slot *slot, struct lot *lot)
     struct error *error = slot->distrusts ? NULL : fork_batch_run(&batch, lot->results, &trusted);
     // A run of many that cannot be led says nothing about each.
     for (size_t i = 0; i < lot->jobs.count && (slot->distrusts || error != NULL); i++) {
-        pool_result_deinit(&lot->results[i]);
+        engine_result_deinit(&lot->results[i]);
         TRY(shoot_surely(slot, &lot->jobs.items[i], &lot->results[i]));
     }
     slot->distrusts |= !trusted;

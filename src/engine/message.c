@@ -6,8 +6,10 @@
 #include "base/cleanup.h"
 #include "base/cursor.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define NO_TEXT    UINT32_MAX
 #define INJECTIONS 100                // of one result, at most
@@ -53,7 +55,7 @@ static struct error *end(struct buffer *out, size_t start)
     return NULL;
 }
 
-struct error *message_put_job(struct buffer *out, const struct pool_job *job, uint32_t more)
+struct error *message_put_job(struct buffer *out, const struct engine_job *job, uint32_t more)
 {
     size_t start;
     TRY(begin(out, MESSAGE_JOB, &start));
@@ -99,7 +101,7 @@ static struct error *put_observation(struct buffer *out, const struct observatio
     return NULL;
 }
 
-struct error *message_put_result(struct buffer *out, const struct pool_result *result)
+struct error *message_put_result(struct buffer *out, const struct engine_result *result)
 {
     size_t start;
     TRY(begin(out, MESSAGE_RESULT, &start));
@@ -243,7 +245,7 @@ static struct error *get_refusal(struct cursor *cursor)
     return error_new("%s", why != NULL ? why : "no reason was given");
 }
 
-struct error *message_get_result(const void *bytes, size_t size, struct pool_result *ret_result,
+struct error *message_get_result(const void *bytes, size_t size, struct engine_result *ret_result,
                                  bool *ret_refused)
 {
     struct cursor cursor = {.data = bytes, .size = size};
@@ -252,7 +254,7 @@ struct error *message_get_result(const void *bytes, size_t size, struct pool_res
     *ret_refused = kind == MESSAGE_REFUSAL;
     if (*ret_refused)
         return get_refusal(&cursor);
-    struct pool_result result = {0};
+    struct engine_result result = {0};
     result.job.candidate = (int64_t)cursor_u64(&cursor);
     result.job.seed = cursor_u64(&cursor);
     result.job.tag = cursor_u64(&cursor);
@@ -272,7 +274,7 @@ struct error *message_get_result(const void *bytes, size_t size, struct pool_res
     if (cursor.failed || cursor.at != cursor.size || kind != MESSAGE_RESULT ||
         verdict >= VERDICTS || symptom >= SYMPTOMS || ending > SANDBOX_TIMEOUT || way >= WAYS ||
         refusal >= WIRE_FORK_REFUSALS) {
-        pool_result_deinit(&result);
+        engine_result_deinit(&result);
         return damaged();
     }
     result.judgement.verdict = verdict;
@@ -281,5 +283,18 @@ struct error *message_get_result(const void *bytes, size_t size, struct pool_res
     result.way = way;
     result.refusal = refusal;
     *ret_result = result;
+    return NULL;
+}
+
+struct error *message_send_whole(int socket, const struct buffer *message)
+{
+    for (size_t done = 0; done < message->size;) {
+        ssize_t sent = send(socket, message->data + done, message->size - done, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0)
+            return error_from_errno(errno, "cannot send a message");
+        done += (size_t)sent;
+    }
     return NULL;
 }

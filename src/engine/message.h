@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "engine/pool.h"
+#include "engine/engine.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,8 +22,8 @@ struct message_job { // as a slot gets it
 void message_job_deinit(struct message_job *job);
 
 // Appends a whole message, with its size.
-struct error *message_put_job(struct buffer *out, const struct pool_job *job, uint32_t more);
-struct error *message_put_result(struct buffer *out, const struct pool_result *result);
+struct error *message_put_job(struct buffer *out, const struct engine_job *job, uint32_t more);
+struct error *message_put_result(struct buffer *out, const struct engine_result *result);
 // The slot cannot work at all.
 struct error *message_put_refusal(struct buffer *out, const char *why);
 
@@ -34,7 +34,10 @@ struct error *message_size(const void *bytes, size_t size, size_t *ret_size);
 // `bytes` is one whole message.
 struct error *message_get_job(const void *bytes, size_t size, struct message_job *ret_job);
 // The slot's refusal is an error, too.
-struct error *message_get_result(const void *bytes, size_t size, struct pool_result *ret_result,
+struct error *message_get_result(const void *bytes, size_t size, struct engine_result *ret_result,
                                  bool *ret_refused);
+
+// Sends all of it, however often that is interrupted.
+struct error *message_send_whole(int socket, const struct buffer *message);
 
 #endif

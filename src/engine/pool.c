@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The controller's side of the job slots.
+// The local engine: the controller's side of the job slots.
 #include "engine/pool.h"
 
 #include "base/cleanup.h"
@@ -28,33 +28,24 @@
 struct pool_slot {
     pid_t pid; // 0: none
     int socket;
-    ARRAY(struct pool_job) jobs; // that have no result yet; their spec is NULL
-    struct buffer ahead;         // the message with the job that waits behind the first, if any
-    bool lot;                    // the jobs came together
+    ARRAY(struct engine_job) jobs; // that have no result yet; their spec is NULL
+    struct buffer ahead;           // the message with the job that waits behind the first, if any
+    bool lot;                      // the jobs came together
     uint64_t deadline_ns;
     struct buffer in;
 };
 
 struct pool {
-    struct slot_task task;
-    uint64_t patience_ns;
-    ARRAY(struct pool_result) lost; // results of slots that died with several jobs
-    unsigned count, busy, next;     // next: whose turn it is to be looked at first
+    struct engine_task task;
+    uint64_t stuck_ns;
+    ARRAY(struct engine_result) lost; // results of slots that died with several jobs
+    unsigned count, busy, next;       // next: whose turn it is to be looked at first
     unsigned deaths;
     bool ahead; // slots may have a job that waits
     struct buffer out;
     struct pollfd *polled;
     struct pool_slot slots[];
 };
-
-void pool_result_deinit(struct pool_result *result)
-{
-    judgement_deinit(&result->judgement);
-    observation_deinit(&result->observation);
-    free(result->stack);
-    free(result->output);
-    *result = (struct pool_result){0};
-}
 
 static struct error *slot_begin(struct pool *pool, struct pool_slot *slot)
 {
@@ -76,27 +67,28 @@ static void slot_end(struct pool_slot *slot, int *ret_status)
     slot->socket = -1;
 }
 
-struct error *pool_new(const struct definition *definition, const struct injector *injector,
-                       const void *leader, const struct reference *reference,
-                       const struct words *switchable, unsigned jobs, struct pool **ret_pool)
+static void pool_end(void *self);
+
+static struct error *pool_start(const struct engine_options *options, void **ret_self)
 {
-    struct pool *pool = calloc(1, sizeof *pool + jobs * sizeof *pool->slots);
+    struct pool *pool = calloc(1, sizeof *pool + options->workers * sizeof *pool->slots);
     if (pool == NULL)
         return error_no_memory();
-    pool->task = (struct slot_task){definition, injector, leader, reference, switchable};
-    pool->patience_ns = PATIENCE_NS;
-    pool->polled = calloc(jobs, sizeof *pool->polled);
+    pool->task = options->task;
+    pool->stuck_ns = options->stuck_ns != 0 ? options->stuck_ns : PATIENCE_NS;
+    pool->ahead = options->ahead;
+    pool->polled = calloc(options->workers, sizeof *pool->polled);
     struct error *error = pool->polled == NULL ? error_no_memory() : NULL;
-    while (error == NULL && pool->count < jobs) {
+    while (error == NULL && pool->count < options->workers) {
         error = slot_begin(pool, &pool->slots[pool->count]);
         if (error == NULL)
             pool->count++;
     }
     if (error != NULL) {
-        pool_free(pool);
+        pool_end(pool);
         return error;
     }
-    *ret_pool = pool;
+    *ret_self = pool;
     return NULL;
 }
 
@@ -148,8 +140,9 @@ static struct error *adopt(int *ret_adopted, pid_list *ret_children)
     return processes_children(ret_children);
 }
 
-void pool_free(struct pool *pool)
+static void pool_end(void *self)
 {
+    struct pool *pool = self;
     if (pool == NULL)
         return;
     pid_list children = {0};
@@ -180,21 +173,11 @@ void pool_free(struct pool *pool)
     error_free(error);
     ARRAY_DEINIT(&children);
     for (size_t i = 0; i < pool->lost.count; i++)
-        pool_result_deinit(&pool->lost.items[i]);
+        engine_result_deinit(&pool->lost.items[i]);
     ARRAY_DEINIT(&pool->lost);
     buffer_deinit(&pool->out);
     free(pool->polled);
     free(pool);
-}
-
-void pool_set_patience(struct pool *pool, uint64_t ns)
-{
-    pool->patience_ns = ns;
-}
-
-void pool_work_ahead(struct pool *pool)
-{
-    pool->ahead = true;
 }
 
 // Slots that have a lot take whatever they hear for the wish that they stop.
@@ -203,42 +186,28 @@ static bool can_wait_behind(const struct pool *pool, const struct pool_slot *slo
     return pool->ahead && slot->jobs.count == 1 && !slot->lot;
 }
 
-unsigned pool_room(const struct pool *pool)
+static struct engine_load pool_load(const void *self)
 {
-    unsigned room = pool_idle(pool);
+    const struct pool *pool = self;
+    struct engine_load load = {.idle = pool->count - pool->busy,
+                               .busy = pool->busy + (unsigned)pool->lost.count};
+    load.room = load.idle;
     for (unsigned i = 0; i < pool->count; i++)
-        room += can_wait_behind(pool, &pool->slots[i]);
-    return room;
+        load.room += can_wait_behind(pool, &pool->slots[i]);
+    return load;
 }
 
-unsigned pool_idle(const struct pool *pool)
-{
-    return pool->count - pool->busy;
-}
-
-unsigned pool_busy(const struct pool *pool)
-{
-    return pool->busy + (unsigned)pool->lost.count;
-}
-
-// A slot that does not take a message so small is as good as dead; pool_wait() will find that out.
+// A slot that does not take a message so small is as good as dead; pool_take() will find that out.
 static void send_job(struct pool_slot *slot, const struct buffer *message)
 {
-    for (size_t done = 0; done < message->size;) {
-        ssize_t sent = send(slot->socket, message->data + done, message->size - done, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent < 0)
-            return;
-        done += (size_t)sent;
-    }
+    error_free(message_send_whole(slot->socket, message));
 }
 
 static struct error *add_jobs(struct pool *pool, struct pool_slot *slot,
-                              const struct pool_job *jobs, size_t count)
+                              const struct engine_job *jobs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct pool_job *job = ARRAY_ADD(&slot->jobs);
+        struct engine_job *job = ARRAY_ADD(&slot->jobs);
         if (job == NULL)
             return error_no_memory();
         *job = jobs[i];
@@ -259,8 +228,9 @@ static struct pool_slot *choose_slot(struct pool *pool, size_t count)
     return NULL;
 }
 
-struct error *pool_submit(struct pool *pool, const struct pool_job *jobs, size_t count)
+static struct error *pool_offer(void *self, const struct engine_job *jobs, size_t count)
 {
+    struct pool *pool = self;
     struct pool_slot *slot = choose_slot(pool, count);
     if (slot == NULL)
         return error_new("no job slot is idle");
@@ -278,15 +248,16 @@ struct error *pool_submit(struct pool *pool, const struct pool_job *jobs, size_t
     slot->lot = count > 1;
     if (before != 0)
         return NULL;
-    slot->deadline_ns = clock_ns() + pool->patience_ns * (1 + count / LOT);
+    slot->deadline_ns = clock_ns() + pool->stuck_ns * (1 + count / LOT);
     pool->busy++;
     return NULL;
 }
 
-struct error *pool_stop(struct pool *pool)
+static struct error *pool_withdraw(void *self)
 {
+    struct pool *pool = self;
     pool->out.size = 0;
-    TRY(message_put_job(&pool->out, &(struct pool_job){0}, 0));
+    TRY(message_put_job(&pool->out, &(struct engine_job){0}, 0));
     for (unsigned i = 0; i < pool->count; i++)
         if (pool->slots[i].jobs.count > 1 && pool->slots[i].lot)
             send_job(&pool->slots[i], &pool->out);
@@ -313,9 +284,9 @@ static struct error *tell_death(int status, const char *why, char **ret_reason)
     return NULL;
 }
 
-static struct error *lose(struct pool *pool, const struct pool_job *job, const char *reason)
+static struct error *lose(struct pool *pool, const struct engine_job *job, const char *reason)
 {
-    struct pool_result *result = ARRAY_ADD(&pool->lost);
+    struct engine_result *result = ARRAY_ADD(&pool->lost);
     if (result == NULL)
         return error_no_memory();
     result->job = *job;
@@ -348,7 +319,7 @@ static struct error *replace(struct pool *pool, struct pool_slot *slot, const ch
     slot->jobs.items[0] = slot->jobs.items[lost];
     send_job(slot, &slot->ahead);
     slot->ahead.size = 0;
-    slot->deadline_ns = clock_ns() + pool->patience_ns;
+    slot->deadline_ns = clock_ns() + pool->stuck_ns;
     return NULL;
 }
 
@@ -359,7 +330,7 @@ static struct error *replace_for(struct pool *pool, struct pool_slot *slot, stru
     return second;
 }
 
-static struct pool_job *find_job(struct pool_slot *slot, uint64_t tag)
+static struct engine_job *find_job(struct pool_slot *slot, uint64_t tag)
 {
     for (size_t i = 0; i < slot->jobs.count; i++)
         if (slot->jobs.items[i].tag == tag)
@@ -369,7 +340,7 @@ static struct pool_job *find_job(struct pool_slot *slot, uint64_t tag)
 
 // One whole message is at the start of slot->in.
 static struct error *take_result(struct pool *pool, struct pool_slot *slot, size_t size,
-                                 bool *ret_got, struct pool_result *ret_result)
+                                 bool *ret_got, struct engine_result *ret_result)
 {
     bool refused;
     struct error *error = message_get_result(slot->in.data, size, ret_result, &refused);
@@ -377,16 +348,16 @@ static struct error *take_result(struct pool *pool, struct pool_slot *slot, size
         return error_prefix(error, "a job slot cannot work");
     if (error != NULL)
         return replace_for(pool, slot, error);
-    struct pool_job *job = find_job(slot, ret_result->job.tag);
+    struct engine_job *job = find_job(slot, ret_result->job.tag);
     if (job == NULL) {
-        pool_result_deinit(ret_result);
+        engine_result_deinit(ret_result);
         return replace_for(pool, slot, error_new("it answered what it was not asked"));
     }
     ret_result->job = *job; // ours is the one to believe
     *job = slot->jobs.items[--slot->jobs.count];
     pool->busy -= slot->jobs.count == 0;
     if (slot->ahead.size != 0)
-        slot->deadline_ns = clock_ns() + pool->patience_ns;
+        slot->deadline_ns = clock_ns() + pool->stuck_ns;
     slot->ahead.size = 0;
     slot->in.size -= size;
     memmove(slot->in.data, slot->in.data + size, slot->in.size);
@@ -397,7 +368,7 @@ static struct error *take_result(struct pool *pool, struct pool_slot *slot, size
 
 // What a slot has said already, if it is a whole message.
 static struct error *digest(struct pool *pool, struct pool_slot *slot, bool *ret_got,
-                            struct pool_result *ret_result)
+                            struct engine_result *ret_result)
 {
     size_t size;
     struct error *error = message_size(slot->in.data, slot->in.size, &size);
@@ -409,7 +380,7 @@ static struct error *digest(struct pool *pool, struct pool_slot *slot, bool *ret
 }
 
 static struct error *hear(struct pool *pool, struct pool_slot *slot, bool *ret_got,
-                          struct pool_result *ret_result)
+                          struct engine_result *ret_result)
 {
     char bytes[16384];
     ssize_t got = recv(slot->socket, bytes, sizeof bytes, MSG_DONTWAIT);
@@ -422,7 +393,8 @@ static struct error *hear(struct pool *pool, struct pool_slot *slot, bool *ret_g
 }
 
 // Without waiting: results that are here, of slots that died or that sent several.
-static struct error *take_waiting(struct pool *pool, bool *ret_got, struct pool_result *ret_result)
+static struct error *take_waiting(struct pool *pool, bool *ret_got,
+                                  struct engine_result *ret_result)
 {
     for (unsigned i = 0; i < pool->count && !*ret_got; i++)
         TRY(digest(pool, &pool->slots[i], ret_got, ret_result));
@@ -457,15 +429,16 @@ static struct error *end_stuck(struct pool *pool)
         if (slot->jobs.count == 0 || slot->deadline_ns > now)
             continue;
         char why[64];
-        snprintf(why, sizeof why, "no answer after %.3g s", (double)pool->patience_ns / 1e9);
+        snprintf(why, sizeof why, "no answer after %.3g s", (double)pool->stuck_ns / 1e9);
         return replace(pool, slot, why);
     }
     return NULL;
 }
 
-struct error *pool_wait(struct pool *pool, int timeout_ms, bool *ret_got,
-                        struct pool_result *ret_result)
+static struct error *pool_take(void *self, int timeout_ms, bool *ret_got,
+                               struct engine_result *ret_result)
 {
+    struct pool *pool = self;
     *ret_got = false;
     TRY(take_waiting(pool, ret_got, ret_result));
     if (*ret_got)
@@ -489,3 +462,14 @@ struct error *pool_wait(struct pool *pool, int timeout_ms, bool *ret_got,
     }
     return *ret_got ? NULL : take_waiting(pool, ret_got, ret_result);
 }
+
+const struct engine engine_local = {
+    .name = "local",
+    .summary = "runs trials on this machine, several at a time",
+    .start = pool_start,
+    .end = pool_end,
+    .load = pool_load,
+    .offer = pool_offer,
+    .withdraw = pool_withdraw,
+    .take = pool_take,
+};

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 struct slot {
-    const struct slot_task *task;
+    const struct engine_task *task;
     struct shooting *shooting;
     int socket;
     struct buffer in, out;
@@ -25,13 +25,13 @@ struct slot {
 struct error *slot_receive(struct slot *slot, size_t *ret_size);
 // A run of its own.
 struct error *slot_shoot(struct slot *slot, const struct message_job *job,
-                         struct pool_result *result);
+                         struct engine_result *result);
 // Verdict and all. Takes parts of the run.
 struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
-                         struct pool_result *result);
+                         struct engine_result *result);
 // The answer to a job; `failure`, which it takes, makes it one that could not be run.
 struct error *slot_send(struct slot *slot, const struct message_job *job,
-                        struct pool_result *result, struct error *failure);
+                        struct engine_result *result, struct error *failure);
 
 // Whether a fault can be tried in a server that has lived through others.
 bool session_fits(const struct slot *slot, const char *spec);

@@ -41,7 +41,7 @@ bool session_fits(const struct slot *slot, const char *spec)
 }
 
 // "as the reference (fault 7 in this life of the server)"
-static struct error *put_place(const struct session *session, struct pool_result *result)
+static struct error *put_place(const struct session *session, struct engine_result *result)
 {
     char *reason;
     if (asprintf(&reason, "%s (fault %u in this life of the server)", result->judgement.reason,
@@ -52,14 +52,14 @@ static struct error *put_place(const struct session *session, struct pool_result
     return NULL;
 }
 
-static struct error *send_result(struct session *session, struct pool_result *result)
+static struct error *send_result(struct session *session, struct engine_result *result)
 {
     TRY(put_place(session, result));
     session->open = false;
     return slot_send(session->slot, session->job, result, NULL);
 }
 
-static bool is_unharmed(const struct pool_result *result)
+static bool is_unharmed(const struct engine_result *result)
 {
     return result->judgement.verdict == VERDICT_PASS ||
            result->judgement.verdict == VERDICT_NOT_ACTIVATED;
@@ -90,7 +90,7 @@ static struct error *next_job(struct session *session, int64_t *ret_rule)
 static struct error *decide(struct session *session, struct outcome_run *run,
                             struct outcome_run *again, int64_t *ret_rule)
 {
-    _cleanup_(pool_result_deinit) struct pool_result result = {0}, after = {0};
+    _cleanup_(engine_result_deinit) struct engine_result result = {0}, after = {0};
     TRY(slot_judge(session->slot, run, &result));
     *ret_rule = SHOOTING_KEPT;
     if (!is_unharmed(&result))
@@ -132,7 +132,7 @@ struct error *session_run(struct slot *slot, struct message_job *job, bool *ret_
         .data = &session,
     };
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
-    _cleanup_(pool_result_deinit) struct pool_result result = {0};
+    _cleanup_(engine_result_deinit) struct engine_result result = {0};
     uint32_t begun = 0;
     struct error *error = shooting_serve(slot->shooting, &how, &run, &begun);
     *ret_more = false;

@@ -21,19 +21,6 @@
 
 #define OUTPUT_KEPT 4096 // of the end of stderr
 
-static struct error *send_all(int socket, const struct buffer *message)
-{
-    for (size_t done = 0; done < message->size;) {
-        ssize_t sent = send(socket, message->data + done, message->size - done, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent < 0)
-            return error_from_errno(errno, "cannot answer");
-        done += (size_t)sent;
-    }
-    return NULL;
-}
-
 // One message at the start of slot->in; *ret_size 0 when the controller has closed its end.
 struct error *slot_receive(struct slot *slot, size_t *ret_size)
 {
@@ -77,7 +64,7 @@ static struct error *end_of(const struct buffer *text, char **ret_text)
 }
 
 struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
-                         struct pool_result *result)
+                         struct engine_result *result)
 {
     TRY(judge(slot->task->reference, run, &result->judgement));
     result->end = run->workload.end;
@@ -100,7 +87,7 @@ struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
 }
 
 struct error *slot_shoot(struct slot *slot, const struct message_job *job,
-                         struct pool_result *result)
+                         struct engine_result *result)
 {
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
     TRY(shooting_run(slot->shooting, job->spec, job->seed,
@@ -109,21 +96,21 @@ struct error *slot_shoot(struct slot *slot, const struct message_job *job,
 }
 
 struct error *slot_send(struct slot *slot, const struct message_job *job,
-                        struct pool_result *result, struct error *failure)
+                        struct engine_result *result, struct error *failure)
 {
     _cleanup_error_ struct error *error = failure;
     if (error != NULL) {
-        pool_result_deinit(result);
+        engine_result_deinit(result);
         result->judgement.verdict = VERDICT_INVALID;
         result->judgement.reason = strdup(error_message(error));
         if (result->judgement.reason == NULL)
             return error_no_memory();
     }
     result->job =
-        (struct pool_job){.candidate = job->candidate, .seed = job->seed, .tag = job->tag};
+        (struct engine_job){.candidate = job->candidate, .seed = job->seed, .tag = job->tag};
     slot->out.size = 0;
     TRY(message_put_result(&slot->out, result));
-    return send_all(slot->socket, &slot->out);
+    return message_send_whole(slot->socket, &slot->out);
 }
 
 static struct error *answer(struct slot *slot, size_t size)
@@ -140,7 +127,7 @@ static struct error *answer(struct slot *slot, size_t size)
         if (!more)
             return NULL;
     }
-    _cleanup_(pool_result_deinit) struct pool_result result = {0};
+    _cleanup_(engine_result_deinit) struct engine_result result = {0};
     return slot_send(slot, &job, &result, slot_shoot(slot, &job, &result));
 }
 
@@ -194,7 +181,7 @@ static void live(struct slot *slot, pid_t controller)
         _cleanup_error_ struct error *second =
             message_put_refusal(&slot->out, error_message(error));
         if (second == NULL)
-            second = send_all(slot->socket, &slot->out);
+            second = message_send_whole(slot->socket, &slot->out);
         error_free(error);
     }
     shooting_free(slot->shooting);
@@ -227,7 +214,7 @@ static struct error *make_sockets(int *ret_ours, int *ret_theirs)
     return NULL;
 }
 
-struct error *slot_start(const struct slot_task *task, pid_t *ret_pid, int *ret_socket)
+struct error *slot_start(const struct engine_task *task, pid_t *ret_pid, int *ret_socket)
 {
     _cleanup_close_ int ours = -1;
     _cleanup_close_ int theirs = -1;

@@ -37,7 +37,7 @@ static const struct injector reproducing = {.name = "reproducing", .reproduce = 
 
 struct example {
     struct definition definition;
-    struct pool_result result;
+    struct engine_result result;
     struct injection injection;
     char *words[2];
 };
@@ -182,7 +182,7 @@ static void test_site_and_command(void **state)
 static void test_simpler(void **state)
 {
     const struct finding_group group = {.activations = 5, .seconds = 1};
-    struct pool_result result = {.seconds = 10};
+    struct engine_result result = {.seconds = 10};
     result.observation.activations = 1;
     assert_true(finding_is_simpler(&group, &result));
     result.observation.activations = 6;

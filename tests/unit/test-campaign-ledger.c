@@ -64,9 +64,9 @@ static void bench_end(struct bench *bench)
     assert_int_equal(rmdir(bench->directory), 0);
 }
 
-static struct pool_result result_of(enum verdict verdict, uint64_t activations)
+static struct engine_result result_of(enum verdict verdict, uint64_t activations)
 {
-    struct pool_result result = {.end = SANDBOX_EXIT, .seconds = 1};
+    struct engine_result result = {.end = SANDBOX_EXIT, .seconds = 1};
     result.judgement.verdict = verdict;
     result.judgement.reason = strdup("why");
     result.judgement.cause = strdup(verdict == VERDICT_CRASH ? "crash in f" : "pass");
@@ -83,19 +83,19 @@ static struct trial_job job_of(const struct bench *bench, uint64_t number)
 static void keep(struct bench *bench, uint64_t number, uint64_t activations)
 {
     struct trial_job job = job_of(bench, number);
-    struct pool_result result = result_of(VERDICT_CRASH, activations);
+    struct engine_result result = result_of(VERDICT_CRASH, activations);
     ok(ledger_keep(&bench->ledger, &job, NULL, &result));
     trial_job_deinit(&job);
-    pool_result_deinit(&result);
+    engine_result_deinit(&result);
 }
 
 static void confirm(struct bench *bench, size_t index, uint64_t number, enum verdict verdict)
 {
     struct trial_job job = job_of(bench, number);
-    struct pool_result result = result_of(verdict, 1);
+    struct engine_result result = result_of(verdict, 1);
     ok(ledger_confirm(&bench->ledger, index, &job, &result));
     trial_job_deinit(&job);
-    pool_result_deinit(&result);
+    engine_result_deinit(&result);
 }
 
 static struct error *note_finding(void *data, const struct store_finding *row)
@@ -168,7 +168,7 @@ static void test_hangs_elsewhere(void **state)
     struct trial_job job = job_of(&bench, 1);
     const char *causes[] = {"hang in worker", "hang in master", "hang in worker"};
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
-        struct pool_result result = result_of(VERDICT_HANG, 1);
+        struct engine_result result = result_of(VERDICT_HANG, 1);
         size_t index;
         free(result.judgement.cause);
         result.judgement.cause = strdup(causes[i]);
@@ -178,7 +178,7 @@ static void test_hangs_elsewhere(void **state)
             assert_non_null(ledger_unconfirmed(&bench.ledger, &index));
             ok(ledger_confirm(&bench.ledger, index, &job, &result));
         }
-        pool_result_deinit(&result);
+        engine_result_deinit(&result);
     }
     finding_is(&bench, 1, STORE_CONFIRMED);
     trial_job_deinit(&job);
@@ -237,10 +237,10 @@ static void run_again(struct bench *bench, const char *spec, enum verdict verdic
     assert_string_equal(group->spec, spec);
     struct trial_job job = {.candidate = bench->candidate.id, .number = 1, .seed = 1};
     job.spec = strdup(group->spec);
-    struct pool_result result = result_of(verdict, 1);
+    struct engine_result result = result_of(verdict, 1);
     ok(ledger_confirm(&bench->ledger, index, &job, &result));
     trial_job_deinit(&job);
-    pool_result_deinit(&result);
+    engine_result_deinit(&result);
 }
 
 // Of two faults each is tried alone, and what is enough stays.
@@ -252,7 +252,7 @@ static void test_fewest_faults(void **state)
         bench_start(&bench);
         struct trial_job job = {.candidate = bench.candidate.id, .number = 1, .seed = 1};
         job.spec = strdup("f=1 when caller(\"a then b\"+0x1) then g=2");
-        struct pool_result result = result_of(VERDICT_CRASH, 2);
+        struct engine_result result = result_of(VERDICT_CRASH, 2);
         ok(ledger_keep(&bench.ledger, &job, NULL, &result));
         run_again(&bench, job.spec, VERDICT_CRASH);
         run_again(&bench, job.spec, VERDICT_CRASH);
@@ -267,7 +267,7 @@ static void test_fewest_faults(void **state)
         else
             assert_int_equal(bench.ledger.groups.items.items[0].trial, before);
         trial_job_deinit(&job);
-        pool_result_deinit(&result);
+        engine_result_deinit(&result);
         bench_end(&bench);
     }
 }

@@ -106,7 +106,7 @@ static void add_candidate(struct scene *scene, uint64_t number, const char *seri
 }
 
 static struct error *keep(void *data, struct trial_job *job, const struct candidate *candidate,
-                          struct pool_result *result)
+                          struct engine_result *result)
 {
     struct scene *scene = data;
     if (candidate != NULL) {
@@ -138,7 +138,7 @@ static struct error *keep(void *data, struct trial_job *job, const struct candid
 static void finish(struct scene *scene, struct trial_job *job, enum verdict verdict,
                    uint64_t activations)
 {
-    struct pool_result result = {.judgement.verdict = verdict};
+    struct engine_result result = {.judgement.verdict = verdict};
     result.observation.activations = activations;
     ok(schedule_done(scene->schedule, job, &result, keep, scene));
 }

@@ -51,14 +51,14 @@ static void test_suits(void **state)
 static void test_agrees(void **state)
 {
     char key[] = "main (a)", other[] = "f (a)", cause[] = "crash in main", cause2[] = "crash in f";
-    const struct pool_result crash = {
+    const struct engine_result crash = {
         .judgement = {.verdict = VERDICT_CRASH, .cause = cause},
         .observation = {.activations = 1, .crash_key = key},
         .end = SANDBOX_SIGNAL,
         .status = 11,
         .seconds = 0.5,
     };
-    struct pool_result full = crash;
+    struct engine_result full = crash;
     full.seconds = 2;
     full.observation.activations = 3;
     assert_true(fork_batch_agrees(&crash, &full));
@@ -107,7 +107,7 @@ static void test_lots(void **state)
 
 static bool note(struct fork_policy *policy, enum trial_way way)
 {
-    const struct pool_result result = {.way = way, .refusal = WIRE_FORK_WILLING};
+    const struct engine_result result = {.way = way, .refusal = WIRE_FORK_WILLING};
     return fork_policy_note(policy, &result);
 }
 
@@ -115,7 +115,7 @@ static bool note(struct fork_policy *policy, enum trial_way way)
 static void test_unsuitable(void **state)
 {
     struct fork_policy policy = {.on = true, .most = FORK_BATCH_MOST};
-    const struct pool_result result = {.way = WAY_REFUSED, .refusal = WIRE_FORK_THREADS};
+    const struct engine_result result = {.way = WAY_REFUSED, .refusal = WIRE_FORK_THREADS};
     for (int i = 0; i < 3; i++)
         assert_false(fork_policy_note(&policy, &result));
     assert_true(fork_policy_note(&policy, &result));

@@ -15,9 +15,9 @@ static void ok(struct error *error)
         fail_msg("%s", error_message(error));
 }
 
-static struct pool_result example(void)
+static struct engine_result example(void)
 {
-    struct pool_result result = {
+    struct engine_result result = {
         .job = {.candidate = -7, .seed = UINT64_MAX, .tag = 3},
         .judgement = {.verdict = VERDICT_HANG,
                       .reason = strdup("why"),
@@ -49,7 +49,7 @@ static struct pool_result example(void)
 static void test_job(void **state)
 {
     struct buffer text = {0};
-    const struct pool_job job = {.candidate = 5, .spec = "read=-1/EIO", .seed = 9, .tag = 1};
+    const struct engine_job job = {.candidate = 5, .spec = "read=-1/EIO", .seed = 9, .tag = 1};
     ok(message_put_job(&text, &job, 0));
     size_t size;
     ok(message_size(text.data, text.size, &size));
@@ -67,7 +67,7 @@ static void test_job(void **state)
 static void test_result(void **state)
 {
     struct buffer text = {0};
-    struct pool_result result = example(), got;
+    struct engine_result result = example(), got;
     bool refused;
     ok(message_put_result(&text, &result));
     ok(message_get_result(text.data, text.size, &got, &refused));
@@ -91,15 +91,15 @@ static void test_result(void **state)
     assert_string_equal(got.observation.injections.items[1].fault, "read=-1/EIO");
     assert_int_equal(got.observation.injections.items[1].occurrence, 2);
     assert_null(got.observation.injections.items[1].symbol);
-    pool_result_deinit(&got);
-    pool_result_deinit(&result);
+    engine_result_deinit(&got);
+    engine_result_deinit(&result);
     buffer_deinit(&text);
 }
 
 static void test_refusal(void **state)
 {
     struct buffer text = {0};
-    struct pool_result got;
+    struct engine_result got;
     bool refused;
     ok(message_put_refusal(&text, "no sandbox"));
     struct error *error = message_get_result(text.data, text.size, &got, &refused);
@@ -114,12 +114,12 @@ static bool is_read(const char *bytes, size_t size)
     // An exact copy on the heap: the address sanitizer sees every step beyond it.
     char *copy = malloc(size > 0 ? size : 1);
     memcpy(copy, bytes, size);
-    struct pool_result got = {0};
+    struct engine_result got = {0};
     bool refused;
     struct error *error = message_get_result(copy, size, &got, &refused);
     free(copy);
     if (error == NULL)
-        pool_result_deinit(&got);
+        engine_result_deinit(&got);
     bool read = error == NULL;
     error_free(error);
     return read;
@@ -128,7 +128,7 @@ static bool is_read(const char *bytes, size_t size)
 static void test_damage(void **state)
 {
     struct buffer text = {0};
-    struct pool_result result = example();
+    struct engine_result result = example();
     ok(message_put_result(&text, &result));
     for (size_t i = 0; i < text.size; i++)
         assert_false(is_read(text.data, i));
@@ -143,7 +143,7 @@ static void test_damage(void **state)
     uint32_t verdict = VERDICTS;
     memcpy(text.data + 8 + 24, &verdict, sizeof verdict);
     assert_false(is_read(text.data, text.size));
-    pool_result_deinit(&result);
+    engine_result_deinit(&result);
     buffer_deinit(&text);
 }
 
@@ -166,7 +166,7 @@ static void test_sizes(void **state)
 static void test_long_stacks(void **state)
 {
     struct buffer text = {0};
-    struct pool_result result = example(), got;
+    struct engine_result result = example(), got;
     size_t size = MESSAGE_SIZE / 10;
     for (int i = 0; i < 20; i++) {
         struct injection *injection = ARRAY_ADD(&result.observation.injections);
@@ -178,8 +178,8 @@ static void test_long_stacks(void **state)
     ok(message_get_result(text.data, text.size, &got, &refused));
     assert_int_equal(got.observation.injections.count, 2 + 5);
     assert_int_equal(got.observation.activations, 1000);
-    pool_result_deinit(&got);
-    pool_result_deinit(&result);
+    engine_result_deinit(&got);
+    engine_result_deinit(&result);
     buffer_deinit(&text);
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Job slots: results come back; slots that die or hang are replaced and say so; none is left over.
+#include "base/choice.h"
+#include "definition/schema.h"
 #include "engine/pool.h"
 
 #include "base/processes.h"
@@ -86,14 +88,27 @@ static int tear_down(void **state)
     return 0;
 }
 
-static struct pool_result run(struct pool *pool, const char *spec, uint64_t tag)
+static void *start(unsigned workers, bool ahead, uint64_t stuck_ns)
 {
-    struct pool_job job = {.candidate = 4, .spec = spec, .seed = 9, .tag = tag};
-    struct pool_result result;
-    ok(pool_submit(pool, &job, 1));
+    const struct engine_options options = {
+        .task = {.definition = &definition, .injector = &injector, .reference = reference},
+        .workers = workers,
+        .stuck_ns = stuck_ns,
+        .ahead = ahead,
+    };
+    void *pool = NULL;
+    ok(engine_local.start(&options, &pool));
+    return pool;
+}
+
+static struct engine_result run(void *pool, const char *spec, uint64_t tag)
+{
+    struct engine_job job = {.candidate = 4, .spec = spec, .seed = 9, .tag = tag};
+    struct engine_result result;
+    ok(engine_local.offer(pool, &job, 1));
     for (int i = 0; i < 200; i++) {
         bool got;
-        ok(pool_wait(pool, 100, &got, &result));
+        ok(engine_local.take(pool, 100, &got, &result));
         if (got)
             return result;
     }
@@ -101,16 +116,16 @@ static struct pool_result run(struct pool *pool, const char *spec, uint64_t tag)
     abort();
 }
 
-static void expect(struct pool *pool, const char *spec, enum verdict verdict, const char *reason)
+static void expect(void *pool, const char *spec, enum verdict verdict, const char *reason)
 {
-    struct pool_result result = run(pool, spec, 5);
+    struct engine_result result = run(pool, spec, 5);
     assert_int_equal(result.judgement.verdict, verdict);
     assert_int_equal(result.job.tag, 5);
     assert_int_equal(result.job.candidate, 4);
     if (reason != NULL)
         assert_string_equal(result.judgement.reason, reason);
-    pool_result_deinit(&result);
-    assert_int_equal(pool_busy(pool), 0);
+    engine_result_deinit(&result);
+    assert_int_equal(engine_local.load(pool).busy, 0);
 }
 
 static void none_left(void)
@@ -121,45 +136,41 @@ static void none_left(void)
 
 static void test_results(void **state)
 {
-    struct pool *pool;
-    ok(pool_new(&definition, &injector, NULL, reference, NULL, 2, &pool));
-    assert_int_equal(pool_idle(pool), 2);
+    void *pool = start(2, false, 0);
+    assert_int_equal(engine_local.load(pool).idle, 2);
     expect(pool, "fault", VERDICT_PASS, NULL);
     expect(pool, "error", VERDICT_INVALID, NULL);
     // More than there are slots.
-    const struct pool_job job = {.spec = "hang"};
-    ok(pool_submit(pool, &job, 1));
-    ok(pool_submit(pool, &job, 1));
-    assert_int_equal(pool_idle(pool), 0);
-    struct error *error = pool_submit(pool, &job, 1);
+    const struct engine_job job = {.spec = "hang"};
+    ok(engine_local.offer(pool, &job, 1));
+    ok(engine_local.offer(pool, &job, 1));
+    assert_int_equal(engine_local.load(pool).idle, 0);
+    struct error *error = engine_local.offer(pool, &job, 1);
     assert_non_null(error);
     error_free(error);
-    pool_free(pool); // with both hanging
+    engine_local.end(pool); // with both hanging
     none_left();
 }
 
 static void test_deaths(void **state)
 {
-    struct pool *pool;
-    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
+    void *pool = start(1, false, 0);
     expect(pool, "die", VERDICT_INVALID,
            "the process that led the trial was killed by signal 9 (Killed)");
     expect(pool, "fault", VERDICT_PASS, NULL);
     expect(pool, "exit", VERDICT_INVALID, "the process that led the trial ended with status 7");
-    pool_set_patience(pool, 200000000);
+    engine_local.end(pool);
+    pool = start(1, false, 200000000);
     expect(pool, "hang", VERDICT_INVALID,
            "the process that led the trial was ended: no answer after 0.2 s");
-    pool_set_patience(pool, 60000000000);
-    expect(pool, "fault", VERDICT_PASS, NULL);
-    pool_free(pool);
+    engine_local.end(pool);
     none_left();
 }
 
 // Somebody kills a slot that does nothing.
 static void test_killed_idle(void **state)
 {
-    struct pool *pool;
-    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
+    void *pool = start(1, false, 0);
     expect(pool, "fault", VERDICT_PASS, NULL);
     pid_list children = {0};
     ok(processes_children(&children));
@@ -167,130 +178,141 @@ static void test_killed_idle(void **state)
     assert_int_equal(kill(children.items[0], SIGKILL), 0);
     ARRAY_DEINIT(&children);
     bool got;
-    struct pool_result result;
-    ok(pool_wait(pool, 1000, &got, &result));
+    struct engine_result result;
+    ok(engine_local.take(pool, 1000, &got, &result));
     assert_false(got);
     expect(pool, "fault", VERDICT_PASS, NULL);
-    pool_free(pool);
+    engine_local.end(pool);
     none_left();
 }
 
 static void test_refusal(void **state)
 {
-    struct pool *pool;
+    void *pool;
     setenv("TEST_REFUSE", "1", 1);
-    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
+    pool = start(1, false, 0);
     unsetenv("TEST_REFUSE");
-    struct pool_result result;
+    struct engine_result result;
     bool got;
-    struct error *error = pool_wait(pool, 5000, &got, &result);
+    struct error *error = engine_local.take(pool, 5000, &got, &result);
     assert_non_null(error);
     assert_string_equal(error_message(error), "a job slot cannot work: not today");
     error_free(error);
-    pool_free(pool);
+    engine_local.end(pool);
     none_left();
 }
 
 static void test_always_dying(void **state)
 {
-    struct pool *pool;
-    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
+    void *pool = start(1, false, 0);
     struct error *error = NULL;
     for (int i = 0; i < 100 && error == NULL; i++) {
-        const struct pool_job job = {.spec = "die"};
-        ok(pool_submit(pool, &job, 1));
-        struct pool_result result;
+        const struct engine_job job = {.spec = "die"};
+        ok(engine_local.offer(pool, &job, 1));
+        struct engine_result result;
         bool got = false;
         while (!got && error == NULL)
-            error = pool_wait(pool, 1000, &got, &result);
+            error = engine_local.take(pool, 1000, &got, &result);
         if (got)
-            pool_result_deinit(&result);
+            engine_result_deinit(&result);
     }
     assert_non_null(error);
     assert_non_null(strstr(error_message(error), "died one after the other"));
     error_free(error);
-    pool_free(pool);
+    engine_local.end(pool);
     none_left();
 }
 
-static struct pool_result next_result(struct pool *pool)
+static struct engine_result next_result(void *pool)
 {
-    struct pool_result result;
+    struct engine_result result;
     for (bool got = false; !got;)
-        ok(pool_wait(pool, 1000, &got, &result));
+        ok(engine_local.take(pool, 1000, &got, &result));
     return result;
 }
 
-static void submit(struct pool *pool, const char *spec, uint64_t tag)
+static void submit(void *pool, const char *spec, uint64_t tag)
 {
-    const struct pool_job job = {.spec = spec, .tag = tag};
-    ok(pool_submit(pool, &job, 1));
+    const struct engine_job job = {.spec = spec, .tag = tag};
+    ok(engine_local.offer(pool, &job, 1));
 }
 
-static void expect_next(struct pool *pool, uint64_t tag, enum verdict verdict)
+static void expect_next(void *pool, uint64_t tag, enum verdict verdict)
 {
-    struct pool_result result = next_result(pool);
+    struct engine_result result = next_result(pool);
     assert_int_equal(result.job.tag, tag);
     assert_int_equal(result.judgement.verdict, verdict);
-    pool_result_deinit(&result);
+    engine_result_deinit(&result);
 }
 
 // A job that waits behind another has its turn, also when the slot dies over the first.
 static void test_work_ahead(void **state)
 {
-    struct pool *pool;
-    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
-    assert_int_equal(pool_room(pool), 1);
-    pool_work_ahead(pool);
+    void *pool = start(1, true, 0);
+    assert_int_equal(engine_local.load(pool).room, 1);
     submit(pool, "fault", 1);
-    assert_int_equal(pool_idle(pool), 0);
-    assert_int_equal(pool_room(pool), 1);
+    assert_int_equal(engine_local.load(pool).idle, 0);
+    assert_int_equal(engine_local.load(pool).room, 1);
     submit(pool, "fault", 2);
-    assert_int_equal(pool_room(pool), 0);
+    assert_int_equal(engine_local.load(pool).room, 0);
     expect_next(pool, 1, VERDICT_PASS);
-    assert_int_equal(pool_busy(pool), 1);
+    assert_int_equal(engine_local.load(pool).busy, 1);
     submit(pool, "die", 3);
     expect_next(pool, 2, VERDICT_PASS);
     submit(pool, "fault", 4);
     expect_next(pool, 3, VERDICT_INVALID);
-    assert_int_equal(pool_busy(pool), 1);
+    assert_int_equal(engine_local.load(pool).busy, 1);
     submit(pool, "exit", 5);
     expect_next(pool, 4, VERDICT_PASS);
     expect_next(pool, 5, VERDICT_INVALID);
-    assert_int_equal(pool_busy(pool), 0);
+    assert_int_equal(engine_local.load(pool).busy, 0);
     expect(pool, "fault", VERDICT_PASS, NULL);
-    pool_free(pool);
+    engine_local.end(pool);
     none_left();
 }
 
 // A lot does not wait behind another job, and nothing waits behind a lot.
 static void test_lots_apart(void **state)
 {
-    struct pool *pool;
-    const struct pool_job jobs[2] = {{.spec = "hang", .tag = 1}, {.spec = "hang", .tag = 2}};
-    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
-    pool_work_ahead(pool);
+    void *pool;
+    const struct engine_job jobs[2] = {{.spec = "hang", .tag = 1}, {.spec = "hang", .tag = 2}};
+    pool = start(1, true, 0);
     submit(pool, "hang", 3);
-    struct error *error = pool_submit(pool, jobs, 2);
+    struct error *error = engine_local.offer(pool, jobs, 2);
     assert_non_null(error);
     error_free(error);
-    assert_int_equal(pool_room(pool), 1);
-    pool_free(pool);
-    ok(pool_new(&definition, &injector, NULL, reference, NULL, 1, &pool));
-    pool_work_ahead(pool);
-    ok(pool_submit(pool, jobs, 2));
-    assert_int_equal(pool_room(pool), 0);
-    pool_free(pool);
+    assert_int_equal(engine_local.load(pool).room, 1);
+    engine_local.end(pool);
+    pool = start(1, true, 0);
+    ok(engine_local.offer(pool, jobs, 2));
+    assert_int_equal(engine_local.load(pool).room, 0);
+    engine_local.end(pool);
     none_left();
+}
+
+// What a definition may say is what there is.
+static void test_names(void **state)
+{
+    const struct schema_field *field = schema_find("engine");
+    size_t count = 0, size;
+    for (; engines[count] != NULL; count++) {
+        const char *word = choice_word(field->values, (int)count, &size);
+        assert_int_equal(size, strlen(engines[count]->name));
+        assert_memory_equal(word, engines[count]->name, size);
+        assert_ptr_equal(engine_find(engines[count]->name), engines[count]);
+    }
+    choice_word(field->values, (int)count, &size);
+    assert_int_equal(size, 0);
+    assert_null(engine_find("none"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_results),      cmocka_unit_test(test_deaths),
-        cmocka_unit_test(test_killed_idle),  cmocka_unit_test(test_refusal),
-        cmocka_unit_test(test_always_dying), cmocka_unit_test(test_work_ahead),
-        cmocka_unit_test(test_lots_apart),
+        cmocka_unit_test(test_names),      cmocka_unit_test(test_results),
+        cmocka_unit_test(test_deaths),     cmocka_unit_test(test_killed_idle),
+        cmocka_unit_test(test_refusal),    cmocka_unit_test(test_always_dying),
+        cmocka_unit_test(test_work_ahead), cmocka_unit_test(test_lots_apart),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
