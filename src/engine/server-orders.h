@@ -40,7 +40,7 @@ struct server_state {
     uint32_t ended; // the server ended, asked or unasked; status as of wait()
     int32_t status;
     int32_t server; // its process's number inside
-    uint32_t begun; // rounds that were begun; the fault of the last one is armed
+    uint32_t begun; // rounds that were begun; the fault of the last one is switched on
     // Rounds on demand: how many are wanted by now, SERVER_ENOUGH if no more; which rule is
     // switched on in the next one; how many are done.
     _Atomic uint32_t wanted, done;

@@ -37,7 +37,6 @@ void *shooting_injector(struct shooting *shooting); // its `self`
 // target.
 struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t seed,
                            uint64_t timeout_ns, struct outcome_run *ret_run);
-// Likewise, and the injector records what the workload calls in consequence (shot.follow).
 // Many shots in one run of the workload without other steps, as far as they suit the injector's
 // `forks`. ended() takes the run of one of them, in the order in which the workload comes to them;
 // false: no more of them. In *ret_run what became of the workload itself.
@@ -53,6 +52,7 @@ struct error *shooting_branch(struct shooting *shooting, const struct shooting_b
                               uint64_t timeout_ns, struct outcome_run *ret_run,
                               enum wire_fork_refusal *ret_refusal);
 
+// As shooting_run(), and the injector records what the workload calls in consequence (shot.follow).
 struct error *shooting_follow(struct shooting *shooting, const char *spec, uint64_t seed,
                               uint64_t timeout_ns, struct outcome_run *ret_run);
 // Of runs from now on: ends every step but teardown when *stop (or NULL) is not 0, as if its time

@@ -77,9 +77,9 @@ struct injector_forks {
     struct forking *(*forking)(void *self); // from begin() until observe()
     // Which of the shots a rule stands for.
     size_t (*which)(void *self, uint32_t rule);
-    // Of the child that has ended.
+    // As observe() of the injector, of the child that has ended.
     struct error *(*observe)(void *self, const char *root, size_t index,
-                             struct observation *ret_observation);
+                             struct observation *observation);
 };
 
 // Many faults in one life of a server. Except for fits(), these are called by the process that
@@ -179,8 +179,9 @@ struct injector {
     struct error *(*begin)(void *self, const char *root); // or NULL
     // While the workload runs; NULL if there is no telling.
     struct injected_thread (*last_injected)(void *self);
-    // When all processes are gone, `root` still being there.
-    struct error *(*observe)(void *self, const char *root, struct observation *ret_observation);
+    // When all processes are gone, `root` still being there. The observation starts zeroed; also
+    // after an error, what is in it is the caller's to free.
+    struct error *(*observe)(void *self, const char *root, struct observation *observation);
 
     // After the reference runs: all candidates, in a fixed order.
     struct error *(*candidates)(void *self, candidate_add *add, void *data);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See witness.h. Everything in a record is what a target wrote: numbers are checked against the
-// view, texts may lack their NUL.
+// Turns the journal of a run into injections and crashes with names. Everything in a record is what
+// a target wrote: numbers are checked against the view, texts may lack their NUL.
 #include "injector/journal-reader.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "dwarf/symbolizer.h"
+#include "trial/runtime-session.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -21,50 +22,50 @@ struct outside { // whether a module is the same inside and outside
     bool same;
 };
 
-struct witness {
+struct journal_reader {
     char *root;
     struct dwarf_symbolizer *lasting; // of modules that are there outside, too
     struct dwarf_symbolizer *passing; // of what this life of the sandbox has made
     ARRAY(struct outside) outsides;   // asked for in this life
 };
 
-struct error *witness_new(struct witness **ret_witness)
+struct error *journal_reader_new(struct journal_reader **ret_reader)
 {
-    struct witness *witness = calloc(1, sizeof *witness);
+    struct journal_reader *reader = calloc(1, sizeof *reader);
     struct error *error =
-        witness != NULL ? dwarf_symbolizer_new(&witness->lasting) : error_no_memory();
+        reader != NULL ? dwarf_symbolizer_new(&reader->lasting) : error_no_memory();
     if (error != NULL) {
-        witness_free(witness);
+        journal_reader_free(reader);
         return error;
     }
-    *ret_witness = witness;
+    *ret_reader = reader;
     return NULL;
 }
 
-static void forget_life(struct witness *witness)
+static void forget_life(struct journal_reader *reader)
 {
-    for (size_t i = 0; i < witness->outsides.count; i++)
-        free(witness->outsides.items[i].path);
-    witness->outsides.count = 0;
-    dwarf_symbolizer_free(TAKE(witness->passing));
-    free(TAKE(witness->root));
+    for (size_t i = 0; i < reader->outsides.count; i++)
+        free(reader->outsides.items[i].path);
+    reader->outsides.count = 0;
+    dwarf_symbolizer_free(TAKE(reader->passing));
+    free(TAKE(reader->root));
 }
 
-void witness_free(struct witness *witness)
+void journal_reader_free(struct journal_reader *reader)
 {
-    if (witness == NULL)
+    if (reader == NULL)
         return;
-    forget_life(witness);
-    ARRAY_DEINIT(&witness->outsides);
-    dwarf_symbolizer_free(witness->lasting);
-    free(witness);
+    forget_life(reader);
+    ARRAY_DEINIT(&reader->outsides);
+    dwarf_symbolizer_free(reader->lasting);
+    free(reader);
 }
 
-struct error *witness_begin(struct witness *witness, const char *root)
+struct error *journal_reader_begin(struct journal_reader *reader, const char *root)
 {
-    forget_life(witness);
-    witness->root = strdup(root);
-    return witness->root != NULL ? NULL : error_no_memory();
+    forget_life(reader);
+    reader->root = strdup(root);
+    return reader->root != NULL ? NULL : error_no_memory();
 }
 
 // A private view has another device number and maybe other inode numbers, but not another time.
@@ -78,45 +79,47 @@ static bool is_same(const char *inside, const char *outside)
             in.st_mtim.tv_nsec == out.st_mtim.tv_nsec);
 }
 
-static bool same_outside(struct witness *witness, const char *module)
+static bool same_outside(struct journal_reader *reader, const char *module)
 {
-    for (size_t i = 0; i < witness->outsides.count; i++)
-        if (strcmp(witness->outsides.items[i].path, module) == 0)
-            return witness->outsides.items[i].same;
+    for (size_t i = 0; i < reader->outsides.count; i++)
+        if (strcmp(reader->outsides.items[i].path, module) == 0)
+            return reader->outsides.items[i].same;
     _cleanup_free_ char *inside = NULL, *copy = strdup(module);
-    if (copy == NULL || asprintf(&inside, "%s%s", witness->root, module) < 0)
+    if (copy == NULL || asprintf(&inside, "%s%s", reader->root, module) < 0)
         return inside = NULL, true;
     bool same = is_same(inside, module);
-    struct outside *added = ARRAY_ADD(&witness->outsides);
+    struct outside *added = ARRAY_ADD(&reader->outsides);
     if (added != NULL)
         *added = (struct outside){TAKE(copy), same};
     return same;
 }
 
 // What cannot be read or remembered has no names: those are a courtesy.
-struct witness_place witness_find(struct witness *witness, const char *module, uint64_t address)
+struct journal_reader_place journal_reader_find(struct journal_reader *reader, const char *module,
+                                                uint64_t address)
 {
     struct dwarf_position found = {0};
     const char *inlined = NULL;
-    if (witness->root == NULL || witness->root[0] == '\0' || same_outside(witness, module)) {
-        found = dwarf_symbolizer_find(witness->lasting, module, address);
-        inlined = dwarf_symbolizer_inlined(witness->lasting, module, address);
+    if (reader->root == NULL || reader->root[0] == '\0' || same_outside(reader, module)) {
+        found = dwarf_symbolizer_find(reader->lasting, module, address);
+        inlined = dwarf_symbolizer_inlined(reader->lasting, module, address);
     } else {
         _cleanup_free_ char *inside = NULL;
-        if (witness->passing == NULL)
-            error_free(dwarf_symbolizer_new(&witness->passing));
-        if (asprintf(&inside, "%s%s", witness->root, module) < 0)
+        if (reader->passing == NULL)
+            error_free(dwarf_symbolizer_new(&reader->passing));
+        if (asprintf(&inside, "%s%s", reader->root, module) < 0)
             inside = NULL;
-        if (inside != NULL && witness->passing != NULL) {
-            found = dwarf_symbolizer_find(witness->passing, inside, address);
-            inlined = dwarf_symbolizer_inlined(witness->passing, inside, address);
+        if (inside != NULL && reader->passing != NULL) {
+            found = dwarf_symbolizer_find(reader->passing, inside, address);
+            inlined = dwarf_symbolizer_inlined(reader->passing, inside, address);
         }
     }
-    return (struct witness_place){inlined != NULL ? inlined : found.symbol, found.file, found.line};
+    return (struct journal_reader_place){inlined != NULL ? inlined : found.symbol, found.file,
+                                         found.line};
 }
 
-const char *witness_module(const struct wire_view *view, uint32_t index,
-                           char storage[WIRE_MODULE_PATH + 1])
+const char *journal_reader_module(const struct wire_view *view, uint32_t index,
+                                  char storage[WIRE_MODULE_PATH + 1])
 {
     if (index >= WIRE_MODULES || view->modules[index].state < WIRE_MODULE_REGISTERED)
         return NULL;
@@ -125,12 +128,12 @@ const char *witness_module(const struct wire_view *view, uint32_t index,
     return storage[0] != '\0' ? storage : NULL;
 }
 
-bool witness_is_runtime(const char *module)
+bool journal_reader_is_runtime(const char *module)
 {
     return strcmp(file_base_name(module), WIRE_RUNTIME_NAME) == 0;
 }
 
-int witness_name_size(const char *symbol)
+int journal_reader_name_size(const char *symbol)
 {
     static const char twin[] = ".ordeal";
     size_t size = strlen(symbol), end = sizeof twin - 1;
@@ -138,17 +141,19 @@ int witness_name_size(const char *symbol)
     return (int)(is_twin ? size - end : size);
 }
 
-struct error *witness_put_frame(struct witness *witness, const char *module, uint64_t offset,
-                                bool returns, bool brief, struct buffer *text)
+struct error *journal_reader_put_frame(struct journal_reader *reader, const char *module,
+                                       uint64_t offset, bool returns, bool brief,
+                                       struct buffer *text)
 {
     if (module == NULL)
         return buffer_printf(text, "0x%llx", (unsigned long long)offset);
     // The address after a call belongs to the next statement, maybe to the next function.
-    struct witness_place place = witness_find(witness, module, offset - (returns ? 1 : 0));
+    struct journal_reader_place place =
+        journal_reader_find(reader, module, offset - (returns ? 1 : 0));
     const char *base = file_base_name(module);
     if (place.symbol == NULL)
         return buffer_printf(text, "%s+0x%llx", base, (unsigned long long)offset);
-    TRY(buffer_printf(text, "%.*s", witness_name_size(place.symbol), place.symbol));
+    TRY(buffer_printf(text, "%.*s", journal_reader_name_size(place.symbol), place.symbol));
     if (place.file != NULL && !brief)
         TRY(buffer_printf(text, " at %s:%u", place.file, place.line));
     return buffer_printf(text, " (%s)", base);
@@ -156,7 +161,7 @@ struct error *witness_put_frame(struct witness *witness, const char *module, uin
 
 // Frames, one a line. An address without a module means nothing to the next run: keys leave it out.
 // A program that catches its own faults and dies in the handler died of the fault.
-static struct error *put_stack(struct witness *witness, const struct wire_view *view,
+static struct error *put_stack(struct journal_reader *reader, const struct wire_view *view,
                                const struct wire_record *record, bool brief, struct buffer *text)
 {
     unsigned count = record->frame_count < WIRE_FRAMES ? record->frame_count : WIRE_FRAMES;
@@ -164,16 +169,17 @@ static struct error *put_stack(struct witness *witness, const struct wire_view *
     unsigned first = crash && record->occurrence < count ? (unsigned)record->occurrence : 0;
     for (unsigned i = first; i < count; i++) {
         char storage[WIRE_MODULE_PATH + 1];
-        const char *module = witness_module(view, WIRE_FRAME_MODULE(record->frames[i]), storage);
+        const char *module =
+            journal_reader_module(view, WIRE_FRAME_MODULE(record->frames[i]), storage);
         bool returns = i > first || !crash;
-        if (module != NULL && witness_is_runtime(module))
+        if (module != NULL && journal_reader_is_runtime(module))
             continue;
         TRY(buffer_append(text, "\n", text->size == 0 ? 0 : 1));
         if (module == NULL && brief)
             TRY(buffer_append(text, "?", 1));
         else
-            TRY(witness_put_frame(witness, module, WIRE_FRAME_OFFSET(record->frames[i]), returns,
-                                  brief, text));
+            TRY(journal_reader_put_frame(reader, module, WIRE_FRAME_OFFSET(record->frames[i]),
+                                         returns, brief, text));
     }
     return NULL;
 }
@@ -199,24 +205,24 @@ static struct error *put_fault(const struct scenario *scenario, const struct wir
     return NULL;
 }
 
-static struct error *describe_site(struct witness *witness, const struct wire_view *view,
+static struct error *describe_site(struct journal_reader *reader, const struct wire_view *view,
                                    const struct wire_record *record, struct injection *injection)
 {
     char storage[WIRE_MODULE_PATH + 1];
     if (record->frame_count == 0)
         return NULL;
-    const char *module = witness_module(view, WIRE_FRAME_MODULE(record->frames[0]), storage);
+    const char *module = journal_reader_module(view, WIRE_FRAME_MODULE(record->frames[0]), storage);
     injection->offset = WIRE_FRAME_OFFSET(record->frames[0]);
     if (module == NULL)
         return NULL;
-    struct witness_place place = witness_find(witness, module, injection->offset - 1);
+    struct journal_reader_place place = journal_reader_find(reader, module, injection->offset - 1);
     injection->line = place.line;
     TRY(copy_text(module, MOST_TEXT, &injection->module));
     TRY(copy_text(place.file, MOST_TEXT, &injection->file));
     return copy_text(place.symbol, MOST_TEXT, &injection->symbol);
 }
 
-static struct error *add_injection(struct witness *witness, const struct wire_view *view,
+static struct error *add_injection(struct journal_reader *reader, const struct wire_view *view,
                                    const struct scenario *scenario,
                                    const struct wire_record *record,
                                    struct observation *observation)
@@ -234,9 +240,9 @@ static struct error *add_injection(struct witness *witness, const struct wire_vi
     TRY(copy_text(record->function, WIRE_FUNCTION_NAME, &injection->function));
     TRY(copy_text(record->process_name, sizeof record->process_name, &injection->program));
     TRY(put_fault(scenario, record, &injection->fault));
-    TRY(describe_site(witness, view, record, injection));
+    TRY(describe_site(reader, view, record, injection));
     _cleanup_(buffer_deinit) struct buffer stack = {0};
-    TRY(put_stack(witness, view, record, false, &stack));
+    TRY(put_stack(reader, view, record, false, &stack));
     injection->stack = TAKE(stack.data);
     return NULL;
 }
@@ -249,7 +255,7 @@ static struct error *put_signal(struct buffer *text, int number)
 }
 
 // The first one to die is the one to blame.
-static struct error *add_crash(struct witness *witness, const struct wire_view *view,
+static struct error *add_crash(struct journal_reader *reader, const struct wire_view *view,
                                const struct wire_record *record, struct observation *observation)
 {
     if (observation->crash != NULL)
@@ -259,8 +265,8 @@ static struct error *add_crash(struct witness *witness, const struct wire_view *
     if (record->actions & WIRE_CRASH_FAULT)
         TRY(buffer_printf(&crash, " at 0x%llx", (unsigned long long)record->value[0]));
     TRY(buffer_printf(&crash, " in %.*s", (int)sizeof record->process_name, record->process_name));
-    TRY(put_stack(witness, view, record, false, &stack));
-    TRY(put_stack(witness, view, record, true, &key));
+    TRY(put_stack(reader, view, record, false, &stack));
+    TRY(put_stack(reader, view, record, true, &key));
     observation->crash_in_command = record->process_number == 1;
     observation->crash = TAKE(crash.data);
     observation->crash_stack = TAKE(stack.data);
@@ -297,8 +303,9 @@ static struct error *add_note(const struct wire_record *record, struct observati
     return NULL;
 }
 
-struct error *witness_observe(struct witness *witness, const struct wire_view *view,
-                              const struct scenario *scenario, struct observation *observation)
+struct error *journal_reader_observe(struct journal_reader *reader, const struct wire_view *view,
+                                     const struct scenario *scenario,
+                                     struct observation *observation)
 {
     for (uint32_t i = 0; i < view->rule_count; i++)
         observation->activations += view->rule_states[i].fired;
@@ -307,11 +314,22 @@ struct error *witness_observe(struct witness *witness, const struct wire_view *v
         if (record->state != WIRE_RECORD_COMPLETE)
             continue;
         if (record->kind == WIRE_RECORD_INJECTION)
-            TRY(add_injection(witness, view, scenario, record, observation));
+            TRY(add_injection(reader, view, scenario, record, observation));
         else if (record->kind == WIRE_RECORD_CRASH)
-            TRY(add_crash(witness, view, record, observation));
+            TRY(add_crash(reader, view, record, observation));
         else if (record->kind == WIRE_RECORD_NOTE)
             TRY(add_note(record, observation));
     }
     return NULL;
+}
+
+struct error *journal_reader_end_session(struct journal_reader *reader,
+                                         struct runtime_session *session, const char *root,
+                                         const struct scenario *scenario,
+                                         struct wire_view *ret_view,
+                                         struct observation *observation)
+{
+    TRY(runtime_session_end(session, ret_view));
+    TRY(journal_reader_begin(reader, root));
+    return journal_reader_observe(reader, ret_view, scenario, observation);
 }

@@ -13,40 +13,52 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct witness;
-struct error *witness_new(struct witness **ret_witness);
-void witness_free(struct witness *witness);
+struct journal_reader;
+struct error *journal_reader_new(struct journal_reader **ret_reader);
+void journal_reader_free(struct journal_reader *reader);
 
 // Before frames of another life of the sandbox are named. `root` goes before paths of modules that
 // are not the same outside.
-struct error *witness_begin(struct witness *witness, const char *root);
+struct error *journal_reader_begin(struct journal_reader *reader, const char *root);
 
 // Fills in activations, injections, crash and note. `scenario` is what the plan was made of.
-struct error *witness_observe(struct witness *witness, const struct wire_view *view,
-                              const struct scenario *scenario, struct observation *observation);
+struct error *journal_reader_observe(struct journal_reader *reader, const struct wire_view *view,
+                                     const struct scenario *scenario,
+                                     struct observation *observation);
 
-// Where an address of a module's file is. Strings live until the next witness_begin().
-struct witness_place {
+// When the run is over: ends its session and does both of the above. The view lives until the next
+// run is prepared.
+struct runtime_session; // trial/runtime-session.h
+struct error *journal_reader_end_session(struct journal_reader *reader,
+                                         struct runtime_session *session, const char *root,
+                                         const struct scenario *scenario,
+                                         struct wire_view *ret_view,
+                                         struct observation *observation);
+
+// Where an address of a module's file is. Strings live until the next journal_reader_begin().
+struct journal_reader_place {
     const char *symbol; // the function, the innermost of those inlined there; or NULL
     const char *file;   // or NULL
     unsigned line;
 };
-struct witness_place witness_find(struct witness *witness, const char *module, uint64_t address);
+struct journal_reader_place journal_reader_find(struct journal_reader *reader, const char *module,
+                                                uint64_t address);
 
 // "FUNCTION at FILE:LINE (MODULE)", "FUNCTION (MODULE)", "MODULE+0xOFFSET" or, without a module
 // (NULL), "0xADDRESS". `offset` is a link-time address; one that a call returns to if `returns`.
 // `brief`: without file and line, for keys.
-struct error *witness_put_frame(struct witness *witness, const char *module, uint64_t offset,
-                                bool returns, bool brief, struct buffer *text);
+struct error *journal_reader_put_frame(struct journal_reader *reader, const char *module,
+                                       uint64_t offset, bool returns, bool brief,
+                                       struct buffer *text);
 
 // How much of a symbol to show: of the twin that has a function's faults, the function's name.
-int witness_name_size(const char *symbol);
+int journal_reader_name_size(const char *symbol);
 
 // The path of a module of the table in `storage`; NULL if it is not known.
-const char *witness_module(const struct wire_view *view, uint32_t index,
-                           char storage[WIRE_MODULE_PATH + 1]);
+const char *journal_reader_module(const struct wire_view *view, uint32_t index,
+                                  char storage[WIRE_MODULE_PATH + 1]);
 
 // Whether this is the library of ours in the target. Its frames are no part of the target's stacks.
-bool witness_is_runtime(const char *module);
+bool journal_reader_is_runtime(const char *module);
 
 #endif

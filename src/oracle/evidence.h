@@ -4,9 +4,8 @@
 //   status          lines KEY=VALUE: outcome (exit, signal, timeout), status (exit status or signal
 //                   number), seconds, stdout_bytes and stderr_bytes (of all that was written),
 //                   reference (yes: a run without fault), spec (of the fault), seed
-//   changes         what the run changed in the file system: a line "KIND PATH" each, KIND being
-//   file,
-//                   directory, link, deleted or other; a newline in a path is written \n
+//   changes         what the run changed in the file system, a line "KIND PATH" each; KIND is
+//                   file, directory, link, deleted or other; a newline in a path is written \n
 #ifndef ORDEAL_ORACLE_EVIDENCE_H
 #define ORDEAL_ORACLE_EVIDENCE_H
 

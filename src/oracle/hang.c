@@ -243,9 +243,9 @@ static struct error *put_frame(struct buffer *text, const struct dwarf_live_fram
     if (frame->symbol == NULL)
         return buffer_printf(text, "%s+0x%llx", module, (unsigned long long)frame->offset);
     if (frame->file == NULL || brief)
-        return buffer_printf(text, "%.*s (%s)", witness_name_size(frame->symbol), frame->symbol,
-                             module);
-    return buffer_printf(text, "%.*s at %s:%u (%s)", witness_name_size(frame->symbol),
+        return buffer_printf(text, "%.*s (%s)", journal_reader_name_size(frame->symbol),
+                             frame->symbol, module);
+    return buffer_printf(text, "%.*s at %s:%u (%s)", journal_reader_name_size(frame->symbol),
                          frame->symbol, frame->file, frame->line, module);
 }
 
@@ -263,7 +263,7 @@ static struct error *look(pid_t pid, const char *root, const struct injected_thr
     TRY(dwarf_live_stack(process, thread, root, busy ? SAMPLES : 1, TIMEOUT_NS, &found));
     for (size_t i = 0; i < found.frames.count; i++) {
         const struct dwarf_live_frame *frame = &found.frames.items[i];
-        if (frame->module != NULL && witness_is_runtime(frame->module))
+        if (frame->module != NULL && journal_reader_is_runtime(frame->module))
             continue;
         TRY(put_frame(stack, frame, false));
         TRY(put_frame(key, frame, true));

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See coordinator.h: sockets and lines. What the lines mean is in census.c. Nothing a peer does may
-// stop the others: input and output are bounded, and a peer that breaks the rules is closed.
+// See coordinator.h: sockets and lines. What the lines mean is in coordinator-state.c. Nothing a
+// peer does may stop the others: input and output are bounded, and a peer that breaks the rules is
+// closed.
 #include "trial/coordinator.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "trial/census.h"
+#include "trial/coordinator-state.h"
 #include "trial/line.h"
 
 #include <errno.h>
@@ -38,7 +39,7 @@ struct coordinator {
     struct coordinator_options options;
     struct address address;
     int listener;
-    struct census *census;
+    struct coordinator_state *state;
     ARRAY(struct peer) peers;
     struct pollfd *polled; // PEERS + 2
 };
@@ -61,8 +62,8 @@ struct error *coordinator_open(const struct coordinator_options *options,
     struct address_list addresses;
     struct error *error = coordinator->polled == NULL ? error_no_memory() : NULL;
     if (error == NULL)
-        error =
-            census_new(options->rules, options->rule_count, options->seed, &coordinator->census);
+        error = coordinator_state_new(options->rules, options->rule_count, options->seed,
+                                      &coordinator->state);
     if (error == NULL)
         error = address_parse(options->address, &addresses);
     if (error == NULL)
@@ -95,7 +96,7 @@ void coordinator_close(struct coordinator *coordinator)
         if (coordinator->address.storage.ss_family == AF_UNIX)
             unlink(((struct sockaddr_un *)&coordinator->address.storage)->sun_path);
     }
-    census_free(coordinator->census);
+    coordinator_state_free(coordinator->state);
     free(coordinator->polled);
     free(coordinator);
 }
@@ -107,7 +108,7 @@ void coordinator_address(const struct coordinator *coordinator, char text[ADDRES
 
 struct coordinator_totals coordinator_totals(const struct coordinator *coordinator)
 {
-    return census_totals(coordinator->census);
+    return coordinator_state_totals(coordinator->state);
 }
 
 static void refuse(struct coordinator *coordinator, struct peer *peer, const char *why)
@@ -134,7 +135,7 @@ static struct error *greet(struct coordinator *coordinator, struct peer *peer, c
     _cleanup_free_ char *copy = strdup(node);
     if (copy == NULL)
         return error_no_memory();
-    TRY(census_join(coordinator->census, copy));
+    TRY(coordinator_state_join(coordinator->state, copy));
     peer->node = TAKE(copy);
     tell(coordinator, &(struct coordinator_event){.kind = COORDINATOR_JOINED, .node = peer->node});
     return buffer_printf(&peer->output, "WELCOME %d\n", LINE_PROTOCOL);
@@ -178,7 +179,7 @@ static struct error *answer(struct coordinator *coordinator, struct peer *peer, 
         question.arguments[i] = argument != NULL ? strtoull(argument, NULL, 16) : 0;
     }
     const char *rule = NULL;
-    TRY(census_ask(coordinator->census, name, &question, &rule));
+    TRY(coordinator_state_ask(coordinator->state, name, &question, &rule));
     tell(coordinator, &(struct coordinator_event){.kind = COORDINATOR_ANSWER,
                                                   .node = peer->node,
                                                   .name = name,
@@ -265,7 +266,7 @@ static void drop(struct coordinator *coordinator, size_t index)
 {
     struct peer *peer = &coordinator->peers.items[index];
     if (peer->node != NULL) {
-        census_leave(coordinator->census, peer->node);
+        coordinator_state_leave(coordinator->state, peer->node);
         tell(coordinator,
              &(struct coordinator_event){.kind = COORDINATOR_LEFT, .node = peer->node});
     }

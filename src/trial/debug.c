@@ -82,17 +82,18 @@ static struct error *put_quoted(struct buffer *text, const char *word)
 }
 
 // The shell takes a redirection wherever it stands; "run <FILE" would replace the arguments.
-static struct error *put_wrapper(const struct armed *armed, const char *input, struct buffer *text)
+static struct error *put_wrapper(const struct runtime_session *session, const char *input,
+                                 struct buffer *text)
 {
     bool lines = false, columns = false;
     TRY(buffer_printf(text, "set exec-wrapper env"));
-    for (char *const *entry = armed_environment(armed); *entry != NULL; entry++) {
+    for (char *const *entry = runtime_session_environment(session); *entry != NULL; entry++) {
         lines |= strncmp(*entry, "LINES=", strlen("LINES=")) == 0;
         columns |= strncmp(*entry, "COLUMNS=", strlen("COLUMNS=")) == 0;
     }
     // gdb sets these in every program.
     TRY(buffer_printf(text, "%s%s", lines ? "" : " -u LINES", columns ? "" : " -u COLUMNS"));
-    for (char *const *entry = armed_environment(armed); *entry != NULL; entry++)
+    for (char *const *entry = runtime_session_environment(session); *entry != NULL; entry++)
         if (is_ours(*entry))
             TRY(put_quoted(text, *entry));
     if (input == NULL)
@@ -149,8 +150,8 @@ static struct error *add_each(struct words *words, const char *const *commands, 
     return NULL;
 }
 
-static struct error *add_commands(const struct armed *armed, const struct debug_options *options,
-                                  struct words *words)
+static struct error *add_commands(const struct runtime_session *session,
+                                  const struct debug_options *options, struct words *words)
 {
     // Faults may be meant for a child: all processes are kept, and all run.
     static const char *const always[] = {
@@ -176,7 +177,7 @@ static struct error *add_commands(const struct armed *armed, const struct debug_
     static const char *const no_more[] = {
         "pipe handle SIGTRAP nostop noprint pass | cat >/dev/null"};
     _cleanup_(buffer_deinit) struct buffer wrapper = {0};
-    TRY(put_wrapper(armed, options->input, &wrapper));
+    TRY(put_wrapper(session, options->input, &wrapper));
     TRY(add(words, "-ex"));
     TRY(add(words, "%s", wrapper.data));
     TRY(add_each(words, always, sizeof always / sizeof *always));
@@ -197,8 +198,9 @@ static struct error *find_gdb(void)
     return error_new("gdb is not installed, or not in PATH");
 }
 
-struct error *debug_words(const struct armed *armed, const struct debug_options *options,
-                          char ***ret_arguments, char ***ret_environment)
+struct error *debug_words(const struct runtime_session *session,
+                          const struct debug_options *options, char ***ret_arguments,
+                          char ***ret_environment)
 {
     _cleanup_(words_deinit) struct words words = {0}, environment = {0};
     _cleanup_(elf_program_deinit) struct elf_program program = {0};
@@ -211,14 +213,14 @@ struct error *debug_words(const struct armed *armed, const struct debug_options 
         TRY(add(&words, "-batch"));
         TRY(add(&words, "-nx"));
     }
-    TRY(add_commands(armed, options, &words));
+    TRY(add_commands(session, options, &words));
     TRY(add(&words, "--args"));
     // A script is run by what its first line names.
     if (program.script)
         TRY(add(&words, "%s", program.path));
     for (char *const *word = options->command; *word != NULL; word++)
         TRY(add(&words, "%s", *word));
-    for (char *const *entry = armed_environment(armed); *entry != NULL; entry++)
+    for (char *const *entry = runtime_session_environment(session); *entry != NULL; entry++)
         if (!is_ours(*entry) && strncmp(*entry, "SHELL=", strlen("SHELL=")) != 0)
             TRY(add(&environment, "%s", *entry));
     TRY(add(&environment, "SHELL=/bin/sh"));

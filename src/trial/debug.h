@@ -4,7 +4,7 @@
 #define ORDEAL_TRIAL_DEBUG_H
 
 #include "base/error.h"
-#include "trial/armed.h"
+#include "trial/runtime-session.h"
 
 #include <stdbool.h>
 
@@ -15,10 +15,11 @@ struct debug_options {
     bool software_fault; // the fault is a breakpoint of the runtime's (runtime/cover.c), not a call
 };
 
-// What to start between armed_begin() and armed_end(): gdb's argument list and environment, each to
-// be freed with debug_list_free(). An error if there is no gdb.
-struct error *debug_words(const struct armed *armed, const struct debug_options *options,
-                          char ***ret_arguments, char ***ret_environment);
+// What to start between runtime_session_begin() and runtime_session_end(): gdb's argument list and
+// environment, each to be freed with debug_list_free(). An error if there is no gdb.
+struct error *debug_words(const struct runtime_session *session,
+                          const struct debug_options *options, char ***ret_arguments,
+                          char ***ret_environment);
 void debug_list_free(char ***list);
 
 #endif

@@ -74,28 +74,29 @@ static struct error *warn_missing(const struct trial_options *options,
 static struct error *supervise(const struct trial_options *options,
                                const struct supervise_signals *signals, struct trial *trial)
 {
-    TRY(armed_begin(trial->armed, ""));
-    given_note(armed_region(trial->armed)->map);
+    TRY(runtime_session_begin(trial->session, ""));
+    given_note(runtime_session_region(trial->session)->map);
     uint64_t start = clock_ns();
     pid_t pid;
-    TRY(supervise_start(options->command, armed_environment(trial->armed), signals, &pid));
-    region_tidy(armed_region(trial->armed)); // while the loader is busy
+    TRY(supervise_start(options->command, runtime_session_environment(trial->session), signals,
+                        &pid));
+    region_tidy(runtime_session_region(trial->session)); // while the loader is busy
     const struct supervise_options watch = {.start = start,
                                             .timeout_ns = options->timeout_ns,
                                             .settled = settled,
-                                            .data = armed_region(trial->armed)};
+                                            .data = runtime_session_region(trial->session)};
     return supervise_wait(pid, &watch, &trial->outcome);
 }
 
 static struct error *finish(const struct trial_options *options, struct trial *trial)
 {
-    region_conclude(armed_region(trial->armed), trial->outcome.kind, trial->outcome.status,
-                    trial->outcome.ns);
-    TRY(armed_end(trial->armed, &trial->view));
+    region_conclude(runtime_session_region(trial->session), trial->outcome.kind,
+                    trial->outcome.status, trial->outcome.ns);
+    TRY(runtime_session_end(trial->session, &trial->view));
     // The loader itself crashed: maybe of a file that is damaged where nobody has looked yet.
     if (trial->view.region->processes == 0 && trial->outcome.kind == WIRE_OUTCOME_SIGNAL)
         TRY(program_check(options->command[0]));
-    const struct resolver *resolver = armed_resolver(trial->armed);
+    const struct resolver *resolver = runtime_session_resolver(trial->session);
     if (resolver != NULL)
         TRY(warn_missing(options, resolver, trial));
     if (trial->view.plan->uses & WIRE_USE_REMOTE && options->coordinator == NULL)
@@ -118,25 +119,25 @@ static struct error *run(const struct trial_options *options, struct trial *tria
 {
     _cleanup_(program_forget) struct region_program program = {0};
     TRY(program_look(options->command[0], &program));
-    const struct armed_options arms = {.scenario = options->scenario,
-                                       .program = &program,
-                                       .seed = options->seed,
-                                       .command = options->command,
-                                       .environment = environ,
-                                       .journal_records = options->journal_records,
-                                       .catch_crashes = true,
-                                       .journal_path = options->journal_path,
-                                       .coordinator = options->coordinator,
-                                       .node = options->node,
-                                       .hurried = true};
-    TRY(armed_new(&trial->armed));
-    TRY(armed_prepare(trial->armed, &arms));
+    const struct runtime_session_options arms = {.scenario = options->scenario,
+                                                 .program = &program,
+                                                 .seed = options->seed,
+                                                 .command = options->command,
+                                                 .environment = environ,
+                                                 .journal_records = options->journal_records,
+                                                 .catch_crashes = true,
+                                                 .journal_path = options->journal_path,
+                                                 .coordinator = options->coordinator,
+                                                 .node = options->node,
+                                                 .hurried = true};
+    TRY(runtime_session_new(&trial->session));
+    TRY(runtime_session_prepare(trial->session, &arms));
     if (options->stacks_path != NULL)
-        TRY(stacks_load(options->stacks_path, armed_region(trial->armed)));
+        TRY(stacks_load(options->stacks_path, runtime_session_region(trial->session)));
     struct supervise_signals signals;
     TRY(supervise_signals_take(&signals));
     struct error *error = supervise(options, &signals, trial);
-    region_remove(armed_region(trial->armed));
+    region_remove(runtime_session_region(trial->session));
     supervise_signals_restore(&signals);
     return error != NULL ? error : finish(options, trial);
 }
@@ -154,7 +155,7 @@ struct error *trial_run(const struct trial_options *options, struct trial *ret_t
 
 void trial_deinit(struct trial *trial)
 {
-    armed_free(trial->armed);
+    runtime_session_free(trial->session);
     for (size_t i = 0; i < trial->warnings.count; i++)
         free(trial->warnings.items[i]);
     ARRAY_DEINIT(&trial->warnings);

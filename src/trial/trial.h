@@ -6,8 +6,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "scenario/scenario.h"
-#include "trial/armed.h"
 #include "trial/region.h"
+#include "trial/runtime-session.h"
 #include "trial/supervise.h"
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ struct trial_options {
 };
 
 struct trial {
-    struct armed *armed;
+    struct runtime_session *session;
     struct wire_view view;
     struct outcome outcome;
     ARRAY(char *) warnings; // what went less than well, one sentence each

@@ -23,16 +23,16 @@ static void must(struct error *error)
 // As campaigns read it.
 static void observe(const struct wire_view *view)
 {
-    struct witness *witness = NULL;
+    struct journal_reader *reader = NULL;
     struct scenario *scenario = NULL;
     struct observation observation = {0};
-    must(witness_new(&witness));
+    must(journal_reader_new(&reader));
     must(scenario_new(&scenario));
-    must(witness_begin(witness, "/nonexistent"));
-    must(witness_observe(witness, view, scenario, &observation));
+    must(journal_reader_begin(reader, "/nonexistent"));
+    must(journal_reader_observe(reader, view, scenario, &observation));
     observation_deinit(&observation);
     scenario_free(scenario);
-    witness_free(witness);
+    journal_reader_free(reader);
 }
 
 static void check(const void *bytes, uint64_t size)

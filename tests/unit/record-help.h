@@ -5,8 +5,8 @@
 
 #include "trial-help.h"
 
-#include "trial/armed.h"
 #include "trial/calls.h"
+#include "trial/runtime-session.h"
 
 #include <limits.h>
 #include <sys/wait.h>
@@ -37,28 +37,28 @@ static inline void compile(const char *text)
 static inline int record_scenario(struct scenario *scenario, bool stacks, struct calls *ret_calls)
 {
     static char *const command[] = {(char *)"./victim", NULL};
-    struct armed *armed;
+    struct runtime_session *session;
     struct wire_view view;
     setenv("ORDEAL_RUNTIME", runtime, 1);
-    must(armed_new(&armed));
-    const struct armed_options options = {.scenario = scenario,
-                                          .command = command,
-                                          .environment = environ,
-                                          .record_calls = true,
-                                          .record_stacks = stacks};
-    must(armed_prepare(armed, &options));
-    must(armed_begin(armed, ""));
+    must(runtime_session_new(&session));
+    const struct runtime_session_options options = {.scenario = scenario,
+                                                    .command = command,
+                                                    .environment = environ,
+                                                    .record_calls = true,
+                                                    .record_stacks = stacks};
+    must(runtime_session_prepare(session, &options));
+    must(runtime_session_begin(session, ""));
     pid_t pid = fork();
     if (pid == 0) {
-        execve(command[0], command, armed_environment(armed));
+        execve(command[0], command, runtime_session_environment(session));
         _exit(99);
     }
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
-    must(armed_end(armed, &view));
+    must(runtime_session_end(session, &view));
     must(calls_read(&view, ret_calls));
     scenario_free(scenario);
-    armed_free(armed);
+    runtime_session_free(session);
     return status;
 }
 

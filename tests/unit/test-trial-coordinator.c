@@ -3,7 +3,7 @@
 #include "trial-help.h"
 
 #include "trial/address.h"
-#include "trial/census.h"
+#include "trial/coordinator-state.h"
 #include "trial/coordinator.h"
 #include "trial/decision.h"
 #include "trial/line.h"
@@ -153,40 +153,40 @@ static void mistakes_are_pointed_at(void **state)
     must_say(decision_new(deep, &decision), "too long");
 }
 
-static bool ask(struct census *census, const char *name, const char *node)
+static bool ask(struct coordinator_state *nodes, const char *name, const char *node)
 {
     struct decision_question question = {.node = node, .function = "read"};
     const char *rule;
-    must(census_ask(census, name, &question, &rule));
+    must(coordinator_state_ask(nodes, name, &question, &rule));
     return rule != NULL;
 }
 
 static void turns_go_around(void **state)
 {
     const char *const rules[] = {"disk when turn and node_count > 1", "net when once"};
-    struct census *census;
-    must(census_new(rules, 2, 0, &census));
-    must(census_join(census, "a"));
-    must(census_join(census, "b"));
-    must(census_join(census, "c"));
+    struct coordinator_state *nodes;
+    must(coordinator_state_new(rules, 2, 0, &nodes));
+    must(coordinator_state_join(nodes, "a"));
+    must(coordinator_state_join(nodes, "b"));
+    must(coordinator_state_join(nodes, "c"));
     // Everybody's first question is too early; then it is a's turn, b's, c's, and a's again.
-    assert_false(ask(census, "disk", "a") || ask(census, "disk", "b") || ask(census, "disk", "c"));
-    assert_false(ask(census, "disk", "b"));
-    assert_true(ask(census, "disk", "a"));
-    assert_false(ask(census, "disk", "a"));
-    assert_true(ask(census, "disk", "b"));
-    census_leave(census, "c"); // its turn passes
-    assert_true(ask(census, "disk", "a"));
-    assert_true(ask(census, "disk", "b"));
-    assert_true(ask(census, "net", "b"));
-    assert_false(ask(census, "net", "a"));
-    assert_false(ask(census, "unknown", "a"));
-    assert_int_equal(census_totals(census).questions, 12);
-    assert_int_equal(census_totals(census).yes, 5);
+    assert_false(ask(nodes, "disk", "a") || ask(nodes, "disk", "b") || ask(nodes, "disk", "c"));
+    assert_false(ask(nodes, "disk", "b"));
+    assert_true(ask(nodes, "disk", "a"));
+    assert_false(ask(nodes, "disk", "a"));
+    assert_true(ask(nodes, "disk", "b"));
+    coordinator_state_leave(nodes, "c"); // its turn passes
+    assert_true(ask(nodes, "disk", "a"));
+    assert_true(ask(nodes, "disk", "b"));
+    assert_true(ask(nodes, "net", "b"));
+    assert_false(ask(nodes, "net", "a"));
+    assert_false(ask(nodes, "unknown", "a"));
+    assert_int_equal(coordinator_state_totals(nodes).questions, 12);
+    assert_int_equal(coordinator_state_totals(nodes).yes, 5);
     struct decision_question question = {.node = "stranger", .function = ""};
     const char *rule;
-    must_say(census_ask(census, "disk", &question, &rule), "has not joined");
-    census_free(census);
+    must_say(coordinator_state_ask(nodes, "disk", &question, &rule), "has not joined");
+    coordinator_state_free(nodes);
 }
 
 static void addresses_are_understood(void **state)

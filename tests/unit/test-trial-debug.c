@@ -20,18 +20,19 @@ static void write_text(const char *path, const char *text)
 }
 
 struct session {
-    struct armed *armed;
+    struct runtime_session *session;
     struct scenario *scenario;
     struct wire_view view;
     struct buffer output;
 };
 
-static struct error *run_gdb(struct armed *armed, const struct debug_options *how, int *ret_status)
+static struct error *run_gdb(struct runtime_session *session, const struct debug_options *how,
+                             int *ret_status)
 {
     _cleanup_(debug_list_free) char **arguments = NULL;
     _cleanup_(debug_list_free) char **environment = NULL;
-    TRY(debug_words(armed, how, &arguments, &environment));
-    TRY(armed_begin(armed, ""));
+    TRY(debug_words(session, how, &arguments, &environment));
+    TRY(runtime_session_begin(session, ""));
     pid_t pid;
     assert_int_equal(posix_spawnp(&pid, arguments[0], NULL, NULL, arguments, environment), 0);
     assert_int_equal(waitpid(pid, ret_status, 0), pid);
@@ -43,18 +44,18 @@ static struct error *debug(struct session *session, const char *spec, char *cons
 {
     *session = (struct session){0};
     setenv("ORDEAL_RUNTIME", runtime, 1);
-    must(armed_new(&session->armed));
+    must(runtime_session_new(&session->session));
     must(scenario_new(&session->scenario));
     must(scenario_add_spec(session->scenario, spec));
-    const struct armed_options options = {
+    const struct runtime_session_options options = {
         .scenario = session->scenario, .command = command, .environment = environ};
-    must(armed_prepare(session->armed, &options));
+    must(runtime_session_prepare(session->session, &options));
     const struct debug_options how = {.command = command, .batch = true};
     int kept[2] = {dup(1), dup(2)}, status = 0;
     int file = open("output", O_RDWR | O_CREAT | O_TRUNC, 0600);
     dup2(file, 1);
     dup2(file, 2);
-    struct error *error = run_gdb(session->armed, &how, &status);
+    struct error *error = run_gdb(session->session, &how, &status);
     for (int i = 0; i < 2; i++) {
         dup2(kept[i], i + 1);
         close(kept[i]);
@@ -63,7 +64,7 @@ static struct error *debug(struct session *session, const char *spec, char *cons
     if (error != NULL)
         return error;
     assert_true(WIFEXITED(status));
-    must(armed_end(session->armed, &session->view));
+    must(runtime_session_end(session->session, &session->view));
     must(buffer_read_file("output", 1 << 20, &session->output));
     return NULL;
 }
@@ -71,7 +72,7 @@ static struct error *debug(struct session *session, const char *spec, char *cons
 static void session_end(struct session *session)
 {
     buffer_deinit(&session->output);
-    armed_free(session->armed);
+    runtime_session_free(session->session);
     scenario_free(session->scenario);
 }
 

@@ -8,8 +8,8 @@
 #include "injector/journal-reader.h"
 #include "mutate/run/programs.h"
 #include "scenario/scenario.h"
-#include "trial/armed.h"
 #include "trial/cover-file.h"
+#include "trial/runtime-session.h"
 
 #define IR_MOST_FAULTS 16 // in one trial
 
@@ -27,9 +27,9 @@ struct ir {
     size_t together;                 // faults of one trial
     size_t not_executed, not_loaded; // candidates that were left out
 
-    struct armed *armed;
+    struct runtime_session *session;
     struct scenario *nothing;
-    struct witness *witness;
+    struct journal_reader *reader;
     const char *visible[3];
     // This shot's.
     struct cover_file file;

@@ -29,9 +29,9 @@ static void close_ir(void *data)
     if (self == NULL)
         return;
     ir_shot_forget(self);
-    armed_free(self->armed);
+    runtime_session_free(self->session);
     scenario_free(self->nothing);
-    witness_free(self->witness);
+    journal_reader_free(self->reader);
     ir_programs_deinit(&self->programs);
     free(self);
 }
@@ -68,7 +68,7 @@ static struct error *fill(struct ir *self)
 {
     TRY(read_together(self));
     TRY(scenario_new(&self->nothing));
-    return witness_new(&self->witness);
+    return journal_reader_new(&self->reader);
 }
 
 static struct error *open_ir(const struct injector_setup *setup, void **ret_self)
@@ -91,12 +91,12 @@ static struct error *prepare(void *data, struct shot *shot)
     struct ir *self = data;
     ir_shot_forget(self);
     TRY(find_programs(self));
-    if (self->armed == NULL)
-        TRY(armed_new(&self->armed));
+    if (self->session == NULL)
+        TRY(runtime_session_new(&self->session));
     self->profiles = shot->spec == NULL && !self->profiled;
     if (shot->spec != NULL || self->profiles)
         TRY(ir_shot_prepare(self, shot->spec));
-    const struct armed_options options = {
+    const struct runtime_session_options options = {
         .scenario = self->nothing,
         .seed = shot->seed,
         .command = shot->command,
@@ -104,10 +104,10 @@ static struct error *prepare(void *data, struct shot *shot)
         .catch_crashes = true,
         .coverage = self->has_file ? self->file.path : NULL,
     };
-    TRY(armed_prepare(self->armed, &options));
-    self->visible[0] = armed_file(self->armed);
+    TRY(runtime_session_prepare(self->session, &options));
+    self->visible[0] = runtime_session_file(self->session);
     self->visible[1] = self->has_file ? self->file.path : NULL;
-    shot->use_environment = armed_environment(self->armed);
+    shot->use_environment = runtime_session_environment(self->session);
     shot->visible = self->visible;
     return NULL;
 }
@@ -117,35 +117,24 @@ static struct error *moved(void *data, const char *from, const char *to)
     struct ir *self = data;
     if (self->has_file)
         cover_file_moved(&self->file, from, to);
-    return armed_moved(self->armed, from, to);
+    return runtime_session_moved(self->session, from, to);
 }
 
 static struct error *begin(void *data, const char *root)
 {
     struct ir *self = data;
-    return armed_begin(self->armed, root);
+    return runtime_session_begin(self->session, root);
 }
 
-static struct error *look(struct ir *self, const char *root, struct observation *observation)
+static struct error *observe(void *data, const char *root, struct observation *observation)
 {
+    struct ir *self = data;
     struct wire_view view;
-    TRY(armed_end(self->armed, &view));
-    TRY(witness_begin(self->witness, root));
-    TRY(witness_observe(self->witness, &view, self->nothing, observation));
+    TRY(journal_reader_end_session(self->reader, self->session, root, self->nothing, &view,
+                                   observation));
     if (self->profiles)
         ir_shot_take_profile(self);
     return self->has_file ? ir_shot_take_hits(self, observation) : NULL;
-}
-
-static struct error *observe(void *data, const char *root, struct observation *ret_observation)
-{
-    struct observation observation = {0};
-    struct error *error = look(data, root, &observation);
-    if (error != NULL)
-        observation_deinit(&observation);
-    else
-        *ret_observation = observation;
-    return error;
 }
 
 static struct error *debug_command(void *data, const struct shot *shot, const char *input,
@@ -154,7 +143,7 @@ static struct error *debug_command(void *data, const struct shot *shot, const ch
     const struct ir *self = data;
     const struct debug_options options = {
         .command = shot->command, .input = input, .batch = batch, .software_fault = true};
-    return debug_words(self->armed, &options, ret_arguments, ret_environment);
+    return debug_words(self->session, &options, ret_arguments, ret_environment);
 }
 
 // How often the fault was hit, in whatever process.

@@ -72,13 +72,13 @@ static bool is_home(const struct choice_options *options, const struct recording
     return size > 1 && strncmp(module, options->directory, size) == 0 && module[size] == '/';
 }
 
-// What decides whether errors are possible that depend on more than the function.
 static void look_for_home(struct choosing *choosing, const struct recording *recording)
 {
     for (size_t i = 0; i < recording->calls.count; i++)
         choosing->has_home |= is_home(choosing->options, recording, &recording->calls.items[i]);
 }
 
+// Notes what makes errors possible that depend on more than the function.
 static struct error *look_at_programs(struct choosing *choosing)
 {
     static const char *const opening[] = {"socket", "socketpair", "accept", "accept4"};
@@ -317,7 +317,7 @@ void choice_followed_deinit(struct choice_followed *followed)
 }
 
 struct error *choice_follow(struct choice_followed *followed, const char *spec,
-                            const struct wire_view *view, struct witness *witness)
+                            const struct wire_view *view, struct journal_reader *reader)
 {
     char *copy = strdup(spec), **slot = copy != NULL ? ARRAY_ADD(&followed->specs) : NULL;
     if (slot == NULL) {
@@ -325,7 +325,7 @@ struct error *choice_follow(struct choice_followed *followed, const char *spec,
         return error_no_memory();
     }
     *slot = copy;
-    return recording_add(&followed->recording, view, witness);
+    return recording_add(&followed->recording, view, reader);
 }
 
 static struct error *note_known(struct choosing *choosing, const struct recording *recording)

@@ -43,7 +43,7 @@ struct choice_followed {
 void choice_followed_deinit(struct choice_followed *followed);
 // Adds a shot.
 struct error *choice_follow(struct choice_followed *followed, const char *spec,
-                            const struct wire_view *view, struct witness *witness);
+                            const struct wire_view *view, struct journal_reader *reader);
 // Second faults: each place that only followed shots call from, once with each error that happens,
 // after the first of the faults that lead there. The spec has both rules; the class is "second
 // fault".

@@ -90,7 +90,7 @@ static struct error *name_function(const struct flow_image *image, uint32_t numb
 }
 
 static struct error *add_block(struct cover *cover, const struct callsite_module *module,
-                               const struct recovery_block *block, struct witness *witness)
+                               const struct recovery_block *block, struct journal_reader *reader)
 {
     size_t size;
     const unsigned char *code = elf_object_bytes(module->image->object, block->address, &size);
@@ -100,7 +100,7 @@ static struct error *add_block(struct cover *cover, const struct callsite_module
     TRY(name_function(module->image, block->function, &name));
     if (name != NULL && analysis_is_counter(name, strlen(name)))
         return NULL;
-    struct witness_place place = witness_find(witness, module->path, block->address);
+    struct journal_reader_place place = journal_reader_find(reader, module->path, block->address);
     struct store_recovery row = {.address = block->address,
                                  .function = name != NULL ? name : place.symbol,
                                  .file = place.file,
@@ -110,7 +110,7 @@ static struct error *add_block(struct cover *cover, const struct callsite_module
 }
 
 static struct error *look_at(struct cover *cover, const struct callsite_module *module,
-                             struct witness *witness)
+                             struct journal_reader *reader)
 {
     _cleanup_(recovery_deinit) struct recovery recovery = {0};
     TRY(recovery_find(module->image, &module->sites, &recovery));
@@ -118,16 +118,16 @@ static struct error *look_at(struct cover *cover, const struct callsite_module *
         return NULL;
     TRY(add_module(cover, module->path));
     for (size_t i = 0; i < recovery.blocks.count; i++)
-        TRY(add_block(cover, module, &recovery.blocks.items[i], witness));
+        TRY(add_block(cover, module, &recovery.blocks.items[i], reader));
     return NULL;
 }
 
 struct error *cover_find(struct cover *cover, const struct analysis *analysis,
-                         const struct cover_wanted *wanted, struct witness *witness)
+                         const struct cover_wanted *wanted, struct journal_reader *reader)
 {
     for (size_t i = 0; i < analysis->modules.items.count; i++)
         if (is_wanted(wanted, analysis->modules.items.items[i].path))
-            TRY(look_at(cover, &analysis->modules.items.items[i], witness));
+            TRY(look_at(cover, &analysis->modules.items.items[i], reader));
     return NULL;
 }
 

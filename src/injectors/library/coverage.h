@@ -37,7 +37,7 @@ struct cover_wanted { // whose code is of interest; globs of paths or names, or 
 // Of everything that made a call in a recorded run, except the C library. The analysis has the
 // branches that only failures take.
 struct error *cover_find(struct cover *cover, const struct analysis *analysis,
-                         const struct cover_wanted *wanted, struct witness *witness);
+                         const struct cover_wanted *wanted, struct journal_reader *reader);
 // As a campaign that is gone on with has it.
 struct error *cover_load(struct cover *cover, struct store *store, int64_t campaign);
 // From then on cover->file is what targets need.

@@ -58,22 +58,22 @@ static struct error *prepare_branches(void *self, struct shot *shot, const struc
                                       size_t count, bool *suits)
 {
     struct library *library = self;
-    if (library->armed == NULL)
-        TRY(armed_new(&library->armed));
+    if (library->session == NULL)
+        TRY(runtime_session_new(&library->session));
     library->is_reference = false;
     library->following = NULL;
     TRY(add_branches(library, shots, count, suits));
-    const struct armed_options options = {
+    const struct runtime_session_options options = {
         .scenario = library->current,
         .command = shot->command,
         .environment = shot->environment,
         .catch_crashes = true,
         .forks = true,
     };
-    TRY(armed_prepare(library->armed, &options));
-    library->visible[0] = armed_file(library->armed);
+    TRY(runtime_session_prepare(library->session, &options));
+    library->visible[0] = runtime_session_file(library->session);
     library->visible[1] = NULL;
-    shot->use_environment = armed_environment(library->armed);
+    shot->use_environment = runtime_session_environment(library->session);
     shot->visible = library->visible;
     return NULL;
 }
@@ -81,7 +81,7 @@ static struct error *prepare_branches(void *self, struct shot *shot, const struc
 static struct forking *forking_of(void *self)
 {
     struct library *library = self;
-    return armed_forking(library->armed);
+    return runtime_session_forking(library->session);
 }
 
 static size_t which(void *self, uint32_t rule)
@@ -92,24 +92,18 @@ static size_t which(void *self, uint32_t rule)
 
 // As if the rule were the only one.
 static struct error *observe_branch(void *self, const char *root, size_t index,
-                                    struct observation *ret_observation)
+                                    struct observation *observation)
 {
     struct library *library = self;
     struct wire_view view;
-    struct observation observation = {0};
-    TRY(armed_end_branch(library->armed, &view));
-    TRY(witness_begin(library->witness, root));
+    TRY(runtime_session_end_branch(library->session, &view));
+    TRY(journal_reader_begin(library->reader, root));
     for (size_t i = 0; i < library->branch_count; i++)
         if (library->branches[i].shot == index)
-            observation.plan_hash = library->branches[i].plan_hash;
-    struct error *error = witness_observe(library->witness, &view, library->current, &observation);
-    if (error != NULL) {
-        observation_deinit(&observation);
-        return error;
-    }
-    for (size_t i = 0; i < observation.injections.count; i++)
-        observation.injections.items[i].rule = 0;
-    *ret_observation = observation;
+            observation->plan_hash = library->branches[i].plan_hash;
+    TRY(journal_reader_observe(library->reader, &view, library->current, observation));
+    for (size_t i = 0; i < observation->injections.count; i++)
+        observation->injections.items[i].rule = 0;
     return NULL;
 }
 

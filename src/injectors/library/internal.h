@@ -13,7 +13,7 @@
 #include "injectors/library/gaps.h"
 #include "injectors/library/watch.h"
 #include "scenario/scenario.h"
-#include "trial/armed.h"
+#include "trial/runtime-session.h"
 
 struct library {
     struct injector_setup setup;
@@ -28,8 +28,8 @@ struct library {
     struct kinds kinds;
     struct choice_followed followed; // what shots called in consequence of their faults
     struct scenario *current;        // of this shot, if it is not a reference run
-    struct armed *armed;             // made for the first shot
-    struct witness *witness;
+    struct runtime_session *session; // made for the first shot
+    struct journal_reader *reader;
     bool is_reference;
     const char *following; // the spec of a shot that is followed, or NULL
     // Of many shots in one run:
@@ -87,7 +87,7 @@ struct error *library_make_scenario(const struct library *library, const char *s
 // ---- observe.c ----
 
 struct injected_thread library_last_injected(void *self);
-struct error *library_observe(void *self, const char *root, struct observation *ret_observation);
+struct error *library_observe(void *self, const char *root, struct observation *observation);
 
 // ---- forks.c ----
 

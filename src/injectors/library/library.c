@@ -95,8 +95,8 @@ static void close_library(void *self)
     struct library *library = self;
     if (library == NULL)
         return;
-    armed_free(library->armed);
-    witness_free(library->witness);
+    runtime_session_free(library->session);
+    journal_reader_free(library->reader);
     scenario_free(library->current);
     scenario_free(library->watching);
     scenario_free(library->watching_stacks);
@@ -185,8 +185,8 @@ static bool wants_coverage(const struct library *library)
 static struct error *prepare(void *self, struct shot *shot)
 {
     struct library *library = self;
-    if (library->armed == NULL)
-        TRY(armed_new(&library->armed));
+    if (library->session == NULL)
+        TRY(runtime_session_new(&library->session));
     library->is_reference = shot->spec == NULL && shot->switched == NULL;
     library->following = shot->follow ? shot->spec : NULL;
     if (shot->switched != NULL)
@@ -198,7 +198,7 @@ static struct error *prepare(void *self, struct shot *shot)
     char *const *environment = shot->environment;
     TRY(gcov_environment(library->lines, shot->environment, library->is_reference,
                          &library->environment, &environment));
-    const struct armed_options options = {
+    const struct runtime_session_options options = {
         .scenario = library->is_reference ? library_watching(library) : library->current,
         .seed = shot->seed,
         .command = shot->command,
@@ -209,8 +209,8 @@ static struct error *prepare(void *self, struct shot *shot)
                          (library->plan.at == LIBRARY_STACK || library_tells_stacks(library)),
         .coverage = library->covered != NULL ? library->covered->file.path : NULL,
     };
-    TRY(armed_prepare(library->armed, &options));
-    library->visible[0] = armed_file(library->armed);
+    TRY(runtime_session_prepare(library->session, &options));
+    library->visible[0] = runtime_session_file(library->session);
     size_t shown = 1;
     if (library->lines->directory != NULL)
         library->visible[shown++] = library->lines->directory;
@@ -218,9 +218,9 @@ static struct error *prepare(void *self, struct shot *shot)
     if (library->covered != NULL)
         cover_file_set_phase(&library->covered->file,
                              library->is_reference ? STORE_BY_REFERENCE : STORE_BY_TRIAL);
-    shot->use_environment = armed_environment(library->armed);
-    shot->switches = armed_file(library->armed);
-    shot->first_switch = armed_rules(library->armed);
+    shot->use_environment = runtime_session_environment(library->session);
+    shot->switches = runtime_session_file(library->session);
+    shot->first_switch = runtime_session_rules(library->session);
     shot->visible = library->visible;
     return NULL;
 }
@@ -228,13 +228,13 @@ static struct error *prepare(void *self, struct shot *shot)
 static struct error *moved(void *self, const char *from, const char *to)
 {
     struct library *library = self;
-    return armed_moved(library->armed, from, to);
+    return runtime_session_moved(library->session, from, to);
 }
 
 static struct error *begin(void *self, const char *root)
 {
     struct library *library = self;
-    return armed_begin(library->armed, root);
+    return runtime_session_begin(library->session, root);
 }
 
 static struct error *measure(struct library *library)
@@ -285,7 +285,7 @@ static struct error *learn(void *self)
     if (!wants_coverage(library) || library->cover.measuring)
         return NULL;
     TRY(library_analyse(library));
-    TRY(cover_find(&library->cover, &library->analysis, &wanted, library->witness));
+    TRY(cover_find(&library->cover, &library->analysis, &wanted, library->reader));
     return measure(library);
 }
 
@@ -367,7 +367,7 @@ static struct error *debug_command(void *self, const struct shot *shot, const ch
 {
     struct library *library = self;
     const struct debug_options options = {.command = shot->command, .input = input, .batch = batch};
-    return debug_words(library->armed, &options, ret_arguments, ret_environment);
+    return debug_words(library->session, &options, ret_arguments, ret_environment);
 }
 
 static const struct injector_second_faults second_faults = {

@@ -13,7 +13,7 @@
 static struct error *note_unknown_place(const struct library *library,
                                         struct observation *observation)
 {
-    const struct resolver *resolver = armed_resolver(library->armed);
+    const struct resolver *resolver = runtime_session_resolver(library->session);
     if (resolver == NULL || observation->note != NULL)
         return NULL;
     for (size_t i = 0; i < scenario_query_count(library->current); i++)
@@ -60,7 +60,7 @@ static struct error *record(struct library *library, const struct wire_view *vie
     struct recording *recording = stacks ? &library->stacks : &library->plan.recording;
     uint64_t lost = recording->lost;
     observation->activations = 0; // watching is not injecting
-    TRY(recording_add(recording, view, library->witness));
+    TRY(recording_add(recording, view, library->reader));
     if (stacks)
         TRY(kinds_look(&library->kinds, recording));
     else if (recording->runs == 1 && !library->automatic)
@@ -72,7 +72,7 @@ static struct error *record(struct library *library, const struct wire_view *vie
 struct injected_thread library_last_injected(void *self)
 {
     const struct library *library = self;
-    struct region *region = armed_region(library->armed);
+    struct region *region = runtime_session_region(library->session);
     struct region_copy copy = {0};
     struct injected_thread found = {0};
     region_mend(region);
@@ -88,27 +88,20 @@ struct injected_thread library_last_injected(void *self)
     return found;
 }
 
-struct error *library_observe(void *self, const char *root, struct observation *ret_observation)
+struct error *library_observe(void *self, const char *root, struct observation *observation)
 {
     struct library *library = self;
+    const struct scenario *scenario =
+        library->is_reference ? library_watching(library) : library->current;
     struct wire_view view;
-    TRY(armed_end(library->armed, &view));
-    TRY(witness_begin(library->witness, root));
-    struct observation observation = {.plan_hash = armed_plan_hash(library->armed)};
-    struct error *error = witness_observe(
-        library->witness, &view,
-        library->is_reference ? library_watching(library) : library->current, &observation);
-    if (error == NULL && library->is_reference)
-        error = record(library, &view, &observation);
-    else if (error == NULL && library->following != NULL)
-        error = choice_follow(&library->followed, library->following, &view, library->witness);
-    else if (error == NULL)
-        error = note_unhit(library, &view, &observation);
-    if (error == NULL && !library->is_reference)
-        error = note_unknown_place(library, &observation);
-    if (error != NULL)
-        observation_deinit(&observation);
+    TRY(journal_reader_end_session(library->reader, library->session, root, scenario, &view,
+                                   observation));
+    observation->plan_hash = runtime_session_plan_hash(library->session);
+    if (library->is_reference)
+        return record(library, &view, observation);
+    if (library->following != NULL)
+        TRY(choice_follow(&library->followed, library->following, &view, library->reader));
     else
-        *ret_observation = observation;
-    return error;
+        TRY(note_unhit(library, &view, observation));
+    return note_unknown_place(library, observation);
 }

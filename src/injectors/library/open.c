@@ -150,7 +150,7 @@ struct error *library_fill(struct library *library)
     TRY(library->automatic ? first_watch(library->watching, library_is_paranoid(setup))
                            : add_faults(library));
     TRY(check_program(setup));
-    return witness_new(&library->witness);
+    return journal_reader_new(&library->reader);
 }
 
 struct choice_options library_choice_options(const struct library *library)

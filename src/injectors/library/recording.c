@@ -40,7 +40,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return (hash ^ value) * 0x9e3779b97f4a7c15ull + (hash >> 29);
 }
 
-static struct error *find_site(struct recording *recording, struct witness *witness,
+static struct error *find_site(struct recording *recording, struct journal_reader *reader,
                                const struct calls_row *row, size_t *ret_index)
 {
     uint64_t key = mix(hash_text(row->module), row->offset);
@@ -51,9 +51,9 @@ static struct error *find_site(struct recording *recording, struct witness *witn
         return NULL;
     }
     struct recorded_site site = {.offset = row->offset, .module = strdup(row->module)};
-    struct witness_place place = {0};
+    struct journal_reader_place place = {0};
     if (row->module[0] != '\0')
-        place = witness_find(witness, row->module, row->offset - 1);
+        place = journal_reader_find(reader, row->module, row->offset - 1);
     site.line = place.line;
     site.file = place.file != NULL ? strdup(place.file) : NULL;
     struct recorded_site *added = ARRAY_ADD(&recording->sites);
@@ -163,14 +163,14 @@ static bool runs_again(const struct calls *calls, const struct calls_row *row)
     return false;
 }
 
-static struct error *add_row(struct recording *recording, struct witness *witness,
+static struct error *add_row(struct recording *recording, struct journal_reader *reader,
                              const struct calls *calls, const struct calls_row *row)
 {
     struct recorded_call call = {
         .run = recording->runs, .last = last_of(calls, row), .again = runs_again(calls, row)};
     struct error *error = make_call(calls, row, &call);
     if (error == NULL)
-        error = find_site(recording, witness, row, &call.site);
+        error = find_site(recording, reader, row, &call.site);
     if (error == NULL)
         error = put_call(recording, &call);
     call_deinit(&call);
@@ -178,7 +178,7 @@ static struct error *add_row(struct recording *recording, struct witness *witnes
 }
 
 struct error *recording_add(struct recording *recording, const struct wire_view *view,
-                            struct witness *witness)
+                            struct journal_reader *reader)
 {
     _cleanup_(calls_deinit) struct calls calls = {0};
     TRY(calls_read(view, &calls));
@@ -186,7 +186,7 @@ struct error *recording_add(struct recording *recording, const struct wire_view 
     recording->runs++;
     for (size_t i = 0; i < calls.rows.count; i++)
         if (calls.rows.items[i].first != 0)
-            TRY(add_row(recording, witness, &calls, &calls.rows.items[i]));
+            TRY(add_row(recording, reader, &calls, &calls.rows.items[i]));
     return NULL;
 }
 

@@ -53,7 +53,7 @@ struct recording {
 
 // Adds what one run recorded; names places while the private view is still there.
 struct error *recording_add(struct recording *recording, const struct wire_view *view,
-                            struct witness *witness);
+                            struct journal_reader *reader);
 // After the last run: lays runs over each other, sorts and completes. Processes other than the
 // first get their numbers in the order in which they happen to start, so that in a pipeline a
 // number means something else in every run; where only one process of a run has a program, its name

@@ -7,7 +7,7 @@
 #include "injector/injector.h"
 #include "injector/journal-reader.h"
 #include "stats/stats.h"
-#include "trial/armed.h"
+#include "trial/runtime-session.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,9 +46,9 @@ struct signals {
     uint64_t times;
     double from, to; // window
 
-    struct armed *armed; // NULL: not made yet
+    struct runtime_session *session; // NULL: not made yet
     struct scenario *nothing;
-    struct witness *witness;
+    struct journal_reader *reader;
     bool has_runtime; // in this shot
     const char *visible[2];
 
@@ -150,9 +150,9 @@ static void close_signals(void *data)
     if (self == NULL)
         return;
     forget_process(self);
-    armed_free(self->armed);
+    runtime_session_free(self->session);
     scenario_free(self->nothing);
-    witness_free(self->witness);
+    journal_reader_free(self->reader);
     ARRAY_DEINIT(&self->numbers);
     free(self->spec);
     free(self);
@@ -164,7 +164,7 @@ static struct error *fill(struct signals *self)
     TRY(read_times(self));
     TRY(read_window(self));
     TRY(scenario_new(&self->nothing));
-    return witness_new(&self->witness);
+    return journal_reader_new(&self->reader);
 }
 
 static struct error *open_signals(const struct injector_setup *setup, void **ret_self)
@@ -205,8 +205,9 @@ static struct error *parse_spec(const char *spec, int *ret_number, uint64_t *ret
 // sent a signal, only its crash has no stack.
 static void prepare_runtime(struct signals *self, struct shot *shot)
 {
-    _cleanup_error_ struct error *error = self->armed == NULL ? armed_new(&self->armed) : NULL;
-    const struct armed_options options = {
+    _cleanup_error_ struct error *error =
+        self->session == NULL ? runtime_session_new(&self->session) : NULL;
+    const struct runtime_session_options options = {
         .scenario = self->nothing,
         .seed = shot->seed,
         .command = shot->command,
@@ -214,12 +215,12 @@ static void prepare_runtime(struct signals *self, struct shot *shot)
         .catch_crashes = true,
     };
     if (error == NULL)
-        error = armed_prepare(self->armed, &options);
+        error = runtime_session_prepare(self->session, &options);
     self->has_runtime = error == NULL;
     if (!self->has_runtime)
         return;
-    self->visible[0] = armed_file(self->armed);
-    shot->use_environment = armed_environment(self->armed);
+    self->visible[0] = runtime_session_file(self->session);
+    shot->use_environment = runtime_session_environment(self->session);
     shot->visible = self->visible;
 }
 
@@ -244,13 +245,13 @@ static struct error *prepare(void *data, struct shot *shot)
 static struct error *moved(void *data, const char *from, const char *to)
 {
     struct signals *self = data;
-    return self->has_runtime ? armed_moved(self->armed, from, to) : NULL;
+    return self->has_runtime ? runtime_session_moved(self->session, from, to) : NULL;
 }
 
 static struct error *begin(void *data, const char *root)
 {
     struct signals *self = data;
-    return self->has_runtime ? armed_begin(self->armed, root) : NULL;
+    return self->has_runtime ? runtime_session_begin(self->session, root) : NULL;
 }
 
 // The state letter of a process; 0 if it is gone. A name may hold anything, also brackets.
@@ -317,30 +318,18 @@ static struct error *add_injection(const struct signals *self, struct observatio
     return injection->fault != NULL && injection->program != NULL ? NULL : error_no_memory();
 }
 
-static struct error *look(struct signals *self, const char *root, struct observation *observation)
+static struct error *observe(void *data, const char *root, struct observation *observation)
 {
+    struct signals *self = data;
     double seconds = (double)self->last_ns / 1e9;
     if (self->is_reference && (self->reference_s <= 0 || seconds < self->reference_s))
         self->reference_s = seconds;
     if (self->sent_ns != 0)
         TRY(add_injection(self, observation));
-    if (!self->has_runtime)
-        return NULL;
     struct wire_view view;
-    TRY(armed_end(self->armed, &view));
-    TRY(witness_begin(self->witness, root));
-    return witness_observe(self->witness, &view, self->nothing, observation);
-}
-
-static struct error *observe(void *data, const char *root, struct observation *ret_observation)
-{
-    struct observation observation = {0};
-    struct error *error = look(data, root, &observation);
-    if (error != NULL)
-        observation_deinit(&observation);
-    else
-        *ret_observation = observation;
-    return error;
+    return self->has_runtime ? journal_reader_end_session(self->reader, self->session, root,
+                                                          self->nothing, &view, observation)
+                             : NULL;
 }
 
 static struct error *make_candidate(int number, double seconds, struct candidate *candidate)

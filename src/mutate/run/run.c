@@ -5,13 +5,13 @@
 
 #include "base/child.h"
 #include "base/cleanup.h"
-#include "trial/armed.h"
+#include "trial/runtime-session.h"
 
 #include <unistd.h>
 
-static void freep_armed(struct armed **armed)
+static void freep_session(struct runtime_session **session)
 {
-    armed_free(*armed);
+    runtime_session_free(*session);
 }
 static void freep_scenario(struct scenario **scenario)
 {
@@ -21,23 +21,24 @@ static void freep_scenario(struct scenario **scenario)
 static struct error *run_with(const struct ir_run *run, const struct cover_file *file,
                               int *ret_status)
 {
-    _cleanup_(freep_armed) struct armed *armed = NULL;
+    _cleanup_(freep_session) struct runtime_session *session = NULL;
     _cleanup_(freep_scenario) struct scenario *nothing = NULL;
     struct wire_view view;
     TRY(scenario_new(&nothing));
-    TRY(armed_new(&armed));
-    const struct armed_options options = {.scenario = nothing,
-                                          .command = run->command,
-                                          .environment = environ,
-                                          .catch_crashes = true, // has the handlers
-                                          .coverage = file->path};
-    TRY(armed_prepare(armed, &options));
-    TRY(armed_begin(armed, ""));
+    TRY(runtime_session_new(&session));
+    const struct runtime_session_options options = {.scenario = nothing,
+                                                    .command = run->command,
+                                                    .environment = environ,
+                                                    .catch_crashes = true, // has the handlers
+                                                    .coverage = file->path};
+    TRY(runtime_session_prepare(session, &options));
+    TRY(runtime_session_begin(session, ""));
     int status = 0;
-    const struct child child = {
-        .command = run->command, .environment = armed_environment(armed), .silent = run->silent};
+    const struct child child = {.command = run->command,
+                                .environment = runtime_session_environment(session),
+                                .silent = run->silent};
     struct error *error = child_run(&child, &status);
-    struct error *other = armed_end(armed, &view);
+    struct error *other = runtime_session_end(session, &view);
     if (error == NULL)
         error = other;
     else

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The library injector's half of a trial, for callers that start and watch the command themselves:
+// region, environment, answers to questions of targets. One serves many trials, one at a time.
+#ifndef ORDEAL_TRIAL_RUNTIME_SESSION_H
+#define ORDEAL_TRIAL_RUNTIME_SESSION_H
+
+#include "base/error.h"
+#include "scenario/scenario.h"
+#include "wire/view.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct runtime_session;
+struct region_program;
+
+struct runtime_session_options {
+    const struct scenario *scenario; // lives as long as this trial; may have no rules
+    uint64_t seed;
+    char *const *command;     // for the journal; ends with NULL
+    char *const *environment; // of the workload without Ordeal; ends with NULL; outlives the trial
+    uint32_t journal_records; // 0 = the usual number
+    bool catch_crashes;       // fatal signals leave a WIRE_RECORD_CRASH with the stack
+    bool record_calls;        // count calls of the scenario's functions by process and site
+    bool record_stacks;       // and by stack, see trial/calls.h
+    const char *coverage;     // path of a coverage file, or NULL
+    bool forks;               // where a rule fires, the workload forks: runtime_session_forking()
+    // For a single trial.
+    struct region_program *program; // what program_look() said, taken over; NULL: looked up
+    const char *journal_path;       // keep the region in this file, or NULL
+    const char *coordinator;        // answers remote(), or NULL; lives as long as this trial
+    const char *node;               // likewise
+    bool hurried; // storage only for the first moments; region_reserve() gives the rest
+};
+
+struct error *runtime_session_new(struct runtime_session **ret_session);
+void runtime_session_free(struct runtime_session *session);
+
+// Makes ready for the next trial: compiles the plan, renews the region.
+struct error *runtime_session_prepare(struct runtime_session *session,
+                                      const struct runtime_session_options *options);
+char *const *
+runtime_session_environment(const struct runtime_session *session); // to start the command with
+const char *
+runtime_session_file(const struct runtime_session *session); // must be reachable by the command
+uint64_t runtime_session_rules(
+    const struct runtime_session *session); // where struct wire_rule_state are in that file
+uint64_t runtime_session_plan_hash(const struct runtime_session *session);
+
+// Before runtime_session_begin(): the command knows the files below the directory `to` as below
+// `from`. What rules and views name is below `to`.
+struct error *runtime_session_moved(struct runtime_session *session, const char *from,
+                                    const char *to);
+// Just before the command starts. `root` is put before absolute paths of targets' modules ("" if
+// they are seen under the same names).
+struct error *runtime_session_begin(struct runtime_session *session, const char *root);
+// When all its processes are gone. The view lives until the next runtime_session_prepare().
+struct error *runtime_session_end(struct runtime_session *session, struct wire_view *ret_view);
+// When a child of a trial with `forks` is gone and its parent waits: what the child did.
+struct error *runtime_session_end_branch(struct runtime_session *session,
+                                         struct wire_view *ret_view);
+
+// Between runtime_session_begin() and runtime_session_end() of a trial with `forks`; else NULL.
+struct forking;
+struct forking *runtime_session_forking(const struct runtime_session *session);
+
+// For this room.
+struct region;
+struct resolver;
+struct region *runtime_session_region(struct runtime_session *session);
+const struct resolver *
+runtime_session_resolver(const struct runtime_session *session); // NULL: it was not needed
+
+#endif
