@@ -1,124 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An injector of one's own, as docs/HOWTO-add-an-injector.md says: a file and a line of the
-// registry. Everything else (definitions, shots, verdicts) must take it as it comes.
+// An injector of one's own: the example of docs/HOWTO-add-an-injector.md. Everything else
+// (definitions, shots, verdicts) must take it as it comes. tests/e2e/extra-injector.test builds
+// ordeal with it.
 #include "trial-help.h"
 
+#include "../../docs/examples/injectors/variable/variable.c"
 #include "campaign/selection.h"
 #include "engine/shooting.h"
 #include "injector/injector.h"
 #include "injector/parameters.h"
 #include "oracle/judge.h"
 #include "oracle/reference.h"
-
-// The injector `variable`: the workload starts with an environment variable gone bad.
-
-static const struct injector_parameter parameters[] = {
-    {"names", "NAME...", "variables to spoil", true, true},
-    {"how", "empty|huge", "what becomes of them (empty)", false, false},
-    {0},
-};
-
-struct variables {
-    struct injector_setup setup;
-    char *spoilt;       // "NAME=VALUE" of this shot
-    char **environment; // the list; the strings but `spoilt` are the shot's
-    char *spec;
-};
-
-static struct error *open_variables(const struct injector_setup *setup, void **ret_self)
-{
-    const struct parameter *names = parameters_find(setup->parameters, "names");
-    for (size_t i = 0; i < names->values.count; i++)
-        if (strchr(names->values.items[i], '=') != NULL)
-            return parameters_error(names, "'%s' is no name", names->values.items[i]);
-    struct variables *self = calloc(1, sizeof *self);
-    if (self == NULL)
-        return error_no_memory();
-    self->setup = *setup;
-    *ret_self = self;
-    return NULL;
-}
-
-static void forget_shot(struct variables *self)
-{
-    free(TAKE(self->spoilt));
-    free(TAKE(self->environment));
-    free(TAKE(self->spec));
-}
-
-static void close_variables(void *self)
-{
-    forget_shot(self);
-    free(self);
-}
-
-static struct error *prepare(void *data, struct shot *shot)
-{
-    struct variables *self = data;
-    size_t count = 0, used = 0, size;
-    forget_shot(self);
-    if (shot->spec == NULL) // a reference run: nothing to spoil
-        return NULL;
-    size = strlen(shot->spec);
-    while (shot->environment[count] != NULL)
-        count++;
-    self->spec = strdup(shot->spec);
-    self->environment = calloc(count + 2, sizeof *self->environment);
-    if (asprintf(&self->spoilt, "%s=", shot->spec) < 0)
-        self->spoilt = NULL;
-    if (self->spec == NULL || self->environment == NULL || self->spoilt == NULL)
-        return error_no_memory();
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(shot->environment[i], shot->spec, size) != 0 ||
-            shot->environment[i][size] != '=')
-            self->environment[used++] = shot->environment[i];
-    self->environment[used] = self->spoilt;
-    shot->use_environment = self->environment;
-    return NULL;
-}
-
-static struct error *observe(void *data, const char *root, struct observation *ret_observation)
-{
-    struct variables *self = data;
-    struct observation observation = {0};
-    if (self->spec != NULL) {
-        struct injection *injection = ARRAY_ADD(&observation.injections);
-        if (injection == NULL)
-            return error_no_memory();
-        injection->fault = strdup(self->spec);
-        observation.activations = 1;
-    }
-    *ret_observation = observation;
-    return NULL;
-}
-
-static struct error *candidates(void *data, candidate_add *add, void *add_data)
-{
-    struct variables *self = data;
-    const struct parameter *names = parameters_find(self->setup.parameters, "names");
-    for (size_t i = 0; i < names->values.count; i++) {
-        struct candidate candidate = {
-            .spec = strdup(names->values.items[i]), .type = strdup("empty"), .weight = 1};
-        struct error *error = candidate.spec != NULL && candidate.type != NULL
-                                  ? add(add_data, &candidate)
-                                  : error_no_memory();
-        candidate_deinit(&candidate);
-        if (error != NULL)
-            return error;
-    }
-    return NULL;
-}
-
-static const struct injector injector_variable = {
-    .name = "variable",
-    .summary = "spoils environment variables",
-    .parameters = parameters,
-    .open = open_variables,
-    .close = close_variables,
-    .prepare = prepare,
-    .observe = observe,
-    .candidates = candidates,
-};
 
 // The registry, which stands in for the one of src/injectors/registry.c.
 const struct injector *const injectors[] = {&injector_variable, NULL};
@@ -140,10 +32,12 @@ static void it_is_found_and_its_parameters_are_checked(void **state)
 {
     struct definition definition = define("true");
     must(definition_check(&definition));
-    must_say(definition_set(&definition, "injector.how", "small"), "expected empty or huge");
+    must_say(definition_set(&definition, "injector.how", "small"),
+             "expected missing, empty or huge");
     must_say(definition_set(&definition, "injector.hwo", "huge"), "did you mean 'how'?");
     must(definition_set(&definition, "injector.names", "A=B"));
-    must_say(definition_check(&definition), "injector 'variable': names: 'A=B' is no name");
+    must_say(definition_check(&definition),
+             "injector 'variable': names: 'A=B' is no name of a variable");
     definition_deinit(&definition);
     must(definition_new(&definition));
     must(definition_set(&definition, "command", "true"));
@@ -196,10 +90,23 @@ static void its_trials_get_verdicts(void **state)
     }
     must(reference_settle(reference));
     must(injector_variable.candidates(shooting_injector(shooting), gather, &gathering));
-    assert_int_equal(gathering.items.count, 2);
-    assert_int_equal(verdict_of(shooting, reference, gathering.items.items[0].spec),
-                     VERDICT_GRACEFUL);
-    assert_int_equal(verdict_of(shooting, reference, gathering.items.items[1].spec), VERDICT_PASS);
+    static const struct {
+        const char *spec;
+        enum verdict verdict;
+    } expected[] = {
+        {"GREETING missing", VERDICT_GRACEFUL}, {"GREETING empty", VERDICT_GRACEFUL},
+        {"GREETING huge", VERDICT_SILENT},      {"UNUSED missing", VERDICT_PASS},
+        {"UNUSED empty", VERDICT_PASS},         {"UNUSED huge", VERDICT_PASS},
+    };
+    assert_int_equal(gathering.items.count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < gathering.items.count; i++) {
+        assert_string_equal(gathering.items.items[i].spec, expected[i].spec);
+        assert_int_equal(verdict_of(shooting, reference, expected[i].spec), expected[i].verdict);
+    }
+    struct outcome_run run = {0};
+    must_say(shooting_run(shooting, "GREETING gone", 1, 0, &run),
+             "'GREETING gone' is not of the form 'HOME missing'");
+    outcome_run_deinit(&run);
     for (size_t i = 0; i < gathering.items.count; i++)
         candidate_deinit(&gathering.items.items[i]);
     ARRAY_DEINIT(&gathering.items);
@@ -208,31 +115,48 @@ static void its_trials_get_verdicts(void **state)
     definition_deinit(&definition);
 }
 
-// The recipe shows this file's descriptor, so that it cannot go stale.
-static void the_recipe_names_every_step(void **state)
+// The next name in a header that the recipe must explain: of a function of a struct, a struct that
+// holds some, or a flag. NULL at the end.
+static const char *next_member(const char **text, char name[64])
 {
-    char path[4096];
-    struct buffer text = {0};
+    for (;;) {
+        const char *line = *text, *end = strchr(line, '\n'), *at = line + strspn(line, " ");
+        const char *star = strstr(line, "(*");
+        if (end == NULL)
+            return NULL;
+        *text = end + 1;
+        if (star != NULL && star < end && at - line == 4 && strncmp(at, "//", 2) != 0)
+            at = star + 2;
+        else if (strncmp(line, "    const struct injector_", 26) == 0 &&
+                 memchr(line, '*', end - line))
+            at = (const char *)memchr(line, '*', end - line) + 1;
+        else if (strncmp(line, "    bool servers;", 17) == 0)
+            at = line + 9;
+        else
+            continue;
+        snprintf(name, 64, "`%.*s`", (int)strspn(at, "abcdefghijklmnopqrstuvwxyz_"), at);
+        return name;
+    }
+}
+
+// The recipe explains every function and every ability of the contract.
+static void the_recipe_explains_the_contract(void **state)
+{
+    char path[4096], name[64];
+    struct buffer recipe = {0}, header = {0};
+    size_t members = 0;
     snprintf(path, sizeof path, "%s/docs/HOWTO-add-an-injector.md", getenv("ORDEAL_SOURCE_ROOT"));
-    must(buffer_read_file(path, 1 << 20, &text));
-    static const char *const steps[] = {"open",
-                                        "close",
-                                        "prepare",
-                                        "begin",
-                                        "started",
-                                        "tick",
-                                        "observe",
-                                        "candidates",
-                                        "next",
-                                        "reproduce",
-                                        "debug",
-                                        "src/injectors/registry.c",
-                                        "docs/ordeal-campaign.5",
-                                        "tests/unit/test-campaign-injector.c"};
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (strstr(text.data, steps[i]) == NULL)
-            fail_msg("docs/HOWTO-add-an-injector.md says nothing about %s", steps[i]);
-    buffer_deinit(&text);
+    must(buffer_read_file(path, 1 << 20, &recipe));
+    snprintf(path, sizeof path, "%s/src/injector/injector.h", getenv("ORDEAL_SOURCE_ROOT"));
+    must(buffer_read_file(path, 1 << 20, &header));
+    const char *at = strstr(header.data, "// ---- Optional abilities");
+    assert_non_null(at);
+    for (; next_member(&at, name) != NULL; members++)
+        if (strstr(recipe.data, name) == NULL)
+            fail_msg("docs/HOWTO-add-an-injector.md does not explain %s", name);
+    assert_true(members > 40);
+    buffer_deinit(&header);
+    buffer_deinit(&recipe);
 }
 
 int main(void)
@@ -241,7 +165,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(it_is_found_and_its_parameters_are_checked, enter_scratch,
                                         leave_scratch),
         cmocka_unit_test_setup_teardown(its_trials_get_verdicts, enter_scratch, leave_scratch),
-        cmocka_unit_test(the_recipe_names_every_step),
+        cmocka_unit_test(the_recipe_explains_the_contract),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
