@@ -214,8 +214,8 @@ static enum decision finish(struct call_frame *frame, const struct function *fun
 
 enum decision runtime_performed(struct call_frame *frame)
 {
-    return finish(frame, runtime_slots[frame->slot & 0xffff].function,
-                  &runtime.rules[frame->slot >> 32]);
+    return finish(frame, runtime_slots[frame->slot & FRAME_SLOT_MASK].function,
+                  &runtime.rules[frame->slot >> FRAME_RULE_SHIFT]);
 }
 
 enum decision act(const struct call *call, uint32_t number)
@@ -239,6 +239,6 @@ enum decision act(const struct call *call, uint32_t number)
     if ((rule->actions & WIRE_ERRNO) != 0 && call->function->habit != NULL &&
         (call->function->habit->flags & WIRE_HABIT_LOSES) != 0)
         lose_buffer(frame);
-    frame->slot |= stack_words(frame) << 16 | (uint64_t)number << 32;
+    frame->slot |= stack_words(frame) << FRAME_WORDS_SHIFT | (uint64_t)number << FRAME_RULE_SHIFT;
     return DECIDE_PERFORM;
 }

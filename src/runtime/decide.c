@@ -236,7 +236,7 @@ __attribute__((noinline)) static uint32_t choose_by_all(const struct call *call)
 
 __attribute__((hot)) enum decision runtime_decide(struct call_frame *frame)
 {
-    struct slot *slot = &runtime_slots[frame->slot];
+    struct stub_slot *slot = &runtime_slots[frame->slot];
     uint64_t earlier = frame->target;
     frame->target = (uint64_t)slot->original;
     struct thread *thread = thread_self();

@@ -375,7 +375,7 @@ struct function *function_of(const char *name, const struct module *library)
     }
 }
 
-void function_bound(struct function *function, struct slot *slot)
+void function_bound(struct function *function, struct stub_slot *slot)
 {
     struct function *first;
     if (!atomic_swap_if(&function->primary, NULL, slot))

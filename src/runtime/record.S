@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The gate of functions whose calls are counted and nothing else: a call from a known site costs a
-# look into the table of record.c. On entry as in stubs.S: slot number and return address on the
-# stack; only r11 is free.
+# The gate of functions whose calls are only counted: for a call from a known site it costs a look
+# into the table of record.c. On entry as in stubs.S: slot number and return address on the stack;
+# only r11 is free.
+#include "runtime/assembly.h"
+#include "runtime/frame.inc"
 
-        .set SLOT_ORIGINAL, 16
-        .set ENTRIES, 16
-        .set RECORD_MULTIPLIER, 0x9e3779b97f4a7c15
         .hidden runtime_slots, runtime_single_threaded, runtime_record_table, runtime_gate_full
 
         .text
@@ -17,50 +16,37 @@ runtime_gate_record:
         .cfi_startproc
         .cfi_def_cfa_offset 16
         endbr64
-        .irp register, r11, r10, rax
-        push    %\register
-        .cfi_adjust_cfa_offset 8
-        .endr
-        mov     24(%rsp), %rax          # slot number
-        shl     $48, %rax
-        or      32(%rsp), %rax          # return address
+        save_three
+        mov     ASM_FRAME_SLOT - ASM_FRAME_RAX(%rsp), %rax
+        shl     $RECORD_SLOT_SHIFT, %rax
+        or      ASM_FRAME_RETURN - ASM_FRAME_RAX(%rsp), %rax
         movabs  $RECORD_MULTIPLIER, %r10
         imul    %rax, %r10
-        shr     $28, %r10               # entries have 16 bytes
+        shr     $(RECORD_HASH_SHIFT - ASM_ENTRY_SHIFT), %r10 # in bytes; the mask cuts off the rest
         mov     runtime_record_table(%rip), %r11
-        and     (%r11), %r10
+        and     ASM_TABLE_MASK(%r11), %r10
         add     %r10, %r11
-        cmp     %rax, ENTRIES(%r11)
+        cmp     %rax, ASM_TABLE_ENTRIES + ASM_ENTRY_KEY(%r11)
         jne     4f
-5:      mov     ENTRIES + 8(%r11), %r11
+5:      mov     ASM_TABLE_ENTRIES + ASM_ENTRY_COUNT(%r11), %r11
         mov     runtime_single_threaded(%rip), %r10
         cmpb    $0, (%r10)
         je      2f
         incq    (%r11)
-1:      mov     24(%rsp), %rax
-        shl     $6, %rax
-        lea     runtime_slots(%rip), %r11
-        mov     SLOT_ORIGINAL(%r11, %rax), %r11
-        .cfi_remember_state
-        .irp register, rax, r10
-        pop     %\register
-        .cfi_adjust_cfa_offset -8
-        .endr
-        lea     16(%rsp), %rsp
-        .cfi_adjust_cfa_offset -16
-        jmp     *%r11
+1:      .cfi_remember_state
+        pass_on
         .cfi_restore_state
 2:      lock incq (%r11)
         jmp     1b
-4:      .rept   3                       # the next entries
-        add     $16, %r11
-        cmp     %rax, ENTRIES(%r11)
+4:      .rept   RECORD_NEIGHBOURS - 1   # the next entries
+        add     $ASM_ENTRY_SIZE, %r11
+        cmp     %rax, ASM_TABLE_ENTRIES + ASM_ENTRY_KEY(%r11)
         je      5b
         .endr
-        .irp register, rax, r10, r11
-        pop     %\register
-        .cfi_adjust_cfa_offset -8
-        .endr
+        .set    saved_at, ASM_FRAME_RAX
+        restore rax, ASM_FRAME_RAX
+        restore r10, ASM_FRAME_R10
+        restore r11, ASM_FRAME_TARGET
         jmp     runtime_gate_full
         .cfi_endproc
         .size runtime_gate_record, . - runtime_gate_record

@@ -10,26 +10,34 @@
 
 #define NO_ROOM 0xffffffffu
 
-// The assembly of record.S knows this layout. The count of an entry belongs to its key;
+// Assembly knows these layouts: see assembly.h. The count of an entry belongs to its key;
 // record_forget() may make them differ by one call.
-struct cached {
+struct record_entry {
     uint64_t key; // 0: free, BUSY: being written
     uint64_t *count;
 };
 #define BUSY 1
-struct table {
+// Open addressing. Behind the last entry are RECORD_NEIGHBOURS more that are never used: the
+// assembly looks at that many in a row.
+struct record_table {
     uint64_t mask; // of offsets into `entries`; 0: this is a new process
     uint64_t used;
-    struct cached entries[]; // open addressing; four more behind the last, never used, so that
-                             // the assembly may look at four in a row
+    struct record_entry entries[];
 };
-#define SPARE 4
-struct table *runtime_record_table __attribute__((visibility("hidden")));
+_Static_assert(ASM_TABLE_MASK == offsetof(struct record_table, mask), "ASM_TABLE_MASK");
+_Static_assert(ASM_TABLE_ENTRIES == offsetof(struct record_table, entries), "ASM_TABLE_ENTRIES");
+_Static_assert(ASM_ENTRY_SIZE == sizeof(struct record_entry), "ASM_ENTRY_SIZE");
+_Static_assert(1 << ASM_ENTRY_SHIFT == ASM_ENTRY_SIZE, "ASM_ENTRY_SHIFT");
+_Static_assert(ASM_ENTRY_KEY == offsetof(struct record_entry, key), "ASM_ENTRY_KEY");
+_Static_assert(ASM_ENTRY_COUNT == offsetof(struct record_entry, count), "ASM_ENTRY_COUNT");
+
+struct record_table *runtime_record_table __attribute__((visibility("hidden")));
 
 // A process that calls little touches little memory: tables grow by eight.
-static struct table *tables[4];
+static struct record_table *tables[4];
 static const uint32_t table_entries[4] = {RECORD_FIRST_ENTRIES, 4096, 32768, 262144};
-_Static_assert(sizeof(struct table) + (RECORD_FIRST_ENTRIES + SPARE) * sizeof(struct cached) <=
+_Static_assert(sizeof(struct record_table) +
+                       (RECORD_FIRST_ENTRIES + RECORD_NEIGHBOURS) * sizeof(struct record_entry) <=
                    RECORD_FIRST_SIZE,
                "the first table has its place");
 
@@ -48,7 +56,7 @@ void record_prepare(void)
         journal_note(WIRE_NOTE_MEMORY, "the table of recorded calls");
         return;
     }
-    tables[0] = (struct table *)(runtime.process + 1);
+    tables[0] = (struct record_table *)(runtime.process + 1);
     runtime_record_table = tables[0];
     runtime.calls = region_at(runtime.region->calls);
     touch(runtime.calls);
@@ -56,21 +64,21 @@ void record_prepare(void)
 }
 
 // The table in use, and how many entries it has.
-static struct table *table_now(uint32_t *ret_entries)
+static struct record_table *table_now(uint32_t *ret_entries)
 {
-    struct table *table = atomic_load(&runtime_record_table);
+    struct record_table *table = atomic_load(&runtime_record_table);
     uint32_t i = 0;
     while (tables[i] != table)
         i++;
     *ret_entries = table_entries[i];
     if (atomic_load(&table->mask) == 0)
-        atomic_store(&table->mask, (table_entries[i] - 1) * sizeof(struct cached));
+        atomic_store(&table->mask, (table_entries[i] - 1) * sizeof(struct record_entry));
     return table;
 }
 
 static uint32_t home_of(uint64_t key, uint32_t entries)
 {
-    return (uint32_t)(key * RECORD_MULTIPLIER >> 32) & (entries - 1);
+    return (uint32_t)(key * RECORD_MULTIPLIER >> RECORD_HASH_SHIFT) & (entries - 1);
 }
 
 void record_forget(void)
@@ -78,7 +86,7 @@ void record_forget(void)
     uint32_t entries;
     if (runtime_record_table == NULL)
         return;
-    struct table *table = table_now(&entries);
+    struct record_table *table = table_now(&entries);
     for (uint32_t i = 0; i < entries; i++)
         if (table->entries[i].key != 0)
             atomic_store(&table->entries[i].key, 0);
@@ -174,10 +182,10 @@ static struct wire_call *row_new(void)
     }
 }
 
-static struct cached *table_find(struct table *table, uint32_t entries, uint64_t key)
+static struct record_entry *table_find(struct record_table *table, uint32_t entries, uint64_t key)
 {
     for (uint32_t at = home_of(key, entries);; at++) {
-        struct cached *entry = &table->entries[at & (entries - 1)];
+        struct record_entry *entry = &table->entries[at & (entries - 1)];
         uint64_t found = atomic_load(&entry->key);
         if (found == key)
             return entry;
@@ -187,11 +195,11 @@ static struct cached *table_find(struct table *table, uint32_t entries, uint64_t
 }
 
 // Nobody waits: not a signal handler for the thread it interrupted.
-static void table_put(struct table *table, uint32_t entries, uint64_t key, uint64_t *count)
+static void table_put(struct record_table *table, uint32_t entries, uint64_t key, uint64_t *count)
 {
     atomic_add(&table->used, 1);
     for (uint32_t at = home_of(key, entries);; at++) {
-        struct cached *entry = &table->entries[at & (entries - 1)];
+        struct record_entry *entry = &table->entries[at & (entries - 1)];
         if (atomic_load(&entry->key) != 0 || !atomic_swap_if(&entry->key, 0, BUSY))
             continue;
         entry->count = count;
@@ -201,21 +209,22 @@ static void table_put(struct table *table, uint32_t entries, uint64_t key, uint6
 }
 
 // A key that somebody adds meanwhile is not taken along, and takes another row later.
-static struct table *table_grow(struct table *old, uint32_t *entries)
+static struct record_table *table_grow(struct record_table *old, uint32_t *entries)
 {
     uint32_t i = 0;
     while (tables[i] != old)
         i++;
     if (++i == sizeof tables / sizeof *tables || !atomic_swap_if(&runtime.process->growing, 0, 1))
         return old;
-    size_t size = sizeof *old + (table_entries[i] + SPARE) * sizeof(struct cached);
+    size_t size =
+        sizeof *old + (table_entries[i] + RECORD_NEIGHBOURS) * sizeof(struct record_entry);
     long memory = SYSTEM_6(__NR_mmap, 0, size, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     // Without this a child would go on counting for its parent.
     if (system_failed(memory) ||
         system_failed(SYSTEM_3(__NR_madvise, memory, size, MADV_WIPEONFORK)))
         return old; // and nobody tries again
-    struct table *table = (struct table *)memory;
-    table->mask = (table_entries[i] - 1) * sizeof(struct cached);
+    struct record_table *table = (struct record_table *)memory;
+    table->mask = (table_entries[i] - 1) * sizeof(struct record_entry);
     for (uint32_t k = 0; k < *entries; k++)
         if (old->entries[k].key > BUSY)
             table_put(table, table_entries[i], old->entries[k].key, old->entries[k].count);
@@ -236,7 +245,7 @@ struct stack {
 // same, as far as 63 bits tell.
 static uint64_t stack_key(const struct stack *stack, uint64_t slot)
 {
-    uint64_t key = slot << 48;
+    uint64_t key = slot << RECORD_SLOT_SHIFT;
     for (uint32_t i = 0; i < stack->count; i++)
         key = (key ^ stack->pcs[i]) * RECORD_MULTIPLIER ^ key >> 29;
     return random_mix(key) | 2;
@@ -268,8 +277,8 @@ static uint64_t *new_count(const struct call *call, const struct stack *stack)
 static uint64_t *count_call(const struct call *call, const struct stack *stack, uint64_t key)
 {
     uint32_t entries;
-    struct table *table = table_now(&entries);
-    struct cached *entry = table_find(table, entries, key);
+    struct record_table *table = table_now(&entries);
+    struct record_entry *entry = table_find(table, entries, key);
     if (entry != NULL) {
         atomic_add(entry->count, 1);
         return entry->count;
@@ -321,7 +330,8 @@ static uint64_t *record_stack(const struct call *call)
 static uint64_t *record_site(const struct call *call)
 {
     static const struct stack none;
-    return count_call(call, &none, call->frame->return_address | call->frame->slot << 48);
+    return count_call(call, &none,
+                      call->frame->return_address | call->frame->slot << RECORD_SLOT_SHIFT);
 }
 
 // As the controller knows it.

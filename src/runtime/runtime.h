@@ -8,6 +8,7 @@
 #ifndef ORDEAL_RUNTIME_RUNTIME_H
 #define ORDEAL_RUNTIME_RUNTIME_H
 
+#include "runtime/assembly.h"
 #include "runtime/system.h"
 #include "wire/habits.h"
 #include "wire/region.h"
@@ -16,10 +17,8 @@
 #include <link.h>
 #include <signal.h>
 
-#define RUNTIME_SLOTS 16384
-
-// One intercepted address. The assembly of stubs.S knows this layout.
-struct slot {
+// One intercepted address. Assembly knows this layout: see assembly.h.
+struct stub_slot {
     uint64_t count;       // calls so far
     uint64_t quiet_until; // a call whose earlier count is below this needs no look
     void *original;       // where the call goes on
@@ -35,7 +34,7 @@ struct call_frame {
     uint64_t arguments[6]; // rdi rsi rdx rcx r8 r9
     uint64_t rax, r10;
     uint64_t target; // in: earlier count of the slot; out: where to go on
-    // number; out, for DECIDE_PERFORM: words of the stack to hand on << 16, rule << 32
+    // number; out, for DECIDE_PERFORM, also words << FRAME_WORDS_SHIFT, rule << FRAME_RULE_SHIFT
     uint64_t slot;
     uint64_t return_address;
     uint64_t stack[];
@@ -82,7 +81,7 @@ struct clause {
 // A function with rules: one per name and defining module, however many slots lead to it.
 struct function {
     // What every call needs.
-    struct slot *primary;       // counts the calls
+    struct stub_slot *primary;  // counts the calls
     const struct turn *general; // rules to look at on every call, ascending
     uint32_t general_count;
     bool every_call; // no occurrence may be skipped
@@ -198,8 +197,8 @@ struct process {
 
 // A process that records has its first table of calls behind the struct, emptied with it.
 #define RECORD_FIRST_ENTRIES 512
-#define RECORD_FIRST_SIZE    (16 + (RECORD_FIRST_ENTRIES + 4) * 16)
-#define RECORD_MULTIPLIER    0x9e3779b97f4a7c15ull // record.S knows it, too
+#define RECORD_FIRST_SIZE                                                                          \
+    (ASM_TABLE_ENTRIES + (RECORD_FIRST_ENTRIES + RECORD_NEIGHBOURS) * ASM_ENTRY_SIZE)
 
 struct runtime {
     // What calls need, in a line of memory.
@@ -229,7 +228,7 @@ struct runtime {
     char program_path[WIRE_MODULE_PATH]; // read through program_path()
 } __attribute__((aligned(64)));
 extern struct runtime runtime;
-extern struct slot runtime_slots[RUNTIME_SLOTS];
+extern struct stub_slot runtime_slots[RUNTIME_SLOTS];
 extern const char runtime_zero_byte;
 extern const char *runtime_single_threaded; // points to a byte that is not 0 while it is so
 
@@ -243,11 +242,8 @@ void runtime_enter_dlopen(void);
 void runtime_gate_full(void);
 void runtime_gate_sites(void);
 int runtime_call_plugin(int (*eval)(void *, const void *), void *state, const void *call);
-#define RUNTIME_STUB_SIZE      128
-#define RUNTIME_LATE_INIT_SIZE 16
-#define RUNTIME_LATE_INITS     256
-extern uint64_t runtime_site_filter[8192]; // by runtime_site_word()
-extern uint32_t runtime_save_size;         // of an XSAVE area, 0: use FXSAVE
+extern uint64_t runtime_site_filter[SITE_FILTER_WORDS]; // by runtime_site_word()
+extern uint32_t runtime_save_size;                      // of an XSAVE area, 0: use FXSAVE
 extern uint64_t runtime_save_mask;
 extern bool runtime_save_by_moves; // the registers are those of AVX, and which are in use is told
 
@@ -255,7 +251,7 @@ extern bool runtime_save_by_moves; // the registers are those of AVX, and which 
 // megabyte apart share it; neighbours have neighbours.
 static inline uint64_t *runtime_site_word(uint64_t address)
 {
-    return &runtime_site_filter[address / 64 % 8192];
+    return &runtime_site_filter[address / SITE_LINE_SIZE % SITE_FILTER_WORDS];
 }
 
 // The only calls into the target's libraries. Weak: absent ones are NULL.
@@ -351,7 +347,7 @@ enum wanted function_wanted(const char *name); // by a pattern of the plan
 struct function *function_of(const char *name, const struct module *library);
 // The same build at the same path, perhaps loaded again somewhere else.
 bool function_same_library(const struct module *a, const struct module *b);
-void function_bound(struct function *function, struct slot *slot); // a first or further slot
+void function_bound(struct function *function, struct stub_slot *slot); // a first or further slot
 void function_publish(struct function *function); // its calls so far, into the region
 void functions_publish(void);
 void functions_after_fork(void); // what the parent has published is not the child's to publish
@@ -369,9 +365,9 @@ enum slot_rules {
 void *slot_replacement(const char *name, void *real, enum slot_rules rules,
                        const struct hook *hook);
 // A call comes through a slot whose function was not made. NULL: there is none after all.
-struct function *slot_make_function(struct slot *slot);
+struct function *slot_make_function(struct stub_slot *slot);
 void slots_refresh_gates(void);
-void slot_refresh_gate(struct slot *slot);
+void slot_refresh_gate(struct stub_slot *slot);
 
 // bind.c
 void bind_module(struct module *module);

@@ -7,7 +7,7 @@ struct line_table *site_lines;
 static uint32_t *rule_patterns;                            // by rule
 static uint32_t *first_rule_of_query, *next_rule_of_query; // rule + 1
 
-uint64_t runtime_site_filter[8192];
+uint64_t runtime_site_filter[SITE_FILTER_WORDS];
 
 bool sites_prepare(void)
 {
@@ -64,10 +64,10 @@ static struct line *line_of(uint64_t address, const struct module *module)
 {
     if ((site_lines == NULL || 2 * (site_lines->count + 1) > site_lines->room) && !table_grow())
         return NULL;
-    struct line *line = line_at(site_lines, address / LINE_SIZE, module);
+    struct line *line = line_at(site_lines, address / SITE_LINE_SIZE, module);
     if (line->number == 0) {
         line->module = module;
-        atomic_store(&line->number, address / LINE_SIZE);
+        atomic_store(&line->number, address / SITE_LINE_SIZE);
         site_lines->count++;
     }
     return line;
@@ -77,7 +77,7 @@ static struct line *line_of(uint64_t address, const struct module *module)
 static struct site *sites_new(uint32_t count)
 {
     static struct site *free_sites;
-    static uint32_t left, step = LINE_SIZE;
+    static uint32_t left, step = SITE_LINE_SIZE;
     if (left < count) {
         if (step < 2048)
             step *= 2;
@@ -113,7 +113,7 @@ static struct site *line_insert(struct line *line, uint32_t byte)
     uint32_t at = 0;
     for (uint32_t i = 0; i < byte; i++)
         at += line->places[i] != 0;
-    for (uint32_t i = byte; i < LINE_SIZE; i++)
+    for (uint32_t i = byte; i < SITE_LINE_SIZE; i++)
         line->places[i] += line->places[i] != 0;
     line->places[byte] = (uint8_t)(at + 1);
     for (uint32_t i = line->count++; i > at; i--)
@@ -174,7 +174,7 @@ static bool site_join(struct site *first, struct site added)
 static bool site_put(uint64_t address, const struct module *module, struct site site)
 {
     struct line *line = line_of(address, module);
-    uint32_t byte = address % LINE_SIZE;
+    uint32_t byte = address % SITE_LINE_SIZE;
     if (line == NULL)
         return false;
     if (line->places[byte] != 0)
@@ -188,7 +188,7 @@ static bool site_put(uint64_t address, const struct module *module, struct site 
 void sites_announce(uint64_t address, uint32_t query, const struct module *module)
 {
     struct line *line = first_rule_of_query[query] != 0 ? line_of(address, module) : NULL;
-    if (line != NULL && line->sites == NULL && line->room < LINE_SIZE)
+    if (line != NULL && line->sites == NULL && line->room < SITE_LINE_SIZE)
         line->room++;
 }
 
@@ -203,5 +203,5 @@ void sites_add(uint64_t address, uint32_t query, const struct module *module)
         }
     }
     if (first_rule_of_query[query] != 0)
-        *runtime_site_word(address) |= 1ull << address % LINE_SIZE;
+        *runtime_site_word(address) |= 1ull << address % SITE_LINE_SIZE;
 }

@@ -18,8 +18,6 @@ struct site {
 };
 _Static_assert(sizeof(struct site) == 32, "two to a cache line");
 
-#define LINE_SIZE 64
-
 static inline const struct clause *site_clauses(const struct site *site)
 {
     return __builtin_expect(site->condition.op == CLAUSE_LIST, 0) ? site->condition.list
@@ -28,11 +26,12 @@ static inline const struct clause *site_clauses(const struct site *site)
 
 // One line of code of one module. It changes only while that module is loaded.
 struct line {
-    uint64_t number;    // address / LINE_SIZE; 0: free
+    uint64_t number;    // address / SITE_LINE_SIZE; 0: free
     struct site *sites; // by address
     const struct module *module;
     uint8_t count, room;
-    uint8_t places[LINE_SIZE]; // of the site for calls that return to that byte, from 1; 0: none
+    uint8_t
+        places[SITE_LINE_SIZE]; // of the site for calls that return to that byte, from 1; 0: none
 };
 
 struct line_table {
@@ -65,8 +64,8 @@ static inline uint64_t line_next(const struct line_table *lines, uint64_t at)
 static inline const struct site *sites_find(uint64_t address)
 {
     const struct line_table *lines = atomic_load(&site_lines);
-    uint64_t number = address / LINE_SIZE;
-    uint32_t byte = address % LINE_SIZE;
+    uint64_t number = address / SITE_LINE_SIZE;
+    uint32_t byte = address % SITE_LINE_SIZE;
     if (lines == NULL || number == 0) // which would be that of a free row
         return NULL;
     for (uint64_t at = line_home(lines, number);; at = line_next(lines, at)) {

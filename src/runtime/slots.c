@@ -13,7 +13,7 @@ static bool is_stub(const void *address)
     return (const char *)address >= runtime_stubs && (const char *)address < runtime_stub_end;
 }
 
-static void *stub_of(const struct slot *slot)
+static void *stub_of(const struct stub_slot *slot)
 {
     return (void *)(runtime_stubs + (slot - runtime_slots) * RUNTIME_STUB_SIZE);
 }
@@ -30,13 +30,13 @@ static const struct function unmade;
 
 // The name and then the function, always in that order: `low` is another thing only after the
 // function was made, so that with a function that is not made yet it was a name.
-static struct function *look_at(const struct slot *slot, const char **ret_name)
+static struct function *look_at(const struct stub_slot *slot, const char **ret_name)
 {
     *ret_name = (const char *)atomic_load(&slot->low);
     return atomic_load(&slot->function);
 }
 
-static bool is_for(const struct slot *slot, const char *name, const void *real)
+static bool is_for(const struct stub_slot *slot, const char *name, const void *real)
 {
     const char *its_name;
     if (slot->real != real)
@@ -77,7 +77,7 @@ static bool slot_table_grow(void)
     return true;
 }
 
-struct function *slot_make_function(struct slot *slot)
+struct function *slot_make_function(struct stub_slot *slot)
 {
     const char *name;
     struct function *function = look_at(slot, &name);
@@ -97,7 +97,8 @@ struct function *slot_make_function(struct slot *slot)
     return function;
 }
 
-static struct slot *slot_of(const char *name, void *real, const struct hook *hook, bool at_call)
+static struct stub_slot *slot_of(const char *name, void *real, const struct hook *hook,
+                                 bool at_call)
 {
     uint32_t *entry = slot_entry(name, real);
     if (*entry != 0)
@@ -113,7 +114,7 @@ static struct slot *slot_of(const char *name, void *real, const struct hook *hoo
         at_call ? (struct function *)&unmade : function_of(name, module_at((uintptr_t)real));
     if (function == NULL)
         return NULL;
-    struct slot *slot = &runtime_slots[slots_used];
+    struct stub_slot *slot = &runtime_slots[slots_used];
     slot->real = real;
     slot->original = hook != NULL ? hook->replacement : real;
     slot->gate = (void *)runtime_gate_full;
@@ -133,7 +134,7 @@ void *slot_replacement(const char *name, void *real, enum slot_rules rules, cons
         return NULL;
     if (hook != NULL && hook_real(hook->real, hook->name) != real)
         hook = NULL; // another function of that name
-    struct slot *slot =
+    struct stub_slot *slot =
         rules != SLOT_NO_RULES ? slot_of(name, real, hook, rules == SLOT_RULES_AT_CALL) : NULL;
     if (slot != NULL)
         return stub_of(slot);
@@ -150,14 +151,14 @@ void *slot_pointer(const char *name, void *real, bool with_rules)
 
 // Takes no lock: a signal handler may make a function's first call while the thread holds one. A
 // thread that reads in between looks at a call too many.
-static void watch_callers(struct slot *slot, uint64_t low, uint64_t length)
+static void watch_callers(struct stub_slot *slot, uint64_t low, uint64_t length)
 {
     atomic_store(&slot->length, UINT64_MAX);
     atomic_store(&slot->low, low);
     atomic_store(&slot->length, length);
 }
 
-void slot_refresh_gate(struct slot *slot)
+void slot_refresh_gate(struct stub_slot *slot)
 {
     struct function *function = atomic_load(&slot->function);
     uint64_t low, length;

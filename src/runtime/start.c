@@ -9,7 +9,7 @@
 #include <linux/mman.h>
 
 struct runtime runtime;
-struct slot runtime_slots[RUNTIME_SLOTS];
+struct stub_slot runtime_slots[RUNTIME_SLOTS];
 const char runtime_zero_byte = 0;
 const char *runtime_single_threaded = &runtime_zero_byte;
 
