@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a rule that fires does to the call. What the target is to see is done last: after the
 // original, where that is performed.
+#include "runtime/act.h"
+
+#include "runtime/assembly.h"
+#include "runtime/call.h"
+#include "runtime/function.h"
+#include "runtime/journal.h"
 #include "runtime/runtime.h"
+#include "runtime/stop.h"
+#include "runtime/stubs.h"
+#include "runtime/symbol.h"
+#include "runtime/system.h"
 
 #include <errno.h>
 #include <linux/fcntl.h>
@@ -49,26 +59,26 @@ static void delay(uint64_t nanoseconds)
 // closed; one that "succeeds" without doing anything is a fault that somebody asked for.
 static bool is_performed(const struct function *function, const struct wire_rule *rule)
 {
-    uint8_t habits = function->habit != NULL ? function->habit->flags : 0;
-    if ((rule->actions & WIRE_RETURN) == 0 || (habits & WIRE_HABIT_DIRECT) != 0)
+    uint8_t flags = function->traits != NULL ? function->traits->flags : 0;
+    if ((rule->actions & WIRE_RETURN) == 0 || (flags & WIRE_TRAIT_NOT_CALLABLE) != 0)
         return false;
     if ((rule->actions & (WIRE_PERFORMED | WIRE_SKIPPED)) != 0)
         return (rule->actions & WIRE_PERFORMED) != 0;
-    return (habits & WIRE_HABIT_RELEASES) != 0 && rule->value[0] != 0;
+    return (flags & WIRE_TRAIT_RELEASES) != 0 && rule->value[0] != 0;
 }
 
 // What a real failure leaves behind in the stream: an errno is an error; a failure without one is,
 // of a function that reads, the end of the file.
-static uint32_t stream_action(const struct wire_habit *habit, const struct wire_rule *rule)
+static uint32_t stream_action(const struct wire_traits *traits, const struct wire_rule *rule)
 {
     const uint32_t end_of_file = UINT32_MAX; // EOF, WEOF and the ssize_t -1 agree in 32 bits
-    if (habit == NULL || habit->stream == 0 || (rule->actions & WIRE_RETURN) == 0)
+    if (traits == NULL || traits->stream == 0 || (rule->actions & WIRE_RETURN) == 0)
         return 0;
     if ((rule->actions & WIRE_ERRNO) != 0)
         return WIRE_STREAM_ERROR;
-    if ((habit->flags & WIRE_HABIT_ENDS_0) != 0 && rule->value[0] == 0)
+    if ((traits->flags & WIRE_TRAIT_END_IS_0) != 0 && rule->value[0] == 0)
         return WIRE_STREAM_END;
-    if ((habit->flags & WIRE_HABIT_ENDS_EOF) != 0 && (uint32_t)rule->value[0] == end_of_file)
+    if ((traits->flags & WIRE_TRAIT_END_IS_EOF) != 0 && (uint32_t)rule->value[0] == end_of_file)
         return WIRE_STREAM_END;
     return 0;
 }
@@ -79,16 +89,16 @@ static bool is_stream(const uint32_t *place, uint32_t *ret_flags)
            (*ret_flags & 0xffff0000u) == STREAM_MAGIC;
 }
 
-static bool stream_flags(const struct call_frame *frame, const struct wire_habit *habit,
+static bool stream_flags(const struct call_frame *frame, const struct wire_traits *traits,
                          uint32_t **ret_place, uint32_t *ret_flags)
 {
-    if (habit->stream >= WIRE_HABIT_STDIN) {
-        const char *name = habit->stream == WIRE_HABIT_STDIN ? "stdin" : "stdout";
+    if (traits->stream >= WIRE_TRAITS_STDIN) {
+        const char *name = traits->stream == WIRE_TRAITS_STDIN ? "stdin" : "stdout";
         const void *variable = symbol_find_at_start((struct symbol_query){.name = name});
         if (variable == NULL || !system_peek(variable, ret_place, sizeof *ret_place))
             return false;
-    } else if (habit->stream <= WIRE_ARGUMENTS) {
-        *ret_place = (uint32_t *)frame->arguments[habit->stream - 1];
+    } else if (traits->stream <= WIRE_ARGUMENTS) {
+        *ret_place = (uint32_t *)frame->arguments[traits->stream - 1];
     } else {
         return false;
     }
@@ -107,11 +117,11 @@ static void lose_buffer(const struct call_frame *frame)
 }
 
 // Only what is sure to be a stream is touched; what else there is, is no glibc's.
-static void mark_stream(const struct call_frame *frame, const struct wire_habit *habit,
+static void mark_stream(const struct call_frame *frame, const struct wire_traits *traits,
                         uint32_t action)
 {
     uint32_t *place, flags;
-    if (!stream_flags(frame, habit, &place, &flags))
+    if (!stream_flags(frame, traits, &place, &flags))
         return;
     flags |= action == WIRE_STREAM_ERROR ? STREAM_ERROR : STREAM_END;
     system_poke(place, &flags, 1);
@@ -120,12 +130,12 @@ static void mark_stream(const struct call_frame *frame, const struct wire_habit 
 // The actions as the journal is to show them.
 static uint32_t effective(const struct call *call, const struct wire_rule *rule)
 {
-    const struct wire_habit *habit = call->function->habit;
+    const struct wire_traits *traits = call->function->traits;
     uint32_t actions = rule->actions & ~(uint32_t)(WIRE_PERFORMED | WIRE_SKIPPED), flags, *place;
     if (is_performed(call->function, rule))
         actions |= WIRE_PERFORMED;
-    uint32_t stream = stream_action(habit, rule);
-    if (stream != 0 && stream_flags(call->frame, habit, &place, &flags))
+    uint32_t stream = stream_action(traits, rule);
+    if (stream != 0 && stream_flags(call->frame, traits, &place, &flags))
         actions |= stream;
     return actions;
 }
@@ -140,10 +150,10 @@ static uint64_t stack_words(const struct call_frame *frame)
 }
 
 // A connection that was reset does not work a moment later: for the peer, too, it is gone.
-static bool is_lost(const struct wire_habit *habit, const struct wire_rule *rule)
+static bool is_lost(const struct wire_traits *traits, const struct wire_rule *rule)
 {
     const uint32_t failing = WIRE_RETURN | WIRE_ERRNO;
-    return habit != NULL && (habit->flags & WIRE_HABIT_CONNECTED) != 0 &&
+    return traits != NULL && (traits->flags & WIRE_TRAIT_CONNECTION) != 0 &&
            (rule->actions & failing) == failing && (rule->actions & WIRE_SKIPPED) == 0 &&
            (rule->error == ECONNRESET || rule->error == EPIPE || rule->error == ETIMEDOUT);
 }
@@ -162,11 +172,11 @@ static bool socket_number(uint64_t descriptor, uint64_t *ret_number)
 static bool is_given(uint64_t number)
 {
     const struct wire_region *region = runtime.region;
-    uint32_t count = region->given_count;
-    for (uint32_t i = 0; i < count && i < WIRE_GIVEN; i++)
-        if (region->given[i] == number)
+    uint32_t count = region->inherited_socket_count;
+    for (uint32_t i = 0; i < count && i < WIRE_INHERITED_SOCKETS; i++)
+        if (region->inherited_sockets[i] == number)
             return true;
-    return count > WIRE_GIVEN;
+    return count > WIRE_INHERITED_SOCKETS;
 }
 
 // Others than the target have the sockets that it was given, as its standard streams or besides:
@@ -187,10 +197,10 @@ static enum decision finish(struct call_frame *frame, const struct function *fun
                             const struct wire_rule *rule)
 {
     uint64_t *arguments = frame->arguments;
-    uint32_t stream = stream_action(function->habit, rule);
+    uint32_t stream = stream_action(function->traits, rule);
     if (stream != 0)
-        mark_stream(frame, function->habit, stream);
-    if (is_lost(function->habit, rule))
+        mark_stream(frame, function->traits, stream);
+    if (is_lost(function->traits, rule))
         lose_connection(arguments[0]);
     if ((rule->actions & WIRE_OUT) != 0)
         store_outputs(frame, rule, function->name);
@@ -236,8 +246,8 @@ enum decision act(const struct call *call, uint32_t number)
         frame->arguments[rule->short_argument] = shortened;
     if (!is_performed(call->function, rule))
         return finish(frame, call->function, rule);
-    if ((rule->actions & WIRE_ERRNO) != 0 && call->function->habit != NULL &&
-        (call->function->habit->flags & WIRE_HABIT_LOSES) != 0)
+    if ((rule->actions & WIRE_ERRNO) != 0 && call->function->traits != NULL &&
+        (call->function->traits->flags & WIRE_TRAIT_DROPS_BUFFER) != 0)
         lose_buffer(frame);
     frame->slot |= stack_words(frame) << FRAME_WORDS_SHIFT | (uint64_t)number << FRAME_RULE_SHIFT;
     return DECIDE_PERFORM;

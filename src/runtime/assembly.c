@@ -3,7 +3,9 @@
 // assembly does not. Those of the table of recorded calls are proved in record.c.
 #include "runtime/assembly.h"
 
-#include "runtime/runtime.h"
+#include "runtime/stubs.h"
+
+#include <stddef.h>
 
 #define SAME(number, value) _Static_assert((number) == (value), #number " is not " #value)
 

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rewrites the import slots of modules: finds the references the plan names, learns where they were
 // bound to, and points them at stubs. Everything here runs under the loader's lock or before main.
-#include "runtime/runtime.h"
+#include "runtime/bind.h"
 
+#include "runtime/cache.h"
+#include "runtime/function.h"
+#include "runtime/hooks.h"
+#include "runtime/journal.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
+#include "runtime/slots.h"
+#include "runtime/symbol.h"
+#include "runtime/system.h"
 #include "wire/names.h"
 
 #include <linux/mman.h>
@@ -200,13 +209,13 @@ static void bind_import(struct module *module, struct import *import, enum slot_
             return;
         }
     }
-    if (wanted == WANTED_NOT || module->spared ||
+    if (wanted == WANTED_NOT || module->ignored ||
         (wanted == WANTED_OUTSIDE && is_inside(module, real)))
         rules = SLOT_NO_RULES;
     void *replacement =
         is_code || bind_is_code(real) ? slot_replacement(name, real, rules, hook) : NULL;
     if ((replacement == NULL || (hook != NULL && replacement == hook->replacement)) &&
-        known_leads(module))
+        cache_knows_targets(module))
         import->what &= ~(3u << IMPORT_WANTED);
     if (replacement != NULL)
         write_place(module, place, replacement);
@@ -218,7 +227,7 @@ static void bind_anew(struct module *module)
 {
     static struct import interesting[1024];
     size_t total = module->relocation_count + module->plt_relocation_count;
-    bool kept = runtime.calls != NULL && !module->spared && !module->bound;
+    bool kept = runtime.calls != NULL && !module->ignored && !module->bound;
     uint32_t count = 0, room = kept ? 1024 : 0;
     note_system_versions(module);
     for (size_t i = 0; i < total && i < IMPORT_NUMBER; i++) {
@@ -232,8 +241,8 @@ static void bind_anew(struct module *module)
             interesting[count] = import;
         count++;
     }
-    if (kept && count <= room && !runtime.starved)
-        known_imports_put(module, interesting, count);
+    if (kept && count <= room && !runtime.out_of_room)
+        cache_imports_put(module, interesting, count);
 }
 
 void bind_module(struct module *module)
@@ -244,7 +253,7 @@ void bind_module(struct module *module)
     if (module->symbols == NULL || module->strings == NULL)
         return;
     opened = false;
-    const struct import *imports = known_imports(module, &count, &rules);
+    const struct import *imports = cache_imports_find(module, &count, &rules);
     for (uint32_t i = 0; imports != NULL && i < count; i++) {
         struct import import = imports[i];
         bind_import(module, &import, rules);

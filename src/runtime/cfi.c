@@ -2,6 +2,10 @@
 // Unwind rows from .eh_frame: find the frame description of an address, run its rules up to there,
 // keep the resulting row. The tables are bounded by their module; what is unusual in them gives no
 // row rather than a wrong one.
+#include "runtime/cache.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
+#include "runtime/system.h"
 #include "runtime/unwind.h"
 
 struct cached_row unwind_rows[UNWIND_ROWS];
@@ -529,7 +533,7 @@ static void note_collision(void)
 {
     static uint32_t collisions;
     uint32_t reach = atomic_load(&unwind_reach);
-    uint32_t bearable = runtime.known_rows != NULL ? 8 * reach : reach / 8;
+    uint32_t bearable = runtime.shared_rows != NULL ? 8 * reach : reach / 8;
     if (reach < UNWIND_ROWS - 1 && atomic_add(&collisions, 1) >= bearable) {
         atomic_store(&collisions, 0);
         atomic_store(&unwind_reach, 2 * reach + 1);
@@ -540,10 +544,10 @@ static struct row look_up_row(uint64_t pc)
 {
     struct row row = {.flags = 0};
     struct module *module = module_at(pc);
-    if (module == NULL || known_row(module, pc, &row))
+    if (module == NULL || cache_row_find(module, pc, &row))
         return row;
     row = compute_row(module, pc);
-    known_row_put(module, pc, &row);
+    cache_row_put(module, pc, &row);
     return row;
 }
 

@@ -2,9 +2,21 @@
 // Conditions that are nothing but clauses joined by `and`, which most are: no stack machine is
 // needed for them. What else there is in a condition makes all of it one clause, which the machine
 // computes.
+#include "runtime/clauses.h"
+
+#include "runtime/call-path.h"
+#include "runtime/call.h"
+#include "runtime/decide.h"
+#include "runtime/evaluate.h"
 #include "runtime/fork.h"
-#include "runtime/path.h"
+#include "runtime/function.h"
+#include "runtime/identity.h"
+#include "runtime/plugin.h"
+#include "runtime/query.h"
+#include "runtime/runtime.h"
 #include "runtime/sites.h"
+#include "runtime/stack.h"
+#include "runtime/variable.h"
 
 // By how many of >= and > hold.
 enum { LESS = 1, EQUAL = 2, GREATER = 4 };
@@ -133,7 +145,7 @@ __attribute__((noinline, hot)) static bool clause_asks(const struct call *call, 
 {
     if (clause->op == CLAUSE_CODE)
         return evaluate(call, rule, (struct wire_span){clause->number, clause->count});
-    path_leave(call);
+    call_path_leave(call);
     return compares(clause, plugin_evaluate(call, clause->number));
 }
 
@@ -143,8 +155,9 @@ static inline bool clause_holds(const struct call *call, uint32_t rule, const st
     if (clause->op == WIRE_OP_ARGUMENT)
         return compares(clause, argument(call, clause));
     if (clause->op == WIRE_OP_STACK)
-        return (clause->relations >> (clause->looks_at_caller ? stack_matches(call, clause->number)
-                                                              : stack_known(call, clause->number)) &
+        return (clause->relations >> (clause->looks_at_caller
+                                          ? stack_matches(call, clause->number)
+                                          : stack_matches_frames(call, clause->number)) &
                 1) != 0;
     if (clause->op == WIRE_OP_VARIABLE)
         return variable_read(clause->number, call, &value) && compares(clause, value);
@@ -156,25 +169,26 @@ static inline bool clause_holds(const struct call *call, uint32_t rule, const st
 }
 
 // Whether there is no other reason to pass the rule over.
-__attribute__((hot)) static bool is_due(const struct call *call, const struct turn *turn)
+__attribute__((hot)) static bool is_due(const struct call *call, const struct rule_check *check)
 {
-    return (!turn->counted || decide_counts(&runtime.rules[turn->rule], call->occurrence)) &&
-           (turn->site == WIRE_NONE || query_matches(turn->site, call->frame->return_address)) &&
-           (__builtin_expect(!fork_mode, 1) || fork_wants(turn->rule));
+    return (!check->counted || decide_counts(&runtime.rules[check->rule], call->occurrence)) &&
+           (check->site == WIRE_NONE || query_matches(check->site, call->frame->return_address)) &&
+           (__builtin_expect(!fork_mode, 1) || fork_wants(check->rule));
 }
 
-__attribute__((hot)) const struct turn *
-clauses_choose(const struct call *call, const struct turn *turn, const struct turn *end)
+__attribute__((hot)) const struct rule_check *clauses_choose(const struct call *call,
+                                                             const struct rule_check *check,
+                                                             const struct rule_check *end)
 {
     const struct clause *clauses = (const struct clause *)end;
     bool forks = fork_mode;
-    for (; turn < end; turn++) {
-        if ((turn->gated || forks) && !is_due(call, turn))
+    for (; check < end; check++) {
+        if ((check->gated || forks) && !is_due(call, check))
             continue;
-        const struct clause *clause = clauses + turn->clauses;
-        while (clause_holds(call, turn->rule, clause))
+        const struct clause *clause = clauses + check->clauses;
+        while (clause_holds(call, check->rule, clause))
             if (clause++->is_last)
-                return turn;
+                return check;
     }
     return end;
 }

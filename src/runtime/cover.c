@@ -6,8 +6,14 @@
 // writable meanwhile, so that this takes a store and no system call: it works in a process that may
 // make none any more, without a lock, and in every copy that a fork makes. The C library is never
 // among the modules: it holds signals off while it runs, this one too.
+#include "runtime/cover.h"
+
 #include "runtime/guarded.h"
+#include "runtime/hooks.h"
+#include "runtime/journal.h"
+#include "runtime/module.h"
 #include "runtime/runtime.h"
+#include "runtime/system.h"
 #include "wire/coverage-check.h"
 
 #include <linux/mman.h>
@@ -18,7 +24,7 @@
 #define PAGE       4096ul
 
 static struct wire_coverage *coverage;
-static struct sigaction wanted; // what the target wants done with SIGTRAP
+static struct sigaction target_action; // what the target wants done with SIGTRAP
 
 bool cover_is_on(void)
 {
@@ -72,7 +78,7 @@ static bool is_same(const struct module *module, const struct wire_coverage_modu
     return true;
 }
 
-// By its path; or, since there are many paths to one file, by its name and what is in it.
+// By its path; or, since there are many call_paths to one file, by its name and what is in it.
 static struct wire_coverage_module *find_module(const struct module *module, const char *path)
 {
     struct wire_coverage_module *modules = (void *)((char *)coverage + coverage->modules);
@@ -102,7 +108,7 @@ static bool is_noted(const struct wire_coverage_block *block)
     return (block->flags & WIRE_BLOCK_QUIET) == 0 && (unsigned char)block->code != BREAKPOINT;
 }
 
-static void plant(const struct module *module, const struct wire_coverage_block *block)
+static void set_breakpoint(const struct module *module, const struct wire_coverage_block *block)
 {
     volatile unsigned char *code = (unsigned char *)(module->bias + block->address);
     uint32_t most = (block->flags & WIRE_BLOCK_COUNT) != 0 ? WIRE_BLOCK_MOST : 1;
@@ -117,7 +123,7 @@ void cover_module(struct module *module)
 {
     char path[WIRE_MODULE_PATH];
     module->covered = NULL;
-    if (coverage == NULL || module->spared)
+    if (coverage == NULL || module->ignored)
         return;
     module_put_path(module, path, sizeof path);
     struct wire_coverage_module *known = find_module(module, path);
@@ -133,7 +139,7 @@ void cover_module(struct module *module)
     }
     atomic_store(&module->covered, known);
     for (uint32_t i = 0; i < known->count; i++)
-        plant(module, &blocks_of(known)[i]);
+        set_breakpoint(module, &blocks_of(known)[i]);
 }
 
 static struct wire_coverage_block *find_block(const struct wire_coverage_module *known,
@@ -183,22 +189,22 @@ bool cover_trap(int number, siginfo_t *info, void *context)
         return false;
     if (info->si_code == SI_KERNEL && is_ours(context))
         return true;
-    if (wanted.sa_handler == SIG_DFL)
+    if (target_action.sa_handler == SIG_DFL)
         return false;
-    if (wanted.sa_handler == SIG_IGN)
+    if (target_action.sa_handler == SIG_IGN)
         return true;
-    if ((wanted.sa_flags & SA_SIGINFO) != 0)
-        wanted.sa_sigaction(number, info, context);
+    if ((target_action.sa_flags & SA_SIGINFO) != 0)
+        target_action.sa_sigaction(number, info, context);
     else
-        wanted.sa_handler(number);
+        target_action.sa_handler(number);
     return true;
 }
 
 void cover_keep_action(const struct sigaction *action, struct sigaction *ret_old)
 {
-    struct sigaction before = wanted;
+    struct sigaction before = target_action;
     if (action != NULL)
-        wanted = *action;
+        target_action = *action;
     if (ret_old != NULL)
         *ret_old = before;
 }

@@ -4,8 +4,16 @@
 // The target is not to notice: who asks the C library what the action is is told the default, and
 // who sets the default gets this again. (Who asks the kernel itself sees the handler, and one with
 // SA_RESETHAND, once run, leaves the kernel's own default behind, which records nothing.)
+#include "runtime/crash.h"
+
+#include "runtime/cover.h"
+#include "runtime/function.h"
 #include "runtime/guarded.h"
+#include "runtime/hooks.h"
+#include "runtime/identity.h"
+#include "runtime/journal.h"
 #include "runtime/runtime.h"
+#include "runtime/system.h"
 
 static const unsigned char fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
 

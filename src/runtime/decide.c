@@ -1,8 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What to do with one intercepted call: which rules to look at, and whether one fires.
+#include "runtime/decide.h"
+
+#include "runtime/act.h"
+#include "runtime/call-path.h"
+#include "runtime/call.h"
+#include "runtime/clauses.h"
+#include "runtime/evaluate.h"
 #include "runtime/fork.h"
-#include "runtime/path.h"
+#include "runtime/function.h"
+#include "runtime/identity.h"
+#include "runtime/query.h"
+#include "runtime/record.h"
+#include "runtime/runtime.h"
 #include "runtime/sites.h"
+#include "runtime/slots.h"
+#include "runtime/stubs.h"
+#include "runtime/system.h"
+#include "runtime/unwind.h"
 
 bool decide_counts(const struct wire_rule *rule, uint64_t n)
 {
@@ -58,7 +73,7 @@ static uint64_t next_occurrence(const struct function *function, uint64_t n)
 
 // Lets the stub pass what no rule can want. Only the call that was waited for may move the mark:
 // another thread may have drawn a lower number and not have come here yet.
-static void settle(struct function *function, uint64_t occurrence)
+static void move_quiet_mark(struct function *function, uint64_t occurrence)
 {
     if (function->every_call || occurrence != atomic_load(&function->pending))
         return;
@@ -76,8 +91,10 @@ static void first_call(struct function *function)
     // Once it has started; then none of this changes any more.
     bool looks_only = function->every_call && runtime.calls == NULL &&
                       (function->asks_after | function->starts_after) == 0;
-    atomic_store(&function->in_turn, looks_only && function->general_count == function->rule_count);
-    atomic_store(&function->by_site, looks_only && function->site_count == function->rule_count);
+    atomic_store(&function->only_general,
+                 looks_only && function->general_count == function->rule_count);
+    atomic_store(&function->only_by_site,
+                 looks_only && function->site_count == function->rule_count);
 }
 
 // once and new_stack are settled here, when everything else holds, so that exactly one call wins.
@@ -94,7 +111,7 @@ static bool commit(const struct call *call, uint32_t rule)
 // Everything that comes after a condition that held.
 __attribute__((noinline)) static bool takes_effect(const struct call *call, uint32_t rule)
 {
-    path_leave(call);
+    call_path_leave(call);
     return runtime.rules[rule].actions != 0 && commit(call, rule) &&
            (__builtin_expect(!fork_mode, 1) || fork_here(rule));
 }
@@ -135,12 +152,13 @@ static inline uint32_t choose_by_site(const struct call *call)
     return WIRE_NONE;
 }
 
-static inline uint32_t choose_in_turn(const struct call *call)
+static inline uint32_t choose_general(const struct call *call)
 {
-    const struct turn *turn = call->function->general, *end = turn + call->function->general_count;
-    for (; (turn = clauses_choose(call, turn, end)) < end; turn++)
-        if (takes_effect(call, turn->rule))
-            return turn->rule;
+    const struct rule_check *check = call->function->general,
+                            *end = check + call->function->general_count;
+    for (; (check = clauses_choose(call, check, end)) < end; check++)
+        if (takes_effect(call, check->rule))
+            return check->rule;
     return WIRE_NONE;
 }
 
@@ -153,7 +171,7 @@ static uint32_t choose(const struct call *call)
     if (function->site_count == function->rule_count)
         return choose_by_site(call);
     if (function->general_count == function->rule_count)
-        return choose_in_turn(call);
+        return choose_general(call);
     const struct site *site =
         function->site_count != 0 ? sites_find(call->frame->return_address) : NULL;
     uint32_t counted_at = first_counted(function, call->occurrence), general_at = 0;
@@ -185,7 +203,7 @@ static uint32_t choose(const struct call *call)
 // Whether no rule is left to be looked at while calls are recorded: those of a reference run only
 // watch, and the one that a recorded trial injects by is looked at until it has fired, if that is
 // once, or always.
-static bool is_answered(const struct call *call)
+static bool is_only_recorded(const struct call *call)
 {
     const struct function *function = call->function;
     for (uint32_t i = 0; i < function->general_count; i++)
@@ -227,10 +245,10 @@ __attribute__((noinline)) static uint32_t choose_by_all(const struct call *call)
         record_call(call);
     if (function->asks_after != 0)
         count_windows(call);
-    uint32_t rule = runtime.calls != NULL && is_answered(call) ? WIRE_NONE : choose(call);
+    uint32_t rule = runtime.calls != NULL && is_only_recorded(call) ? WIRE_NONE : choose(call);
     if (function->starts_after != 0)
         open_windows(call);
-    settle(function, call->occurrence);
+    move_quiet_mark(function, call->occurrence);
     return rule;
 }
 
@@ -251,11 +269,11 @@ __attribute__((hot)) enum decision runtime_decide(struct call_frame *frame)
         if (slot != function->primary) // another version: count where the first does
             earlier = atomic_add(&function->primary->count, 1);
     }
-    struct findings findings = {0};
-    struct call call = {frame, function, thread, earlier + 1, &findings};
-    uint32_t rule = atomic_load(&function->in_turn)   ? choose_in_turn(&call)
-                    : atomic_load(&function->by_site) ? choose_by_site(&call)
-                                                      : choose_by_all(&call);
-    path_leave(&call);
+    struct call_cache cache = {0};
+    struct call call = {frame, function, thread, earlier + 1, &cache};
+    uint32_t rule = atomic_load(&function->only_general)   ? choose_general(&call)
+                    : atomic_load(&function->only_by_site) ? choose_by_site(&call)
+                                                           : choose_by_all(&call);
+    call_path_leave(&call);
     return rule != WIRE_NONE ? act(&call, rule) : DECIDE_PASS;
 }

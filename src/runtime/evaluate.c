@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Conditions: the stack machine of wire/plan.h. The plan was checked when it was mapped, so depth
 // and operands need no checks here.
-#include "runtime/path.h"
+#include "runtime/evaluate.h"
+
+#include "runtime/call-path.h"
+#include "runtime/call.h"
+#include "runtime/identity.h"
+#include "runtime/module.h"
+#include "runtime/plugin.h"
+#include "runtime/remote.h"
+#include "runtime/runtime.h"
+#include "runtime/stack.h"
+#include "runtime/system.h"
+#include "runtime/unwind.h"
+#include "runtime/variable.h"
 
 #include <linux/fcntl.h>
 #include <linux/stat.h>
@@ -229,11 +241,11 @@ __attribute__((noinline)) static bool ask(const struct call *call, uint32_t rule
         *ret_value = (int64_t)(clock_now() - runtime.region->start_ns);
         return true;
     case WIRE_OP_REMOTE:
-        path_leave(call);
+        call_path_leave(call);
         *ret_value = remote_ask(call, rule, instruction->b);
         return true;
     case WIRE_OP_PLUGIN:
-        path_leave(call);
+        call_path_leave(call);
         *ret_value = plugin_evaluate(call, instruction->b);
         return true;
     case WIRE_OP_MATCH:

@@ -5,6 +5,7 @@
 // not. Before a system call is added, think of two processes that make it one after the other with
 // the same descriptors: the second must not be able to tell.
 #include "runtime/fork.h"
+#include "runtime/system.h"
 
 #include <linux/audit.h>
 #include <linux/fcntl.h>

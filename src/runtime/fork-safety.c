@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whether this process is one that a fork copies whole, and what the copy needs for itself.
 #include "runtime/fork.h"
+#include "runtime/runtime.h"
+#include "runtime/system.h"
 
 #include <linux/fcntl.h>
 #include <linux/stat.h>
@@ -141,7 +143,7 @@ static enum wire_fork_refusal visit_file(struct visit *visit, int descriptor,
         return WIRE_FORK_DESCRIPTORS;
     if (visit->separate && !reopen(descriptor, flags))
         return WIRE_FORK_DESCRIPTORS;
-    return WIRE_FORK_WILLING;
+    return WIRE_FORK_OK;
 }
 
 static enum wire_fork_refusal visit_one(struct visit *visit, int descriptor)
@@ -153,9 +155,9 @@ static enum wire_fork_refusal visit_one(struct visit *visit, int descriptor)
     struct identity identity = identity_of(&status);
     bool stream = S_ISFIFO(status.stx_mode) && is_stream(&identity);
     if (descriptor == 1 || descriptor == 2)
-        return stream || is_plain_device(&status) ? WIRE_FORK_WILLING : WIRE_FORK_STREAMS;
+        return stream || is_plain_device(&status) ? WIRE_FORK_OK : WIRE_FORK_STREAMS;
     if ((flags & O_PATH) != 0 || is_plain_device(&status))
-        return WIRE_FORK_WILLING;
+        return WIRE_FORK_OK;
     if (S_ISREG(status.stx_mode) || S_ISDIR(status.stx_mode))
         return visit_file(visit, descriptor, &status, flags);
     return WIRE_FORK_DESCRIPTORS;
@@ -177,7 +179,7 @@ static enum wire_fork_refusal visit_all(struct visit *visit)
     long directory = SYSTEM_3(__NR_open, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (system_failed(directory))
         return WIRE_FORK_DESCRIPTORS;
-    enum wire_fork_refusal refusal = WIRE_FORK_WILLING;
+    enum wire_fork_refusal refusal = WIRE_FORK_OK;
     long size;
     while ((size = SYSTEM_3(__NR_getdents64, directory, fork_entries, sizeof fork_entries)) > 0)
         for (long at = 0; at < size;) {
@@ -192,7 +194,7 @@ static enum wire_fork_refusal visit_all(struct visit *visit)
                 fork_numbers[count++] = number;
         }
     SYSTEM_1(__NR_close, directory);
-    for (uint32_t i = 0; i < count && refusal == WIRE_FORK_WILLING; i++)
+    for (uint32_t i = 0; i < count && refusal == WIRE_FORK_OK; i++)
         refusal = visit_one(visit, fork_numbers[i]);
     return size < 0 ? WIRE_FORK_DESCRIPTORS : refusal;
 }
@@ -204,7 +206,7 @@ enum wire_fork_refusal fork_open_files(void)
     visit.separate = true;
     opening_count = 0;
     enum wire_fork_refusal refusal = visit_all(&visit);
-    if (refusal != WIRE_FORK_WILLING)
+    if (refusal != WIRE_FORK_OK)
         fork_close_files();
     return refusal;
 }

@@ -4,6 +4,11 @@
 // controller has looked at it. Only one of the two ever runs, so both use the region as it is.
 #include "runtime/fork.h"
 
+#include "runtime/identity.h"
+#include "runtime/journal.h"
+#include "runtime/runtime.h"
+#include "runtime/system.h"
+
 #include <linux/mman.h>
 #include <linux/prctl.h>
 #include <linux/wait.h>
@@ -44,7 +49,7 @@ bool fork_wants(uint32_t rule)
 {
     if (state.child)
         return rule == state.rule;
-    return state.refusal == WIRE_FORK_WILLING && state.fired[rule] == 0;
+    return state.refusal == WIRE_FORK_OK && state.fired[rule] == 0;
 }
 
 // Tells the controller and waits for its answer.
@@ -74,9 +79,9 @@ static bool is_safe(void)
     if (state.filtered)
         return true;
     enum wire_fork_refusal refusal = fork_safety();
-    if (refusal != WIRE_FORK_WILLING)
+    if (refusal != WIRE_FORK_OK)
         refuse(refusal);
-    return refusal == WIRE_FORK_WILLING;
+    return refusal == WIRE_FORK_OK;
 }
 
 // Never in a process that is not to fork: it would do without all that the filter holds back.
@@ -129,13 +134,13 @@ static bool branch(uint32_t rule)
     uint32_t pid = system_pid();
     fork->rule = rule;
     fork->status = 0;
-    fork->refusal = WIRE_FORK_WILLING;
+    fork->refusal = WIRE_FORK_OK;
     if (tell(WIRE_FORK_ASKED) != WIRE_FORK_GRANTED) { // this process is not all of the workload
         refuse(WIRE_FORK_PROCESSES);
         return false;
     }
     fork->refusal = make_ready();
-    if (fork->refusal == WIRE_FORK_WILLING) {
+    if (fork->refusal == WIRE_FORK_OK) {
         long child = fork_system(__NR_clone, 0, 0, 0, 0);
         if (child == 0) {
             become_child(rule, &parent, pid);

@@ -5,7 +5,9 @@
 #ifndef ORDEAL_RUNTIME_FORK_H
 #define ORDEAL_RUNTIME_FORK_H
 
-#include "runtime/runtime.h"
+#include "wire/region.h"
+
+#include <stdbool.h>
 
 extern bool fork_mode; // the controller asked for it
 

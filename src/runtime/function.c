@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the plan wants of functions: which names its patterns take, the rules that apply to a
 // function, split by how a call finds them, and how many calls there were.
-#include "runtime/runtime.h"
+#include "runtime/function.h"
 
+#include "runtime/clauses.h"
+#include "runtime/journal.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
+#include "runtime/stubs.h"
+#include "runtime/system.h"
 #include "wire/names.h"
 
 #define BUCKETS 256
 static struct function *function_buckets[BUCKETS]; // by name
-static struct function *latest;                    // of those that have a slot, perhaps not all
+static struct function *last_bound;                // of those that have a slot, perhaps not all
 
 // Patterns.
 
@@ -78,7 +84,7 @@ enum wanted function_wanted(const char *name)
 
 // Functions: the rules of all patterns that take them, in the user's order.
 
-struct gathering {
+struct rule_list {
     const struct module *library;
     uint32_t *rules;
     uint32_t count;
@@ -89,7 +95,7 @@ struct gathering {
 
 static bool count_rules(uint32_t index, void *context)
 {
-    struct gathering *all = context;
+    struct rule_list *all = context;
     const struct wire_pattern *pattern = pattern_at(index);
     if (!pattern_takes(pattern, all->library))
         return true;
@@ -180,33 +186,33 @@ static const uint32_t *pick_counted(const struct function *function)
     return list;
 }
 
-// The rules to look at in turn, and behind them their clauses, close together.
-static const struct turn *turns_of(const struct function *function)
+// The rules to look at in check, and behind them their clauses, close together.
+static const struct rule_check *rule_checks_of(const struct function *function)
 {
     size_t room = 0;
     uint32_t at = 0;
     for (uint32_t i = 0; i < function->rule_count; i++) {
         const struct wire_rule *rule = &runtime.rules[function->rules[i]];
         if (is_general(rule))
-            room += sizeof(struct turn) +
+            room += sizeof(struct rule_check) +
                     (rule->code.count != 0 ? rule->code.count : 1) * sizeof(struct clause);
     }
-    struct turn *turns = arena_new(room + 1), *turn = turns;
-    struct clause *clauses = (struct clause *)(turns + function->general_count);
-    for (uint32_t i = 0; turns != NULL && i < function->rule_count; i++) {
+    struct rule_check *checks = arena_new(room + 1), *check = checks;
+    struct clause *clauses = (struct clause *)(checks + function->general_count);
+    for (uint32_t i = 0; checks != NULL && i < function->rule_count; i++) {
         const struct wire_rule *rule = &runtime.rules[function->rules[i]];
         if (!is_general(rule))
             continue;
         bool counted =
             rule->count_first > 1 || rule->count_step > 1 || rule->count_last != UINT64_MAX;
-        *turn++ = (struct turn){.rule = function->rules[i],
-                                .site = rule->site,
-                                .clauses = at,
-                                .counted = counted,
-                                .gated = counted || rule->site != WIRE_NONE};
+        *check++ = (struct rule_check){.rule = function->rules[i],
+                                       .site = rule->site,
+                                       .clauses = at,
+                                       .counted = counted,
+                                       .gated = counted || rule->site != WIRE_NONE};
         at += clauses_of(rule, clauses + at);
     }
-    return turns;
+    return checks;
 }
 
 static const uint32_t *by_occurrence_first(const uint32_t *list, uint32_t count)
@@ -226,7 +232,7 @@ static const uint32_t *by_occurrence_first(const uint32_t *list, uint32_t count)
 // mostly come one after another.
 static const struct function *find_alike(const struct function *function)
 {
-    const struct function *other = atomic_load(&latest);
+    const struct function *other = atomic_load(&last_bound);
     for (uint32_t i = 0; i < 16 && other != NULL; i++, other = other->next)
         if (other->rules == function->rules && other->rule_count == function->rule_count &&
             other->pattern == function->pattern)
@@ -255,12 +261,12 @@ static bool classify(struct function *function)
         function->every_call |=
             rule->count_first <= 1 && rule->count_step <= 1 && rule->count_last == UINT64_MAX;
     }
-    function->general = turns_of(function);
+    function->general = rule_checks_of(function);
     function->counted = by_occurrence_first(pick_counted(function), function->counted_count);
     return function->general != NULL && function->counted != NULL;
 }
 
-static void note_windows(struct function *function, const struct gathering *all)
+static void note_windows(struct function *function, const struct rule_list *all)
 {
     const struct wire_after *afters = plan_array(runtime.plan->afters);
     for (uint32_t i = 0; i < runtime.plan->afters.count && i < WIRE_AFTER_MAX; i++) {
@@ -275,7 +281,7 @@ static void note_windows(struct function *function, const struct gathering *all)
 }
 
 // The rules that count_rules() has counted, ascending; of one pattern they stand in the plan.
-static const uint32_t *gather(const char *name, struct gathering *all)
+static const uint32_t *collect_rules(const char *name, struct rule_list *all)
 {
     const uint32_t *refs = (const uint32_t *)plan_array(runtime.plan->rule_refs);
     if (all->pattern_count == 1)
@@ -283,7 +289,7 @@ static const uint32_t *gather(const char *name, struct gathering *all)
     uint32_t *rules = arena_new(all->count * sizeof *rules + 1);
     if (rules == NULL)
         return NULL;
-    *all = (struct gathering){.library = all->library, .rules = rules, .pattern = WIRE_NONE};
+    *all = (struct rule_list){.library = all->library, .rules = rules, .pattern = WIRE_NONE};
     patterns_named(name, count_rules, all);
     if (!is_sorted(rules, all->count, by_number))
         sort(rules, all->count, by_number);
@@ -291,7 +297,7 @@ static const uint32_t *gather(const char *name, struct gathering *all)
 }
 
 // Whether a rule may do something to its calls, and not only watch them.
-static bool is_acted_on(const struct function *function)
+static bool has_actions(const struct function *function)
 {
     for (uint32_t i = 0; i < function->rule_count; i++)
         if (runtime.rules[function->rules[i]].actions != 0)
@@ -305,26 +311,26 @@ static void note_recorded(struct function *function)
         const struct wire_rule *rule = &runtime.rules[function->rules[i]];
         if (rule->descriptor != 0)
             function->descriptor = rule->descriptor;
-        if (rule->spares != 0)
-            function->spared = wire_hash(function->name);
+        if (rule->stackless != 0)
+            function->stackless = wire_hash(function->name);
     }
 }
 
 static struct function *no_memory(const char *name)
 {
-    runtime.starved = true;
+    runtime.out_of_room = true;
     journal_note(WIRE_NOTE_MEMORY, name);
     return NULL;
 }
 
 static struct function *function_new(const char *name, const struct module *library)
 {
-    struct gathering all = {.library = library, .pattern = WIRE_NONE};
+    struct rule_list all = {.library = library, .pattern = WIRE_NONE};
     patterns_named(name, count_rules, &all);
     if (all.pattern_count == 0)
         return NULL;
     struct function *function = arena_new(sizeof *function);
-    const uint32_t *rules = gather(name, &all);
+    const uint32_t *rules = collect_rules(name, &all);
     size_t size = text_length(name) + 1;
     char *copy = arena_new(size);
     if (function == NULL || rules == NULL || copy == NULL)
@@ -334,7 +340,7 @@ static struct function *function_new(const char *name, const struct module *libr
     function->library = library;
     function->rules = rules;
     function->rule_count = all.count;
-    function->habit = is_acted_on(function) ? wire_habit_find(name) : NULL;
+    function->traits = has_actions(function) ? wire_traits_find(name) : NULL;
     function->pattern = all.pattern;
     function->pending = 1;
     if (!classify(function))
@@ -381,8 +387,8 @@ void function_bound(struct function *function, struct stub_slot *slot)
     if (!atomic_swap_if(&function->primary, NULL, slot))
         return;
     do
-        function->next = first = atomic_load(&latest);
-    while (!atomic_swap_if(&latest, first, function));
+        function->next = first = atomic_load(&last_bound);
+    while (!atomic_swap_if(&last_bound, first, function));
 }
 
 void function_publish(struct function *function)
@@ -411,12 +417,12 @@ void functions_publish(void)
     functions_each(function_publish);
 }
 
-static void start_anew(struct function *function)
+static void forget_earlier_calls(struct function *function)
 {
     function->published = atomic_load(&function->primary->count);
 }
 
 void functions_after_fork(void)
 {
-    functions_each(start_anew);
+    functions_each(forget_earlier_calls);
 }

@@ -5,6 +5,7 @@
 #include "runtime/guarded.h"
 
 #include "runtime/runtime.h"
+#include "runtime/system.h"
 
 #include <ucontext.h>
 
@@ -68,11 +69,11 @@ void guarded_note_action(const struct sigaction *action)
 
 // The target's own handlers.
 
-static struct kernel_action of_segv, of_bus;
+static struct kernel_action segv_action, bus_action;
 
 static struct kernel_action *own_action(int number)
 {
-    return number == SIGSEGV ? &of_segv : number == SIGBUS ? &of_bus : NULL;
+    return number == SIGSEGV ? &segv_action : number == SIGBUS ? &bus_action : NULL;
 }
 
 static void on_fault(int number, siginfo_t *info, void *context)

@@ -9,23 +9,27 @@
 #include "runtime/heap.h"
 
 #include "runtime/guarded.h"
+#include "runtime/hooks.h"
+#include "runtime/runtime.h"
+#include "runtime/system.h"
+#include "runtime/unwind.h"
 
 #include <linux/mman.h>
 #include <stdarg.h>
 
 static uint64_t heap_low = UINT64_MAX; // UINT64_MAX: not known
-static bool torn;
+static bool changed;
 static uint32_t tries;
 
 // What the program has mapped. Where there is no room for it, the kernel is asked.
-#define OWNED 256
-static struct owned {
+#define MAPPED 256
+static struct mapped {
     uint64_t low, high; // low 0: free, 1: being written
-} owned[OWNED];
-static uint32_t owned_end;
+} mapped[MAPPED];
+static uint32_t mapped_end;
 
-// Pages of it that were read, each with the number of changes to `owned` before: a change makes all
-// of them void.
+// Pages of it that were read, each with the number of changes to `mapped` before: a change makes
+// all of them void.
 #define PAGES     1024
 #define PAGE_BITS 28 // the lower ones are the number of changes
 static uint64_t pages[PAGES];
@@ -41,33 +45,33 @@ static uint64_t page_mark(uint64_t page, uint32_t change)
     return page << PAGE_BITS | (change & ((1u << PAGE_BITS) - 1));
 }
 
-static void owned_add(const void *start, size_t size)
+static void mapped_add(const void *start, size_t size)
 {
-    for (uint32_t i = 0; i < OWNED; i++) {
-        struct owned *entry = &owned[i];
+    for (uint32_t i = 0; i < MAPPED; i++) {
+        struct mapped *entry = &mapped[i];
         if (atomic_load(&entry->low) != 0 || !atomic_swap_if(&entry->low, 0, 1))
             continue;
         entry->high = (uint64_t)start + size;
         atomic_store(&entry->low, (uint64_t)start);
-        uint32_t end = atomic_load(&owned_end);
-        while (end <= i && !atomic_swap_if(&owned_end, end, i + 1))
-            end = atomic_load(&owned_end);
+        uint32_t end = atomic_load(&mapped_end);
+        while (end <= i && !atomic_swap_if(&mapped_end, end, i + 1))
+            end = atomic_load(&mapped_end);
         return;
     }
 }
 
-static bool owned_has(uint64_t low, uint64_t high)
+static bool mapped_has(uint64_t low, uint64_t high)
 {
-    for (uint32_t i = 0; i < atomic_load(&owned_end); i++) {
-        uint64_t from = atomic_load(&owned[i].low);
-        if (from > 1 && from <= low && high <= atomic_load(&owned[i].high) &&
-            atomic_load(&owned[i].low) == from)
+    for (uint32_t i = 0; i < atomic_load(&mapped_end); i++) {
+        uint64_t from = atomic_load(&mapped[i].low);
+        if (from > 1 && from <= low && high <= atomic_load(&mapped[i].high) &&
+            atomic_load(&mapped[i].low) == from)
             return true;
     }
     return false;
 }
 
-static void void_pages(void)
+static void forget_pages(void)
 {
     if ((atomic_add(&changes, 1) + 1) << (32 - PAGE_BITS) == 0)
         for (uint32_t i = 0; i < PAGES; i++)
@@ -76,22 +80,22 @@ static void void_pages(void)
 
 // First nobody finds them any more, then what was found is void, and only then is the place free:
 // who finds it being written may be about to take away another part of the same.
-static void owned_remove(uint64_t low, uint64_t high)
+static void mapped_remove(uint64_t low, uint64_t high)
 {
     bool lost = false;
-    for (uint32_t i = 0; i < atomic_load(&owned_end); i++) {
-        uint64_t from = atomic_load(&owned[i].low);
-        if (from == 0 || (from > 1 && (from >= high || low >= atomic_load(&owned[i].high))))
+    for (uint32_t i = 0; i < atomic_load(&mapped_end); i++) {
+        uint64_t from = atomic_load(&mapped[i].low);
+        if (from == 0 || (from > 1 && (from >= high || low >= atomic_load(&mapped[i].high))))
             continue;
-        if (from > 1 && atomic_swap_if(&owned[i].low, from, 1)) {
-            void_pages();
-            atomic_store(&owned[i].low, 0);
+        if (from > 1 && atomic_swap_if(&mapped[i].low, from, 1)) {
+            forget_pages();
+            atomic_store(&mapped[i].low, 0);
         } else {
             lost = true;
         }
     }
     if (lost)
-        void_pages();
+        forget_pages();
 }
 
 void heap_learn(uint64_t address, uint32_t width)
@@ -100,16 +104,16 @@ void heap_learn(uint64_t address, uint32_t width)
     uint32_t change = atomic_load(&changes);
     if (system_peek_by_copy)
         return;
-    if (page == (address + width - 1) / 4096 && owned_has(address, address + width) &&
+    if (page == (address + width - 1) / 4096 && mapped_has(address, address + width) &&
         system_can_read((const void *)address, 1))
         atomic_store(page_entry(page), page_mark(page, change));
 }
 
 void heap_forget(void)
 {
-    atomic_store(&torn, true);
+    atomic_store(&changed, true);
     atomic_store(&heap_low, UINT64_MAX);
-    owned_remove(0, UINT64_MAX);
+    mapped_remove(0, UINT64_MAX);
 }
 
 static void heap_changes(const void *start, size_t size)
@@ -119,21 +123,21 @@ static void heap_changes(const void *start, size_t size)
     if (low < heap_end && low + size > heap_low)
         heap_forget();
     // In whole pages, as the kernel does it.
-    owned_remove(low & ~4095ul, (low + size + 4095) & ~4095ul);
+    mapped_remove(low & ~4095ul, (low + size + 4095) & ~4095ul);
 }
 
-#define PATIENCE 8
+#define MAX_TRIES 8
 
 // Where the mapping starts that ends at the break. Not often: it is only worth it if it succeeds.
 __attribute__((noinline)) static void heap_find(void)
 {
     uint64_t end = (uint64_t)SYSTEM_1(__NR_brk, 0), low, high;
-    if (atomic_add(&tries, 1) >= PATIENCE || torn || end == 0 || end != (uint64_t)__curbrk)
+    if (atomic_add(&tries, 1) >= MAX_TRIES || changed || end == 0 || end != (uint64_t)__curbrk)
         return;
     if (system_can_read((const void *)(end - 1), 1) && find_mapping(end - 1, &low, &high) &&
         high == ((end - 1) | 4095) + 1)
         atomic_store(&heap_low, low);
-    if (torn) // meanwhile
+    if (changed) // meanwhile
         atomic_store(&heap_low, UINT64_MAX);
 }
 
@@ -143,7 +147,7 @@ static bool below_break(uint64_t address, uint32_t width)
     uint64_t end = &__curbrk != NULL ? (uint64_t)atomic_load(&__curbrk) : 0;
     if (address >= end || end - address < width || end - address > reach)
         return false;
-    if (heap_low == UINT64_MAX && tries < PATIENCE)
+    if (heap_low == UINT64_MAX && tries < MAX_TRIES)
         heap_find();
     return address >= atomic_load(&heap_low);
 }
@@ -235,7 +239,7 @@ static void *map(map_function *real, void *start, size_t size, int protection, i
     }
     void *result = real(start, size, protection, flags, file, offset);
     if ((flags & MAP_ANONYMOUS) != 0 && (protection & PROT_READ) != 0 && result != (void *)-1l)
-        owned_add(result, size);
+        mapped_add(result, size);
     return result;
 }
 

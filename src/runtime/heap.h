@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reading memory of the program without asking the kernel first. See heap.c.
+// Reading memory of the program without asking the kernel first.
 #ifndef ORDEAL_RUNTIME_HEAP_H
 #define ORDEAL_RUNTIME_HEAP_H
 
-#include "runtime/runtime.h"
+#include "runtime/hooks.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #define HEAP_HOOKS 9
 extern const struct hook heap_hooks[HEAP_HOOKS];

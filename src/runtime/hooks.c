@@ -2,7 +2,21 @@
 // Calls the runtime must see for its own sake: symbol look-ups, new processes and threads, programs
 // started with another environment, and mutexes. All have known prototypes, so these are ordinary
 // functions that call the real one.
+#include "runtime/hooks.h"
+
+#include "runtime/bind.h"
+#include "runtime/cover.h"
+#include "runtime/crash.h"
+#include "runtime/function.h"
 #include "runtime/heap.h"
+#include "runtime/identity.h"
+#include "runtime/journal.h"
+#include "runtime/late.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
+#include "runtime/slots.h"
+#include "runtime/symbol.h"
+#include "runtime/system.h"
 
 #include <stdarg.h>
 

@@ -2,7 +2,12 @@
 // Who is calling: processes and threads with numbers and lineages. A lineage depends only on the
 // order in which a parent made its children, so random decisions repeat from run to run whatever
 // the scheduler does.
+#include "runtime/identity.h"
+
+#include "runtime/function.h"
+#include "runtime/record.h"
 #include "runtime/runtime.h"
+#include "runtime/system.h"
 
 #include <linux/mman.h>
 #include <time.h>

@@ -2,7 +2,17 @@
 // The journal: records in the shared mapping, each reserved with one atomic addition and marked
 // complete by its last store. A record is complete before the target feels anything of its
 // injection, so nothing is lost however the target dies.
+#include "runtime/journal.h"
+
+#include "runtime/call.h"
+#include "runtime/crash.h"
+#include "runtime/function.h"
+#include "runtime/identity.h"
+#include "runtime/module.h"
 #include "runtime/runtime.h"
+#include "runtime/stubs.h"
+#include "runtime/system.h"
+#include "runtime/unwind.h"
 
 #include <ucontext.h>
 

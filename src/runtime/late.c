@@ -2,7 +2,13 @@
 // Modules that come after the start. The loader tells of them through the function it keeps for
 // debuggers, before it relocates them; an entry of ours in place of their first initialiser then
 // lets them be bound after relocation and before any of their own code runs.
+#include "runtime/late.h"
+
+#include "runtime/assembly.h"
+#include "runtime/identity.h"
+#include "runtime/module.h"
 #include "runtime/runtime.h"
+#include "runtime/system.h"
 
 #include <linux/mman.h>
 

@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The modules of the process: what is loaded, where, and how the controller knows it. Late modules
 // are noticed through the loader's own debugger hook, before their constructors run.
-#include "runtime/runtime.h"
+#include "runtime/module.h"
 
+#include "runtime/bind.h"
+#include "runtime/cache.h"
+#include "runtime/cover.h"
+#include "runtime/journal.h"
+#include "runtime/plugin.h"
+#include "runtime/query.h"
+#include "runtime/record.h"
+#include "runtime/runtime.h"
+#include "runtime/slots.h"
+#include "runtime/system.h"
+#include "runtime/unwind.h"
 #include "wire/names.h"
+#include "wire/traits.h"
 
 #include <linux/fcntl.h>
 #include <linux/mman.h>
@@ -168,7 +180,7 @@ static int headers_of(struct dl_phdr_info *info, size_t size, void *context)
 }
 
 // An entry of the vector that the kernel puts behind the environment, or 0.
-static uint64_t kernel_fact(uint64_t kind)
+static uint64_t auxiliary_value(uint64_t kind)
 {
     static const uint64_t *vector;
     const uint64_t *word = atomic_load(&vector);
@@ -184,11 +196,11 @@ static uint64_t kernel_fact(uint64_t kind)
     return 0;
 }
 
-// What the kernel says of the program; of the loader where that was started by name.
+// What the kernel says of the program; of the loader where that was program_module by name.
 static bool headers_from_kernel(struct module *module)
 {
-    module->headers = (const Elf64_Phdr *)kernel_fact(AT_PHDR);
-    module->header_count = (uint32_t)kernel_fact(AT_PHNUM);
+    module->headers = (const Elf64_Phdr *)auxiliary_value(AT_PHDR);
+    module->header_count = (uint32_t)auxiliary_value(AT_PHNUM);
     return module->headers != NULL && has_dynamic(module);
 }
 
@@ -201,55 +213,56 @@ static bool find_headers(struct module *module, bool program)
 }
 
 // The controller knows what is executed under the path that most trials begin with.
-static const char *foreseen_program(void)
+static const char *program_in_region(void)
 {
-    const char *asked = (const char *)kernel_fact(AT_EXECFN);
-    const void *headers = (const void *)kernel_fact(AT_PHDR);
+    const char *asked = (const char *)auxiliary_value(AT_EXECFN);
+    const void *headers = (const void *)auxiliary_value(AT_PHDR);
     if (runtime.region->program == 0 || asked == NULL || headers == NULL)
         return NULL;
     const char *path = region_at(runtime.region->program);
-    uint64_t size = kernel_fact(AT_PHNUM) * sizeof(Elf64_Phdr);
+    uint64_t size = auxiliary_value(AT_PHNUM) * sizeof(Elf64_Phdr);
     if (!text_equal(path, asked) ||
         wire_fingerprint(headers, size) != runtime.region->program_fingerprint)
         return NULL;
     return path + text_length(path) + 1;
 }
 
-static struct module *started; // the program, once it was read
+static struct module *program_module; // the program, once it was read
 
 // The first look below /proc costs a new process more than all else it does to start, so the
 // program's file is asked for when it is needed and not known.
 static void find_program_path(char *path, size_t room)
 {
-    const char *foreseen = foreseen_program(), *asked = (const char *)kernel_fact(AT_EXECFN);
-    if (foreseen != NULL) {
-        text_copy(path, room, foreseen);
+    const char *path_in_region = program_in_region(),
+               *asked = (const char *)auxiliary_value(AT_EXECFN);
+    if (path_in_region != NULL) {
+        text_copy(path, room, path_in_region);
         return;
     }
-    if (started != NULL && known_program(started, asked, path, room))
+    if (program_module != NULL && cache_program_find(program_module, asked, path, room))
         return;
     long size = SYSTEM_3(__NR_readlink, "/proc/self/exe", path, room - 1);
     path[system_failed(size) ? 0 : size] = '\0';
-    if (started != NULL)
-        known_program_put(started, asked, path);
+    if (program_module != NULL)
+        cache_program_put(program_module, asked, path);
 }
 
-// Where the loader was started by name, it is what the loader was given. Several threads may do
-// this at once: all write the same.
+// Where the loader was program_module by name, it is what the loader was given. Several threads may
+// do this at once: all write the same.
 const char *program_path(void)
 {
-    static uint32_t known;
+    static uint32_t ready;
     char path[WIRE_MODULE_PATH];
-    if (atomic_load(&known) != 0)
+    if (atomic_load(&ready) != 0)
         return runtime.program_path;
     find_program_path(path, sizeof path);
     if (path[0] == '\0')
         text_copy(path, sizeof path,
-                  kernel_fact(AT_EXECFN) != 0 ? (char *)kernel_fact(AT_EXECFN) : "");
+                  auxiliary_value(AT_EXECFN) != 0 ? (char *)auxiliary_value(AT_EXECFN) : "");
     if (runtime.arguments[0] != NULL && text_starts(text_base(path), "ld-linux"))
         text_copy(path, sizeof path, runtime.arguments[0]);
     memcpy(runtime.program_path, path, text_length(path) + 1);
-    atomic_store(&known, 1);
+    atomic_store(&ready, 1);
     return runtime.program_path;
 }
 
@@ -275,7 +288,7 @@ static struct module *module_read(struct link_map *map, bool program)
     module->fingerprint =
         wire_fingerprint(module->headers, module->header_count * sizeof(Elf64_Phdr));
     if (program)
-        started = module;
+        program_module = module;
     read_dynamic(module);
     return module;
 }
@@ -297,7 +310,7 @@ static bool runs_launcher(void)
 {
     static uint8_t known; // 1 + the answer, which every module asks for
     if (known == 0) {
-        const char *asked = (const char *)kernel_fact(AT_EXECFN);
+        const char *asked = (const char *)auxiliary_value(AT_EXECFN);
         known = 1 + (is_launcher(text_base(program_path())) ||
                      (asked != NULL && is_launcher(text_base(asked))));
     }
@@ -305,14 +318,14 @@ static bool runs_launcher(void)
 }
 
 // A fault in what watches over the program says nothing about the program.
-static bool is_spared(const char *name)
+static bool is_ignored(const char *name)
 {
-    if ((runtime.plan->uses & WIRE_USE_WITNESSES) != 0)
+    if ((runtime.plan->uses & WIRE_USE_SANITIZERS) != 0)
         return false;
     if (runs_launcher())
         return true;
-    for (size_t i = 0; i < WIRE_WITNESSES; i++)
-        if (text_starts(name, wire_witnesses[i]))
+    for (size_t i = 0; i < WIRE_SANITIZERS; i++)
+        if (text_starts(name, wire_sanitizers[i]))
             return true;
     return false;
 }
@@ -323,7 +336,7 @@ static bool is_of(const struct module *module, const struct link_map *map)
            module->dynamic == map->l_ld;
 }
 
-static struct module *known(const struct module_set *set, const struct link_map *map)
+static struct module *find_in_set(const struct module_set *set, const struct link_map *map)
 {
     for (size_t i = 0; set != NULL && i < set->count; i++)
         if (is_of(set->modules[i], map))
@@ -333,7 +346,7 @@ static struct module *known(const struct module_set *set, const struct link_map 
 
 struct module *module_of(const struct link_map *map)
 {
-    return known(runtime.modules, map);
+    return find_in_set(runtime.modules, map);
 }
 
 static void set_insert(struct module_set *set, struct module *module)
@@ -358,7 +371,7 @@ static struct module *module_new(struct link_map *map, bool startup)
     const char *name = text_base(module->path);
     module->exempt |= text_starts(name, "linux-vdso") || text_starts(name, "ld-linux") ||
                       plugin_owns(module->path);
-    module->spared = is_spared(name);
+    module->ignored = is_ignored(name);
     module->system = wire_is_system(name);
     return module;
 }
@@ -419,7 +432,7 @@ void module_scan(bool startup)
     bool lost = false, returned = false;
     struct module **link = &runtime.program;
     for (struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next) {
-        struct module *module = known(old, map);
+        struct module *module = find_in_set(old, map);
         if (module == NULL) {
             module = module_again(map);
             returned |= module != NULL;

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Triggers of the user's own. Their shared objects are preloaded beside the runtime and exempt from
 // interception; a guard lets their own library calls through, however they reach the stubs.
+#include "runtime/plugin.h"
+
+#include "runtime/call.h"
+#include "runtime/function.h"
+#include "runtime/identity.h"
+#include "runtime/journal.h"
+#include "runtime/module.h"
 #include "runtime/runtime.h"
+#include "runtime/stubs.h"
+#include "runtime/symbol.h"
+#include "runtime/system.h"
 
 #include "ordeal.h"
 

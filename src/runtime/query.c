@@ -2,7 +2,15 @@
 // The controller's answers in force in this process: address ranges of the plan's queries. Lists
 // only grow; what belongs to an unloaded module is passed over, and serves again if the module
 // comes back to the same place.
+#include "runtime/query.h"
+
+#include "runtime/journal.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
 #include "runtime/sites.h"
+#include "runtime/system.h"
+#include "runtime/unwind.h"
+#include "runtime/variable.h"
 
 struct range {
     struct range *next;

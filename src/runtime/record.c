@@ -3,7 +3,21 @@
 // lost however the process dies. Rows of a process stand next to each other, on few pages; it finds
 // them through a table of its own, which the kernel empties in a forked child. Where threads or
 // signals get in each other's way, a key takes a second row, and the reader adds them up.
-#include "runtime/path.h"
+#include "runtime/record.h"
+
+#include "runtime/assembly.h"
+#include "runtime/cache.h"
+#include "runtime/call-path.h"
+#include "runtime/call.h"
+#include "runtime/evaluate.h"
+#include "runtime/function.h"
+#include "runtime/identity.h"
+#include "runtime/journal.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
+#include "runtime/stubs.h"
+#include "runtime/system.h"
+#include "runtime/unwind.h"
 
 #include <linux/mman.h>
 #include <stddef.h>
@@ -60,7 +74,7 @@ void record_prepare(void)
     runtime_record_table = tables[0];
     runtime.calls = region_at(runtime.region->calls);
     touch(runtime.calls);
-    known_prepare();
+    cache_prepare();
 }
 
 // The table in use, and how many entries it has.
@@ -307,12 +321,12 @@ static uint32_t stacks_walked;
 
 static uint64_t *record_stack(const struct call *call)
 {
-    struct path *path = NULL;
+    struct call_path *path = NULL;
     if (atomic_load(&stacks_walked) < WALKS_FIRST)
         atomic_add(&stacks_walked, 1);
     else
-        path = path_of(call);
-    if (path == NULL || !path_is_whole(path, call))
+        path = call_path_of(call);
+    if (path == NULL || !call_path_is_whole(path, call))
         return count_stack(call);
     // A forked child has rows of its own.
     if (path->recorded != NULL && path->recorded_slot == call->frame->slot &&
@@ -322,7 +336,7 @@ static uint64_t *record_stack(const struct call *call)
         path->recorded = count_stack(call);
         path->recorded_slot = call->frame->slot;
         path->recorded_by = runtime.process->key;
-        path_depends_on_all(path);
+        call_path_depends_on_all(path);
     }
     return path->recorded;
 }
@@ -337,29 +351,30 @@ static uint64_t *record_site(const struct call *call)
 // As the controller knows it.
 static uint64_t name_of(struct module *module)
 {
-    uint32_t index = module->named == 0 ? module_index(module) : WIRE_FRAME_UNKNOWN;
+    uint32_t index = module->path_hash == 0 ? module_index(module) : WIRE_FRAME_UNKNOWN;
     if (index != WIRE_FRAME_UNKNOWN) {
         const struct wire_module *entry =
             (const struct wire_module *)region_at(runtime.region->modules) + index;
         size_t size = 0;
         while (size < WIRE_MODULE_PATH && entry->path[size] != '\0')
             size++;
-        module->named = wire_fingerprint(entry->path, size);
+        module->path_hash = wire_fingerprint(entry->path, size);
     }
-    return module->named;
+    return module->path_hash;
 }
 
-static bool is_spared(const struct function *function, uint64_t return_address)
+static bool is_stackless(const struct function *function, uint64_t return_address)
 {
-    const struct wire_span spared = runtime.plan->spared;
-    const uint64_t *places = plan_array(spared);
+    const struct wire_span stackless = runtime.plan->stackless;
+    const uint64_t *places = plan_array(stackless);
     struct module *module = module_at(return_address);
     if (module == NULL)
         return false;
-    uint64_t place = wire_place(function->spared, name_of(module), return_address - module->bias);
+    uint64_t place =
+        wire_place(function->stackless, name_of(module), return_address - module->bias);
     uint64_t at = place >> 32;
-    for (uint32_t i = 0; i < spared.count; i++, at++) {
-        uint64_t found = places[at & (spared.count - 1)];
+    for (uint32_t i = 0; i < stackless.count; i++, at++) {
+        uint64_t found = places[at & (stackless.count - 1)];
         if (found == place || found == 0)
             return found != 0;
     }
@@ -385,8 +400,9 @@ void record_call(const struct call *call)
         record_site(call);
         return;
     }
-    bool spared = function->spared != 0 && is_spared(function, call->frame->return_address);
-    uint64_t *count = spared ? record_site(call) : record_stack(call);
+    bool stackless =
+        function->stackless != 0 && is_stackless(function, call->frame->return_address);
+    uint64_t *count = stackless ? record_site(call) : record_stack(call);
     if (function->descriptor != 0 && count != NULL)
         record_kind((struct wire_call *)((char *)count - offsetof(struct wire_call, count)),
                     call->frame->arguments[function->descriptor - 1]);

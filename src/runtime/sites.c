@@ -2,6 +2,14 @@
 // See sites.h: how the table is filled, when the controller's answer about a module comes.
 #include "runtime/sites.h"
 
+#include "runtime/assembly.h"
+#include "runtime/clauses.h"
+#include "runtime/journal.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
+#include "runtime/stubs.h"
+#include "runtime/system.h"
+
 struct line_table *site_lines;
 
 static uint32_t *rule_patterns;                            // by rule

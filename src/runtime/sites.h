@@ -6,7 +6,9 @@
 #ifndef ORDEAL_RUNTIME_SITES_H
 #define ORDEAL_RUNTIME_SITES_H
 
-#include "runtime/runtime.h"
+#include "runtime/assembly.h"
+#include "runtime/clauses.h"
+#include "runtime/module.h"
 
 // One rule for calls that return to one address: what a look at it needs.
 struct site {

@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Slots, one per address a function was bound to, so that pointers to it stay equal; what stands in
 // a reference instead of that address; and the gates that calls pass.
+#include "runtime/slots.h"
+
+#include "runtime/assembly.h"
+#include "runtime/function.h"
+#include "runtime/hooks.h"
+#include "runtime/identity.h"
+#include "runtime/journal.h"
+#include "runtime/module.h"
+#include "runtime/query.h"
+#include "runtime/record.h"
 #include "runtime/runtime.h"
+#include "runtime/stubs.h"
+#include "runtime/symbol.h"
+#include "runtime/system.h"
 
 static uint32_t slots_used;
 static uint32_t first_slot_table[512];          // most processes need no more
@@ -26,7 +39,7 @@ void slots_prepare(void)
 
 // Of a slot that nobody has called through yet, for which the function was not made: most of what a
 // program could call it never does. Nothing but the name is known, which stands in `low`.
-static const struct function unmade;
+static const struct function placeholder;
 
 // The name and then the function, always in that order: `low` is another thing only after the
 // function was made, so that with a function that is not made yet it was a name.
@@ -42,7 +55,7 @@ static bool is_for(const struct stub_slot *slot, const char *name, const void *r
     if (slot->real != real)
         return false;
     const struct function *function = look_at(slot, &its_name);
-    if (function == &unmade) // of a module that stays where it is
+    if (function == &placeholder) // of a module that stays where it is
         return text_equal(its_name, name);
     return text_equal(function->name, name) &&
            function_same_library(function->library, module_at((uintptr_t)real));
@@ -81,7 +94,7 @@ struct function *slot_make_function(struct stub_slot *slot)
 {
     const char *name;
     struct function *function = look_at(slot, &name);
-    if (function != &unmade)
+    if (function != &placeholder)
         return function;
     function = function_of(name, module_at((uintptr_t)slot->real));
     if (function == NULL) {
@@ -91,7 +104,7 @@ struct function *slot_make_function(struct stub_slot *slot)
     function_bound(function, slot);
     // A call through another slot of the function may have come before: what it did not do about
     // this slot's gate is done here. A swap, since a store might pass the look at `started`.
-    if (atomic_swap_if(&slot->function, (struct function *)&unmade, function) &&
+    if (atomic_swap_if(&slot->function, (struct function *)&placeholder, function) &&
         atomic_load(&function->started))
         slot_refresh_gate(slot);
     return function;
@@ -106,12 +119,12 @@ static struct stub_slot *slot_of(const char *name, void *real, const struct hook
     if (2 * slots_used >= slot_table_size && slot_table_grow())
         entry = slot_entry(name, real);
     if (slots_used == RUNTIME_SLOTS || slots_used + 1 == slot_table_size) {
-        runtime.starved = true;
+        runtime.out_of_room = true;
         journal_note(WIRE_NOTE_NO_SLOTS, name);
         return NULL;
     }
     struct function *function =
-        at_call ? (struct function *)&unmade : function_of(name, module_at((uintptr_t)real));
+        at_call ? (struct function *)&placeholder : function_of(name, module_at((uintptr_t)real));
     if (function == NULL)
         return NULL;
     struct stub_slot *slot = &runtime_slots[slots_used];
@@ -162,7 +175,8 @@ void slot_refresh_gate(struct stub_slot *slot)
 {
     struct function *function = atomic_load(&slot->function);
     uint64_t low, length;
-    if (function == &unmade) // its name is still needed; slot_make_function() comes back to this
+    if (function ==
+        &placeholder) // its name is still needed; slot_make_function() comes back to this
         return;
     atomic_store(&slot->gate, (void *)runtime_gate_full);
     watch_callers(slot, 0, UINT64_MAX);

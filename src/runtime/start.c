@@ -1,8 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The constructor and destructor of the runtime. It is linked -z initfirst: everything the program
 // was started with is loaded and relocated, and none of its code has run.
+#include "runtime/assembly.h"
+#include "runtime/bind.h"
+#include "runtime/cover.h"
+#include "runtime/crash.h"
+#include "runtime/evaluate.h"
 #include "runtime/fork.h"
-
+#include "runtime/function.h"
+#include "runtime/hooks.h"
+#include "runtime/identity.h"
+#include "runtime/late.h"
+#include "runtime/module.h"
+#include "runtime/plugin.h"
+#include "runtime/record.h"
+#include "runtime/runtime.h"
+#include "runtime/slots.h"
+#include "runtime/stubs.h"
+#include "runtime/symbol.h"
+#include "runtime/system.h"
 #include "wire/check.h"
 
 #include <linux/fcntl.h>
@@ -20,21 +36,6 @@ static const char *environment_value(char **environment, const char *name)
         if (text_starts(*environment, name) && (*environment)[length] == '=')
             return *environment + length + 1;
     return NULL;
-}
-
-void *system_map_file(const char *path, uint64_t *ret_size)
-{
-    long file = SYSTEM_3(__NR_open, path, O_RDWR | O_CLOEXEC, 0);
-    if (system_failed(file))
-        return NULL;
-    const int from_end = 2;
-    long memory = -1, size = SYSTEM_3(__NR_lseek, file, 0, from_end);
-    if (!system_failed(size) && size > 0) {
-        *ret_size = (uint64_t)size;
-        memory = SYSTEM_6(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    }
-    SYSTEM_1(__NR_close, file);
-    return system_failed(memory) ? NULL : (void *)memory;
 }
 
 // The plan is nobody's to write here, if it fills whole pages of its own.

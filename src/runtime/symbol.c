@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Finds the address the loader would bind a name and version to, for references it has not bound
 // yet and for dlsym() with the pseudo-handles.
+#include "runtime/symbol.h"
+
+#include "runtime/module.h"
 #include "runtime/runtime.h"
+#include "runtime/system.h"
 
 // The version string of a definition, or NULL for the unversioned ones.
 static const char *defined_version(const struct module *module, uint16_t index)

@@ -3,8 +3,8 @@
 #include "runtime/system.h"
 
 #include "runtime/guarded.h"
-#include "runtime/runtime.h"
 
+#include <linux/fcntl.h>
 #include <linux/futex.h>
 #include <linux/mman.h>
 
@@ -229,6 +229,21 @@ bool system_wait(uint32_t *word, uint32_t value, uint32_t timeout_ms)
 void system_wake(uint32_t *word)
 {
     SYSTEM_6(__NR_futex, word, FUTEX_WAKE, 0x7fffffff, 0, 0, 0);
+}
+
+void *system_map_file(const char *path, uint64_t *ret_size)
+{
+    long file = SYSTEM_3(__NR_open, path, O_RDWR | O_CLOEXEC, 0);
+    if (system_failed(file))
+        return NULL;
+    const int from_end = 2;
+    long memory = -1, size = SYSTEM_3(__NR_lseek, file, 0, from_end);
+    if (!system_failed(size) && size > 0) {
+        *ret_size = (uint64_t)size;
+        memory = SYSTEM_6(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    }
+    SYSTEM_1(__NR_close, file);
+    return system_failed(memory) ? NULL : (void *)memory;
 }
 
 // Given out from the end downwards. What is left may go below zero: then somebody makes another.

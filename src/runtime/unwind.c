@@ -2,6 +2,14 @@
 // Call stacks: walks from the intercepted call outwards. A row already seen costs one look-up.
 #include "runtime/unwind.h"
 
+#include "runtime/call.h"
+#include "runtime/identity.h"
+#include "runtime/last-walk.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
+#include "runtime/stubs.h"
+#include "runtime/system.h"
+
 #include <linux/fcntl.h>
 
 // Which part of memory is the stack that sp is on, and may be read without a probe.
@@ -216,13 +224,13 @@ bool walk_next(struct walk *walk)
 
 uint32_t stack_collect(const struct call *call, uint64_t pcs[WIRE_FRAMES])
 {
-    struct trail *trail = trail_take(call);
-    if (trail == NULL)
+    struct last_walk *last = last_walk_take(call);
+    if (last == NULL)
         return walk_collect(call->frame, pcs, WIRE_FRAMES);
-    uint32_t count = trail->count;
+    uint32_t count = last->count;
     for (uint32_t i = 0; i < count; i++)
-        pcs[i] = trail->frames[i].pc;
-    trail_leave(trail);
+        pcs[i] = last->frames[i].pc;
+    last_walk_leave(last);
     return count;
 }
 
@@ -265,15 +273,15 @@ __attribute__((noinline)) static uint64_t walk_hash(const struct call_frame *fra
     return frames_hash(pcs, walk_collect(frame, pcs, WIRE_FRAMES));
 }
 
-// Without room for the frames, which stand in the trail: the target's stack may be a small one.
+// Without room for the frames, which stand in the last: the target's stack may be a small one.
 uint64_t stack_hash(const struct call *call)
 {
-    struct trail *trail = trail_take(call);
-    if (trail == NULL)
+    struct last_walk *last = last_walk_take(call);
+    if (last == NULL)
         return walk_hash(call->frame);
     uint64_t hash = 0;
-    for (uint32_t i = 0; i < trail->count; i++)
-        hash = hash_frame(hash, trail->frames[i].pc, module_at(trail->frames[i].pc));
-    trail_leave(trail);
+    for (uint32_t i = 0; i < last->count; i++)
+        hash = hash_frame(hash, last->frames[i].pc, module_at(last->frames[i].pc));
+    last_walk_leave(last);
     return hash != 0 ? hash : 1;
 }

@@ -68,8 +68,8 @@ static inline int wire_check_spans(const struct wire_plan *plan)
            wire_check_span(plan, plan->plugins, sizeof(struct wire_plugin), 4) &&
            wire_check_span(plan, plan->parameters, sizeof(struct wire_parameter), 4) &&
            wire_check_span(plan, plan->afters, sizeof(struct wire_after), 4) &&
-           wire_check_span(plan, plan->spared, 8, 8) &&
-           (plan->spared.count & (plan->spared.count - 1)) == 0 &&
+           wire_check_span(plan, plan->stackless, 8, 8) &&
+           (plan->stackless.count & (plan->stackless.count - 1)) == 0 &&
            wire_check_span(plan, plan->strings, 1, 1);
 }
 
@@ -250,7 +250,7 @@ static inline int wire_check_rule(const struct wire_plan *plan, const struct wir
         (rule->actions & ~known) != 0 || rule->value_kind > WIRE_VALUE_LONG_DOUBLE ||
         rule->error < 0 || rule->error > WIRE_CHECK_ERRNO || rule->signal < 0 ||
         rule->signal > WIRE_CHECK_SIGNAL || rule->short_argument >= WIRE_ARGUMENTS ||
-        rule->descriptor > WIRE_ARGUMENTS || rule->spares > 1)
+        rule->descriptor > WIRE_ARGUMENTS || rule->stackless > 1)
         return 0;
     if ((rule->actions & WIRE_SIGNAL) != 0 && rule->signal == 0)
         return 0;

@@ -43,7 +43,7 @@ struct wire_plan {
     struct wire_span plugins;     // struct wire_plugin
     struct wire_span parameters;  // struct wire_parameter
     struct wire_span afters;      // struct wire_after
-    struct wire_span spared;      // uint64_t: wire_place() of calls whose stacks are not told apart
+    struct wire_span stackless;   // uint64_t: wire_place() of calls whose stacks are not told apart
                                   // when they are recorded; open addressing, 0 = free; none, or a
                                   // power of two of them
     struct wire_span strings;     // bytes, NUL-terminated strings; offset 0 of it is ""
@@ -53,8 +53,8 @@ enum wire_use {
     WIRE_USE_MUTEX = 1 << 0,     // some rule asks holding_mutex
     WIRE_USE_NEW_STACK = 1 << 1, // some rule asks new_stack
     WIRE_USE_REMOTE = 1 << 2,
-    WIRE_USE_WITNESSES = 1 << 3, // calls of the witnesses of habits.h are of interest
-    WIRE_USE_VARIANTS = 1 << 4,  // some pattern has WIRE_VARIANTS
+    WIRE_USE_SANITIZERS = 1 << 3, // calls of the witnesses of habits.h are of interest
+    WIRE_USE_VARIANTS = 1 << 4,   // some pattern has WIRE_VARIANTS
 };
 
 enum wire_pattern_flag {
@@ -111,7 +111,7 @@ struct wire_rule {
     uint32_t short_argument; // 0-based register argument
     // When calls are recorded with their stacks, by a rule that only watches.
     uint16_t descriptor;   // 1-based register argument of which the kinds are recorded; 0: none
-    uint16_t spares;       // 1: some calls are from places of plan.spared
+    uint16_t stackless;    // 1: some calls are from places of plan.stackless
     struct wire_span outs; // offset is an index into plan.outs
     struct wire_span code; // offset is an index into plan.code; count 0 = always true; behind
                            // the code of the rules before, or the same as the one before has

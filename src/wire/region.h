@@ -12,29 +12,29 @@
 
 #define WIRE_REGION_MAGIC 0x4752524fu // "ORRG"
 
-#define WIRE_MODULES          1024 // entries in the module table
-#define WIRE_MODULE_PATH      480
-#define WIRE_GIVEN            16
-#define WIRE_REMOTES          32
-#define WIRE_EXECS            128   // programs noted as started
-#define WIRE_PROCESSES        512   // remembered process numbers
-#define WIRE_STACK_SET        65536 // entries of the set of remembered stacks; 0 = free entry
-#define WIRE_FRAMES           48    // frames of a stack in the journal
-#define WIRE_LATE_CRASHES     16    // records kept for crashes when the journal is full
-#define WIRE_FUNCTION_NAME    128
-#define WIRE_CAPTURED_STRINGS 2
-#define WIRE_CAPTURED_SIZE    96
-#define WIRE_NOTE_TEXT        512
-#define WIRE_CALLS            65536 // rows of the table of calls
-#define WIRE_CALL_ROWS        32    // that a process takes at a time
-#define WIRE_CALL_FUNCTIONS   1024
-#define WIRE_CALL_NAMES       2048 // a power of two
-#define WIRE_CALL_PROCESSES   4096
-#define WIRE_KNOWN_MODULES    256 // a power of two, like the number of programs and of rows
-#define WIRE_KNOWN_PROGRAMS   32
-#define WIRE_KNOWN_PATH       248
-#define WIRE_KNOWN_IMPORTS    16384
-#define WIRE_KNOWN_ROWS       4096
+#define WIRE_MODULES           1024 // entries in the module table
+#define WIRE_MODULE_PATH       480
+#define WIRE_INHERITED_SOCKETS 16
+#define WIRE_REMOTES           32
+#define WIRE_EXECS             128   // programs noted as started
+#define WIRE_PROCESSES         512   // remembered process numbers
+#define WIRE_STACK_SET         65536 // entries of the set of remembered stacks; 0 = free entry
+#define WIRE_FRAMES            48    // frames of a stack in the journal
+#define WIRE_LATE_CRASHES      16    // records kept for crashes when the journal is full
+#define WIRE_FUNCTION_NAME     128
+#define WIRE_CAPTURED_STRINGS  2
+#define WIRE_CAPTURED_SIZE     96
+#define WIRE_NOTE_TEXT         512
+#define WIRE_CALLS             65536 // rows of the table of calls
+#define WIRE_CALL_ROWS         32    // that a process takes at a time
+#define WIRE_CALL_FUNCTIONS    1024
+#define WIRE_CALL_NAMES        2048 // a power of two
+#define WIRE_CALL_PROCESSES    4096
+#define WIRE_CACHE_MODULES     256 // a power of two, like the number of programs and of rows
+#define WIRE_CACHE_PROGRAMS    32
+#define WIRE_CACHE_PATH        248
+#define WIRE_CACHE_IMPORTS     16384
+#define WIRE_CACHE_ROWS        4096
 
 // A workload that forks where a fault is to be injected: the child takes the fault, the workload
 // waits until it is gone and goes on without. One child at a time.
@@ -46,7 +46,7 @@ enum wire_fork_state { // a futex word
 };
 
 enum wire_fork_refusal { // why there was no child, or none that can be believed
-    WIRE_FORK_WILLING,
+    WIRE_FORK_OK,
     WIRE_FORK_THREADS,
     WIRE_FORK_PROCESSES,
     WIRE_FORK_STREAMS,     // stdout and stderr are not what they were at the start
@@ -110,11 +110,12 @@ struct wire_region {
     uint32_t command_words;
     uint32_t outcome;       // enum wire_outcome
     int32_t outcome_status; // exit status, or the signal's number
-    uint32_t given_count;   // above WIRE_GIVEN: there are more, or nobody knows
-    uint64_t outcome_ns;    // how long the command ran
+    uint32_t
+        inherited_socket_count; // above WIRE_INHERITED_SOCKETS: there are more, or nobody knows
+    uint64_t outcome_ns;        // how long the command ran
     // Numbers (inodes) of the sockets that the command got from outside of the trial, besides its
     // standard streams. Written before it starts.
-    uint64_t given[WIRE_GIVEN];
+    uint64_t inherited_sockets[WIRE_INHERITED_SOCKETS];
 };
 
 enum wire_option {
@@ -303,22 +304,22 @@ struct wire_record {
 };
 
 // What one process of the workload has found out about the code of a module, for those that come
-// later: see runtime/known.c. Keys are those of builds; 0: free, 1: being written.
-struct wire_known {
-    struct wire_known_module {
+// later: see runtime/cache.c. Keys are those of builds; 0: free, 1: being written.
+struct wire_cache {
+    struct wire_cache_module {
         uint64_t key;
         uint32_t first, count; // of its imports
-    } modules[WIRE_KNOWN_MODULES];
-    struct wire_known_program {
+    } modules[WIRE_CACHE_MODULES];
+    struct wire_cache_program {
         uint64_t key;
-        char path[WIRE_KNOWN_PATH]; // the file that is executed under the path that was asked for
-    } programs[WIRE_KNOWN_PROGRAMS];
+        char path[WIRE_CACHE_PATH]; // the file that is executed under the path that was asked for
+    } programs[WIRE_CACHE_PROGRAMS];
     uint32_t taken, reserved;             // imports asked for; above the size: not kept
-    uint64_t imports[WIRE_KNOWN_IMPORTS]; // a struct import of runtime/runtime.h
-    struct wire_known_row {
+    uint64_t imports[WIRE_CACHE_IMPORTS]; // a struct import of runtime/cache.h
+    struct wire_cache_row {
         uint64_t key;
         uint64_t row[3]; // a struct row of runtime/unwind.h
-    } rows[WIRE_KNOWN_ROWS];
+    } rows[WIRE_CACHE_ROWS];
 };
 
 #define WIRE_KIND_LOOKED 0x8000u
@@ -332,7 +333,7 @@ struct wire_calls {
     // no target can write. This word they can, as all else here.
     uint32_t sound_plan;
     uint32_t names[WIRE_CALL_NAMES]; // 1 + row of a function, open addressing by wire_hash(name)
-    struct wire_known known;
+    struct wire_cache cache;
     struct wire_call_function {
         uint32_t state;   // enum wire_record_state
         uint32_t library; // module table index, or WIRE_FRAME_UNKNOWN

@@ -3,7 +3,7 @@
 #include "scenario-help.h"
 #include "scenario/tables.h"
 #include "scenario/trigger.h"
-#include "wire/habits.h"
+#include "wire/traits.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -180,27 +180,27 @@ static void test_misfits(void **state)
 // the other table says of their arguments.
 static void test_habits(void **state)
 {
-    for (size_t i = 0; i < WIRE_HABITS; i++) {
-        const struct wire_habit *habit = &wire_habits[i];
+    for (size_t i = 0; i < WIRE_TRAITS; i++) {
+        const struct wire_traits *habit = &wire_traits_table[i];
         const struct prototype *prototype = prototype_find(habit->name);
         if (i > 0)
-            assert_true(strcmp(wire_habits[i - 1].name, habit->name) < 0);
-        assert_ptr_equal(wire_habit_find(habit->name), habit);
-        bool named = habit->stream != 0 && habit->stream < WIRE_HABIT_STDIN;
+            assert_true(strcmp(wire_traits_table[i - 1].name, habit->name) < 0);
+        assert_ptr_equal(wire_traits_find(habit->name), habit);
+        bool named = habit->stream != 0 && habit->stream < WIRE_TRAITS_STDIN;
         assert_true(!named || habit->stream <= WIRE_ARGUMENTS);
         assert_true(habit->stream != 0 || habit->flags != 0);
-        if (habit->flags & (WIRE_HABIT_ENDS_0 | WIRE_HABIT_ENDS_EOF))
+        if (habit->flags & (WIRE_TRAIT_END_IS_0 | WIRE_TRAIT_END_IS_EOF))
             assert_int_not_equal(habit->stream, 0);
-        if (habit->flags & WIRE_HABIT_RELEASES)
-            assert_int_equal(habit->flags & WIRE_HABIT_DIRECT, 0);
-        if (habit->flags & WIRE_HABIT_LOSES)
-            assert_true(habit->stream == 0 && (habit->flags & WIRE_HABIT_RELEASES) != 0);
+        if (habit->flags & WIRE_TRAIT_RELEASES)
+            assert_int_equal(habit->flags & WIRE_TRAIT_NOT_CALLABLE, 0);
+        if (habit->flags & WIRE_TRAIT_DROPS_BUFFER)
+            assert_true(habit->stream == 0 && (habit->flags & WIRE_TRAIT_RELEASES) != 0);
         if (named && prototype != NULL)
             assert_int_equal(prototype_argument(prototype, habit->stream), PROTOTYPE_POINTER);
     }
-    assert_null(wire_habit_find("clos"));
-    assert_null(wire_habit_find("closed"));
-    assert_null(wire_habit_find(""));
+    assert_null(wire_traits_find("clos"));
+    assert_null(wire_traits_find("closed"));
+    assert_null(wire_traits_find(""));
 }
 
 // Every trigger documents itself, and its example compiles and uses it.

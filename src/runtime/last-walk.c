@@ -2,64 +2,69 @@
 // Trails: the last walk of a thread, kept. Calls that follow each other share most of their stack,
 // so a walk soon meets a frame that the last one met. The rest is then the same if the few words
 // that it was read from are the same, which is much cheaper to see than to walk again.
+#include "runtime/last-walk.h"
+
+#include "runtime/call.h"
+#include "runtime/system.h"
 #include "runtime/unwind.h"
 
-#define TRAILS 64
+#define LAST_WALKS 64
 
-static struct trail trails[TRAILS];
+static struct last_walk last_walks[LAST_WALKS];
 
 // A thread's own, but threads may have to share. Who finds it taken - by another thread, by the
 // code that its signal handler interrupted - does without.
-static struct trail *trail_claim(const struct call *call)
+static struct last_walk *last_walk_claim(const struct call *call)
 {
-    struct trail *trail = &trails[((uint64_t)call->thread * 0x9e3779b97f4a7c15ull) >> 58];
-    return atomic_swap_if(&trail->taken, 0, 1) ? trail : NULL;
+    struct last_walk *last = &last_walks[((uint64_t)call->thread * 0x9e3779b97f4a7c15ull) >> 58];
+    return atomic_swap_if(&last->taken, 0, 1) ? last : NULL;
 }
 
-void trail_leave(struct trail *trail)
+void last_walk_leave(struct last_walk *last)
 {
-    atomic_store(&trail->taken, 0);
+    atomic_store(&last->taken, 0);
 }
 
 // Whether everything that the steps from `at` on were read from is as it was.
-static bool tail_holds(const struct trail *trail, const struct trail_step *at, uint64_t stack_high)
+static bool tail_holds(const struct last_walk *last, const struct walk_step *at,
+                       uint64_t stack_high)
 {
-    const struct trail_step *last = &trail->steps[TRAIL_STEPS - 1];
-    if (last->sp > stack_high || trail->end > stack_high)
+    const struct walk_step *outermost = &last->steps[LAST_WALK_STEPS - 1];
+    if (outermost->sp > stack_high || last->end > stack_high)
         return false;
-    for (; at < last; at++) {
+    for (; at < outermost; at++) {
         if (*(const uint64_t *)(at[1].sp - 8) != at[1].pc)
             return false;
         if (at->saved_rbp != 0 && *(const uint64_t *)at->saved_rbp != at[1].rbp)
             return false;
     }
-    return trail->end == 0 || *(const uint64_t *)(trail->end - 8) == 0;
+    return last->end == 0 || *(const uint64_t *)(last->end - 8) == 0;
 }
 
 // Puts the new steps before those from `at` on that still hold.
-static bool trail_join(struct trail *trail, uint32_t fresh, uint32_t at)
+static bool last_walk_join(struct last_walk *last, uint32_t fresh, uint32_t at)
 {
     if (at < fresh)
         return false;
-    trail->first = at - fresh;
+    last->first = at - fresh;
     for (uint32_t i = 0; i < fresh; i++)
-        trail->steps[trail->first + i] = trail->fresh[i];
-    trail->frames = &trail->steps[trail->first];
-    trail->count = TRAIL_STEPS - trail->first;
-    if (trail->count > WIRE_FRAMES)
-        trail->count = WIRE_FRAMES;
-    return trail->ended || trail->count == WIRE_FRAMES;
+        last->steps[last->first + i] = last->fresh[i];
+    last->frames = &last->steps[last->first];
+    last->count = LAST_WALK_STEPS - last->first;
+    if (last->count > WIRE_FRAMES)
+        last->count = WIRE_FRAMES;
+    return last->ended || last->count == WIRE_FRAMES;
 }
 
 enum step { STEP_ON, STEP_END, STEP_UNUSUAL };
 
 // One frame outwards where that is simple: the row's CFA is on the stack or frame pointer,
 // everything else between the two. Tells of the end where the word is that ends the stack, or 0.
-static enum step step_out(struct trail_step *step, struct trail_step *ret_next, uint64_t high,
+static enum step step_out(struct walk_step *step, struct walk_step *ret_next, uint64_t high,
                           uint64_t *ret_end)
 {
     struct row row;
-    if (!unwind_known(step->pc - 1, &row))
+    if (!unwind_cached(step->pc - 1, &row))
         row = unwind_row(step->pc - 1);
     *ret_end = 0;
     if (row.flags != ROW_VALID)
@@ -77,78 +82,79 @@ static enum step step_out(struct trail_step *step, struct trail_step *ret_next, 
     uint64_t rbp = restores ? *(const uint64_t *)saved : step->rbp;
     step->saved_rbp = restores ? saved : 0;
     step->by_rbp = row.cfa_base == RBP;
-    *ret_next = (struct trail_step){pc, cfa, rbp, 0, 0};
+    *ret_next = (struct walk_step){pc, cfa, rbp, 0, 0};
     *ret_end = pc == 0 ? cfa : 0;
     return pc == 0 ? STEP_END : STEP_ON;
 }
 
-// Walks until the old trail is met again or the stack ends. False: the stack is not a simple one.
-static bool trail_walk(struct trail *trail, const struct walk *start)
+// Walks until the old last is met again or the stack ends. False: the stack is not a simple one.
+static bool last_walk_make(struct last_walk *last, const struct walk *start)
 {
-    struct trail_step step = {start->pc, start->sp, start->registers[RBP], 0, 0}, next;
-    uint32_t at = trail->first, fresh = 0;
+    struct walk_step step = {start->pc, start->sp, start->registers[RBP], 0, 0}, next;
+    uint32_t at = last->first, fresh = 0;
     uint64_t end;
     for (;;) {
-        while (at < TRAIL_STEPS && trail->steps[at].sp < step.sp)
+        while (at < LAST_WALK_STEPS && last->steps[at].sp < step.sp)
             at++;
-        if (at < TRAIL_STEPS && trail->steps[at].sp == step.sp && trail->steps[at].pc == step.pc &&
-            trail->steps[at].rbp == step.rbp) {
-            if (tail_holds(trail, &trail->steps[at], start->stack_high) &&
-                trail_join(trail, fresh, at))
+        if (at < LAST_WALK_STEPS && last->steps[at].sp == step.sp &&
+            last->steps[at].pc == step.pc && last->steps[at].rbp == step.rbp) {
+            if (tail_holds(last, &last->steps[at], start->stack_high) &&
+                last_walk_join(last, fresh, at))
                 return true;
-            at = TRAIL_STEPS; // do not try again
+            at = LAST_WALK_STEPS; // do not try again
         }
         enum step kind = step_out(&step, &next, start->stack_high, &end);
         if (kind == STEP_UNUSUAL)
             return false;
-        trail->fresh[fresh++] = step;
+        last->fresh[fresh++] = step;
         if (kind == STEP_END || fresh == WIRE_FRAMES) {
-            trail->ended = kind == STEP_END;
-            trail->end = end;
-            return trail_join(trail, fresh, TRAIL_STEPS);
+            last->ended = kind == STEP_END;
+            last->end = end;
+            return last_walk_join(last, fresh, LAST_WALK_STEPS);
         }
         step = next;
     }
 }
 
 // Signal frames, stacks in several pieces: every step is probed, and nothing of it kept.
-static void trail_walk_carefully(struct trail *trail, struct walk *walk)
+static void last_walk_make_carefully(struct last_walk *last, struct walk *walk)
 {
     uint32_t count = 0;
     do
-        trail->fresh[count++].pc = walk->pc;
+        last->fresh[count++].pc = walk->pc;
     while (count < WIRE_FRAMES && walk_next(walk));
-    trail->frames = trail->fresh;
-    trail->count = count;
-    trail->first = TRAIL_STEPS;
+    last->frames = last->fresh;
+    last->count = count;
+    last->first = LAST_WALK_STEPS;
 }
 
-struct trail *trail_take(const struct call *call)
+struct last_walk *last_walk_take(const struct call *call)
 {
     struct walk walk;
-    struct trail *trail = trail_claim(call);
-    if (trail == NULL)
+    struct last_walk *last = last_walk_claim(call);
+    if (last == NULL)
         return NULL;
     uint32_t generation = atomic_load(&unwind_generation);
-    if (trail->generation != generation || trail->first == 0)
-        trail->first = TRAIL_STEPS;
-    else if (trail->function == call->function && trail->occurrence == call->occurrence &&
-             trail->sp == (uint64_t)call->frame->stack)
-        return trail; // a rule before this one has been here
-    trail->function = call->function;
-    trail->occurrence = call->occurrence;
-    trail->sp = (uint64_t)call->frame->stack;
-    trail->generation = generation;
+    if (last->generation != generation || last->first == 0)
+        last->first = LAST_WALK_STEPS;
+    else if (last->function == call->function && last->occurrence == call->occurrence &&
+             last->sp == (uint64_t)call->frame->stack)
+        return last; // a rule before this one has been here
+    last->function = call->function;
+    last->occurrence = call->occurrence;
+    last->sp = (uint64_t)call->frame->stack;
+    last->generation = generation;
     walk_start(&walk, call->frame);
-    if (!trail_walk(trail, &walk))
-        trail_walk_carefully(trail, &walk);
-    return trail;
+    if (!last_walk_make(last, &walk))
+        last_walk_make_carefully(last, &walk);
+    return last;
 }
 
 // A register still holds in a frame what its callee found in it, and saved if it used it.
-bool trail_register(const struct trail *trail, uint32_t at, unsigned number, uint64_t *ret_saved)
+bool last_walk_register(const struct last_walk *last, uint32_t at, unsigned number,
+                        uint64_t *ret_saved)
 {
-    const struct trail_step *steps = trail->frames;
+    const struct walk_step *steps = last->frames;
     while (at-- > 0) {
         const struct row row = unwind_row(steps[at].pc - 1);
         if (row.flags != ROW_VALID)

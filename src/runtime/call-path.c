@@ -3,15 +3,22 @@
 // same address has the same frames if the words that they were read from are the same; comparing
 // those is all that is left to do then, and what was found out about the frames still holds. Only
 // the words are compared that this depends on: to know of a frame takes none of those further out.
-#include "runtime/path.h"
+#include "runtime/call-path.h"
+
+#include "runtime/call.h"
+#include "runtime/identity.h"
+#include "runtime/last-walk.h"
+#include "runtime/runtime.h"
+#include "runtime/system.h"
+#include "runtime/unwind.h"
 
 // Given out one after the other, so that the few that most programs have are close together.
-#define PATHS 255
-struct path paths[PATHS];
-static uint32_t paths_given;
-static uint8_t path_numbers[256]; // by hash, from 1; 0: none yet
+#define CALL_PATHS 255
+struct call_path call_paths[CALL_PATHS];
+static uint32_t call_paths_given;
+static uint8_t call_path_numbers[256]; // by hash, from 1; 0: none yet
 
-_Static_assert(offsetof(struct path, words) == 64, "what comes first is one line");
+_Static_assert(offsetof(struct call_path, words) == 64, "what comes first is one line");
 
 // Whether the words up to `end` can be read: they are on the thread's own stack.
 static inline bool stack_reaches(const struct call *call, uint64_t end)
@@ -22,10 +29,10 @@ static inline bool stack_reaches(const struct call *call, uint64_t end)
     return call->thread->stack_low <= sp && end <= call->thread->stack_high;
 }
 
-static inline bool words_hold(const struct path *path, uint32_t from, uint32_t to)
+static inline bool words_hold(const struct call_path *path, uint32_t from, uint32_t to)
 {
     const uint64_t *stack = (const uint64_t *)path->sp;
-    const struct path_words *words = path->words + from, *end = path->words + to;
+    const struct call_path_words *words = path->words + from, *end = path->words + to;
     for (; words < end; words++) {
         uint64_t wrong = stack[words->at[0]] ^ words->values[0];
         wrong |= stack[words->at[1]] ^ words->values[1];
@@ -37,7 +44,7 @@ static inline bool words_hold(const struct path *path, uint32_t from, uint32_t t
     return true;
 }
 
-static inline bool path_holds(const struct path *path, const struct call *call)
+static inline bool call_path_holds(const struct call_path *path, const struct call *call)
 {
     return path->sp == (uint64_t)call->frame->stack && path->pc == call->frame->return_address &&
            (!path->needs_rbp || path->rbp == call->frame->rbp) && stack_reaches(call, path->end) &&
@@ -45,13 +52,13 @@ static inline bool path_holds(const struct path *path, const struct call *call)
 }
 
 // While a path is made, `needed` counts its words.
-static bool put_word(struct path *path, uint64_t address, uint64_t value)
+static bool put_word(struct call_path *path, uint64_t address, uint64_t value)
 {
     uint64_t at = (address - path->sp) / sizeof value;
-    if (path->needed == PATH_WORDS || at > UINT16_MAX)
+    if (path->needed == CALL_PATH_WORDS || at > UINT16_MAX)
         return false;
-    struct path_words *words = &path->words[path->needed / PATH_GROUP];
-    for (uint32_t i = path->needed++ % PATH_GROUP; i < PATH_GROUP; i++) {
+    struct call_path_words *words = &path->words[path->needed / CALL_PATH_GROUP];
+    for (uint32_t i = path->needed++ % CALL_PATH_GROUP; i < CALL_PATH_GROUP; i++) {
         words->at[i] = (uint16_t)at;
         words->values[i] = value;
     }
@@ -59,12 +66,12 @@ static bool put_word(struct path *path, uint64_t address, uint64_t value)
 }
 
 // Of the frame pointers that were saved, only those matter that a frame further out is found by.
-static bool put_frames(struct path *path, const struct trail *trail)
+static bool put_frames(struct call_path *path, const struct last_walk *last)
 {
-    const struct trail_step *steps = trail->frames;
+    const struct walk_step *steps = last->frames;
     uint64_t saved = 0, rbp = steps[0].rbp;
     bool pending = true; // the frame pointer that is in force has no word yet
-    for (uint32_t i = 0; i + 1 < trail->count; i++) {
+    for (uint32_t i = 0; i + 1 < last->count; i++) {
         if (steps[i].by_rbp && pending) {
             path->needs_rbp |= saved == 0;
             pending = false;
@@ -79,19 +86,20 @@ static bool put_frames(struct path *path, const struct trail *trail)
         if (!put_word(path, steps[i + 1].sp - 8, steps[i + 1].pc))
             return false;
     }
-    path->end = steps[trail->count - 1].sp;
-    if (trail->ended && trail->end != 0) {
-        path->end = trail->end;
-        return put_word(path, trail->end - 8, 0);
+    path->end = steps[last->count - 1].sp;
+    if (last->ended && last->end != 0) {
+        path->end = last->end;
+        return put_word(path, last->end - 8, 0);
     }
     return true;
 }
 
-__attribute__((noinline)) static bool path_make(struct path *path, const struct call *call)
+__attribute__((noinline)) static bool call_path_make(struct call_path *path,
+                                                     const struct call *call)
 {
-    struct trail *trail = trail_take(call);
+    struct last_walk *last = last_walk_take(call);
     path->generation = 0;
-    if (trail == NULL)
+    if (last == NULL)
         return false;
     path->pc = call->frame->return_address;
     path->sp = (uint64_t)call->frame->stack;
@@ -100,32 +108,35 @@ __attribute__((noinline)) static bool path_make(struct path *path, const struct 
     path->needed = path->local_count = 0;
     path->stacks_known = path->stacks_hold = 0;
     path->recorded = NULL;
-    bool made = trail_is_plain(trail) && put_frames(path, trail) && stack_reaches(call, path->end);
-    path->groups = (uint8_t)((path->needed + PATH_GROUP - 1) / PATH_GROUP);
+    bool made =
+        last_walk_is_simple(last) && put_frames(path, last) && stack_reaches(call, path->end);
+    path->groups = (uint8_t)((path->needed + CALL_PATH_GROUP - 1) / CALL_PATH_GROUP);
     path->needed = 0;
-    path->generation = made ? trail->generation : 0;
-    trail_leave(trail);
-    call->findings->whole = made;
+    path->generation = made ? last->generation : 0;
+    last_walk_leave(last);
+    call->cache->whole = made;
     return made;
 }
 
 // By its hash. NULL: there are no more.
-static inline struct path *path_at(uint64_t key)
+static inline struct call_path *call_path_at(uint64_t key)
 {
-    uint8_t *number = &path_numbers[key * 0x9e3779b97f4a7c15ull >> 56], found = atomic_load(number);
+    uint8_t *number = &call_path_numbers[key * 0x9e3779b97f4a7c15ull >> 56],
+            found = atomic_load(number);
     if (__builtin_expect(found == 0, 0)) {
-        uint32_t next = paths_given < PATHS ? atomic_add(&paths_given, 1) : PATHS;
-        if (next >= PATHS)
+        uint32_t next =
+            call_paths_given < CALL_PATHS ? atomic_add(&call_paths_given, 1) : CALL_PATHS;
+        if (next >= CALL_PATHS)
             return NULL;
         atomic_swap_if(number, 0, (uint8_t)(next + 1));
         found = atomic_load(number);
     }
-    return &paths[found - 1];
+    return &call_paths[found - 1];
 }
 
 // Whoever finds it taken does without. Where there is but one thread, only its own signal handlers
 // come in between, and one instruction that is not interrupted will do.
-static inline bool path_claim(struct path *path)
+static inline bool call_path_claim(struct call_path *path)
 {
     if (!*runtime_single_threaded)
         return atomic_swap_if(&path->taken, 0, 1);
@@ -138,45 +149,45 @@ static inline bool path_claim(struct path *path)
     return claimed;
 }
 
-__attribute__((hot)) struct path *path_find(const struct call *call)
+__attribute__((hot)) struct call_path *call_path_find(const struct call *call)
 {
     uint64_t key = call->frame->return_address + 31 * (uint64_t)call->frame->stack;
-    struct path *path = path_at(key + (uint64_t)call->thread);
-    if (path == NULL || !path_claim(path))
+    struct call_path *path = call_path_at(key + (uint64_t)call->thread);
+    if (path == NULL || !call_path_claim(path))
         return NULL;
-    if (path->generation == atomic_load(&unwind_generation) && path_holds(path, call))
+    if (path->generation == atomic_load(&unwind_generation) && call_path_holds(path, call))
         return path;
-    if (path_make(path, call))
+    if (call_path_make(path, call))
         return path;
     atomic_store(&path->taken, 0);
     return NULL;
 }
 
-bool path_is_whole(struct path *path, const struct call *call)
+bool call_path_is_whole(struct call_path *path, const struct call *call)
 {
-    struct findings *findings = call->findings;
-    if (!findings->whole)
-        findings->whole = words_hold(path, path->needed, path->groups) || path_make(path, call);
-    if (!findings->whole) {
+    struct call_cache *cache = call->cache;
+    if (!cache->whole)
+        cache->whole = words_hold(path, path->needed, path->groups) || call_path_make(path, call);
+    if (!cache->whole) {
         atomic_store(&path->taken, 0);
-        findings->path = NULL;
+        cache->path = NULL;
     }
-    return findings->whole;
+    return cache->whole;
 }
 
-void path_depends(struct path *path, const struct trail *trail, uint32_t depth)
+void call_path_depends(struct call_path *path, const struct last_walk *last, uint32_t depth)
 {
-    uint32_t last = path->groups * PATH_GROUP, needed = 0;
-    uint64_t at = (trail->frames[depth].sp - 8 - path->sp) / sizeof(uint64_t);
+    uint32_t end = path->groups * CALL_PATH_GROUP, needed = 0;
+    uint64_t at = (last->frames[depth].sp - 8 - path->sp) / sizeof(uint64_t);
     if (depth == 0)
         return;
-    while (needed < last && path->words[needed / PATH_GROUP].at[needed % PATH_GROUP] != at)
+    while (needed < end && path->words[needed / CALL_PATH_GROUP].at[needed % CALL_PATH_GROUP] != at)
         needed++;
-    needed = needed < last ? needed / PATH_GROUP + 1 : path->groups;
+    needed = needed < end ? needed / CALL_PATH_GROUP + 1 : path->groups;
     path->needed = needed > path->needed ? (uint8_t)needed : path->needed;
 }
 
-void path_depends_on_all(struct path *path)
+void call_path_depends_on_all(struct call_path *path)
 {
     path->needed = path->groups;
 }
