@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a rule that fires does to the call. What the target is to see is done last: after the
-// original, where that is performed.
+// What a rule that fires does to the call: delay, signal, shorter transfer, output parameters,
+// errno, return value. Where the original is called first, the target sees the rest after it.
 #include "runtime/act.h"
 
 #include "runtime/assembly.h"
@@ -55,8 +55,8 @@ static void delay(uint64_t nanoseconds)
         ;
 }
 
-// Whether the original is called although the rule says what is returned. A close that fails has
-// closed; one that "succeeds" without doing anything is a fault that somebody asked for.
+// Whether the original is called although the rule says what is returned. A close() that fails has
+// closed. A close() that returns 0 without closing is a fault that the user asked for.
 static bool is_performed(const struct function *function, const struct wire_rule *rule)
 {
     uint8_t flags = function->traits != NULL ? function->traits->flags : 0;
@@ -67,8 +67,8 @@ static bool is_performed(const struct function *function, const struct wire_rule
     return (flags & WIRE_TRAIT_RELEASES) != 0 && rule->value[0] != 0;
 }
 
-// What a real failure leaves behind in the stream: an errno is an error; a failure without one is,
-// of a function that reads, the end of the file.
+// What a real failure leaves behind in the stream. With an errno it is an error; without one, a
+// function that reads has met the end of the file.
 static uint32_t stream_action(const struct wire_traits *traits, const struct wire_rule *rule)
 {
     const uint32_t end_of_file = UINT32_MAX; // EOF, WEOF and the ssize_t -1 agree in 32 bits
@@ -105,7 +105,7 @@ static bool stream_flags(const struct call_frame *frame, const struct wire_trait
     return is_stream(*ret_place, ret_flags);
 }
 
-// What a stream has not written yet is gone when it cannot be written and the stream is closed.
+// A stream that cannot be written when it is closed loses what it has buffered.
 static void lose_buffer(const struct call_frame *frame)
 {
     uint64_t *stream = (uint64_t *)frame->arguments[0];
@@ -116,7 +116,7 @@ static void lose_buffer(const struct call_frame *frame)
         system_poke(&stream[STREAM_WRITE_POINTER], &first, sizeof first);
 }
 
-// Only what is sure to be a stream is touched; what else there is, is no glibc's.
+// Touches only what is surely a stream of glibc.
 static void mark_stream(const struct call_frame *frame, const struct wire_traits *traits,
                         uint32_t action)
 {
@@ -127,8 +127,8 @@ static void mark_stream(const struct call_frame *frame, const struct wire_traits
     system_poke(place, &flags, 1);
 }
 
-// The actions as the journal is to show them.
-static uint32_t effective(const struct call *call, const struct wire_rule *rule)
+// The actions as the journal shows them.
+static uint32_t effective_actions(const struct call *call, const struct wire_rule *rule)
 {
     const struct wire_traits *traits = call->function->traits;
     uint32_t actions = rule->actions & ~(uint32_t)(WIRE_PERFORMED | WIRE_SKIPPED), flags, *place;
@@ -140,7 +140,8 @@ static uint32_t effective(const struct call *call, const struct wire_rule *rule)
     return actions;
 }
 
-// How many words above the return address may be arguments. Nobody knows; a stack ends somewhere.
+// How many words above the return address to hand on as arguments. Their number is not known; the
+// stack's end limits it.
 static uint64_t stack_words(const struct call_frame *frame)
 {
     uint64_t words = 32;
@@ -149,7 +150,7 @@ static uint64_t stack_words(const struct call_frame *frame)
     return words;
 }
 
-// A connection that was reset does not work a moment later: for the peer, too, it is gone.
+// A connection that was reset stays broken, for the peer, too.
 static bool is_lost(const struct wire_traits *traits, const struct wire_rule *rule)
 {
     const uint32_t failing = WIRE_RETURN | WIRE_ERRNO;
@@ -179,8 +180,8 @@ static bool is_given(uint64_t number)
     return count > WIRE_INHERITED_SOCKETS;
 }
 
-// Others than the target have the sockets that it was given, as its standard streams or besides:
-// the shell, the service manager, this trial's controller. Theirs must outlive it.
+// Shuts the connection down, unless the target inherited the socket. The shell, the service manager
+// or the controller have such sockets, too, and theirs must stay usable.
 __attribute__((noinline)) static void lose_connection(uint64_t descriptor)
 {
     const uint64_t standard = 3;
@@ -233,10 +234,10 @@ enum decision act(const struct call *call, uint32_t number)
     const struct wire_rule *rule = &runtime.rules[number];
     struct call_frame *frame = call->frame;
     uint64_t shortened = short_count(rule, frame->arguments[rule->short_argument]);
-    // The process may not live to tell how many calls there were.
+    // The process may die before it publishes its calls the next time.
     if (call->function->rule_count <= 64)
         function_publish(call->function);
-    journal_injection(call, number, effective(call, rule), shortened);
+    journal_injection(call, number, effective_actions(call, rule), shortened);
     ordeal_injection(call->function->name, call->occurrence, number);
     if ((rule->actions & WIRE_DELAY) != 0)
         delay(rule->delay_ns);

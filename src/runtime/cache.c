@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the processes of a recorded workload need not find out twice: which imports of a module are
-// of interest, how its frames are unwound, and what a program's file is. Kept in the region by the
-// build's own number, so that a file that is replaced on the way is another one; a module without a
-// number is looked at anew. Builds that somebody gave the same number are told apart by how large
-// their parts are, and not at all where those are equal. Entries are written once. What a target
-// may have scribbled there is checked or bounded when used.
+// The cache in the region: what the processes of a recorded workload need not find out twice. It
+// holds which imports of a module are of interest, how frames are unwound, and what a program's
+// file is. Keys are build IDs, so that a file that is replaced meanwhile is another one; a module
+// without a build ID is not cached. Builds that have the same ID by mistake are told apart by the
+// sizes of their parts, and not at all if those are equal. Entries are written once. A target may
+// overwrite them: what is read is checked or bounded.
 #include "runtime/cache.h"
 
 #include "runtime/cover.h"
@@ -23,7 +23,7 @@
 
 _Static_assert(sizeof(struct import) == sizeof(uint64_t), "an import is a word of the region");
 
-// The note that linkers leave, see the gABI: three words, a name, and the number.
+// The build ID in the note that linkers leave: three words, a name, and the ID (see the gABI).
 static uint64_t read_build(const struct module *module, const Elf64_Phdr *header)
 {
     uintptr_t at = module->bias + header->p_vaddr, end = at + header->p_memsz;
@@ -47,7 +47,8 @@ static uint64_t sizes_of(const struct module *module)
 {
     const uint64_t sizes[] = {
         module->relocation_count, module->plt_relocation_count, module->strings_size,
-        (uint64_t)((uintptr_t)module->strings - (uintptr_t)module->symbols), // mostly: how many
+        (uint64_t)((uintptr_t)module->strings -
+                   (uintptr_t)module->symbols), // mostly the number of symbols
     };
     return wire_fingerprint(sizes, sizeof sizes);
 }
@@ -71,13 +72,14 @@ void cache_prepare(void)
     if ((runtime.region->options & WIRE_RECORD_STACKS) == 0)
         return;
     runtime.shared_rows = runtime.calls->cache.rows;
-    // A page, and not four as elsewhere: what has no room is found again among those of all
-    // processes. Written before it is read: one fault.
+    // Use one page of rows of our own, not four: rows without room there are found again in the
+    // cache. Writing before reading costs one fault instead of two.
     unwind_reach = 127;
     *(volatile uint64_t *)&unwind_rows[0].pc = UNWIND_FREE;
 }
 
-// Programs. To look below /proc costs a new process more than all else that it does to start.
+// Programs. A new process pays more for its first access below /proc than for all else at its
+// start.
 
 static uint64_t program_key(struct module *program, const char *asked)
 {
@@ -92,7 +94,7 @@ static struct wire_cache_program *program_at(uint64_t key, uint32_t number)
     return &runtime.calls->cache.programs[((key >> 40) + number) & (WIRE_CACHE_PROGRAMS - 1)];
 }
 
-// A link may lead somewhere else by now, to another file of the same build; a file may have another
+// A link may lead elsewhere by now, to another file of the same build; or the file may have another
 // name.
 static bool is_same_file(const char *path, const char *asked)
 {
@@ -118,7 +120,7 @@ bool cache_program_find(struct module *program, const char *asked, char *path, s
     return false;
 }
 
-// A path that the kernel put a remark behind is not kept.
+// A path that the kernel has marked, as with " (deleted)", is not kept.
 void cache_program_put(struct module *program, const char *asked, const char *path)
 {
     uint64_t key = program_key(program, asked);
@@ -148,15 +150,15 @@ static struct wire_cache_module *next_entry(struct wire_cache_module *entry)
     return ++entry == first + WIRE_CACHE_MODULES ? first : entry;
 }
 
-// Of all that the program was started with, in the loader's order: what imports lead to follows
-// from that. UNKNOWN where a module has no number.
+// The key of all modules that the program was started with, in the loader's order: where imports
+// lead follows from that. UNKNOWN if one of them has no build ID.
 static uint64_t startup_key(void)
 {
     static uint64_t startup;
     uint64_t key = 0;
     struct module *module = startup == 0 ? runtime.program : NULL;
     for (; module != NULL && module->startup && key != UNKNOWN; module = module->later)
-        if (module != runtime.self) // which offers nothing
+        if (module != runtime.self) // the runtime exports nothing
             key = build_of(module) != UNKNOWN ? random_mix(key ^ build_of(module)) | 2 : UNKNOWN;
     if (startup == 0)
         startup = key != 0 ? key : UNKNOWN;
@@ -168,7 +170,7 @@ bool cache_knows_targets(const struct module *module)
     return module->startup && startup_key() != UNKNOWN;
 }
 
-// Blocks are not counted in every process, and what counts them has hooks.
+// Part of the key: coverage is not on in every process, and it has hooks.
 static uint64_t imports_key(struct module *module)
 {
     uint64_t build = runtime.calls != NULL ? build_of(module) : UNKNOWN;
@@ -193,7 +195,8 @@ const struct import *cache_imports_find(struct module *module, uint32_t *ret_cou
         if (key != build || first > WIRE_CACHE_IMPORTS || count > WIRE_CACHE_IMPORTS - first)
             continue;
         *ret_count = count;
-        // Who found them out has made their functions. Names of modules that come later may go.
+        // The process that filled the cache has created the functions, so there are rules. Names in
+        // modules that are loaded later may go away.
         *ret_rules =
             !runtime.armed && cache_knows_targets(module) ? SLOT_RULES_AT_CALL : SLOT_RULES;
         return (const struct import *)runtime.calls->cache.imports + first;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paths: ways that calls have come before. A call from the same place with the stack pointer at the
-// same address has the same frames if the words that they were read from are the same; comparing
-// those is all that is left to do then, and what was found out about the frames still holds. Only
-// the words are compared that this depends on: to know of a frame takes none of those further out.
+// Call paths: ways that calls have come before. A call from the same place with the same stack
+// pointer has the same frames if the words they were read from are the same. Comparing those words
+// is then enough, and what was found out about the frames still holds. Only the words that this
+// depends on are compared: a fact about a frame does not depend on frames further out.
 #include "runtime/call-path.h"
 
 #include "runtime/call.h"
@@ -12,7 +12,7 @@
 #include "runtime/system.h"
 #include "runtime/unwind.h"
 
-// Given out one after the other, so that the few that most programs have are close together.
+// Given out one after the other, so that the few that most programs have stand close together.
 #define CALL_PATHS 255
 struct call_path call_paths[CALL_PATHS];
 static uint32_t call_paths_given;
@@ -20,7 +20,7 @@ static uint8_t call_path_numbers[256]; // by hash, from 1; 0: none yet
 
 _Static_assert(offsetof(struct call_path, words) == 64, "what comes first is one line");
 
-// Whether the words up to `end` can be read: they are on the thread's own stack.
+// Whether the words up to `end` are on the thread's own stack, and so can be read.
 static inline bool stack_reaches(const struct call *call, uint64_t end)
 {
     uint64_t sp = (uint64_t)call->frame->stack;
@@ -51,7 +51,7 @@ static inline bool call_path_holds(const struct call_path *path, const struct ca
            words_hold(path, 0, path->needed);
 }
 
-// While a path is made, `needed` counts its words.
+// While a path is made, `needed` counts its words, not groups.
 static bool put_word(struct call_path *path, uint64_t address, uint64_t value)
 {
     uint64_t at = (address - path->sp) / sizeof value;
@@ -65,12 +65,12 @@ static bool put_word(struct call_path *path, uint64_t address, uint64_t value)
     return true;
 }
 
-// Of the frame pointers that were saved, only those matter that a frame further out is found by.
+// Of the saved frame pointers, only those matter that a frame further out is found by.
 static bool put_frames(struct call_path *path, const struct last_walk *last)
 {
     const struct walk_step *steps = last->frames;
     uint64_t saved = 0, rbp = steps[0].rbp;
-    bool pending = true; // the frame pointer that is in force has no word yet
+    bool pending = true; // the current frame pointer has no word yet
     for (uint32_t i = 0; i + 1 < last->count; i++) {
         if (steps[i].by_rbp && pending) {
             path->needs_rbp |= saved == 0;
@@ -118,7 +118,7 @@ __attribute__((noinline)) static bool call_path_make(struct call_path *path,
     return made;
 }
 
-// By its hash. NULL: there are no more.
+// The path for a hash. NULL: all paths are given out.
 static inline struct call_path *call_path_at(uint64_t key)
 {
     uint8_t *number = &call_path_numbers[key * 0x9e3779b97f4a7c15ull >> 56],
@@ -134,8 +134,8 @@ static inline struct call_path *call_path_at(uint64_t key)
     return &call_paths[found - 1];
 }
 
-// Whoever finds it taken does without. Where there is but one thread, only its own signal handlers
-// come in between, and one instruction that is not interrupted will do.
+// A call that finds the path taken does without it. With a single thread, only its own signal
+// handlers can come in between, and an instruction without a lock prefix is enough.
 static inline bool call_path_claim(struct call_path *path)
 {
     if (!*runtime_single_threaded)

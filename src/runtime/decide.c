@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What to do with one intercepted call: which rules to look at, and whether one fires.
+// What to do with one intercepted call: finds the rules that may apply, and the first one that
+// fires.
 #include "runtime/decide.h"
 
 #include "runtime/act.h"
@@ -71,8 +72,8 @@ static uint64_t next_occurrence(const struct function *function, uint64_t n)
     return next;
 }
 
-// Lets the stub pass what no rule can want. Only the call that was waited for may move the mark:
-// another thread may have drawn a lower number and not have come here yet.
+// Lets the stub pass calls that no rule can want. Only the call that the mark waits for may move
+// it: another thread may have drawn a lower number and not have come here yet.
 static void move_quiet_mark(struct function *function, uint64_t occurrence)
 {
     if (function->every_call || occurrence != atomic_load(&function->pending))
@@ -88,7 +89,7 @@ static void first_call(struct function *function)
         return;
     function_publish(function);
     slot_refresh_gate(function->primary);
-    // Once it has started; then none of this changes any more.
+    // From now on this does not change.
     bool looks_only = function->every_call && runtime.calls == NULL &&
                       (function->asks_after | function->starts_after) == 0;
     atomic_store(&function->only_general,
@@ -97,7 +98,7 @@ static void first_call(struct function *function)
                  looks_only && function->site_count == function->rule_count);
 }
 
-// once and new_stack are settled here, when everything else holds, so that exactly one call wins.
+// once and new_stack are decided last, when everything else holds, so that exactly one call wins.
 static bool commit(const struct call *call, uint32_t rule)
 {
     const struct wire_rule *r = &runtime.rules[rule];
@@ -108,7 +109,7 @@ static bool commit(const struct call *call, uint32_t rule)
     return true;
 }
 
-// Everything that comes after a condition that held.
+// The rest, after its condition held.
 __attribute__((noinline)) static bool takes_effect(const struct call *call, uint32_t rule)
 {
     call_path_leave(call);
@@ -163,8 +164,7 @@ static inline uint32_t choose_general(const struct call *call)
 }
 
 // The first rule, in the user's order, that fires; WIRE_NONE if none does. Rules for this site and
-// for this occurrence are found at once, the others are looked at one by one; all three lists
-// ascend.
+// for this occurrence are looked up, the others are checked one by one; all three lists ascend.
 static uint32_t choose(const struct call *call)
 {
     const struct function *function = call->function;
@@ -200,9 +200,8 @@ static uint32_t choose(const struct call *call)
     }
 }
 
-// Whether no rule is left to be looked at while calls are recorded: those of a reference run only
-// watch, and the one that a recorded trial injects by is looked at until it has fired, if that is
-// once, or always.
+// Whether no rule needs a check while calls are recorded. The rules of a reference run only watch;
+// the rule of a recorded trial is checked until it has fired, if it has `once`, or always.
 static bool is_only_recorded(const struct call *call)
 {
     const struct function *function = call->function;
@@ -235,7 +234,7 @@ static void open_windows(const struct call *call)
             call->thread->since[i] = 1;
 }
 
-// Whatever there may be to do.
+// The general case: recording, windows of after(), rules of all kinds.
 __attribute__((noinline)) static uint32_t choose_by_all(const struct call *call)
 {
     struct function *function = call->function;
@@ -266,7 +265,7 @@ __attribute__((hot)) enum decision runtime_decide(struct call_frame *frame)
             function = slot_make_function(slot);
         if (function == NULL)
             return DECIDE_PASS;
-        if (slot != function->primary) // another version: count where the first does
+        if (slot != function->primary) // another version of the symbol: count where the first does
             earlier = atomic_add(&function->primary->count, 1);
     }
     struct call_cache cache = {0};

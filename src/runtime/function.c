@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the plan wants of functions: which names its patterns take, the rules that apply to a
-// function, split by how a call finds them, and how many calls there were.
+// Functions of the plan: which names its patterns take, which rules apply to a function, how a call
+// finds them, and how many calls there were.
 #include "runtime/function.h"
 
 #include "runtime/clauses.h"
@@ -13,7 +13,7 @@
 
 #define BUCKETS 256
 static struct function *function_buckets[BUCKETS]; // by name
-static struct function *last_bound;                // of those that have a slot, perhaps not all
+static struct function *last_bound; // a list of those that have a slot, perhaps not all
 
 // Patterns.
 
@@ -82,7 +82,7 @@ enum wanted function_wanted(const char *name)
     return wanted;
 }
 
-// Functions: the rules of all patterns that take them, in the user's order.
+// Functions: the rules of all patterns that take a function, in the user's order.
 
 struct rule_list {
     const struct module *library;
@@ -173,7 +173,7 @@ static bool is_general(const struct wire_rule *rule)
     return !is_by_site(rule) && !is_counted(rule);
 }
 
-// The rules for one occurrence, out of all of a function; the list of all where that is the same.
+// The rules for one exact occurrence; the list of all rules if that is the same.
 static const uint32_t *pick_counted(const struct function *function)
 {
     uint32_t count = function->counted_count;
@@ -186,7 +186,8 @@ static const uint32_t *pick_counted(const struct function *function)
     return list;
 }
 
-// The rules to look at in check, and behind them their clauses, close together.
+// The rules to check on every call. Their clauses stand behind them, so that both are in few lines
+// of memory.
 static const struct rule_check *rule_checks_of(const struct function *function)
 {
     size_t room = 0;
@@ -227,8 +228,8 @@ static const uint32_t *by_occurrence_first(const uint32_t *list, uint32_t count)
     return sorted;
 }
 
-// Another function that has the same list of rules, which is one pattern's, in the plan: what
-// follows from it they can share. A glob may take thousands of functions, with as many rules; they
+// Another function with the same list of rules, which is one pattern's in the plan: what follows
+// from the list is shared. A glob may take thousands of functions, with as many rules, and they
 // mostly come one after another.
 static const struct function *find_alike(const struct function *function)
 {
@@ -240,7 +241,8 @@ static const struct function *find_alike(const struct function *function)
     return NULL;
 }
 
-// Splits the rules by how a call finds them: by its site, by its occurrence, or one after another.
+// Splits the rules by how a call finds them: by its site, by its occurrence, or by checking one
+// after another.
 static bool classify(struct function *function)
 {
     const struct function *alike = find_alike(function);
@@ -280,7 +282,7 @@ static void note_windows(struct function *function, const struct rule_list *all)
     function->every_call |= function->starts_after != 0 || function->asks_after != 0;
 }
 
-// The rules that count_rules() has counted, ascending; of one pattern they stand in the plan.
+// The rules that count_rules() has counted, ascending. Those of a single pattern stand in the plan.
 static const uint32_t *collect_rules(const char *name, struct rule_list *all)
 {
     const uint32_t *refs = (const uint32_t *)plan_array(runtime.plan->rule_refs);
@@ -296,7 +298,7 @@ static const uint32_t *collect_rules(const char *name, struct rule_list *all)
     return rules;
 }
 
-// Whether a rule may do something to its calls, and not only watch them.
+// Whether some rule does something to the calls, and does not only watch them.
 static bool has_actions(const struct function *function)
 {
     for (uint32_t i = 0; i < function->rule_count; i++)
@@ -361,8 +363,8 @@ bool function_same_library(const struct module *a, const struct module *b)
                       text_equal(a->path, b->path));
 }
 
-// Two threads, or a signal handler and what it interrupted, may ask for the same one at once: who
-// finds that something has come into the bucket meanwhile looks again.
+// Two threads, or a signal handler and the code it interrupted, may ask for the same function at
+// once: if the bucket has changed meanwhile, look again.
 struct function *function_of(const char *name, const struct module *library)
 {
     struct function **bucket = &function_buckets[wire_hash(name) % BUCKETS], *fresh = NULL;
@@ -401,8 +403,8 @@ void function_publish(struct function *function)
         atomic_add(&runtime.rule_states[function->rules[i]].reached, calls - before);
 }
 
-// Those that have a slot. By the buckets, which a function is in before it gets one: a fork of
-// another thread may come between any two steps.
+// Calls `each` for functions that have a slot. Walks the buckets, which a function enters before it
+// gets a slot: another thread may fork between any two steps.
 static void functions_each(void (*each)(struct function *function))
 {
     for (uint32_t i = 0; i < BUCKETS; i++)

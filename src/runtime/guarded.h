@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reading memory that somebody may take away at any moment. See guarded.c.
+// Reading memory that may be unmapped at any moment.
 #ifndef ORDEAL_RUNTIME_GUARDED_H
 #define ORDEAL_RUNTIME_GUARDED_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// As the kernel has it.
+// The kernel's struct sigaction.
 struct kernel_action {
     void *handler;
     uint64_t flags;
@@ -24,16 +24,17 @@ uint64_t guarded_load_4(uint64_t address, uint32_t *ret_failed)
 bool guarded_copy(void *target, const void *source, size_t size)
     __attribute__((visibility("hidden")));
 
-// Whether a fault was that of such a read, which then goes on as one that failed.
+// Whether a fault was that of such a read. The read then goes on as one that failed.
 bool guarded_recover(int number, const siginfo_t *info, void *context);
 
-// Whoever holds these signals off, or ignores them, dies of a fault whatever handler there is: with
-// such a target nothing is read but by the kernel.
+// A target that blocks or ignores these signals dies of a fault, whatever the handler. If `set`
+// blocks one, memory is only read by the kernel's copy from now on.
 void guarded_note_mask(const void *set);
 void guarded_note_action(const struct sigaction *action); // its mask counts while its handler runs
-// Likewise; and puts ours before the target's own handler of a signal, if it has one now.
+// Likewise if the signal is ignored. Also puts our handler before the target's own, if it has one
+// now.
 void guarded_wrap(int number);
-// What the target has set where ours stands before it; else NULL.
+// The target's own action if `handler` is ours, standing before it; else NULL.
 const struct kernel_action *guarded_wrapped(int number, const void *handler);
 
 #endif

@@ -11,9 +11,9 @@
 #define HEAP_HOOKS 9
 extern const struct hook heap_hooks[HEAP_HOOKS];
 
-// False: it cannot be told whether that is readable, or it is not.
+// False: the memory is not readable, or it is not known whether it is.
 bool heap_read(uint64_t address, uint32_t width, uint64_t *ret_value);
-// Such memory was just read, the kernel having been asked.
+// The kernel was asked, and such memory could be read.
 void heap_learn(uint64_t address, uint32_t width);
 void heap_forget(void);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Trails: the last walk of a thread, kept. Calls that follow each other share most of their stack,
-// so a walk soon meets a frame that the last one met. The rest is then the same if the few words
-// that it was read from are the same, which is much cheaper to see than to walk again.
+// The last walk of a thread, kept. Calls that follow each other share most of their stack, so a
+// walk soon meets a frame that the last one met. The rest is the same if the few words it was read
+// from are the same, and comparing those is much cheaper than walking again.
 #include "runtime/last-walk.h"
 
 #include "runtime/call.h"
@@ -12,8 +12,8 @@
 
 static struct last_walk last_walks[LAST_WALKS];
 
-// A thread's own, but threads may have to share. Who finds it taken - by another thread, by the
-// code that its signal handler interrupted - does without.
+// The record of a thread; threads may have to share one. If it is taken, by another thread or by
+// the code that a signal handler interrupted, the caller does without.
 static struct last_walk *last_walk_claim(const struct call *call)
 {
     struct last_walk *last = &last_walks[((uint64_t)call->thread * 0x9e3779b97f4a7c15ull) >> 58];
@@ -25,7 +25,7 @@ void last_walk_leave(struct last_walk *last)
     atomic_store(&last->taken, 0);
 }
 
-// Whether everything that the steps from `at` on were read from is as it was.
+// Whether the words that the steps from `at` on were read from are unchanged.
 static bool tail_holds(const struct last_walk *last, const struct walk_step *at,
                        uint64_t stack_high)
 {
@@ -41,7 +41,7 @@ static bool tail_holds(const struct last_walk *last, const struct walk_step *at,
     return last->end == 0 || *(const uint64_t *)(last->end - 8) == 0;
 }
 
-// Puts the new steps before those from `at` on that still hold.
+// Puts the fresh steps before the old ones from `at` on, which still hold.
 static bool last_walk_join(struct last_walk *last, uint32_t fresh, uint32_t at)
 {
     if (at < fresh)
@@ -58,8 +58,8 @@ static bool last_walk_join(struct last_walk *last, uint32_t fresh, uint32_t at)
 
 enum step { STEP_ON, STEP_END, STEP_UNUSUAL };
 
-// One frame outwards where that is simple: the row's CFA is on the stack or frame pointer,
-// everything else between the two. Tells of the end where the word is that ends the stack, or 0.
+// One frame outwards, if that is simple: the CFA is on the stack or frame pointer, and everything
+// is read from between the two frames. *ret_end is where the word is that ends the stack, or 0.
 static enum step step_out(struct walk_step *step, struct walk_step *ret_next, uint64_t high,
                           uint64_t *ret_end)
 {
@@ -87,7 +87,8 @@ static enum step step_out(struct walk_step *step, struct walk_step *ret_next, ui
     return pc == 0 ? STEP_END : STEP_ON;
 }
 
-// Walks until the old last is met again or the stack ends. False: the stack is not a simple one.
+// Walks until a frame of the old walk is met or the stack ends. False: the stack is not a simple
+// one.
 static bool last_walk_make(struct last_walk *last, const struct walk *start)
 {
     struct walk_step step = {start->pc, start->sp, start->registers[RBP], 0, 0}, next;
@@ -101,7 +102,7 @@ static bool last_walk_make(struct last_walk *last, const struct walk *start)
             if (tail_holds(last, &last->steps[at], start->stack_high) &&
                 last_walk_join(last, fresh, at))
                 return true;
-            at = LAST_WALK_STEPS; // do not try again
+            at = LAST_WALK_STEPS; // do not compare again
         }
         enum step kind = step_out(&step, &next, start->stack_high, &end);
         if (kind == STEP_UNUSUAL)
@@ -116,7 +117,7 @@ static bool last_walk_make(struct last_walk *last, const struct walk *start)
     }
 }
 
-// Signal frames, stacks in several pieces: every step is probed, and nothing of it kept.
+// For signal frames and stacks in several pieces: every step is probed, and nothing of it kept.
 static void last_walk_make_carefully(struct last_walk *last, struct walk *walk)
 {
     uint32_t count = 0;
@@ -139,7 +140,7 @@ struct last_walk *last_walk_take(const struct call *call)
         last->first = LAST_WALK_STEPS;
     else if (last->function == call->function && last->occurrence == call->occurrence &&
              last->sp == (uint64_t)call->frame->stack)
-        return last; // a rule before this one has been here
+        return last; // another rule of the same call has walked already
     last->function = call->function;
     last->occurrence = call->occurrence;
     last->sp = (uint64_t)call->frame->stack;
@@ -150,7 +151,8 @@ struct last_walk *last_walk_take(const struct call *call)
     return last;
 }
 
-// A register still holds in a frame what its callee found in it, and saved if it used it.
+// A register has, in a frame, the value that the callee found. If the callee uses the register, it
+// has saved the value.
 bool last_walk_register(const struct last_walk *last, uint32_t at, unsigned number,
                         uint64_t *ret_saved)
 {

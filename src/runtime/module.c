@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The modules of the process: what is loaded, where, and how the controller knows it. Late modules
-// are noticed through the loader's own debugger hook, before their constructors run.
+// The modules of the process: what is loaded, where, and under which number the controller knows
+// it.
 #include "runtime/module.h"
 
 #include "runtime/bind.h"
@@ -37,7 +37,7 @@ struct module *module_at(uintptr_t address)
     return NULL;
 }
 
-// Reading: from the headers to pointers into the module.
+// Reading a module: from its headers to pointers into it.
 
 static bool read_headers(struct module *module)
 {
@@ -61,7 +61,7 @@ static bool read_headers(struct module *module)
     return module->low < module->high;
 }
 
-// The loader relocates these pointers in place in most modules, but not in the vDSO.
+// The loader relocates these pointers in place, but not in the vDSO.
 static const void *dynamic_pointer(const struct module *module, uint64_t value)
 {
     return (const void *)(value < module->low ? module->bias + value : value);
@@ -136,7 +136,7 @@ static void read_dynamic(struct module *module)
             break;
         }
     }
-    // The first ones say where the module is, and nothing else.
+    // The first relocations are relative: they name no symbol.
     if (relative <= module->relocation_count) {
         module->relocations += relative;
         module->relocation_count -= relative;
@@ -169,7 +169,7 @@ static bool headers_at(struct module *module, uintptr_t address)
     return (near || system_can_read(module->headers, size)) && has_dynamic(module);
 }
 
-// What the loader says, where the headers are not at the file offset that the ELF header gives.
+// Asks the loader, if the headers are not at the file offset that the ELF header gives.
 static int headers_of(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct module *module = context;
@@ -179,7 +179,7 @@ static int headers_of(struct dl_phdr_info *info, size_t size, void *context)
     return info->dlpi_addr == module->bias && has_dynamic(module);
 }
 
-// An entry of the vector that the kernel puts behind the environment, or 0.
+// An entry of the auxiliary vector, which the kernel puts behind the environment; or 0.
 static uint64_t auxiliary_value(uint64_t kind)
 {
     static const uint64_t *vector;
@@ -196,7 +196,8 @@ static uint64_t auxiliary_value(uint64_t kind)
     return 0;
 }
 
-// What the kernel says of the program; of the loader where that was program_module by name.
+// Asks the kernel for the program's headers. If the loader was started by name, they are the
+// loader's.
 static bool headers_from_kernel(struct module *module)
 {
     module->headers = (const Elf64_Phdr *)auxiliary_value(AT_PHDR);
@@ -212,7 +213,7 @@ static bool find_headers(struct module *module, bool program)
            (dl_iterate_phdr != NULL && dl_iterate_phdr(headers_of, module) != 0);
 }
 
-// The controller knows what is executed under the path that most trials begin with.
+// The controller has noted what is executed under the path that most trials begin with.
 static const char *program_in_region(void)
 {
     const char *asked = (const char *)auxiliary_value(AT_EXECFN);
@@ -227,10 +228,10 @@ static const char *program_in_region(void)
     return path + text_length(path) + 1;
 }
 
-static struct module *program_module; // the program, once it was read
+static struct module *program_module; // the program's, once it was read
 
-// The first look below /proc costs a new process more than all else it does to start, so the
-// program's file is asked for when it is needed and not known.
+// A new process pays more for its first access below /proc than for all else at its start, so the
+// program's file is looked for only when it is needed and not known.
 static void find_program_path(char *path, size_t room)
 {
     const char *path_in_region = program_in_region(),
@@ -247,8 +248,8 @@ static void find_program_path(char *path, size_t room)
         cache_program_put(program_module, asked, path);
 }
 
-// Where the loader was program_module by name, it is what the loader was given. Several threads may
-// do this at once: all write the same.
+// If the loader was started by name, the program is its argument. Several threads may do this at
+// once: all write the same.
 const char *program_path(void)
 {
     static uint32_t ready;
@@ -305,10 +306,10 @@ static bool is_launcher(const char *name)
     return text_equal(name, WIRE_LAUNCHER) || text_equal(name, WIRE_LAUNCHER ".bin");
 }
 
-// The launcher may be a script that runs the launcher: the kernel says what was asked for.
+// The launcher may be a script that runs the launcher: the kernel says what was started.
 static bool runs_launcher(void)
 {
-    static uint8_t known; // 1 + the answer, which every module asks for
+    static uint8_t known; // 1 + the answer; every module asks
     if (known == 0) {
         const char *asked = (const char *)auxiliary_value(AT_EXECFN);
         known = 1 + (is_launcher(text_base(program_path())) ||
@@ -317,7 +318,7 @@ static bool runs_launcher(void)
     return known == 2;
 }
 
-// A fault in what watches over the program says nothing about the program.
+// Faults in a sanitizer or the like say nothing about the program.
 static bool is_ignored(const char *name)
 {
     if ((runtime.plan->uses & WIRE_USE_SANITIZERS) != 0)
@@ -376,8 +377,8 @@ static struct module *module_new(struct link_map *map, bool startup)
     return module;
 }
 
-// Programs that load and unload a plug-in for hours must not make us grow: the record of a module
-// that comes back to its place is taken up again, with what the controller said of it.
+// Programs that load and unload a plug-in for hours must not make us grow: a module that is loaded
+// again at its place gets its old record, with the controller's answer.
 static struct module *unloaded;
 
 static struct module *module_again(const struct link_map *map)
@@ -401,14 +402,14 @@ static struct module *module_again(const struct link_map *map)
     return NULL;
 }
 
-// Four sets in turn: a reader would have to sleep through three changes to see one rewritten, and
-// would then find a module of another place, never a bad pointer.
+// Four sets, used one after the other. A reader would have to sleep through three changes to see
+// its set rewritten, and would then find a module of another place, never a bad pointer.
 static struct module_set *set_for(size_t count)
 {
     static struct module_set *sets[4];
     static size_t rooms[4];
-    static uint32_t turn;
-    uint32_t i = turn++ % 4;
+    static uint32_t uses;
+    uint32_t i = uses++ % 4;
     if (rooms[i] < count) {
         sets[i] = arena_new(sizeof *sets[i] + 2 * count * sizeof sets[i]->modules[0]);
         rooms[i] = sets[i] != NULL ? 2 * count : 0;
@@ -462,7 +463,7 @@ void module_scan(bool startup)
         unwind_forget();
         record_forget();
     } else if (returned) {
-        unwind_renew(); // variables of it are there again, without a new answer
+        unwind_renew(); // its variables can be read again
     }
 }
 
@@ -495,8 +496,8 @@ static uint32_t module_register(const char *path, uint64_t fingerprint)
 {
     struct wire_module *table = region_at(runtime.region->modules);
     for (uint32_t i = 0; i < WIRE_MODULES; i++) {
-        struct wire_module *entry = &table[i]; // in order: few pages are touched
-        // Read before it is written: the kernel then brings its neighbours along.
+        struct wire_module *entry = &table[i]; // in order, so that few pages are touched
+        // Read before it is written: the kernel then maps neighbouring pages, too.
         if (atomic_load(&entry->state) == WIRE_MODULE_FREE &&
             atomic_swap_if(&entry->state, WIRE_MODULE_FREE, WIRE_MODULE_CLAIMED)) {
             entry->fingerprint = fingerprint;
@@ -505,7 +506,7 @@ static uint32_t module_register(const char *path, uint64_t fingerprint)
             system_wake(&entry->state);
             return (uint32_t)(entry - table);
         }
-        // Another process may be filling it in; if it died doing so, go on to the next.
+        // Another process may be filling it in. If it died doing so, go on to the next.
         for (int tries = 0; atomic_load(&entry->state) == WIRE_MODULE_CLAIMED && tries < 20;
              tries++)
             system_wait(&entry->state, WIRE_MODULE_CLAIMED, 5);
@@ -544,7 +545,8 @@ uint32_t module_index(struct module *module)
     return module->region_index;
 }
 
-// Asks the controller where the plan's locations are in this module, and waits for the answer.
+// Asks the controller where the plan's queries and variables are in this module, and waits for the
+// answer.
 static void module_resolve(struct module *module)
 {
     module->resolved = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The controller's answers in force in this process: address ranges of the plan's queries. Lists
-// only grow; what belongs to an unloaded module is passed over, and serves again if the module
-// comes back to the same place.
+// The controller's answers that this process uses: address ranges of the plan's queries. Lists only
+// grow. Ranges of an unloaded module are passed over, and used again if the module comes back to
+// the same place.
 #include "runtime/query.h"
 
 #include "runtime/journal.h"

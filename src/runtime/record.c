@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Counts calls by process, function, site and maybe stack, straight into the region: nothing is
-// lost however the process dies. Rows of a process stand next to each other, on few pages; it finds
-// them through a table of its own, which the kernel empties in a forked child. Where threads or
-// signals get in each other's way, a key takes a second row, and the reader adds them up.
+// Counts calls by process, function, site and maybe stack, directly in the region: nothing is lost
+// however the process dies. The rows of a process stand together, on few pages. The process finds
+// them through a table of its own, which the kernel empties in a forked child. If threads or
+// signals collide, a key gets a second row, and the reader adds them up.
 #include "runtime/record.h"
 
 #include "runtime/assembly.h"
@@ -55,8 +55,8 @@ _Static_assert(sizeof(struct record_table) +
                    RECORD_FIRST_SIZE,
                "the first table has its place");
 
-// Of shared memory, a page that is read first brings its neighbours along; one that is written
-// first does not.
+// Reads a place before it is written: for shared memory, the kernel maps neighbouring pages with a
+// read, but not with a write.
 static void touch(const void *place)
 {
     (void)*(const volatile char *)place;
@@ -77,7 +77,7 @@ void record_prepare(void)
     cache_prepare();
 }
 
-// The table in use, and how many entries it has.
+// The table in use, and the number of its entries.
 static struct record_table *table_now(uint32_t *ret_entries)
 {
     struct record_table *table = atomic_load(&runtime_record_table);
@@ -150,7 +150,8 @@ static uint32_t function_add(const struct function *function, uint32_t library)
     return index + 1;
 }
 
-// Processes share these rows; two that come at the same time may each enter the same function.
+// The row of a function. Processes share these rows; two that come at the same time may both add
+// the same function.
 static uint32_t function_row(struct function *function)
 {
     if (function->recorded != 0)
@@ -186,7 +187,8 @@ static struct wire_call *row_new(void)
                 return &runtime.calls->rows[at];
             continue;
         }
-        if (atomic_load(&runtime.calls->taken) >= WIRE_CALLS) // adding on and on would wrap around
+        if (atomic_load(&runtime.calls->taken) >=
+            WIRE_CALLS) // adding without end would wrap around
             return NULL;
         uint32_t first = atomic_add(&runtime.calls->taken, WIRE_CALL_ROWS);
         if (first > WIRE_CALLS - WIRE_CALL_ROWS)
@@ -208,7 +210,7 @@ static struct record_entry *table_find(struct record_table *table, uint32_t entr
     }
 }
 
-// Nobody waits: not a signal handler for the thread it interrupted.
+// Without waiting: a signal handler could wait for the thread it interrupted.
 static void table_put(struct record_table *table, uint32_t entries, uint64_t key, uint64_t *count)
 {
     atomic_add(&table->used, 1);
@@ -222,7 +224,7 @@ static void table_put(struct record_table *table, uint32_t entries, uint64_t key
     }
 }
 
-// A key that somebody adds meanwhile is not taken along, and takes another row later.
+// A key that another thread adds meanwhile is not copied, and gets another row later.
 static struct record_table *table_grow(struct record_table *old, uint32_t *entries)
 {
     uint32_t i = 0;
@@ -236,7 +238,7 @@ static struct record_table *table_grow(struct record_table *old, uint32_t *entri
     // Without this a child would go on counting for its parent.
     if (system_failed(memory) ||
         system_failed(SYSTEM_3(__NR_madvise, memory, size, MADV_WIPEONFORK)))
-        return old; // and nobody tries again
+        return old; // `growing` stays set: nobody tries again
     struct record_table *table = (struct record_table *)memory;
     table->mask = (table_entries[i] - 1) * sizeof(struct record_entry);
     for (uint32_t k = 0; k < *entries; k++)
@@ -249,14 +251,14 @@ static struct record_table *table_grow(struct record_table *old, uint32_t *entri
     return table;
 }
 
-// The stack of a call, where stacks are told apart.
+// The stack of a call; a count of 0 where stacks are not told apart.
 struct stack {
     uint32_t count;
     uint64_t pcs[WIRE_FRAMES];
 };
 
-// The first of them is the return address. The functions of a slot are one; two keys are never the
-// same, as far as 63 bits tell.
+// A hash of slot and stack. The first frame is the return address. Two stacks have different keys,
+// as far as 63 bits tell.
 static uint64_t stack_key(const struct stack *stack, uint64_t slot)
 {
     uint64_t key = slot << RECORD_SLOT_SHIFT;
@@ -287,7 +289,7 @@ static uint64_t *new_count(const struct call *call, const struct stack *stack)
     return &row->count;
 }
 
-// Counts the call; where calls like it are counted, or NULL.
+// Counts the call. Returns the counter, or NULL.
 static uint64_t *count_call(const struct call *call, const struct stack *stack, uint64_t key)
 {
     uint32_t entries;
@@ -307,7 +309,7 @@ static uint64_t *count_call(const struct call *call, const struct stack *stack, 
     return count;
 }
 
-// Kept apart: frames need room, and most calls come by a path that is known.
+// Not inlined: frames need room on the stack, and most calls come by a known path.
 __attribute__((noinline)) static uint64_t *count_stack(const struct call *call)
 {
     struct stack stack;
@@ -315,7 +317,7 @@ __attribute__((noinline)) static uint64_t *count_stack(const struct call *call)
     return count_call(call, &stack, stack_key(&stack, call->frame->slot));
 }
 
-// A path takes a fifth of a page: a process that calls little is better off without.
+// A call path takes a fifth of a page: a process that makes few calls does without.
 #define WALKS_FIRST 2048
 static uint32_t stacks_walked;
 
@@ -328,7 +330,7 @@ static uint64_t *record_stack(const struct call *call)
         path = call_path_of(call);
     if (path == NULL || !call_path_is_whole(path, call))
         return count_stack(call);
-    // A forked child has rows of its own.
+    // The counter must be this process's: a forked child has rows of its own.
     if (path->recorded != NULL && path->recorded_slot == call->frame->slot &&
         path->recorded_by == runtime.process->key) {
         atomic_add(path->recorded, 1);
@@ -348,7 +350,7 @@ static uint64_t *record_site(const struct call *call)
                       call->frame->return_address | call->frame->slot << RECORD_SLOT_SHIFT);
 }
 
-// As the controller knows it.
+// The hash of a module's path, as the controller knows it.
 static uint64_t name_of(struct module *module)
 {
     uint32_t index = module->path_hash == 0 ? module_index(module) : WIRE_FRAME_UNKNOWN;
@@ -381,8 +383,7 @@ static bool is_stackless(const struct function *function, uint64_t return_addres
     return false;
 }
 
-// Not at every call: where one comes again and again with the same number, it mostly is the same
-// thing.
+// Not at every call: the same descriptor from the same place is mostly the same thing.
 static void record_kind(struct wire_call *row, uint64_t descriptor)
 {
     if (row->descriptor == (uint16_t)descriptor && (row->count & (row->count - 1)) != 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Questions to the coordinator, through the controller: the target opens no connection of its own.
+// Questions to the coordinator, through the region: the controller asks, and the target opens no
+// connection of its own.
 #include "runtime/remote.h"
 
 #include "runtime/call.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See sites.h: how the table is filled, when the controller's answer about a module comes.
+// Fills the table of rules for exact call sites, when the controller's answer about a module comes.
 #include "runtime/sites.h"
 
 #include "runtime/assembly.h"
@@ -41,7 +41,7 @@ bool sites_prepare(void)
     return true;
 }
 
-// The line, or the free place where it belongs.
+// The line, or the free row where it belongs.
 static struct line *line_at(struct line_table *lines, uint64_t number, const struct module *module)
 {
     uint64_t at = line_home(lines, number);
@@ -81,7 +81,7 @@ static struct line *line_of(uint64_t address, const struct module *module)
     return line;
 }
 
-// Memory for some sites, behind what was given last.
+// Memory for some sites, behind what was given out last.
 static struct site *sites_new(uint32_t count)
 {
     static struct site *free_sites;
@@ -89,9 +89,9 @@ static struct site *sites_new(uint32_t count)
     if (left < count) {
         if (step < 2048)
             step *= 2;
-        left = step; // more than a line may want
+        left = step; // more than one line can need
         char *memory = arena_new((left + 1) * sizeof *free_sites);
-        // None of them in two cache lines.
+        // Aligned, so that no site lies in two cache lines.
         free_sites = (struct site *)((uint64_t)(memory + sizeof *free_sites - 1) &
                                      ~(sizeof *free_sites - 1));
         if (memory == NULL)
@@ -105,7 +105,7 @@ static struct site *sites_new(uint32_t count)
     return given;
 }
 
-// Room for one more site of a line, at its place in the order.
+// Makes room for one more site of a line, at its place in the order.
 static struct site *line_insert(struct line *line, uint32_t byte)
 {
     if (line->sites == NULL || line->count == line->room) {
@@ -129,7 +129,7 @@ static struct site *line_insert(struct line *line, uint32_t byte)
     return &line->sites[at];
 }
 
-// False: no memory.
+// The clauses of a rule's condition. False: no memory.
 static bool condition_of(const struct wire_rule *rule, struct clause *ret_condition)
 {
     struct clause scratch[16];
@@ -158,7 +158,7 @@ static bool site_of(uint32_t rule, struct site *ret_site)
     return condition_of(r, &ret_site->condition);
 }
 
-// Puts a further rule into the list of a site, ascending; one that is there stays alone.
+// Adds a rule to the list of a site, ascending, unless it is there already.
 static bool site_join(struct site *first, struct site added)
 {
     struct site *before = NULL, *at = first;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Slots, one per address a function was bound to, so that pointers to it stay equal; what stands in
-// a reference instead of that address; and the gates that calls pass.
+// Slots of stubs: one per address that a function was bound to, so that pointers to it stay equal.
+// Also what stands in a reference instead of that address, and the gates that calls pass.
 #include "runtime/slots.h"
 
 #include "runtime/assembly.h"
@@ -19,7 +19,7 @@
 static uint32_t slots_used;
 static uint32_t first_slot_table[512];          // most processes need no more
 static uint32_t *slot_table = first_slot_table; // slot + 1 by real address, open addressing
-static uint32_t slot_table_size = 512;          // at least twice as many as there are slots
+static uint32_t slot_table_size = 512;          // at least twice the number of slots in use
 
 static bool is_stub(const void *address)
 {
@@ -31,18 +31,18 @@ static void *stub_of(const struct stub_slot *slot)
     return (void *)(runtime_stubs + (slot - runtime_slots) * RUNTIME_STUB_SIZE);
 }
 
-// A page that is read first and then written costs two faults.
+// Writes to the page first: reading it before writing would cost two faults.
 void slots_prepare(void)
 {
     *(volatile uint32_t *)first_slot_table = 0;
 }
 
-// Of a slot that nobody has called through yet, for which the function was not made: most of what a
-// program could call it never does. Nothing but the name is known, which stands in `low`.
+// Stands for the function of a slot that was not called yet: most functions that a program imports
+// it never calls. Only the name is known, which stands in the slot's `low`.
 static const struct function placeholder;
 
-// The name and then the function, always in that order: `low` is another thing only after the
-// function was made, so that with a function that is not made yet it was a name.
+// Reads the name before the function. `low` changes its meaning only after the function was made:
+// if the function is still the placeholder, `low` was a name.
 static struct function *look_at(const struct stub_slot *slot, const char **ret_name)
 {
     *ret_name = (const char *)atomic_load(&slot->low);
@@ -55,7 +55,7 @@ static bool is_for(const struct stub_slot *slot, const char *name, const void *r
     if (slot->real != real)
         return false;
     const struct function *function = look_at(slot, &its_name);
-    if (function == &placeholder) // of a module that stays where it is
+    if (function == &placeholder) // its module is never unloaded
         return text_equal(its_name, name);
     return text_equal(function->name, name) &&
            function_same_library(function->library, module_at((uintptr_t)real));
@@ -102,8 +102,8 @@ struct function *slot_make_function(struct stub_slot *slot)
         return NULL;
     }
     function_bound(function, slot);
-    // A call through another slot of the function may have come before: what it did not do about
-    // this slot's gate is done here. A swap, since a store might pass the look at `started`.
+    // The function may have been called through another slot already: then this slot's gate is
+    // still to be set. A swap, because a store could be reordered after the load of `started`.
     if (atomic_swap_if(&slot->function, (struct function *)&placeholder, function) &&
         atomic_load(&function->started))
         slot_refresh_gate(slot);
@@ -162,8 +162,8 @@ void *slot_pointer(const char *name, void *real, bool with_rules)
 
 // Gates.
 
-// Takes no lock: a signal handler may make a function's first call while the thread holds one. A
-// thread that reads in between looks at a call too many.
+// Takes no lock: a signal handler may make a function's first call while the thread holds one. The
+// order of the stores lets a concurrent call be checked once too often, never passed.
 static void watch_callers(struct stub_slot *slot, uint64_t low, uint64_t length)
 {
     atomic_store(&slot->length, UINT64_MAX);
@@ -176,7 +176,7 @@ void slot_refresh_gate(struct stub_slot *slot)
     struct function *function = atomic_load(&slot->function);
     uint64_t low, length;
     if (function ==
-        &placeholder) // its name is still needed; slot_make_function() comes back to this
+        &placeholder) // `low` still holds its name; slot_make_function() calls this again
         return;
     atomic_store(&slot->gate, (void *)runtime_gate_full);
     watch_callers(slot, 0, UINT64_MAX);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether the frames of a call are those that a condition names.
+// Whether the call stack matches `stack(...)` or `caller(...)` of a condition.
 #include "runtime/stack.h"
 
 #include "runtime/call-path.h"
@@ -15,8 +15,8 @@ struct frames {
     uint32_t stride, count;
 };
 
-// Whether items match frames from `at` on. A gap is tried lazily, the last one wins, so this is
-// glob matching and needs no recursion.
+// Whether items match frames from `at` on. Like glob matching: a gap takes as little as possible,
+// and only the last gap is tried again, so no recursion is needed.
 static bool items_match(const uint32_t *items, uint32_t count, struct frames frames, uint32_t at)
 {
     uint32_t item = 0, gap_item = WIRE_NONE, gap_at = 0;
@@ -47,7 +47,8 @@ static bool has_gap(const uint32_t *items, uint32_t count)
     return false;
 }
 
-// Tells also which frame the answer was found at, where none further out has been looked at.
+// *ret_depth is the frame that matched, if the answer does not depend on frames further out; else
+// it is untouched.
 static bool frames_match(const struct wire_stack *stack, const uint32_t *items,
                          struct frames frames, uint32_t *ret_depth)
 {
@@ -64,7 +65,7 @@ static bool frames_match(const struct wire_stack *stack, const uint32_t *items,
     return false;
 }
 
-// Kept apart, as everything with buffers is: signal handlers may run on small stacks.
+// Not inlined, like everything with buffers: signal handlers may run on small stacks.
 __attribute__((noinline)) static bool walk_matches(const struct call *call,
                                                    const struct wire_stack *stack,
                                                    const uint32_t *items, uint32_t room)
@@ -102,7 +103,6 @@ static bool last_walk_matches(const struct call *call, const struct wire_stack *
     return matches;
 }
 
-// What is not known of the call's path yet.
 bool stack_look(const struct call *call, uint32_t index, struct call_path *path)
 {
     const struct wire_stack *stack = plan_stack(index);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The constructor and destructor of the runtime. It is linked -z initfirst: everything the program
-// was started with is loaded and relocated, and none of its code has run.
+// The constructor and destructor of the runtime. It is linked -z initfirst: when the constructor
+// runs, everything the program was started with is loaded and relocated, and none of its code has
+// run.
 #include "runtime/assembly.h"
 #include "runtime/bind.h"
 #include "runtime/cover.h"
@@ -38,15 +39,16 @@ static const char *environment_value(char **environment, const char *name)
     return NULL;
 }
 
-// The plan is nobody's to write here, if it fills whole pages of its own.
+// Makes the plan read-only, if it has whole pages of its own.
 static bool plan_seal(const struct wire_plan *plan)
 {
     return (uintptr_t)plan % 4096 == 0 &&
            !system_failed(SYSTEM_3(__NR_mprotect, plan, (plan->size + 4095) & ~4095ul, PROT_READ));
 }
 
-// The processes of a recorded workload need not prove it one after the other; but of this very
-// place. What is proved must stay so: the plan is sealed first.
+// Whether the plan is safe to interpret. In a recorded workload the first process checks it, and
+// later ones rely on that if the plan is at the same place. The plan is made read-only first, so
+// that it stays as it was checked.
 static bool plan_is_sound(struct wire_region *region, const struct wire_plan *plan, uint64_t size)
 {
     struct wire_calls *calls = NULL;
@@ -97,7 +99,7 @@ static bool region_is_sound(struct wire_region *region, uint64_t size)
     return true;
 }
 
-// Known by the name it was started under ("sh" where the file is dash) and by its file.
+// A process has the name it was started under ("sh" where the file is dash) and that of its file.
 static void find_program(int argc, char **argv)
 {
     runtime.arguments = argv;

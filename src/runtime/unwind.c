@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Call stacks: walks from the intercepted call outwards. A row already seen costs one look-up.
+// Call stacks: walks from the intercepted call outwards. A frame whose row is cached costs one
+// look-up.
 #include "runtime/unwind.h"
 
 #include "runtime/call.h"
@@ -12,9 +13,9 @@
 
 #include <linux/fcntl.h>
 
-// Which part of memory is the stack that sp is on, and may be read without a probe.
+// Which memory around sp is a stack and may be read without a probe.
 
-// Reads the list through a small window, since the stack in question may be a small one.
+// Reads /proc/self/maps through a small buffer: the current stack may be small.
 struct mapping_reader {
     long file;
     uint32_t at, size;
@@ -67,8 +68,8 @@ __attribute__((noinline)) bool find_mapping(uint64_t address, uint64_t *ret_low,
     return found;
 }
 
-// A thread's own stack lies below its control block and lives as long as it. Any other stack
-// (coroutines, signal stacks) may go or shrink, so only the page in use is sure.
+// A thread's own stack lies below its control block and lives as long as the thread. Any other
+// stack (coroutines, signal stacks) may go or shrink, so only the page in use is safe.
 static void find_stack(struct walk *walk)
 {
     struct thread *self = thread_self();
@@ -139,7 +140,7 @@ bool walk_cfa(struct walk *walk, uint64_t *ret_cfa)
     return row_cfa(&row, walk, ret_cfa);
 }
 
-// The interrupted registers stand in the ucontext at sp.
+// The interrupted registers are in the ucontext at sp.
 static bool walk_signal_frame(struct walk *walk)
 {
     static const unsigned char at[SAVED] = {11, 10, 4, 5, 6, 7};
@@ -187,7 +188,7 @@ static bool walk_slowly(struct walk *walk)
     return true;
 }
 
-// The common step, in a handful of loads: a known row, everything on the known stack.
+// The common step, in a handful of loads: the row is cached, and everything is on the known stack.
 bool walk_next(struct walk *walk)
 {
     uint64_t at = walk->pc - !walk->exact;
@@ -245,9 +246,10 @@ uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t ro
     return count;
 }
 
-// The same for the same path through the same builds, wherever they are loaded. Once for every
-// frame of every new stack: a product, of which the upper half is good, is folded into the lower.
-// The result is kept in files: who changes it raises the format of trial/stacks.c.
+// The hash is the same for the same stack of the same builds, wherever they are loaded. It is
+// computed for every frame of every new stack, so it is cheap: a product, with its good upper half
+// folded into the lower. Hashes are kept in files: if you change this, raise the format of
+// trial/stacks.c.
 static inline uint64_t hash_frame(uint64_t hash, uint64_t pc, const struct module *module)
 {
     hash = (hash ^ (module != NULL ? module->fingerprint ^ (pc - module->bias) : 1)) *
@@ -257,7 +259,7 @@ static inline uint64_t hash_frame(uint64_t hash, uint64_t pc, const struct modul
 
 uint64_t frames_hash(const uint64_t *pcs, uint32_t count)
 {
-    const struct module *module = NULL; // mostly that of the frame before
+    const struct module *module = NULL; // of the frame before: mostly the same
     uint64_t hash = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (module == NULL || pcs[i] - module->low >= module->high - module->low)
@@ -273,7 +275,7 @@ __attribute__((noinline)) static uint64_t walk_hash(const struct call_frame *fra
     return frames_hash(pcs, walk_collect(frame, pcs, WIRE_FRAMES));
 }
 
-// Without room for the frames, which stand in the last: the target's stack may be a small one.
+// Needs no room for the frames, which stand in the last walk: the target's stack may be small.
 uint64_t stack_hash(const struct call *call)
 {
     struct last_walk *last = last_walk_take(call);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Variables of the target: where the controller says they are, and reading them. What belongs to an
-// unloaded module is passed over.
+// Variables of the target: where the controller says they are, and reading them. Those of an
+// unloaded module are passed over.
 #include "runtime/variable.h"
 
 #include "runtime/call-path.h"
@@ -20,12 +20,12 @@ struct variable_place {
     const struct wire_step *steps;
 };
 
-// What one module has of a variable.
+// Where one module has a variable of that name.
 struct module_variable {
     struct module_variable *next;
     const struct module *module;
-    uint64_t low, high;            // where code is that has it as a local
-    struct variable_place *locals; // in all of that or parts of it
+    uint64_t low, high;            // range of code that has it as a local
+    struct variable_place *locals; // each for a part of that range
     struct variable_place *global; // or NULL
 };
 static struct variable {
@@ -74,7 +74,7 @@ bool variable_add(const struct module *module, const struct wire_location *locat
     return true;
 }
 
-// Of the register that a location is given by, among those that struct walk keeps; or -1.
+// The number, in struct walk, of the register that a location is given by; or -1.
 static int saved_number(const struct wire_location *location)
 {
     static const signed char saved[16] = {-1, -1, -1, RBX, -1,  -1,  RBP, -1,
@@ -104,7 +104,7 @@ static int64_t narrow(const struct wire_location *location, uint64_t value)
     return location->is_signed ? (int64_t)value >> (64 - bits) : (int64_t)(value >> (64 - bits));
 }
 
-// Memory of the stack that a variable may be read from.
+// The part of the stack that may be read.
 struct stack {
     uint64_t low, high;
 };
@@ -135,8 +135,8 @@ static bool lies_in(uint64_t low, uint64_t high, uint64_t address, uint32_t widt
     return low <= address && address < high && high - address >= width;
 }
 
-// A variable in a module's own data is there as long as the module, one on the stack as long as its
-// frame (pointers may lead there, too, and to pages that were taken out); others may be bad.
+// Data of the module is there as long as the module, the stack as long as its frame; both are read
+// directly, and a fault is caught. Other addresses may be bad.
 __attribute__((hot)) static bool load(const struct module *module, struct stack stack,
                                       uint64_t address, uint32_t width, uint64_t *value)
 {
@@ -195,8 +195,8 @@ static const struct variable_place *local_place(uint32_t variable, uint64_t pc,
     return NULL;
 }
 
-// The innermost frame's that has it; its number, or that of all. Most frames have none: two
-// comparisons each.
+// Finds the local in the innermost frame that has it. Returns the frame's number, or their count.
+// Most frames have none, which takes two comparisons.
 static uint32_t find_local(uint32_t variable, const struct last_walk *last,
                            struct found_variable *found)
 {
@@ -220,7 +220,7 @@ static uint32_t find_local(uint32_t variable, const struct last_walk *last,
     return innermost;
 }
 
-// The program's own copy of a library's variable is the one in use.
+// If the program has a copy of a library's variable, that copy is in use.
 static bool find_global(uint32_t variable, struct found_variable *found)
 {
     found->kind = FOUND_NOWHERE;
@@ -236,7 +236,7 @@ static bool find_global(uint32_t variable, struct found_variable *found)
     return found->kind != FOUND_NOWHERE;
 }
 
-// Of the call's frame, with the value that a register had; numbers as struct walk has them.
+// The word of struct call_frame that holds a register; numbers as in struct walk.
 static uint64_t frame_word(unsigned number)
 {
     static const uint8_t offsets[SAVED] = {
@@ -247,8 +247,8 @@ static uint64_t frame_word(unsigned number)
     return offsets[number] / sizeof(uint64_t);
 }
 
-// From the frames of a plain last; a register is looked for when it is needed. False: it cannot be
-// told.
+// Finds the variable in the frames of a simple walk. Registers are looked for when needed. False:
+// it cannot be told.
 static bool locate_in_frames(const struct last_walk *last, struct found_variable *found,
                              struct call_path *path)
 {
@@ -276,7 +276,7 @@ static bool locate_in_frames(const struct last_walk *last, struct found_variable
     return true;
 }
 
-// What is not known of the path yet. NULL: nothing can be.
+// Finds the variable and keeps it in the path. NULL: that is not possible.
 __attribute__((noinline)) static const struct found_variable *
 find_variable(struct call_path *path, uint32_t variable, const struct call *call)
 {
@@ -317,7 +317,7 @@ static bool read_global(uint32_t variable, int64_t *ret_value)
            place_read(found.place, found.module, found.base, (struct stack){0, 0}, ret_value);
 }
 
-// Where the stack is not a simple one.
+// For a stack that is not a simple one.
 __attribute__((noinline)) static bool read_by_walk(uint32_t variable, const struct call *call,
                                                    int64_t *ret_value)
 {

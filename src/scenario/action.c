@@ -392,8 +392,8 @@ static struct error *check_fate(const struct actions *actions, const struct sour
                                 : "'skipped' does not call the function; say what it is to return: "
                                   "%s=-1/EIO, skipped",
                             function);
-    const struct wire_traits *habit = wire_traits_find(function);
-    if (performed && habit != NULL && habit->flags & WIRE_TRAIT_NOT_CALLABLE)
+    const struct wire_traits *traits = wire_traits_find(function);
+    if (performed && traits != NULL && traits->flags & WIRE_TRAIT_NOT_CALLABLE)
         return source_error(source, actions->fate_start,
                             "%s returns twice or never, or looks at its caller: it cannot be "
                             "'performed'",

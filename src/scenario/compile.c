@@ -173,8 +173,8 @@ static struct error *put_strings(const struct scenario *scenario, struct buffer 
 }
 
 // At least half of the table is free.
-static struct error *put_spared(const struct scenario *scenario, struct buffer *plan,
-                                struct wire_plan *header)
+static struct error *put_stackless(const struct scenario *scenario, struct buffer *plan,
+                                   struct wire_plan *header)
 {
     size_t count = scenario->stackless.count, room = count != 0 ? 2 : 0;
     while (room < 2 * count)
@@ -203,11 +203,11 @@ static struct error *put_all(const struct scenario *scenario, struct buffer *pla
     TRY(PUT(plan, &scenario->outs, &header->outs));
     TRY(put_plugins(scenario, plan, header));
     TRY(PUT(plan, &scenario->afters, &header->afters));
-    TRY(put_spared(scenario, plan, header));
+    TRY(put_stackless(scenario, plan, header));
     return put_strings(scenario, plan, header);
 }
 
-static bool names_witness(const char *text)
+static bool names_sanitizer(const char *text)
 {
     for (size_t i = 0; i < WIRE_SANITIZERS; i++)
         if (strstr(text, wire_sanitizers[i]) != NULL)
@@ -218,10 +218,10 @@ static bool names_witness(const char *text)
 bool scenario_names_sanitizers(const struct scenario *scenario)
 {
     for (size_t i = 0; i < scenario->rules.count; i++)
-        if (names_witness(scenario->rules.items[i].condition.chars))
+        if (names_sanitizer(scenario->rules.items[i].condition.chars))
             return true;
     for (size_t i = 0; i < scenario->queries.count; i++)
-        if (names_witness(scenario->queries.items[i].text))
+        if (names_sanitizer(scenario->queries.items[i].text))
             return true;
     return false;
 }

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How functions of the C library fail, beyond what they return: facts that make an injected failure
-// look like a real one. Both sides know them: the runtime, because a glob says only there which
-// functions it stands for, and the controller, to refuse and to explain.
-#ifndef ORDEAL_WIRE_HABITS_H
-#define ORDEAL_WIRE_HABITS_H
+// What functions of the C library do when they fail, beyond what they return. With these facts an
+// injected failure looks like a real one. The runtime needs them, since only it knows which
+// functions a glob stands for; the controller refuses and explains by them. Also: which libraries
+// watch over programs.
+#ifndef ORDEAL_WIRE_TRAITS_H
+#define ORDEAL_WIRE_TRAITS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum wire_trait {
-    WIRE_TRAIT_RELEASES = 1 << 0,     // has given up what it was called for even when it fails
+    WIRE_TRAIT_RELEASES = 1 << 0,     // releases its argument even when it fails
     WIRE_TRAIT_NOT_CALLABLE = 1 << 1, // returns twice or never, or looks at its caller: cannot be
                                       // called on the caller's behalf
-    WIRE_TRAIT_END_IS_0 = 1 << 2,     // 0 without an errno is the end of the stream
-    WIRE_TRAIT_END_IS_EOF = 1 << 3,   // EOF without an errno is
-    WIRE_TRAIT_DROPS_BUFFER =
-        1 << 4, // of argument 1, a FILE: with an errno, its buffer was not written
-    WIRE_TRAIT_CONNECTION = 1 << 5, // with an errno of lost connections, that of argument 1 is gone
+    WIRE_TRAIT_END_IS_0 = 1 << 2,     // returning 0 without an errno is the end of the stream
+    WIRE_TRAIT_END_IS_EOF = 1 << 3,   // returning EOF without an errno is
+    WIRE_TRAIT_DROPS_BUFFER = 1 << 4, // argument 1 is a FILE; an errno means its buffer is lost
+    WIRE_TRAIT_CONNECTION = 1 << 5,   // argument 1 is a descriptor; an errno like ECONNRESET means
+                                      // that its connection is gone
 };
 
-// In place of an argument's number: a stream that the function does not name.
+// In place of an argument's number: a standard stream, which is no argument.
 #define WIRE_TRAITS_STDIN  254
 #define WIRE_TRAITS_STDOUT 255
 
 struct wire_traits {
     char name[24];
-    uint8_t stream; // which argument is the FILE, from 1, or WIRE_HABIT_STD*; 0: none
+    uint8_t stream; // which argument is the FILE, from 1, or WIRE_TRAITS_STD*; 0: none
     uint8_t flags;  // enum wire_trait
 };
 
@@ -160,7 +161,7 @@ static const struct wire_traits wire_traits_table[] = {
 };
 #define WIRE_TRAITS (sizeof wire_traits_table / sizeof *wire_traits_table)
 
-// What is known of a function, or NULL.
+// The traits of a function, or NULL.
 static inline const struct wire_traits *wire_traits_find(const char *name)
 {
     size_t low = 0, high = WIRE_TRAITS;
@@ -180,12 +181,13 @@ static inline const struct wire_traits *wire_traits_find(const char *name)
     return NULL;
 }
 
-// Libraries that watch over the program, by the beginnings of their file names: what they call is
-// their own affair, and no rule is about it unless it names them.
+// Libraries that watch over the program, by the beginnings of their file names. No rule applies to
+// their calls unless it names them.
 static const char wire_sanitizers[][16] = {"libasan",  "libhwasan",   "liblsan",   "libtsan",
                                            "libubsan", "libclang_rt", "vgpreload_"};
 #define WIRE_SANITIZERS (sizeof wire_sanitizers / sizeof *wire_sanitizers)
-// Likewise all of a program that is called so or so.bin: it starts another under its eyes.
+// Likewise all modules of a program of this name, or of this name with ".bin": it runs another
+// program under its control.
 #define WIRE_LAUNCHER "valgrind"
 
 #endif

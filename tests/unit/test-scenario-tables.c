@@ -178,25 +178,25 @@ static void test_misfits(void **state)
 
 // How functions fail beside their value: in order, of functions that exist, and agreeing with what
 // the other table says of their arguments.
-static void test_habits(void **state)
+static void test_traits(void **state)
 {
     for (size_t i = 0; i < WIRE_TRAITS; i++) {
-        const struct wire_traits *habit = &wire_traits_table[i];
-        const struct prototype *prototype = prototype_find(habit->name);
+        const struct wire_traits *traits = &wire_traits_table[i];
+        const struct prototype *prototype = prototype_find(traits->name);
         if (i > 0)
-            assert_true(strcmp(wire_traits_table[i - 1].name, habit->name) < 0);
-        assert_ptr_equal(wire_traits_find(habit->name), habit);
-        bool named = habit->stream != 0 && habit->stream < WIRE_TRAITS_STDIN;
-        assert_true(!named || habit->stream <= WIRE_ARGUMENTS);
-        assert_true(habit->stream != 0 || habit->flags != 0);
-        if (habit->flags & (WIRE_TRAIT_END_IS_0 | WIRE_TRAIT_END_IS_EOF))
-            assert_int_not_equal(habit->stream, 0);
-        if (habit->flags & WIRE_TRAIT_RELEASES)
-            assert_int_equal(habit->flags & WIRE_TRAIT_NOT_CALLABLE, 0);
-        if (habit->flags & WIRE_TRAIT_DROPS_BUFFER)
-            assert_true(habit->stream == 0 && (habit->flags & WIRE_TRAIT_RELEASES) != 0);
+            assert_true(strcmp(wire_traits_table[i - 1].name, traits->name) < 0);
+        assert_ptr_equal(wire_traits_find(traits->name), traits);
+        bool named = traits->stream != 0 && traits->stream < WIRE_TRAITS_STDIN;
+        assert_true(!named || traits->stream <= WIRE_ARGUMENTS);
+        assert_true(traits->stream != 0 || traits->flags != 0);
+        if (traits->flags & (WIRE_TRAIT_END_IS_0 | WIRE_TRAIT_END_IS_EOF))
+            assert_int_not_equal(traits->stream, 0);
+        if (traits->flags & WIRE_TRAIT_RELEASES)
+            assert_int_equal(traits->flags & WIRE_TRAIT_NOT_CALLABLE, 0);
+        if (traits->flags & WIRE_TRAIT_DROPS_BUFFER)
+            assert_true(traits->stream == 0 && (traits->flags & WIRE_TRAIT_RELEASES) != 0);
         if (named && prototype != NULL)
-            assert_int_equal(prototype_argument(prototype, habit->stream), PROTOTYPE_POINTER);
+            assert_int_equal(prototype_argument(prototype, traits->stream), PROTOTYPE_POINTER);
     }
     assert_null(wire_traits_find("clos"));
     assert_null(wire_traits_find("closed"));
@@ -238,7 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_constants),  cmocka_unit_test(test_errnos_and_signals),
         cmocka_unit_test(test_prototypes), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_triggers),   cmocka_unit_test(test_habits),
+        cmocka_unit_test(test_triggers),   cmocka_unit_test(test_traits),
         cmocka_unit_test(test_misfits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
