@@ -126,7 +126,7 @@ static struct error *live_once(struct batch_run *run, struct fork_shot *shots, b
         forget_forks(run);
     *ret_more = sound && run->met > 0 && outcome.workload.end == SANDBOX_SIGNAL &&
                 outcome.workload.status == SIGSYS && !is_stopped(run);
-    for (size_t i = 0; i < batch->count && refusal != WIRE_FORK_WILLING; i++)
+    for (size_t i = 0; i < batch->count && refusal != WIRE_FORK_OK; i++)
         if (run->fates[i] != FORKED)
             run->results[i].refusal = refusal;
     return NULL;

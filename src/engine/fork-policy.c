@@ -14,7 +14,7 @@
 const char *fork_policy_refusal(enum wire_fork_refusal refusal)
 {
     static const char *const reasons[WIRE_FORK_REFUSALS] = {
-        [WIRE_FORK_WILLING] = "does more than read files and write to its standard output",
+        [WIRE_FORK_OK] = "does more than read files and write to its standard output",
         [WIRE_FORK_THREADS] = "has several threads",
         [WIRE_FORK_PROCESSES] = "has other processes",
         [WIRE_FORK_STREAMS] = "has its standard output somewhere else",
@@ -85,7 +85,7 @@ bool fork_policy_note(struct fork_policy *policy, const struct engine_result *re
     policy->tried += forked || result->way == WAY_REFUSED;
     policy->in_vain += result->way == WAY_REFUSED;
     policy->disputed += result->way == WAY_DISPUTED;
-    uint64_t look = result->refusal == WIRE_FORK_WILLING ? FIRST_LOOK : SURE_LOOK;
+    uint64_t look = result->refusal == WIRE_FORK_OK ? FIRST_LOOK : SURE_LOOK;
     if (!policy->on)
         return false;
     if (result->way == WAY_DISPUTED) {

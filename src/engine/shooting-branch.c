@@ -33,7 +33,7 @@ static enum sandbox_branch branch_news(void *data, struct sandbox_result *result
     bool killed = WIFSIGNALED(news.status);
     life->branch = shooting->injector->forks->which(shooting->self, news.rule);
     life->branch_refused =
-        news.refusal != WIRE_FORK_WILLING || (killed && WTERMSIG(news.status) == SIGSYS);
+        news.refusal != WIRE_FORK_OK || (killed && WTERMSIG(news.status) == SIGSYS);
     *result = (struct sandbox_result){
         .end = killed ? SANDBOX_SIGNAL : SANDBOX_EXIT,
         .status = killed ? WTERMSIG(news.status) : WEXITSTATUS(news.status),

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a rule that fires does to the call. What the target is to see is done last: after the
-// original, where that is performed.
+// What a rule that fires does to the call: delay, signal, shorter transfer, output parameters,
+// errno, return value. Where the original is called first, the target sees the rest after it.
+#include "runtime/decide.h"
+
+#include "runtime/assembly/assembly.h"
+#include "runtime/assembly/stubs.h"
+#include "runtime/call.h"
+#include "runtime/function.h"
+#include "runtime/journal.h"
 #include "runtime/runtime.h"
+#include "runtime/symbol.h"
+#include "runtime/system.h"
 
 #include <errno.h>
 #include <linux/fcntl.h>
@@ -45,30 +54,30 @@ static void delay(uint64_t nanoseconds)
         ;
 }
 
-// Whether the original is called although the rule says what is returned. A close that fails has
-// closed; one that "succeeds" without doing anything is a fault that somebody asked for.
+// Whether the original is called although the rule says what is returned. A close() that fails has
+// closed. A close() that returns 0 without closing is a fault that the user asked for.
 static bool is_performed(const struct function *function, const struct wire_rule *rule)
 {
-    uint8_t habits = function->habit != NULL ? function->habit->flags : 0;
-    if ((rule->actions & WIRE_RETURN) == 0 || (habits & WIRE_HABIT_DIRECT) != 0)
+    uint8_t flags = function->traits != NULL ? function->traits->flags : 0;
+    if ((rule->actions & WIRE_RETURN) == 0 || (flags & WIRE_TRAIT_NOT_CALLABLE) != 0)
         return false;
     if ((rule->actions & (WIRE_PERFORMED | WIRE_SKIPPED)) != 0)
         return (rule->actions & WIRE_PERFORMED) != 0;
-    return (habits & WIRE_HABIT_RELEASES) != 0 && rule->value[0] != 0;
+    return (flags & WIRE_TRAIT_RELEASES) != 0 && rule->value[0] != 0;
 }
 
-// What a real failure leaves behind in the stream: an errno is an error; a failure without one is,
-// of a function that reads, the end of the file.
-static uint32_t stream_action(const struct wire_habit *habit, const struct wire_rule *rule)
+// What a real failure leaves behind in the stream. With an errno it is an error; without one, a
+// function that reads has met the end of the file.
+static uint32_t stream_action(const struct wire_traits *traits, const struct wire_rule *rule)
 {
     const uint32_t end_of_file = UINT32_MAX; // EOF, WEOF and the ssize_t -1 agree in 32 bits
-    if (habit == NULL || habit->stream == 0 || (rule->actions & WIRE_RETURN) == 0)
+    if (traits == NULL || traits->stream == 0 || (rule->actions & WIRE_RETURN) == 0)
         return 0;
     if ((rule->actions & WIRE_ERRNO) != 0)
         return WIRE_STREAM_ERROR;
-    if ((habit->flags & WIRE_HABIT_ENDS_0) != 0 && rule->value[0] == 0)
+    if ((traits->flags & WIRE_TRAIT_END_IS_0) != 0 && rule->value[0] == 0)
         return WIRE_STREAM_END;
-    if ((habit->flags & WIRE_HABIT_ENDS_EOF) != 0 && (uint32_t)rule->value[0] == end_of_file)
+    if ((traits->flags & WIRE_TRAIT_END_IS_EOF) != 0 && (uint32_t)rule->value[0] == end_of_file)
         return WIRE_STREAM_END;
     return 0;
 }
@@ -79,23 +88,23 @@ static bool is_stream(const uint32_t *place, uint32_t *ret_flags)
            (*ret_flags & 0xffff0000u) == STREAM_MAGIC;
 }
 
-static bool stream_flags(const struct call_frame *frame, const struct wire_habit *habit,
+static bool stream_flags(const struct call_frame *frame, const struct wire_traits *traits,
                          uint32_t **ret_place, uint32_t *ret_flags)
 {
-    if (habit->stream >= WIRE_HABIT_STDIN) {
-        const char *name = habit->stream == WIRE_HABIT_STDIN ? "stdin" : "stdout";
+    if (traits->stream >= WIRE_TRAITS_STDIN) {
+        const char *name = traits->stream == WIRE_TRAITS_STDIN ? "stdin" : "stdout";
         const void *variable = symbol_find_at_start((struct symbol_query){.name = name});
         if (variable == NULL || !system_peek(variable, ret_place, sizeof *ret_place))
             return false;
-    } else if (habit->stream <= WIRE_ARGUMENTS) {
-        *ret_place = (uint32_t *)frame->arguments[habit->stream - 1];
+    } else if (traits->stream <= WIRE_ARGUMENTS) {
+        *ret_place = (uint32_t *)frame->arguments[traits->stream - 1];
     } else {
         return false;
     }
     return is_stream(*ret_place, ret_flags);
 }
 
-// What a stream has not written yet is gone when it cannot be written and the stream is closed.
+// A stream that cannot be written when it is closed loses what it has buffered.
 static void lose_buffer(const struct call_frame *frame)
 {
     uint64_t *stream = (uint64_t *)frame->arguments[0];
@@ -106,31 +115,32 @@ static void lose_buffer(const struct call_frame *frame)
         system_poke(&stream[STREAM_WRITE_POINTER], &first, sizeof first);
 }
 
-// Only what is sure to be a stream is touched; what else there is, is no glibc's.
-static void mark_stream(const struct call_frame *frame, const struct wire_habit *habit,
+// Touches only what is surely a stream of glibc.
+static void mark_stream(const struct call_frame *frame, const struct wire_traits *traits,
                         uint32_t action)
 {
     uint32_t *place, flags;
-    if (!stream_flags(frame, habit, &place, &flags))
+    if (!stream_flags(frame, traits, &place, &flags))
         return;
     flags |= action == WIRE_STREAM_ERROR ? STREAM_ERROR : STREAM_END;
     system_poke(place, &flags, 1);
 }
 
-// The actions as the journal is to show them.
-static uint32_t effective(const struct call *call, const struct wire_rule *rule)
+// The actions as the journal shows them.
+static uint32_t effective_actions(const struct call *call, const struct wire_rule *rule)
 {
-    const struct wire_habit *habit = call->function->habit;
+    const struct wire_traits *traits = call->function->traits;
     uint32_t actions = rule->actions & ~(uint32_t)(WIRE_PERFORMED | WIRE_SKIPPED), flags, *place;
     if (is_performed(call->function, rule))
         actions |= WIRE_PERFORMED;
-    uint32_t stream = stream_action(habit, rule);
-    if (stream != 0 && stream_flags(call->frame, habit, &place, &flags))
+    uint32_t stream = stream_action(traits, rule);
+    if (stream != 0 && stream_flags(call->frame, traits, &place, &flags))
         actions |= stream;
     return actions;
 }
 
-// How many words above the return address may be arguments. Nobody knows; a stack ends somewhere.
+// How many words above the return address to hand on as arguments. Their number is not known; the
+// stack's end limits it.
 static uint64_t stack_words(const struct call_frame *frame)
 {
     uint64_t words = 32;
@@ -139,11 +149,11 @@ static uint64_t stack_words(const struct call_frame *frame)
     return words;
 }
 
-// A connection that was reset does not work a moment later: for the peer, too, it is gone.
-static bool is_lost(const struct wire_habit *habit, const struct wire_rule *rule)
+// A connection that was reset stays broken, for the peer, too.
+static bool is_lost(const struct wire_traits *traits, const struct wire_rule *rule)
 {
     const uint32_t failing = WIRE_RETURN | WIRE_ERRNO;
-    return habit != NULL && (habit->flags & WIRE_HABIT_CONNECTED) != 0 &&
+    return traits != NULL && (traits->flags & WIRE_TRAIT_CONNECTION) != 0 &&
            (rule->actions & failing) == failing && (rule->actions & WIRE_SKIPPED) == 0 &&
            (rule->error == ECONNRESET || rule->error == EPIPE || rule->error == ETIMEDOUT);
 }
@@ -162,15 +172,15 @@ static bool socket_number(uint64_t descriptor, uint64_t *ret_number)
 static bool is_given(uint64_t number)
 {
     const struct wire_region *region = runtime.region;
-    uint32_t count = region->given_count;
-    for (uint32_t i = 0; i < count && i < WIRE_GIVEN; i++)
-        if (region->given[i] == number)
+    uint32_t count = region->inherited_socket_count;
+    for (uint32_t i = 0; i < count && i < WIRE_INHERITED_SOCKETS; i++)
+        if (region->inherited_sockets[i] == number)
             return true;
-    return count > WIRE_GIVEN;
+    return count > WIRE_INHERITED_SOCKETS;
 }
 
-// Others than the target have the sockets that it was given, as its standard streams or besides:
-// the shell, the service manager, this trial's controller. Theirs must outlive it.
+// Shuts the connection down, unless the target inherited the socket. The shell, the service manager
+// or the controller have such sockets, too, and theirs must stay usable.
 __attribute__((noinline)) static void lose_connection(uint64_t descriptor)
 {
     const uint64_t standard = 3;
@@ -187,10 +197,10 @@ static enum decision finish(struct call_frame *frame, const struct function *fun
                             const struct wire_rule *rule)
 {
     uint64_t *arguments = frame->arguments;
-    uint32_t stream = stream_action(function->habit, rule);
+    uint32_t stream = stream_action(function->traits, rule);
     if (stream != 0)
-        mark_stream(frame, function->habit, stream);
-    if (is_lost(function->habit, rule))
+        mark_stream(frame, function->traits, stream);
+    if (is_lost(function->traits, rule))
         lose_connection(arguments[0]);
     if ((rule->actions & WIRE_OUT) != 0)
         store_outputs(frame, rule, function->name);
@@ -214,8 +224,8 @@ static enum decision finish(struct call_frame *frame, const struct function *fun
 
 enum decision runtime_performed(struct call_frame *frame)
 {
-    return finish(frame, runtime_slots[frame->slot & 0xffff].function,
-                  &runtime.rules[frame->slot >> 32]);
+    return finish(frame, runtime_slots[frame->slot & FRAME_SLOT_MASK].function,
+                  &runtime.rules[frame->slot >> FRAME_RULE_SHIFT]);
 }
 
 enum decision act(const struct call *call, uint32_t number)
@@ -223,10 +233,10 @@ enum decision act(const struct call *call, uint32_t number)
     const struct wire_rule *rule = &runtime.rules[number];
     struct call_frame *frame = call->frame;
     uint64_t shortened = short_count(rule, frame->arguments[rule->short_argument]);
-    // The process may not live to tell how many calls there were.
+    // The process may die before it publishes its calls the next time.
     if (call->function->rule_count <= 64)
         function_publish(call->function);
-    journal_injection(call, number, effective(call, rule), shortened);
+    journal_injection(call, number, effective_actions(call, rule), shortened);
     ordeal_injection(call->function->name, call->occurrence, number);
     if ((rule->actions & WIRE_DELAY) != 0)
         delay(rule->delay_ns);
@@ -236,9 +246,9 @@ enum decision act(const struct call *call, uint32_t number)
         frame->arguments[rule->short_argument] = shortened;
     if (!is_performed(call->function, rule))
         return finish(frame, call->function, rule);
-    if ((rule->actions & WIRE_ERRNO) != 0 && call->function->habit != NULL &&
-        (call->function->habit->flags & WIRE_HABIT_LOSES) != 0)
+    if ((rule->actions & WIRE_ERRNO) != 0 && call->function->traits != NULL &&
+        (call->function->traits->flags & WIRE_TRAIT_DROPS_BUFFER) != 0)
         lose_buffer(frame);
-    frame->slot |= stack_words(frame) << 16 | (uint64_t)number << 32;
+    frame->slot |= stack_words(frame) << FRAME_WORDS_SHIFT | (uint64_t)number << FRAME_RULE_SHIFT;
     return DECIDE_PERFORM;
 }

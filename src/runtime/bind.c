@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rewrites the import slots of modules: finds the references the plan names, learns where they were
-// bound to, and points them at stubs. Everything here runs under the loader's lock or before main.
-#include "runtime/runtime.h"
+// Rewrites the import slots of modules: finds the references that the plan names, learns where they
+// were bound to, and points them at stubs. Everything here runs under the loader's lock or before
+// main.
+#include "runtime/slots.h"
 
+#include "runtime/cache.h"
+#include "runtime/function.h"
+#include "runtime/hooks.h"
+#include "runtime/journal.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
+#include "runtime/symbol.h"
+#include "runtime/system.h"
 #include "wire/names.h"
 
 #include <linux/mman.h>
@@ -32,7 +41,7 @@ static uint32_t flags_at(const struct module *module, const void *address)
     return 0;
 }
 
-// References of a module mostly stand close together.
+// Keeps the last answer: references of a module mostly stand close together.
 static uint32_t place_flags(const struct module *module, const void *place)
 {
     static const struct module *last;
@@ -52,7 +61,8 @@ bool bind_is_code(const void *address)
     return owner == NULL || (flags_at(owner, address) & PF_X) != 0;
 }
 
-// Pages that the loader sealed are opened with the first write, since most modules need none.
+// Pages that the loader made read-only become writable with the first write, since most modules
+// need none.
 static bool opened;
 
 static bool open_sealed(const struct module *module)
@@ -67,7 +77,7 @@ static bool open_sealed(const struct module *module)
     return true;
 }
 
-// Text relocations put addresses into pages that may not be written.
+// A place may be in a page that must not be written: text relocations.
 static void write_place(const struct module *module, void **place, void *value)
 {
     uint32_t flags = place_flags(module, place);
@@ -87,7 +97,7 @@ static void write_place(const struct module *module, void **place, void *value)
     SYSTEM_3(__NR_mprotect, page, size, PROT_READ | executable);
 }
 
-// Versions that the module in hand needs of the C library: by bit, the first 64.
+// Symbol versions that the current module needs of the C library: a bit for each of the first 64.
 static uint64_t system_versions;
 
 static void note_system_versions(const struct module *module)
@@ -107,7 +117,7 @@ static void note_system_versions(const struct module *module)
     }
 }
 
-// Saves looking for it.
+// Whether the symbol comes from the C library, by its version: cheaper than a look-up.
 static bool is_of_system(const struct module *module, uint32_t symbol)
 {
     uint16_t version = module->versions != NULL ? module->versions[symbol] & 0x7fff : 0;
@@ -119,8 +129,9 @@ static bool is_inside(const struct module *module, const void *address)
     return (uintptr_t)address - module->low < module->high - module->low;
 }
 
-// Imports that something is to be done about: the number of the relocation, those of the PLT behind
-// the others, and what for. They follow from the module's file and the plan.
+// An import of interest, in a word: the number of its relocation (those of the PLT come after the
+// others), whether rules want it, whether a hook does. It follows from the module's file and the
+// plan.
 #define IMPORT_NUMBER 0x0fffffffu
 #define IMPORT_WANTED 28 // enum wanted, two bits
 #define IMPORT_HOOKED 0x40000000u
@@ -133,7 +144,7 @@ static const Elf64_Rela *import_at(const struct module *module, size_t number)
     return number < module->plt_relocation_count ? &module->plt_relocations[number] : NULL;
 }
 
-// Whether it puts the address of what may be a function somewhere.
+// Whether a relocation stores the address of what may be a function.
 static bool is_import(const struct module *module, const Elf64_Rela *relocation)
 {
     uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
@@ -158,7 +169,7 @@ static uint32_t import_of(const struct module *module, const Elf64_Rela *relocat
     return number | (uint32_t)wanted << IMPORT_WANTED | (hooked ? IMPORT_HOOKED : 0);
 }
 
-// What the loader would bind it to. Remembers which symbol that is.
+// What the loader would bind it to, and the number of that symbol.
 static void *resolve(struct module *module, uint32_t index, const char *name, uint32_t *number)
 {
     struct symbol_found found = {NULL, 0};
@@ -169,10 +180,10 @@ static void *resolve(struct module *module, uint32_t index, const char *name, ui
     return real;
 }
 
-// Leaves in the import which symbol it leads to, if it had to be looked for. An import that comes
-// from shared memory is believed to be of interest, and nothing else. One that is wanted by its
-// name and for which there are no rules after all is not wanted from now on, if that is the same in
-// every process that knows the module under the same key.
+// Puts the symbol's number into the import if it was looked up. An import from shared memory is
+// trusted only to be of interest. If rules want the name but none applies to the function after
+// all, the import is no longer wanted - provided that this is the same in every process that has
+// the module under the same key.
 static void bind_import(struct module *module, struct import *import, enum slot_rules rules)
 {
     const Elf64_Rela *relocation = import_at(module, import->what & IMPORT_NUMBER);
@@ -187,8 +198,8 @@ static void bind_import(struct module *module, struct import *import, enum slot_
     const struct hook *hook = (import->what & IMPORT_HOOKED) != 0 ? hook_find(name) : NULL;
     void *real = *place;
     if (real == NULL)
-        return;           // an undefined weak reference, which the program tests for
-    bool is_code = false; // for sure
+        return;           // an undefined weak reference; the program tests for it
+    bool is_code = false; // known without a look
     if (plt && is_unbound(module, symbol, real)) {
         real = import->symbol != 0 ? symbol_numbered(import->symbol, name) : NULL;
         is_code = real != NULL;
@@ -200,25 +211,25 @@ static void bind_import(struct module *module, struct import *import, enum slot_
             return;
         }
     }
-    if (wanted == WANTED_NOT || module->spared ||
+    if (wanted == WANTED_NOT || module->ignored ||
         (wanted == WANTED_OUTSIDE && is_inside(module, real)))
         rules = SLOT_NO_RULES;
     void *replacement =
         is_code || bind_is_code(real) ? slot_replacement(name, real, rules, hook) : NULL;
     if ((replacement == NULL || (hook != NULL && replacement == hook->replacement)) &&
-        known_leads(module))
+        cache_knows_targets(module))
         import->what &= ~(3u << IMPORT_WANTED);
     if (replacement != NULL)
         write_place(module, place, replacement);
 }
 
-// Looks at all imports; those of interest are kept for processes to come, if they can be told: at a
-// second time, some have their stubs already, and where there was no room for all, some got none.
+// Looks at all imports and puts those of interest into the cache. Not if the module was bound
+// before, since some imports have their stubs already; nor if there was no room for all.
 static void bind_anew(struct module *module)
 {
     static struct import interesting[1024];
     size_t total = module->relocation_count + module->plt_relocation_count;
-    bool kept = runtime.calls != NULL && !module->spared && !module->bound;
+    bool kept = runtime.calls != NULL && !module->ignored && !module->bound;
     uint32_t count = 0, room = kept ? 1024 : 0;
     note_system_versions(module);
     for (size_t i = 0; i < total && i < IMPORT_NUMBER; i++) {
@@ -232,8 +243,8 @@ static void bind_anew(struct module *module)
             interesting[count] = import;
         count++;
     }
-    if (kept && count <= room && !runtime.starved)
-        known_imports_put(module, interesting, count);
+    if (kept && count <= room && !runtime.out_of_room)
+        cache_imports_put(module, interesting, count);
 }
 
 void bind_module(struct module *module)
@@ -244,7 +255,7 @@ void bind_module(struct module *module)
     if (module->symbols == NULL || module->strings == NULL)
         return;
     opened = false;
-    const struct import *imports = known_imports(module, &count, &rules);
+    const struct import *imports = cache_imports_find(module, &count, &rules);
     for (uint32_t i = 0; imports != NULL && i < count; i++) {
         struct import import = imports[i];
         bind_import(module, &import, rules);

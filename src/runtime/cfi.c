@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Unwind rows from .eh_frame: find the frame description of an address, run its rules up to there,
-// keep the resulting row. The tables are bounded by their module; what is unusual in them gives no
-// row rather than a wrong one.
+// Computes unwind rows from .eh_frame: finds the frame description of an address, runs its rules up
+// to there, and caches the row. Reads stay inside the module. Anything unusual gives no row rather
+// than a wrong one.
+#include "runtime/cache.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
+#include "runtime/system.h"
 #include "runtime/unwind.h"
 
 struct cached_row unwind_rows[UNWIND_ROWS];
@@ -225,8 +229,8 @@ static bool read_description(const struct module *module, uint64_t pc, struct de
     return !table.failed && pc - out->start < out->size;
 }
 
-// Register rules while the instructions run.
-// Compact: signal stacks may be small. What does not fit is unusual.
+// Register rules while the instructions run. Kept small for signal handlers' stacks; what does not
+// fit is unusual.
 struct state {
     int32_t cfa_offset;
     int32_t saved[SAVED];
@@ -273,8 +277,8 @@ static void set_saved(struct state *state, uint64_t number, int64_t offset)
 }
 
 // Linkers describe entries of the PLT, which push a word halfway, by an expression: the CFA is a
-// register plus a number that depends on where in the entry the pc is. Of expressions, what leads
-// to a register plus a number at a given pc is understood; nothing is read from memory.
+// register plus a number that depends on where in the entry the pc is. Expressions are understood
+// if they give a register plus a number at a given pc; nothing is read from memory.
 struct term {
     int64_t number;
     uint8_t base; // 1 + DWARF number of the register to add; 0: none
@@ -331,7 +335,7 @@ static bool binary_term(uint8_t op, struct term *a, const struct term *b)
     }
 }
 
-// A value to push; false when the operation is none of these.
+// A value to push. False: the operation is not one of these.
 static bool leaf_term(struct table *table, uint8_t op, uint64_t pc, struct term *ret_term)
 {
     *ret_term = (struct term){0, 0};
@@ -369,7 +373,7 @@ static bool run_expression(struct table table, uint64_t pc, struct term *ret_ter
     return true;
 }
 
-// Kept apart: signal stacks may be small, and this is rare.
+// Not inlined: it is rare, and stacks of signal handlers may be small.
 __attribute__((noinline)) static void set_cfa_expression(struct table *table, struct state *state,
                                                          uint64_t pc)
 {
@@ -388,7 +392,7 @@ __attribute__((noinline)) static void set_cfa_expression(struct table *table, st
     }
 }
 
-// One instruction other than an advance. False when it is one we do not know.
+// One instruction that does not advance the location. False: an unknown one.
 static bool run_instruction(struct table *table, uint8_t op, struct state *state,
                             const struct state *initial, const struct description *d)
 {
@@ -523,13 +527,13 @@ static struct row compute_row(const struct module *module, uint64_t pc)
     return row;
 }
 
-// Rows that are in each other's way ask for more entries; those that have moved are computed again,
-// or found again among those that all processes share, which is nearly as good.
+// Rows that collide ask for more entries. After that they are computed again, or found in the cache
+// of all processes, which is nearly as good; so more collisions are accepted there.
 static void note_collision(void)
 {
     static uint32_t collisions;
     uint32_t reach = atomic_load(&unwind_reach);
-    uint32_t bearable = runtime.known_rows != NULL ? 8 * reach : reach / 8;
+    uint32_t bearable = runtime.shared_rows != NULL ? 8 * reach : reach / 8;
     if (reach < UNWIND_ROWS - 1 && atomic_add(&collisions, 1) >= bearable) {
         atomic_store(&collisions, 0);
         atomic_store(&unwind_reach, 2 * reach + 1);
@@ -540,10 +544,10 @@ static struct row look_up_row(uint64_t pc)
 {
     struct row row = {.flags = 0};
     struct module *module = module_at(pc);
-    if (module == NULL || known_row(module, pc, &row))
+    if (module == NULL || cache_row_find(module, pc, &row))
         return row;
     row = compute_row(module, pc);
-    known_row_put(module, pc, &row);
+    cache_row_put(module, pc, &row);
     return row;
 }
 

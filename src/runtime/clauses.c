@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Conditions that are nothing but clauses joined by `and`, which most are: no stack machine is
-// needed for them. What else there is in a condition makes all of it one clause, which the machine
-// computes.
-#include "runtime/fork.h"
-#include "runtime/path.h"
-#include "runtime/sites.h"
+// Conditions that are clauses joined by `and`, as most are, are checked without the stack machine.
+// Any other condition becomes one clause that the machine computes.
+#include "runtime/clauses.h"
 
-// By how many of >= and > hold.
+#include "runtime/call-path.h"
+#include "runtime/call.h"
+#include "runtime/decide.h"
+#include "runtime/evaluate.h"
+#include "runtime/fork.h"
+#include "runtime/function.h"
+#include "runtime/identity.h"
+#include "runtime/runtime.h"
+#include "runtime/sites.h"
+#include "runtime/stack.h"
+
+// Bit i: the relation where i of `>=` and `>` hold.
 enum { LESS = 1, EQUAL = 2, GREATER = 4 };
 
 static uint8_t relations_of(uint16_t op)
@@ -45,7 +53,7 @@ static bool is_simple(const struct wire_instruction *instruction)
     }
 }
 
-// A value, compared with 0 until it is known with what.
+// The clause of a value. It is compared with 0 unless a comparison follows.
 static struct clause clause_of(const struct wire_instruction *instruction)
 {
     struct clause clause = {
@@ -60,13 +68,13 @@ static struct clause clause_of(const struct wire_instruction *instruction)
     return clause;
 }
 
-// Without jumps: where other code has run since the last call, each of them is guessed wrongly.
+// Without jumps: after other code has run, the processor mispredicts each of them.
 static inline bool compares(const struct clause *clause, int64_t value)
 {
     return (clause->relations >> ((value >= clause->value) + (value > clause->value)) & 1) != 0;
 }
 
-// Whether a condition is false if it comes to that instruction with a value of 0.
+// Whether the condition is false if it comes to instruction `at` with a value of 0.
 static bool ends_false(const struct wire_instruction *code, struct wire_span span, uint32_t at)
 {
     while (at < span.count)
@@ -79,7 +87,7 @@ static bool ends_false(const struct wire_instruction *code, struct wire_span spa
     return true;
 }
 
-// 0: there is more in it than clauses.
+// Splits a condition into clauses. 0: it is not made of clauses alone.
 static uint32_t split(const struct wire_instruction *code, struct wire_span span,
                       struct clause *ret_clauses)
 {
@@ -127,13 +135,13 @@ static inline int64_t argument(const struct call *call, const struct clause *cla
     return clause->is_signed ? (int64_t)value >> clause->cut : (int64_t)(value >> clause->cut);
 }
 
-// Foreign code, or much: nothing is kept of the call meanwhile.
+// The clauses that run foreign code or the stack machine. The call's path is given back before.
 __attribute__((noinline, hot)) static bool clause_asks(const struct call *call, uint32_t rule,
                                                        const struct clause *clause)
 {
     if (clause->op == CLAUSE_CODE)
         return evaluate(call, rule, (struct wire_span){clause->number, clause->count});
-    path_leave(call);
+    call_path_leave(call);
     return compares(clause, plugin_evaluate(call, clause->number));
 }
 
@@ -143,8 +151,9 @@ static inline bool clause_holds(const struct call *call, uint32_t rule, const st
     if (clause->op == WIRE_OP_ARGUMENT)
         return compares(clause, argument(call, clause));
     if (clause->op == WIRE_OP_STACK)
-        return (clause->relations >> (clause->looks_at_caller ? stack_matches(call, clause->number)
-                                                              : stack_known(call, clause->number)) &
+        return (clause->relations >> (clause->looks_at_caller
+                                          ? stack_matches(call, clause->number)
+                                          : stack_matches_frames(call, clause->number)) &
                 1) != 0;
     if (clause->op == WIRE_OP_VARIABLE)
         return variable_read(clause->number, call, &value) && compares(clause, value);
@@ -155,26 +164,27 @@ static inline bool clause_holds(const struct call *call, uint32_t rule, const st
     return clause_asks(call, rule, clause);
 }
 
-// Whether there is no other reason to pass the rule over.
-__attribute__((hot)) static bool is_due(const struct call *call, const struct turn *turn)
+// Whether occurrence, caller and fork mode let the rule be checked.
+__attribute__((hot)) static bool is_due(const struct call *call, const struct rule_check *check)
 {
-    return (!turn->counted || decide_counts(&runtime.rules[turn->rule], call->occurrence)) &&
-           (turn->site == WIRE_NONE || query_matches(turn->site, call->frame->return_address)) &&
-           (__builtin_expect(!fork_mode, 1) || fork_wants(turn->rule));
+    return (!check->counted || decide_counts(&runtime.rules[check->rule], call->occurrence)) &&
+           (check->site == WIRE_NONE || query_matches(check->site, call->frame->return_address)) &&
+           (__builtin_expect(!fork_mode, 1) || fork_wants(check->rule));
 }
 
-__attribute__((hot)) const struct turn *
-clauses_choose(const struct call *call, const struct turn *turn, const struct turn *end)
+__attribute__((hot)) const struct rule_check *clauses_choose(const struct call *call,
+                                                             const struct rule_check *check,
+                                                             const struct rule_check *end)
 {
     const struct clause *clauses = (const struct clause *)end;
     bool forks = fork_mode;
-    for (; turn < end; turn++) {
-        if ((turn->gated || forks) && !is_due(call, turn))
+    for (; check < end; check++) {
+        if ((check->gated || forks) && !is_due(call, check))
             continue;
-        const struct clause *clause = clauses + turn->clauses;
-        while (clause_holds(call, turn->rule, clause))
+        const struct clause *clause = clauses + check->clauses;
+        while (clause_holds(call, check->rule, clause))
             if (clause++->is_last)
-                return turn;
+                return check;
     }
     return end;
 }
@@ -183,7 +193,7 @@ __attribute__((hot)) const struct site *clauses_choose_site(const struct call *c
                                                             const struct site *site)
 {
     for (; site != NULL; site = site->next) {
-        // The table of sites knows addresses, not functions: a site may belong to another one.
+        // The table of sites goes by address: the site may be one of another function.
         if (site->pattern != call->function->pattern &&
             !decide_has_rule(call->function, site->rule))
             continue;

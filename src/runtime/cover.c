@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which blocks of code are executed, of those that the controller asks about: each gets a
-// breakpoint instruction, and the first time it is met the block is marked and the breakpoint taken
-// away. Faults that the compiler has put into a module are switched on here, too, by bytes that
-// take the place of others; they are counted by a breakpoint that stays for a while. The code stays
-// writable meanwhile, so that this takes a store and no system call: it works in a process that may
-// make none any more, without a lock, and in every copy that a fork makes. The C library is never
-// among the modules: it holds signals off while it runs, this one too.
-#include "runtime/guarded.h"
+// Which blocks of code are executed, of those that the controller lists. Each gets a breakpoint;
+// when it is first met, the block is marked and the breakpoint removed. Faults that the compiler
+// has put into a module are switched on here, too, by replacing bytes; a breakpoint that stays for
+// a while counts them. The code stays writable meanwhile, so that all this takes a store and no
+// system call: it works where system calls are forbidden, without a lock, and in every forked copy.
+// The C library is never among the modules, since it blocks signals while it runs.
+#include "runtime/signals.h"
+
+#include "runtime/hooks.h"
+#include "runtime/journal.h"
+#include "runtime/memory.h"
+#include "runtime/module.h"
 #include "runtime/runtime.h"
+#include "runtime/system.h"
 #include "wire/coverage-check.h"
 
 #include <linux/mman.h>
@@ -18,7 +23,7 @@
 #define PAGE       4096ul
 
 static struct wire_coverage *coverage;
-static struct sigaction wanted; // what the target wants done with SIGTRAP
+static struct sigaction target_action; // the target's own action for SIGTRAP
 
 bool cover_is_on(void)
 {
@@ -27,7 +32,7 @@ bool cover_is_on(void)
 
 void cover_start(void)
 {
-    // Under valgrind, code that changes is not seen to change.
+    // Valgrind does not notice that code changes.
     if (runtime.region->coverage == 0 || system_peek_by_copy)
         return;
     uint64_t size;
@@ -72,7 +77,7 @@ static bool is_same(const struct module *module, const struct wire_coverage_modu
     return true;
 }
 
-// By its path; or, since there are many paths to one file, by its name and what is in it.
+// By its path; or, since there may be many paths to one file, by its name and contents.
 static struct wire_coverage_module *find_module(const struct module *module, const char *path)
 {
     struct wire_coverage_module *modules = (void *)((char *)coverage + coverage->modules);
@@ -96,13 +101,13 @@ static bool make_writable(const struct module *module, const struct wire_coverag
         SYSTEM_3(__NR_mprotect, low, high - low, PROT_READ | PROT_WRITE | PROT_EXEC));
 }
 
-// A breakpoint that is the target's own could not be told from one of ours.
+// A breakpoint of the target's own cannot be told from one of ours.
 static bool is_noted(const struct wire_coverage_block *block)
 {
     return (block->flags & WIRE_BLOCK_QUIET) == 0 && (unsigned char)block->code != BREAKPOINT;
 }
 
-static void plant(const struct module *module, const struct wire_coverage_block *block)
+static void set_breakpoint(const struct module *module, const struct wire_coverage_block *block)
 {
     volatile unsigned char *code = (unsigned char *)(module->bias + block->address);
     uint32_t most = (block->flags & WIRE_BLOCK_COUNT) != 0 ? WIRE_BLOCK_MOST : 1;
@@ -117,7 +122,7 @@ void cover_module(struct module *module)
 {
     char path[WIRE_MODULE_PATH];
     module->covered = NULL;
-    if (coverage == NULL || module->spared)
+    if (coverage == NULL || module->ignored)
         return;
     module_put_path(module, path, sizeof path);
     struct wire_coverage_module *known = find_module(module, path);
@@ -126,14 +131,15 @@ void cover_module(struct module *module)
     atomic_store(&known->loaded, 1);
     if (known->count == 0)
         return;
-    // Breakpoints of a parent are not in a new program, nor are they in a module that comes back.
+    // There are no breakpoints of ours yet: the code of a new program, or of a module that is
+    // loaded again, is that of the file.
     if (!is_same(module, known) || !make_writable(module, known)) {
         journal_note(WIRE_NOTE_NOT_COVERED, path);
         return;
     }
     atomic_store(&module->covered, known);
     for (uint32_t i = 0; i < known->count; i++)
-        plant(module, &blocks_of(known)[i]);
+        set_breakpoint(module, &blocks_of(known)[i]);
 }
 
 static struct wire_coverage_block *find_block(const struct wire_coverage_module *known,
@@ -151,7 +157,7 @@ static struct wire_coverage_block *find_block(const struct wire_coverage_module 
     return low < known->count && blocks[low].address == address ? &blocks[low] : NULL;
 }
 
-// Another thread may have come here at the same time, and have put the code back already.
+// Another thread may have come here at the same time and have restored the code already.
 static bool is_ours(void *context)
 {
     ucontext_t *where = context;
@@ -183,28 +189,28 @@ bool cover_trap(int number, siginfo_t *info, void *context)
         return false;
     if (info->si_code == SI_KERNEL && is_ours(context))
         return true;
-    if (wanted.sa_handler == SIG_DFL)
+    if (target_action.sa_handler == SIG_DFL)
         return false;
-    if (wanted.sa_handler == SIG_IGN)
+    if (target_action.sa_handler == SIG_IGN)
         return true;
-    if ((wanted.sa_flags & SA_SIGINFO) != 0)
-        wanted.sa_sigaction(number, info, context);
+    if ((target_action.sa_flags & SA_SIGINFO) != 0)
+        target_action.sa_sigaction(number, info, context);
     else
-        wanted.sa_handler(number);
+        target_action.sa_handler(number);
     return true;
 }
 
 void cover_keep_action(const struct sigaction *action, struct sigaction *ret_old)
 {
-    struct sigaction before = wanted;
+    struct sigaction before = target_action;
     if (action != NULL)
-        wanted = *action;
+        target_action = *action;
     if (ret_old != NULL)
         *ret_old = before;
 }
 
-// The target must not hold the breakpoints' signal off: the kernel would end it. That of a read of
-// ours likewise, but there we can do without.
+// The target must not block the signal of breakpoints: the kernel would kill it. If it blocks those
+// of faults, guarded reads are given up.
 
 typedef int mask_function(int, const sigset_t *, sigset_t *);
 

@@ -1,27 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where a process dies of a signal it does not handle, it leaves a record first. The signal then
-// kills it as it would have: same wait status, same siginfo and registers in a core file.
-// The target is not to notice: who asks the C library what the action is is told the default, and
-// who sets the default gets this again. (Who asks the kernel itself sees the handler, and one with
-// SA_RESETHAND, once run, leaves the kernel's own default behind, which records nothing.)
-#include "runtime/guarded.h"
+// Records of crashes. A process that dies of a signal it does not handle writes a record first;
+// then the signal kills it as it would have: same wait status, same siginfo and registers in a core
+// file. The target does not notice: the C library tells it that the action is the default, and
+// setting the default sets this handler again. (A target that asks the kernel itself sees the
+// handler; a handler with SA_RESETHAND, once run, leaves the kernel's own default behind, which
+// records nothing.)
+#include "runtime/signals.h"
+
+#include "runtime/function.h"
+#include "runtime/hooks.h"
+#include "runtime/identity.h"
+#include "runtime/journal.h"
+#include "runtime/memory.h"
 #include "runtime/runtime.h"
+#include "runtime/system.h"
 
 static const unsigned char fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
 
 #define RESTORER 0x04000000
 #define FLAGS    (SA_SIGINFO | SA_ONSTACK | SA_NODEFER)
 
-// For the main thread's signals when its own stack has run over. Touched only then.
+// For signals of the main thread when its stack has overflowed. Touched only then.
 static char alternate_stack[65536] __attribute__((aligned(16)));
 
 __asm__(".pushsection .text, \"ax\"\n"
         ".type crash_return, @function\n"
         "crash_return:\n"
-        "mov $15, %eax\n" // rt_sigreturn
+        "mov $15, %eax\n"
         "syscall\n"
         ".size crash_return, . - crash_return\n"
         ".popsection");
+_Static_assert(__NR_rt_sigreturn == 15, "crash_return makes another system call");
 void crash_return(void) __attribute__((visibility("hidden")));
 
 static void on_crash(int number, siginfo_t *info, void *context);
@@ -36,7 +45,7 @@ static bool is_fatal(int number)
 
 static void set_action(int number, void *handler, struct kernel_action *ret_old)
 {
-    // Everything is held off but a fault in the handler itself.
+    // Blocks every signal except a fault in the handler itself.
     struct kernel_action action = {
         .handler = handler, .flags = FLAGS | RESTORER, .restorer = crash_return, .mask = ~0ull};
     for (size_t i = 0; i < sizeof fatal; i++)
@@ -51,7 +60,7 @@ static uint64_t in_fatal_mask(int number)
     return 1ull << (number - 1);
 }
 
-// Dies of the signal, now or when the handler returns.
+// The process dies of the signal, now or when the handler returns.
 static void die_of(int number, const siginfo_t *info)
 {
     set_action(number, (void *)SIG_DFL, NULL);
@@ -59,7 +68,7 @@ static void die_of(int number, const siginfo_t *info)
         SYSTEM_3(__NR_tgkill, system_pid(), system_tid(), number);
 }
 
-// Another thread is writing this process's record, or this one was when it stumbled.
+// Another thread is writing this process's record, or this thread crashed while it was.
 static void crash_again(int number, const siginfo_t *info)
 {
     struct process *process = runtime.process;
@@ -71,7 +80,7 @@ static void crash_again(int number, const siginfo_t *info)
         die_of(number, info);
         return;
     }
-    // What the process was to die of in the first place.
+    // The signal that the process was dying of in the first place.
     uint64_t set = in_fatal_mask((int)process->crash_signal);
     SYSTEM_4(__NR_rt_sigprocmask, unblock, &set, 0, 8);
     siginfo_t first;
@@ -88,7 +97,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
         return;
     struct process *process = runtime.process;
     uint32_t pid = system_pid(), before = atomic_load(&process->crash_pid);
-    // A child of vfork shares this memory, but not the fate.
+    // A child of vfork() shares this memory but is a process of its own.
     if (before == pid || !atomic_swap_if(&process->crash_pid, before, pid)) {
         crash_again(number, info);
         return;
@@ -103,7 +112,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
         crash.flags = WIRE_CRASH_SENT;
         crash.sender = info->si_code == SI_USER || info->si_code == SI_TKILL ? info->si_pid : 0;
     } else if (number != SIGTRAP && number != SIGSYS && info->si_code != SI_KERNEL) {
-        // The kernel does not know the address where none like that can be: it says 0.
+        // Where there is no such address, the kernel says 0.
         crash.flags = WIRE_CRASH_FAULT;
         crash.address = (uint64_t)info->si_addr;
     }
@@ -120,7 +129,7 @@ void crash_prepare(void)
         set_action(fatal[i], (void *)on_crash, &old);
         if (old.handler == (void *)SIG_DFL)
             continue;
-        // Ignored, which is inherited, or a library's.
+        // Ignored (which is inherited), or a library's handler.
         const struct sigaction ignored = {.sa_handler = SIG_IGN};
         if (fatal[i] == SIGTRAP && cover_is_on())
             cover_keep_action(&ignored, NULL);
@@ -140,7 +149,7 @@ void crash_prepare(void)
     SYSTEM_2(__NR_sigaltstack, &stack, 0);
 }
 
-// What the target sees.
+// The functions that the target sets and asks actions with.
 
 typedef void handler(int);
 typedef int sigaction_function(int, const struct sigaction *, struct sigaction *);

@@ -1,8 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What to do with one intercepted call: which rules to look at, and whether one fires.
+// What to do with one intercepted call: finds the rules that may apply, and the first one that
+// fires.
+#include "runtime/decide.h"
+
+#include "runtime/assembly/stubs.h"
+#include "runtime/call-path.h"
+#include "runtime/call.h"
+#include "runtime/clauses.h"
+#include "runtime/evaluate.h"
 #include "runtime/fork.h"
-#include "runtime/path.h"
+#include "runtime/function.h"
+#include "runtime/identity.h"
+#include "runtime/record.h"
+#include "runtime/runtime.h"
 #include "runtime/sites.h"
+#include "runtime/slots.h"
+#include "runtime/system.h"
+#include "runtime/unwind.h"
 
 bool decide_counts(const struct wire_rule *rule, uint64_t n)
 {
@@ -56,9 +70,9 @@ static uint64_t next_occurrence(const struct function *function, uint64_t n)
     return next;
 }
 
-// Lets the stub pass what no rule can want. Only the call that was waited for may move the mark:
-// another thread may have drawn a lower number and not have come here yet.
-static void settle(struct function *function, uint64_t occurrence)
+// Lets the stub pass calls that no rule can want. Only the call that the mark waits for may move
+// it: another thread may have drawn a lower number and not have come here yet.
+static void move_quiet_mark(struct function *function, uint64_t occurrence)
 {
     if (function->every_call || occurrence != atomic_load(&function->pending))
         return;
@@ -73,14 +87,16 @@ static void first_call(struct function *function)
         return;
     function_publish(function);
     slot_refresh_gate(function->primary);
-    // Once it has started; then none of this changes any more.
+    // From now on this does not change.
     bool looks_only = function->every_call && runtime.calls == NULL &&
                       (function->asks_after | function->starts_after) == 0;
-    atomic_store(&function->in_turn, looks_only && function->general_count == function->rule_count);
-    atomic_store(&function->by_site, looks_only && function->site_count == function->rule_count);
+    atomic_store(&function->only_general,
+                 looks_only && function->general_count == function->rule_count);
+    atomic_store(&function->only_by_site,
+                 looks_only && function->site_count == function->rule_count);
 }
 
-// once and new_stack are settled here, when everything else holds, so that exactly one call wins.
+// once and new_stack are decided last, when everything else holds, so that exactly one call wins.
 static bool commit(const struct call *call, uint32_t rule)
 {
     const struct wire_rule *r = &runtime.rules[rule];
@@ -91,10 +107,10 @@ static bool commit(const struct call *call, uint32_t rule)
     return true;
 }
 
-// Everything that comes after a condition that held.
+// The rest, after its condition held.
 __attribute__((noinline)) static bool takes_effect(const struct call *call, uint32_t rule)
 {
-    path_leave(call);
+    call_path_leave(call);
     return runtime.rules[rule].actions != 0 && commit(call, rule) &&
            (__builtin_expect(!fork_mode, 1) || fork_here(rule));
 }
@@ -135,25 +151,25 @@ static inline uint32_t choose_by_site(const struct call *call)
     return WIRE_NONE;
 }
 
-static inline uint32_t choose_in_turn(const struct call *call)
+static inline uint32_t choose_general(const struct call *call)
 {
-    const struct turn *turn = call->function->general, *end = turn + call->function->general_count;
-    for (; (turn = clauses_choose(call, turn, end)) < end; turn++)
-        if (takes_effect(call, turn->rule))
-            return turn->rule;
+    const struct rule_check *check = call->function->general,
+                            *end = check + call->function->general_count;
+    for (; (check = clauses_choose(call, check, end)) < end; check++)
+        if (takes_effect(call, check->rule))
+            return check->rule;
     return WIRE_NONE;
 }
 
 // The first rule, in the user's order, that fires; WIRE_NONE if none does. Rules for this site and
-// for this occurrence are found at once, the others are looked at one by one; all three lists
-// ascend.
+// for this occurrence are looked up, the others are checked one by one; all three lists ascend.
 static uint32_t choose(const struct call *call)
 {
     const struct function *function = call->function;
     if (function->site_count == function->rule_count)
         return choose_by_site(call);
     if (function->general_count == function->rule_count)
-        return choose_in_turn(call);
+        return choose_general(call);
     const struct site *site =
         function->site_count != 0 ? sites_find(call->frame->return_address) : NULL;
     uint32_t counted_at = first_counted(function, call->occurrence), general_at = 0;
@@ -182,10 +198,9 @@ static uint32_t choose(const struct call *call)
     }
 }
 
-// Whether no rule is left to be looked at while calls are recorded: those of a reference run only
-// watch, and the one that a recorded trial injects by is looked at until it has fired, if that is
-// once, or always.
-static bool is_answered(const struct call *call)
+// Whether no rule needs a check while calls are recorded. The rules of a reference run only watch;
+// the rule of a recorded trial is checked until it has fired, if it has `once`, or always.
+static bool is_only_recorded(const struct call *call)
 {
     const struct function *function = call->function;
     for (uint32_t i = 0; i < function->general_count; i++)
@@ -217,7 +232,7 @@ static void open_windows(const struct call *call)
             call->thread->since[i] = 1;
 }
 
-// Whatever there may be to do.
+// The general case: recording, windows of after(), rules of all kinds.
 __attribute__((noinline)) static uint32_t choose_by_all(const struct call *call)
 {
     struct function *function = call->function;
@@ -227,16 +242,16 @@ __attribute__((noinline)) static uint32_t choose_by_all(const struct call *call)
         record_call(call);
     if (function->asks_after != 0)
         count_windows(call);
-    uint32_t rule = runtime.calls != NULL && is_answered(call) ? WIRE_NONE : choose(call);
+    uint32_t rule = runtime.calls != NULL && is_only_recorded(call) ? WIRE_NONE : choose(call);
     if (function->starts_after != 0)
         open_windows(call);
-    settle(function, call->occurrence);
+    move_quiet_mark(function, call->occurrence);
     return rule;
 }
 
 __attribute__((hot)) enum decision runtime_decide(struct call_frame *frame)
 {
-    struct slot *slot = &runtime_slots[frame->slot];
+    struct stub_slot *slot = &runtime_slots[frame->slot];
     uint64_t earlier = frame->target;
     frame->target = (uint64_t)slot->original;
     struct thread *thread = thread_self();
@@ -248,14 +263,14 @@ __attribute__((hot)) enum decision runtime_decide(struct call_frame *frame)
             function = slot_make_function(slot);
         if (function == NULL)
             return DECIDE_PASS;
-        if (slot != function->primary) // another version: count where the first does
+        if (slot != function->primary) // another version of the symbol: count where the first does
             earlier = atomic_add(&function->primary->count, 1);
     }
-    struct findings findings = {0};
-    struct call call = {frame, function, thread, earlier + 1, &findings};
-    uint32_t rule = atomic_load(&function->in_turn)   ? choose_in_turn(&call)
-                    : atomic_load(&function->by_site) ? choose_by_site(&call)
-                                                      : choose_by_all(&call);
-    path_leave(&call);
+    struct call_cache cache = {0};
+    struct call call = {frame, function, thread, earlier + 1, &cache};
+    uint32_t rule = atomic_load(&function->only_general)   ? choose_general(&call)
+                    : atomic_load(&function->only_by_site) ? choose_by_site(&call)
+                                                           : choose_by_all(&call);
+    call_path_leave(&call);
     return rule != WIRE_NONE ? act(&call, rule) : DECIDE_PASS;
 }

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Conditions: the stack machine of wire/plan.h. The plan was checked when it was mapped, so depth
-// and operands need no checks here.
-#include "runtime/path.h"
+// Conditions: the stack machine of wire/plan.h, and what its instructions ask about the call. The
+// plan was checked when it was mapped, so stack depth and operands need no checks here.
+#include "runtime/evaluate.h"
+
+#include "runtime/call-path.h"
+#include "runtime/call.h"
+#include "runtime/identity.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
+#include "runtime/stack.h"
+#include "runtime/system.h"
+#include "runtime/unwind.h"
 
 #include <linux/fcntl.h>
 #include <linux/stat.h>
@@ -100,7 +109,7 @@ __attribute__((noinline)) static bool descriptor_path(const struct wire_instruct
     return text_matches(instruction->a, instruction->b, path);
 }
 
-// One buffer for both forms: signal handlers may run on very small stacks.
+// One buffer for both forms of the path: signal handlers may run on very small stacks.
 __attribute__((noinline)) static bool path_matches(const struct wire_instruction *instruction,
                                                    int64_t pointer)
 {
@@ -147,7 +156,7 @@ static bool within_window(const struct call *call, const struct wire_instruction
     return since > 1 && (instruction->c == 0 || since - 1 <= instruction->c);
 }
 
-// How often rules' evaluations came to their `match`, per process. Made before the first call.
+// How often the evaluation of each rule has come to its `match`, per process.
 static uint64_t *matches;
 
 void evaluate_prepare(void)
@@ -193,8 +202,8 @@ bool stack_set_add(uint64_t hash)
     return !stack_set_find(hash, true);
 }
 
-// Questions about the call and its surroundings: the value to push. False: the rule does not hold.
-// Kept out of the loop, as everything with buffers is: signal handlers may run on small stacks.
+// Pushes facts about the call and its surroundings. False: the rule does not hold. Not inlined into
+// the loop, like everything with buffers: signal handlers may run on small stacks.
 __attribute__((noinline)) static bool ask(const struct call *call, uint32_t rule,
                                           const struct wire_instruction *instruction,
                                           int64_t *ret_value)
@@ -229,11 +238,11 @@ __attribute__((noinline)) static bool ask(const struct call *call, uint32_t rule
         *ret_value = (int64_t)(clock_now() - runtime.region->start_ns);
         return true;
     case WIRE_OP_REMOTE:
-        path_leave(call);
+        call_path_leave(call);
         *ret_value = remote_ask(call, rule, instruction->b);
         return true;
     case WIRE_OP_PLUGIN:
-        path_leave(call);
+        call_path_leave(call);
         *ret_value = plugin_evaluate(call, instruction->b);
         return true;
     case WIRE_OP_MATCH:
@@ -244,7 +253,7 @@ __attribute__((noinline)) static bool ask(const struct call *call, uint32_t rule
     }
 }
 
-// Operations on the top value; false: it is none.
+// Operations on the top value. False: the instruction is not one of them.
 __attribute__((noinline)) static bool unary(const struct wire_instruction *instruction,
                                             int64_t *top)
 {
@@ -275,7 +284,7 @@ __attribute__((noinline)) static bool unary(const struct wire_instruction *instr
     }
 }
 
-// Arithmetic with the two top values; false where it has no result.
+// Arithmetic with the two top values. False: it has no result.
 __attribute__((noinline)) static bool binary(uint16_t op, int64_t a, int64_t b, int64_t *ret_value)
 {
     uint64_t x = (uint64_t)a, y = (uint64_t)b;
@@ -316,7 +325,8 @@ __attribute__((noinline)) static bool binary(uint16_t op, int64_t a, int64_t b, 
     }
 }
 
-// What is not in the loop below: at `top` the topmost value, behind it room for one more.
+// Instructions that are not in the loop below. At `top` is the topmost value, behind it room for
+// one more.
 static bool less_common(const struct call *call, uint32_t rule,
                         const struct wire_instruction *instruction, int64_t **top)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// System calls that leave nothing behind outside the process that makes them: reading, asking, its
-// own memory and signals, and what it writes to stdout and stderr. The list is what keeps a child's
-// trial from touching its parent's or anybody's files, so it says what may be done, never what may
-// not. Before a system call is added, think of two processes that make it one after the other with
-// the same descriptors: the second must not be able to tell.
+// The filter of a workload that forks: system calls that leave nothing behind outside the process
+// that makes them. These are reading, asking, its own memory and signals, and writing to stdout and
+// stderr. The list keeps a child's trial from touching anybody's files, so it says what is allowed,
+// not what is forbidden. Before you add a system call, think of two processes that make it one
+// after the other with the same descriptors: the second must not be able to tell.
 #include "runtime/fork.h"
+#include "runtime/system.h"
 
 #include <linux/audit.h>
 #include <linux/fcntl.h>
@@ -15,7 +16,7 @@
 
 #include <asm/ioctls.h>
 
-// Whatever their arguments are.
+// Allowed with any arguments.
 static const uint16_t harmless[] = {
     __NR_read,
     __NR_pread64,
@@ -199,8 +200,8 @@ static void emit_deny(void)
     emit(BPF_JMP | BPF_JA, 0, 0, 0);
 }
 
-// A jump over what comes next, which is taken when the number is another; its distance is filled in
-// by close_case().
+// Begins a part of the filter for one system call: a jump over it if the number is another.
+// close_case() fills in the distance.
 static uint16_t open_case(uint32_t number)
 {
     emit(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 0);
@@ -237,7 +238,7 @@ static void emit_condition(const struct condition *condition)
     close_case(start);
 }
 
-// Its flags may be read and its number be doubled, behind the standard streams.
+// fcntl() may read flags, and duplicate descriptors to numbers above the standard streams.
 static void emit_fcntl(void)
 {
     uint16_t start = open_case(__NR_fcntl);
@@ -253,8 +254,8 @@ static void emit_fcntl(void)
     close_case(start);
 }
 
-// Memory of its own, or that of a file which is not written to. Shared memory without a file could
-// be made writable later, and the next child would have it, too.
+// Private memory, or memory of a file that is not writable. Shared memory without a file could be
+// made writable later, and the next child would have it, too.
 static void emit_mmap(void)
 {
     const uint32_t kinds = 0xf | MAP_ANONYMOUS;
@@ -291,8 +292,8 @@ __asm__(".pushsection .text, \"ax\"\n"
         ".size fork_system, . - fork_system\n"
         ".popsection");
 
-// What is in no list passes if it comes from fork_system(), else it kills: a handler of the
-// target's for SIGSYS must not get to see it.
+// A system call that is in no list passes if it comes from fork_system(). Any other kills the
+// process, so that no SIGSYS handler of the target sees it.
 static void emit_end(void)
 {
     uint64_t place = (uint64_t)fork_system_end;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether this process is one that a fork copies whole, and what the copy needs for itself.
+// Whether a fork makes a complete and independent copy of this process, and what the copy needs for
+// itself: files with positions of its own.
 #include "runtime/fork.h"
+#include "runtime/runtime.h"
+#include "runtime/system.h"
 
 #include <linux/fcntl.h>
 #include <linux/stat.h>
@@ -44,7 +47,7 @@ void fork_note_streams(void)
             streams[i] = identity_of(&status);
 }
 
-// Devices without a state of their own: null, zero, full, random, urandom.
+// Devices without state: null, zero, full, random, urandom.
 static bool is_plain_device(const struct statx *status)
 {
     const uint32_t memory = 1;
@@ -79,7 +82,7 @@ static bool is_number(const char *text, int *ret_number)
 struct visit {
     struct identity files[FILES];
     uint32_t count;
-    bool separate; // or only look
+    bool separate; // open the files again; otherwise only check
 };
 
 static struct opening {
@@ -88,9 +91,9 @@ static struct opening {
 } fork_openings[FILES];
 static uint32_t opening_count;
 
-// A new opening of the same file, at the same place, for the child to put under the same number.
-// It is the workload that makes it: a process that is a moment old pays dearly for its first look
-// below /proc, and here each child would.
+// Opens the same file again, at the same position, for the child to use under the same number. The
+// workload does it, not the child: the first access below /proc is expensive in a new process, and
+// here each child would pay.
 static bool reopen(int descriptor, long flags)
 {
     const int in_all = 0, here = 1;
@@ -125,7 +128,7 @@ bool fork_take_files(void)
     return placed;
 }
 
-// The same file twice may be one opening under two numbers, which share their place in it.
+// The same file twice may be one open file under two numbers, which share their position.
 static enum wire_fork_refusal visit_file(struct visit *visit, int descriptor,
                                          const struct statx *status, long flags)
 {
@@ -136,12 +139,12 @@ static enum wire_fork_refusal visit_file(struct visit *visit, int descriptor,
     if (visit->count == FILES)
         return WIRE_FORK_DESCRIPTORS;
     visit->files[visit->count++] = identity;
-    // What may be both read and written may be mapped, and a mapping be made writable later.
+    // A file that is open for reading and writing may be mapped, and made writable later.
     if (S_ISREG(status->stx_mode) && (flags & O_ACCMODE) == O_RDWR)
         return WIRE_FORK_DESCRIPTORS;
     if (visit->separate && !reopen(descriptor, flags))
         return WIRE_FORK_DESCRIPTORS;
-    return WIRE_FORK_WILLING;
+    return WIRE_FORK_OK;
 }
 
 static enum wire_fork_refusal visit_one(struct visit *visit, int descriptor)
@@ -153,9 +156,9 @@ static enum wire_fork_refusal visit_one(struct visit *visit, int descriptor)
     struct identity identity = identity_of(&status);
     bool stream = S_ISFIFO(status.stx_mode) && is_stream(&identity);
     if (descriptor == 1 || descriptor == 2)
-        return stream || is_plain_device(&status) ? WIRE_FORK_WILLING : WIRE_FORK_STREAMS;
+        return stream || is_plain_device(&status) ? WIRE_FORK_OK : WIRE_FORK_STREAMS;
     if ((flags & O_PATH) != 0 || is_plain_device(&status))
-        return WIRE_FORK_WILLING;
+        return WIRE_FORK_OK;
     if (S_ISREG(status.stx_mode) || S_ISDIR(status.stx_mode))
         return visit_file(visit, descriptor, &status, flags);
     return WIRE_FORK_DESCRIPTORS;
@@ -168,7 +171,7 @@ struct entry { // as getdents64() gives it
     char name[];
 };
 
-// The numbers are read before anything is opened or closed.
+// All numbers are read before anything is opened or closed.
 static enum wire_fork_refusal visit_all(struct visit *visit)
 {
     static int fork_numbers[4 * FILES];
@@ -177,7 +180,7 @@ static enum wire_fork_refusal visit_all(struct visit *visit)
     long directory = SYSTEM_3(__NR_open, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (system_failed(directory))
         return WIRE_FORK_DESCRIPTORS;
-    enum wire_fork_refusal refusal = WIRE_FORK_WILLING;
+    enum wire_fork_refusal refusal = WIRE_FORK_OK;
     long size;
     while ((size = SYSTEM_3(__NR_getdents64, directory, fork_entries, sizeof fork_entries)) > 0)
         for (long at = 0; at < size;) {
@@ -192,7 +195,7 @@ static enum wire_fork_refusal visit_all(struct visit *visit)
                 fork_numbers[count++] = number;
         }
     SYSTEM_1(__NR_close, directory);
-    for (uint32_t i = 0; i < count && refusal == WIRE_FORK_WILLING; i++)
+    for (uint32_t i = 0; i < count && refusal == WIRE_FORK_OK; i++)
         refusal = visit_one(visit, fork_numbers[i]);
     return size < 0 ? WIRE_FORK_DESCRIPTORS : refusal;
 }
@@ -204,7 +207,7 @@ enum wire_fork_refusal fork_open_files(void)
     visit.separate = true;
     opening_count = 0;
     enum wire_fork_refusal refusal = visit_all(&visit);
-    if (refusal != WIRE_FORK_WILLING)
+    if (refusal != WIRE_FORK_OK)
         fork_close_files();
     return refusal;
 }
@@ -234,7 +237,7 @@ static bool has_timers(void)
     }
     char byte;
     long file = SYSTEM_3(__NR_open, "/proc/self/timers", O_RDONLY | O_CLOEXEC, 0);
-    if (system_failed(file)) // not every kernel tells
+    if (system_failed(file)) // not every kernel has it
         return false;
     long size = SYSTEM_3(__NR_read, file, &byte, 1);
     SYSTEM_1(__NR_close, file);
@@ -247,7 +250,7 @@ static bool has_pending_signals(void)
     return system_failed(SYSTEM_2(__NR_rt_sigpending, &pending, 8)) || pending != 0;
 }
 
-// One line of /proc/self/maps after the other: "LOW-HIGH PERMISSIONS OFFSET …".
+// A line of /proc/self/maps: "LOW-HIGH PERMISSIONS OFFSET …".
 struct map_line {
     uint64_t low;
     bool low_done;
@@ -256,7 +259,7 @@ struct map_line {
     bool writable, shared;
 };
 
-// False: memory that somebody else may see changes of, and that is not the region.
+// False: writable memory that is shared and is not the region.
 static bool map_take(struct map_line *line, char c)
 {
     if (c == '\n') {

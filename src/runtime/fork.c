@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See fork.h. The handshake: the workload says that a rule fires and waits until the controller has
-// read what it wrote so far; forks, waits for the child, says how that ended and waits until the
-// controller has looked at it. Only one of the two ever runs, so both use the region as it is.
+// Trials in forked children. The handshake: the workload says that a rule fires and waits until the
+// controller has read its output so far. It forks, waits for the child, says how the child ended,
+// and waits until the controller has looked at it. Only one of the two ever runs, so both use the
+// region as it is.
 #include "runtime/fork.h"
+
+#include "runtime/identity.h"
+#include "runtime/journal.h"
+#include "runtime/runtime.h"
+#include "runtime/system.h"
 
 #include <linux/mman.h>
 #include <linux/prctl.h>
@@ -17,10 +23,10 @@ static struct {
     uint32_t rule;  // of the child
     uint8_t *fired; // by rule, in the workload
     bool filtered;
-    uint32_t refusal; // for good
+    uint32_t refusal; // once set, there are no more forks
 } state;
 
-// The kernel's own, with the fields of interest.
+// The kernel's struct rusage, with names for the fields of interest.
 struct usage {
     int64_t user_s, user_us, system_s, system_us, peak_kib, others[13];
 };
@@ -44,7 +50,7 @@ bool fork_wants(uint32_t rule)
 {
     if (state.child)
         return rule == state.rule;
-    return state.refusal == WIRE_FORK_WILLING && state.fired[rule] == 0;
+    return state.refusal == WIRE_FORK_OK && state.fired[rule] == 0;
 }
 
 // Tells the controller and waits for its answer.
@@ -68,18 +74,18 @@ static void refuse(enum wire_fork_refusal why)
     atomic_store(&runtime.region->fork.refusal, (uint32_t)why);
 }
 
-// Once, where the first rule fires.
+// Checked once, where the first rule fires.
 static bool is_safe(void)
 {
     if (state.filtered)
         return true;
     enum wire_fork_refusal refusal = fork_safety();
-    if (refusal != WIRE_FORK_WILLING)
+    if (refusal != WIRE_FORK_OK)
         refuse(refusal);
-    return refusal == WIRE_FORK_WILLING;
+    return refusal == WIRE_FORK_OK;
 }
 
-// Never in a process that is not to fork: it would do without all that the filter holds back.
+// Not before the controller has agreed: the filter forbids much, and for good.
 static enum wire_fork_refusal make_ready(void)
 {
     if (!state.filtered && !fork_filter()) {
@@ -90,7 +96,7 @@ static enum wire_fork_refusal make_ready(void)
     return fork_open_files();
 }
 
-// It is to be what its parent is: same number, same lineages. Its life is tied to the parent's.
+// The child goes on as its parent: same number, same lineages. It dies with the parent.
 static void become_child(uint32_t rule, const struct process *parent, uint32_t parent_pid)
 {
     const int all_done = 0;
@@ -121,7 +127,8 @@ static void wait_for_child(long child)
     fork->peak_memory = (uint64_t)usage.peak_kib * 1024u;
 }
 
-// No signal of its own when it ends, so that neither handlers nor wait() of the workload see it.
+// The child ends without a signal to its parent, so that neither handlers nor wait() of the
+// workload see it.
 static bool branch(uint32_t rule)
 {
     struct wire_fork *fork = &runtime.region->fork;
@@ -129,13 +136,13 @@ static bool branch(uint32_t rule)
     uint32_t pid = system_pid();
     fork->rule = rule;
     fork->status = 0;
-    fork->refusal = WIRE_FORK_WILLING;
-    if (tell(WIRE_FORK_ASKED) != WIRE_FORK_GRANTED) { // this process is not all of the workload
+    fork->refusal = WIRE_FORK_OK;
+    if (tell(WIRE_FORK_ASKED) != WIRE_FORK_GRANTED) { // the workload has other processes
         refuse(WIRE_FORK_PROCESSES);
         return false;
     }
     fork->refusal = make_ready();
-    if (fork->refusal == WIRE_FORK_WILLING) {
+    if (fork->refusal == WIRE_FORK_OK) {
         long child = fork_system(__NR_clone, 0, 0, 0, 0);
         if (child == 0) {
             become_child(rule, &parent, pid);

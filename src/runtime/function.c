@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the plan wants of functions: which names its patterns take, the rules that apply to a
-// function, split by how a call finds them, and how many calls there were.
-#include "runtime/runtime.h"
+// Functions of the plan: which names its patterns take, which rules apply to a function, how a call
+// finds them, and how many calls there were.
+#include "runtime/function.h"
 
+#include "runtime/assembly/stubs.h"
+#include "runtime/clauses.h"
+#include "runtime/journal.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
+#include "runtime/system.h"
 #include "wire/names.h"
 
 #define BUCKETS 256
 static struct function *function_buckets[BUCKETS]; // by name
-static struct function *latest;                    // of those that have a slot, perhaps not all
+static struct function *last_bound; // a list of those that have a slot, perhaps not all
 
 // Patterns.
 
@@ -76,9 +82,9 @@ enum wanted function_wanted(const char *name)
     return wanted;
 }
 
-// Functions: the rules of all patterns that take them, in the user's order.
+// Functions: the rules of all patterns that take a function, in the user's order.
 
-struct gathering {
+struct rule_list {
     const struct module *library;
     uint32_t *rules;
     uint32_t count;
@@ -89,7 +95,7 @@ struct gathering {
 
 static bool count_rules(uint32_t index, void *context)
 {
-    struct gathering *all = context;
+    struct rule_list *all = context;
     const struct wire_pattern *pattern = pattern_at(index);
     if (!pattern_takes(pattern, all->library))
         return true;
@@ -167,7 +173,7 @@ static bool is_general(const struct wire_rule *rule)
     return !is_by_site(rule) && !is_counted(rule);
 }
 
-// The rules for one occurrence, out of all of a function; the list of all where that is the same.
+// The rules for one exact occurrence; the list of all rules if that is the same.
 static const uint32_t *pick_counted(const struct function *function)
 {
     uint32_t count = function->counted_count;
@@ -180,33 +186,34 @@ static const uint32_t *pick_counted(const struct function *function)
     return list;
 }
 
-// The rules to look at in turn, and behind them their clauses, close together.
-static const struct turn *turns_of(const struct function *function)
+// The rules to check on every call. Their clauses stand behind them, so that both are in few lines
+// of memory.
+static const struct rule_check *rule_checks_of(const struct function *function)
 {
     size_t room = 0;
     uint32_t at = 0;
     for (uint32_t i = 0; i < function->rule_count; i++) {
         const struct wire_rule *rule = &runtime.rules[function->rules[i]];
         if (is_general(rule))
-            room += sizeof(struct turn) +
+            room += sizeof(struct rule_check) +
                     (rule->code.count != 0 ? rule->code.count : 1) * sizeof(struct clause);
     }
-    struct turn *turns = arena_new(room + 1), *turn = turns;
-    struct clause *clauses = (struct clause *)(turns + function->general_count);
-    for (uint32_t i = 0; turns != NULL && i < function->rule_count; i++) {
+    struct rule_check *checks = arena_new(room + 1), *check = checks;
+    struct clause *clauses = (struct clause *)(checks + function->general_count);
+    for (uint32_t i = 0; checks != NULL && i < function->rule_count; i++) {
         const struct wire_rule *rule = &runtime.rules[function->rules[i]];
         if (!is_general(rule))
             continue;
         bool counted =
             rule->count_first > 1 || rule->count_step > 1 || rule->count_last != UINT64_MAX;
-        *turn++ = (struct turn){.rule = function->rules[i],
-                                .site = rule->site,
-                                .clauses = at,
-                                .counted = counted,
-                                .gated = counted || rule->site != WIRE_NONE};
+        *check++ = (struct rule_check){.rule = function->rules[i],
+                                       .site = rule->site,
+                                       .clauses = at,
+                                       .counted = counted,
+                                       .gated = counted || rule->site != WIRE_NONE};
         at += clauses_of(rule, clauses + at);
     }
-    return turns;
+    return checks;
 }
 
 static const uint32_t *by_occurrence_first(const uint32_t *list, uint32_t count)
@@ -221,12 +228,12 @@ static const uint32_t *by_occurrence_first(const uint32_t *list, uint32_t count)
     return sorted;
 }
 
-// Another function that has the same list of rules, which is one pattern's, in the plan: what
-// follows from it they can share. A glob may take thousands of functions, with as many rules; they
+// Another function with the same list of rules, which is one pattern's in the plan: what follows
+// from the list is shared. A glob may take thousands of functions, with as many rules, and they
 // mostly come one after another.
 static const struct function *find_alike(const struct function *function)
 {
-    const struct function *other = atomic_load(&latest);
+    const struct function *other = atomic_load(&last_bound);
     for (uint32_t i = 0; i < 16 && other != NULL; i++, other = other->next)
         if (other->rules == function->rules && other->rule_count == function->rule_count &&
             other->pattern == function->pattern)
@@ -234,7 +241,8 @@ static const struct function *find_alike(const struct function *function)
     return NULL;
 }
 
-// Splits the rules by how a call finds them: by its site, by its occurrence, or one after another.
+// Splits the rules by how a call finds them: by its site, by its occurrence, or by checking one
+// after another.
 static bool classify(struct function *function)
 {
     const struct function *alike = find_alike(function);
@@ -255,12 +263,12 @@ static bool classify(struct function *function)
         function->every_call |=
             rule->count_first <= 1 && rule->count_step <= 1 && rule->count_last == UINT64_MAX;
     }
-    function->general = turns_of(function);
+    function->general = rule_checks_of(function);
     function->counted = by_occurrence_first(pick_counted(function), function->counted_count);
     return function->general != NULL && function->counted != NULL;
 }
 
-static void note_windows(struct function *function, const struct gathering *all)
+static void note_windows(struct function *function, const struct rule_list *all)
 {
     const struct wire_after *afters = plan_array(runtime.plan->afters);
     for (uint32_t i = 0; i < runtime.plan->afters.count && i < WIRE_AFTER_MAX; i++) {
@@ -274,8 +282,8 @@ static void note_windows(struct function *function, const struct gathering *all)
     function->every_call |= function->starts_after != 0 || function->asks_after != 0;
 }
 
-// The rules that count_rules() has counted, ascending; of one pattern they stand in the plan.
-static const uint32_t *gather(const char *name, struct gathering *all)
+// The rules that count_rules() has counted, ascending. Those of a single pattern stand in the plan.
+static const uint32_t *collect_rules(const char *name, struct rule_list *all)
 {
     const uint32_t *refs = (const uint32_t *)plan_array(runtime.plan->rule_refs);
     if (all->pattern_count == 1)
@@ -283,15 +291,15 @@ static const uint32_t *gather(const char *name, struct gathering *all)
     uint32_t *rules = arena_new(all->count * sizeof *rules + 1);
     if (rules == NULL)
         return NULL;
-    *all = (struct gathering){.library = all->library, .rules = rules, .pattern = WIRE_NONE};
+    *all = (struct rule_list){.library = all->library, .rules = rules, .pattern = WIRE_NONE};
     patterns_named(name, count_rules, all);
     if (!is_sorted(rules, all->count, by_number))
         sort(rules, all->count, by_number);
     return rules;
 }
 
-// Whether a rule may do something to its calls, and not only watch them.
-static bool is_acted_on(const struct function *function)
+// Whether some rule does something to the calls, and does not only watch them.
+static bool has_actions(const struct function *function)
 {
     for (uint32_t i = 0; i < function->rule_count; i++)
         if (runtime.rules[function->rules[i]].actions != 0)
@@ -305,26 +313,26 @@ static void note_recorded(struct function *function)
         const struct wire_rule *rule = &runtime.rules[function->rules[i]];
         if (rule->descriptor != 0)
             function->descriptor = rule->descriptor;
-        if (rule->spares != 0)
-            function->spared = wire_hash(function->name);
+        if (rule->stackless != 0)
+            function->stackless = wire_hash(function->name);
     }
 }
 
 static struct function *no_memory(const char *name)
 {
-    runtime.starved = true;
+    runtime.out_of_room = true;
     journal_note(WIRE_NOTE_MEMORY, name);
     return NULL;
 }
 
 static struct function *function_new(const char *name, const struct module *library)
 {
-    struct gathering all = {.library = library, .pattern = WIRE_NONE};
+    struct rule_list all = {.library = library, .pattern = WIRE_NONE};
     patterns_named(name, count_rules, &all);
     if (all.pattern_count == 0)
         return NULL;
     struct function *function = arena_new(sizeof *function);
-    const uint32_t *rules = gather(name, &all);
+    const uint32_t *rules = collect_rules(name, &all);
     size_t size = text_length(name) + 1;
     char *copy = arena_new(size);
     if (function == NULL || rules == NULL || copy == NULL)
@@ -334,7 +342,7 @@ static struct function *function_new(const char *name, const struct module *libr
     function->library = library;
     function->rules = rules;
     function->rule_count = all.count;
-    function->habit = is_acted_on(function) ? wire_habit_find(name) : NULL;
+    function->traits = has_actions(function) ? wire_traits_find(name) : NULL;
     function->pattern = all.pattern;
     function->pending = 1;
     if (!classify(function))
@@ -355,8 +363,8 @@ bool function_same_library(const struct module *a, const struct module *b)
                       text_equal(a->path, b->path));
 }
 
-// Two threads, or a signal handler and what it interrupted, may ask for the same one at once: who
-// finds that something has come into the bucket meanwhile looks again.
+// Two threads, or a signal handler and the code it interrupted, may ask for the same function at
+// once: if the bucket has changed meanwhile, look again.
 struct function *function_of(const char *name, const struct module *library)
 {
     struct function **bucket = &function_buckets[wire_hash(name) % BUCKETS], *fresh = NULL;
@@ -375,14 +383,14 @@ struct function *function_of(const char *name, const struct module *library)
     }
 }
 
-void function_bound(struct function *function, struct slot *slot)
+void function_bound(struct function *function, struct stub_slot *slot)
 {
     struct function *first;
     if (!atomic_swap_if(&function->primary, NULL, slot))
         return;
     do
-        function->next = first = atomic_load(&latest);
-    while (!atomic_swap_if(&latest, first, function));
+        function->next = first = atomic_load(&last_bound);
+    while (!atomic_swap_if(&last_bound, first, function));
 }
 
 void function_publish(struct function *function)
@@ -395,8 +403,8 @@ void function_publish(struct function *function)
         atomic_add(&runtime.rule_states[function->rules[i]].reached, calls - before);
 }
 
-// Those that have a slot. By the buckets, which a function is in before it gets one: a fork of
-// another thread may come between any two steps.
+// Calls `each` for functions that have a slot. Walks the buckets, which a function enters before it
+// gets a slot: another thread may fork between any two steps.
 static void functions_each(void (*each)(struct function *function))
 {
     for (uint32_t i = 0; i < BUCKETS; i++)
@@ -411,12 +419,12 @@ void functions_publish(void)
     functions_each(function_publish);
 }
 
-static void start_anew(struct function *function)
+static void forget_earlier_calls(struct function *function)
 {
     function->published = atomic_load(&function->primary->count);
 }
 
 void functions_after_fork(void)
 {
-    functions_each(start_anew);
+    functions_each(forget_earlier_calls);
 }

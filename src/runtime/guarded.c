@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Reads whose faults are caught. Between the question whether memory can be read and the read,
-// another thread may take it away, and who makes system calls by hand takes it away unseen; the
-// target is not to die of what only the runtime wanted to know, nor is its own handler to see it.
-#include "runtime/guarded.h"
+// another thread may unmap it, and a target that makes system calls itself unmaps it unseen. The
+// target must not die of such a read, nor may its own handler see it.
+#include "runtime/memory.h"
 
 #include "runtime/runtime.h"
+#include "runtime/system.h"
 
 #include <ucontext.h>
 
-// Each is one instruction that reads, at its label, with what becomes of it if that fails.
+// Each reads by one instruction, at its label; another label says where to go on if that faults.
 __asm__(".pushsection .text.hot, \"ax\"\n"
         ".globl guarded_load_8, guarded_load_4, guarded_copy\n"
         ".type guarded_load_8, @function\n"
@@ -66,13 +67,13 @@ void guarded_note_action(const struct sigaction *action)
         guarded_note_mask(&known.sa_mask);
 }
 
-// The target's own handlers.
+// Handlers of the target's own.
 
-static struct kernel_action of_segv, of_bus;
+static struct kernel_action segv_action, bus_action;
 
 static struct kernel_action *own_action(int number)
 {
-    return number == SIGSEGV ? &of_segv : number == SIGBUS ? &of_bus : NULL;
+    return number == SIGSEGV ? &segv_action : number == SIGBUS ? &bus_action : NULL;
 }
 
 static void on_fault(int number, siginfo_t *info, void *context)
@@ -82,7 +83,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
     const struct kernel_action *own = own_action(number);
     void (*handler)(int, siginfo_t *, void *) =
         (void (*)(int, siginfo_t *, void *))atomic_load(&own->handler);
-    // The signal is held off while the handler runs, or has lost its handler for good.
+    // Further faults could not be caught: the signal is blocked while the handler runs, or has lost
+    // its handler for good.
     if (!system_peek_by_copy && (own->flags & (SA_NODEFER | SA_RESETHAND)) != SA_NODEFER)
         system_peek_by_copy |= system_copies();
     if ((own->flags & SA_RESETHAND) != 0) {

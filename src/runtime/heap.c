@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Memory that can be read without asking the kernel first. The program's heap below its break is
-// one readable mapping when it is first looked at, and stays one up to where the break is, which
-// the C library keeps in a variable; memory without a file that the program itself has mapped can
-// be read if it could once, and the C library does not unmap it, which has no business with it.
-// Both hold unless somebody unmaps, replaces or protects a part of it. Who does so through the C
-// library is seen here, and the kernel is then asked as about all else. Who makes such system calls
-// by hand is not seen; there a fault is caught, and the read has failed.
-#include "runtime/heap.h"
+// Memory that can be read without asking the kernel first. The heap is one readable mapping when it
+// is first looked at, and stays readable up to the break, which the C library keeps in a variable.
+// Anonymous memory that the program has mapped itself stays readable if it was once, since the C
+// library never unmaps it. Both hold until somebody unmaps, replaces or protects a part. The hooks
+// below see that if it goes through the C library; then the kernel is asked again. System calls
+// that the target makes itself are not seen; there the fault is caught, and the read has failed.
+#include "runtime/memory.h"
 
-#include "runtime/guarded.h"
+#include "runtime/hooks.h"
+#include "runtime/runtime.h"
+#include "runtime/system.h"
+#include "runtime/unwind.h"
 
 #include <linux/mman.h>
 #include <stdarg.h>
 
 static uint64_t heap_low = UINT64_MAX; // UINT64_MAX: not known
-static bool torn;
+static bool heap_unusable;
 static uint32_t tries;
 
-// What the program has mapped. Where there is no room for it, the kernel is asked.
-#define OWNED 256
-static struct owned {
+// What the program has mapped. If there is no room for an entry, the kernel is asked.
+#define MAPPED 256
+static struct mapped {
     uint64_t low, high; // low 0: free, 1: being written
-} owned[OWNED];
-static uint32_t owned_end;
+} mapped[MAPPED];
+static uint32_t mapped_end;
 
-// Pages of it that were read, each with the number of changes to `owned` before: a change makes all
-// of them void.
+// Pages of it that were read, each with the number of changes to `mapped` before. A change makes
+// all of them invalid.
 #define PAGES     1024
 #define PAGE_BITS 28 // the lower ones are the number of changes
 static uint64_t pages[PAGES];
@@ -41,57 +43,58 @@ static uint64_t page_mark(uint64_t page, uint32_t change)
     return page << PAGE_BITS | (change & ((1u << PAGE_BITS) - 1));
 }
 
-static void owned_add(const void *start, size_t size)
+static void mapped_add(const void *start, size_t size)
 {
-    for (uint32_t i = 0; i < OWNED; i++) {
-        struct owned *entry = &owned[i];
+    for (uint32_t i = 0; i < MAPPED; i++) {
+        struct mapped *entry = &mapped[i];
         if (atomic_load(&entry->low) != 0 || !atomic_swap_if(&entry->low, 0, 1))
             continue;
         entry->high = (uint64_t)start + size;
         atomic_store(&entry->low, (uint64_t)start);
-        uint32_t end = atomic_load(&owned_end);
-        while (end <= i && !atomic_swap_if(&owned_end, end, i + 1))
-            end = atomic_load(&owned_end);
+        uint32_t end = atomic_load(&mapped_end);
+        while (end <= i && !atomic_swap_if(&mapped_end, end, i + 1))
+            end = atomic_load(&mapped_end);
         return;
     }
 }
 
-static bool owned_has(uint64_t low, uint64_t high)
+static bool mapped_has(uint64_t low, uint64_t high)
 {
-    for (uint32_t i = 0; i < atomic_load(&owned_end); i++) {
-        uint64_t from = atomic_load(&owned[i].low);
-        if (from > 1 && from <= low && high <= atomic_load(&owned[i].high) &&
-            atomic_load(&owned[i].low) == from)
+    for (uint32_t i = 0; i < atomic_load(&mapped_end); i++) {
+        uint64_t from = atomic_load(&mapped[i].low);
+        if (from > 1 && from <= low && high <= atomic_load(&mapped[i].high) &&
+            atomic_load(&mapped[i].low) == from)
             return true;
     }
     return false;
 }
 
-static void void_pages(void)
+static void forget_pages(void)
 {
     if ((atomic_add(&changes, 1) + 1) << (32 - PAGE_BITS) == 0)
         for (uint32_t i = 0; i < PAGES; i++)
             atomic_store(&pages[i], 0);
 }
 
-// First nobody finds them any more, then what was found is void, and only then is the place free:
-// who finds it being written may be about to take away another part of the same.
-static void owned_remove(uint64_t low, uint64_t high)
+// The order matters: first the entry cannot be found any more, then its pages are forgotten, only
+// then is it free. If an entry is being written, another thread may be removing a part of the same
+// range: forget the pages, too.
+static void mapped_remove(uint64_t low, uint64_t high)
 {
     bool lost = false;
-    for (uint32_t i = 0; i < atomic_load(&owned_end); i++) {
-        uint64_t from = atomic_load(&owned[i].low);
-        if (from == 0 || (from > 1 && (from >= high || low >= atomic_load(&owned[i].high))))
+    for (uint32_t i = 0; i < atomic_load(&mapped_end); i++) {
+        uint64_t from = atomic_load(&mapped[i].low);
+        if (from == 0 || (from > 1 && (from >= high || low >= atomic_load(&mapped[i].high))))
             continue;
-        if (from > 1 && atomic_swap_if(&owned[i].low, from, 1)) {
-            void_pages();
-            atomic_store(&owned[i].low, 0);
+        if (from > 1 && atomic_swap_if(&mapped[i].low, from, 1)) {
+            forget_pages();
+            atomic_store(&mapped[i].low, 0);
         } else {
             lost = true;
         }
     }
     if (lost)
-        void_pages();
+        forget_pages();
 }
 
 void heap_learn(uint64_t address, uint32_t width)
@@ -100,16 +103,16 @@ void heap_learn(uint64_t address, uint32_t width)
     uint32_t change = atomic_load(&changes);
     if (system_peek_by_copy)
         return;
-    if (page == (address + width - 1) / 4096 && owned_has(address, address + width) &&
+    if (page == (address + width - 1) / 4096 && mapped_has(address, address + width) &&
         system_can_read((const void *)address, 1))
         atomic_store(page_entry(page), page_mark(page, change));
 }
 
 void heap_forget(void)
 {
-    atomic_store(&torn, true);
+    atomic_store(&heap_unusable, true);
     atomic_store(&heap_low, UINT64_MAX);
-    owned_remove(0, UINT64_MAX);
+    mapped_remove(0, UINT64_MAX);
 }
 
 static void heap_changes(const void *start, size_t size)
@@ -118,22 +121,23 @@ static void heap_changes(const void *start, size_t size)
     uint64_t heap_end = &__curbrk != NULL ? ((uint64_t)__curbrk | 4095) + 1 : 0;
     if (low < heap_end && low + size > heap_low)
         heap_forget();
-    // In whole pages, as the kernel does it.
-    owned_remove(low & ~4095ul, (low + size + 4095) & ~4095ul);
+    // The kernel works in whole pages.
+    mapped_remove(low & ~4095ul, (low + size + 4095) & ~4095ul);
 }
 
-#define PATIENCE 8
+#define MAX_TRIES 8
 
-// Where the mapping starts that ends at the break. Not often: it is only worth it if it succeeds.
+// Finds where the mapping starts that ends at the break. Tried a few times only: it is expensive.
 __attribute__((noinline)) static void heap_find(void)
 {
     uint64_t end = (uint64_t)SYSTEM_1(__NR_brk, 0), low, high;
-    if (atomic_add(&tries, 1) >= PATIENCE || torn || end == 0 || end != (uint64_t)__curbrk)
+    if (atomic_add(&tries, 1) >= MAX_TRIES || heap_unusable || end == 0 ||
+        end != (uint64_t)__curbrk)
         return;
     if (system_can_read((const void *)(end - 1), 1) && find_mapping(end - 1, &low, &high) &&
         high == ((end - 1) | 4095) + 1)
         atomic_store(&heap_low, low);
-    if (torn) // meanwhile
+    if (heap_unusable) // meanwhile
         atomic_store(&heap_low, UINT64_MAX);
 }
 
@@ -143,7 +147,7 @@ static bool below_break(uint64_t address, uint32_t width)
     uint64_t end = &__curbrk != NULL ? (uint64_t)atomic_load(&__curbrk) : 0;
     if (address >= end || end - address < width || end - address > reach)
         return false;
-    if (heap_low == UINT64_MAX && tries < PATIENCE)
+    if (heap_low == UINT64_MAX && tries < MAX_TRIES)
         heap_find();
     return address >= atomic_load(&heap_low);
 }
@@ -172,14 +176,14 @@ __attribute__((hot)) bool heap_read(uint64_t address, uint32_t width, uint64_t *
     return failed == 0;
 }
 
-// What may take a part of it away.
+// Functions that may unmap or protect a part of it.
 
 static void *real_munmap, *real_mprotect, *real_pkey_mprotect, *real_madvise, *real_mremap;
 static void *real_mmap, *real_mmap64, *real_shmat, *real_syscall;
 #define REAL(name) ((__typeof__(hook_##name) *)hook_real(&real_##name, #name))
 
-// Looked at before, when another thread may be reading, and after: it may have been found
-// meanwhile.
+// Forgets the range before, since another thread may be reading, and after, since it may have been
+// found again meanwhile.
 #define WITH_CHANGE(start, size, call)                                                             \
     heap_changes(start, size);                                                                     \
     __typeof__(call) result = call;                                                                \
@@ -201,8 +205,8 @@ static int hook_pkey_mprotect(void *start, size_t size, int protection, int key)
     WITH_CHANGE(start, size, REAL(pkey_mprotect)(start, size, protection, key));
 }
 
-// Pages that are given back are zero when they are read again; guards are not to be read, and what
-// is kept from children is not there in a child.
+// Most advice leaves pages readable. Guard pages are not, and what MADV_DONTFORK names is missing
+// in a child.
 static int hook_madvise(void *start, size_t size, int advice)
 {
     const int last_harmless = 25;
@@ -235,7 +239,7 @@ static void *map(map_function *real, void *start, size_t size, int protection, i
     }
     void *result = real(start, size, protection, flags, file, offset);
     if ((flags & MAP_ANONYMOUS) != 0 && (protection & PROT_READ) != 0 && result != (void *)-1l)
-        owned_add(result, size);
+        mapped_add(result, size);
     return result;
 }
 
@@ -257,7 +261,7 @@ static void *hook_shmat(int segment, const void *start, int flags)
     return REAL(shmat)(segment, start, flags);
 }
 
-// Ends in a jump: the call may be a vfork.
+// Must end in a jump: the call may be a vfork.
 static long hook_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
     if (number == __NR_munmap || number == __NR_mprotect || number == __NR_pkey_mprotect ||

@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Calls the runtime must see for its own sake: symbol look-ups, new processes and threads, programs
-// started with another environment, and mutexes. All have known prototypes, so these are ordinary
-// functions that call the real one.
-#include "runtime/heap.h"
+// Hooks: calls that the runtime must see for its own sake. These are symbol look-ups, new processes
+// and threads, programs started with another environment, and mutexes. All have known prototypes,
+// so the hooks are ordinary functions that call the real one.
+#include "runtime/hooks.h"
+
+#include "runtime/function.h"
+#include "runtime/identity.h"
+#include "runtime/journal.h"
+#include "runtime/memory.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
+#include "runtime/signals.h"
+#include "runtime/slots.h"
+#include "runtime/symbol.h"
+#include "runtime/system.h"
 
 #include <stdarg.h>
 
@@ -31,8 +42,8 @@ static void *real_dlerror;
 
 #define NEXT ((void *)-1l) // RTLD_NEXT; RTLD_DEFAULT is NULL
 
-// A module without any initialiser is bound when something is looked up in it: it is relocated
-// then. Inside dl_iterate_phdr() nothing can be unloaded under our hands.
+// A module without an initialiser is bound when something is looked up in it: then it is relocated.
+// Inside dl_iterate_phdr() nothing can be unloaded meanwhile.
 static int bind_found(struct dl_phdr_info *info, size_t size, void *module)
 {
     (void)info;
@@ -67,8 +78,8 @@ static void *real_look_up(void *handle, struct symbol_query query)
                                  : plain(handle, query.name);
 }
 
-// RTLD_DEFAULT means the same from here as from the program; RTLD_NEXT and a plug-in's own scope do
-// not, so those are looked up by hand.
+// RTLD_DEFAULT means the same from here as from the program. RTLD_NEXT and a plug-in's own scope
+// depend on the caller, so those are looked up here.
 static void *look_up(void *handle, struct symbol_query query, const void *caller)
 {
     const struct module *from = module_at((uintptr_t)caller);
@@ -81,12 +92,12 @@ static void *look_up(void *handle, struct symbol_query query, const void *caller
         return looked_up(query.name, found, true);
     }
     void *found = symbol_find_after(from, query);
-    if (found == NULL) // let the library say so, without finding an earlier one
+    if (found == NULL) // let the library report that, without finding an earlier definition
         return REAL(dlvsym)(handle, query.name, "after the caller");
     char *(*clear_error)(void) = (char *(*)(void))hook_real(&real_dlerror, "dlerror");
     clear_error();
     // A library that defines a name and asks for the next one wraps it (sanitizers, allocators,
-    // tracing libraries). The call was seen on its way in; its inner half is not another one.
+    // tracing libraries). Its caller's call was seen already; the inner call is not another one.
     bool wraps = symbol_in(from, (struct symbol_query){.name = query.name}) != NULL;
     return looked_up(query.name, found, !wraps);
 }
@@ -124,8 +135,9 @@ static int hook__Fork(void)
     return pid;
 }
 
-// A thread made behind the library's back: from now on count with locked instructions. The last
-// three arguments may be absent; forwarding what stands in their place does no harm.
+// clone() makes a thread that the C library does not know of: from now on count with locked
+// instructions. The last three arguments may be absent; forwarding what stands in their place does
+// no harm.
 static int hook_clone(int (*start)(void *), void *stack, int flags, void *argument,
                       void *parent_tid, void *tls, void *child_tid)
 {
@@ -148,7 +160,7 @@ static int hook_pthread_create(void *thread, const void *attributes, void *(*sta
     return result;
 }
 
-// Programs. What is started must carry the runtime even if its environment was emptied.
+// Programs. A started program must have the runtime even if its environment was emptied.
 
 extern char **environ __attribute__((weak, visibility("default")));
 
@@ -162,8 +174,8 @@ static void join(char *target, size_t room, const char *name, const char *value)
     text_copy(target + at, room - at, value);
 }
 
-// When a program is started, and not before: most never do. Several threads may do this at once,
-// since all write the same.
+// Done when a program is started: most targets never start one. Several threads may do this at
+// once, since all write the same.
 static void environment_prepare(void)
 {
     static uint32_t ready;
@@ -213,8 +225,8 @@ static void give_back(const void *memory)
         SYSTEM_2(__NR_munmap, (char *)memory - 16, *(size_t *)((char *)memory - 16));
 }
 
-// The environment with our two entries in it: the same one if they are there already. A preload
-// list of the target's own is kept behind ours.
+// The environment with our two entries: unchanged if it has them already. A preload list of the
+// target's own is kept behind ours.
 static char *const *with_runtime(char *const *environment)
 {
     environment_prepare();
@@ -226,7 +238,7 @@ static char *const *with_runtime(char *const *environment)
         char first;
         if (!system_peek(&environment[count], &entry, sizeof entry) ||
             (entry != NULL && !system_peek(entry, &first, 1)))
-            return environment; // the kernel will say what it thinks of it
+            return environment; // the kernel will report the bad pointer
         if (entry == NULL)
             break;
         if (same_variable(environment[count], preload_entry))
@@ -265,7 +277,7 @@ static char *const *exec_environment(const char *path, char *const *environment)
     return with_runtime(environment);
 }
 
-// The call came back: it failed, or it was a spawn.
+// The call returned: it failed, or it was a spawn.
 static int came_back(int result, char *const *changed, char *const *environment)
 {
     if (changed != environment)
@@ -390,7 +402,7 @@ static int hook_posix_spawnp(int *pid, const char *file, const void *actions,
     return came_back(result, changed, environment);
 }
 
-// The library's own spawning uses environ, which the target may have emptied or replaced.
+// system() and popen() use environ, which the target may have emptied or replaced.
 static void repair_environ(void)
 {
     if (&environ != NULL)
@@ -417,7 +429,7 @@ static void *hook_popen(const char *command, const char *mode)
     return REAL(popen)(command, mode);
 }
 
-// Ends that run no destructors.
+// Exits that run no destructors.
 
 #define EXIT_HOOK(name)                                                                            \
     static void hook_##name(int status)                                                            \
@@ -480,8 +492,8 @@ static int hook_mtx_timedlock(void *mutex, const void *deadline)
 static const struct hook hooks[] = {EACH_HOOK(HOOK_ROW)};
 static const struct hook mutex_hooks[] = {EACH_MUTEX_HOOK(HOOK_ROW)};
 
-// The hooks stand around the C library's functions; a wrapper of the same name is not one of them.
-// Looked up when they are first needed: most programs need few.
+// The real function is the C library's: a wrapper of the same name is not. Looked up when first
+// needed: most programs need few.
 void *hook_real(void **real, const char *name)
 {
     if (atomic_load(real) != NULL)
@@ -505,7 +517,7 @@ static const struct hook *find_in(const struct hook *table, size_t count, const 
     return NULL;
 }
 
-// Nearly every import passes by: one bit of 256 for each name that does not.
+// Most imports have no hook: a filter of 256 bits finds that out quickly.
 static uint64_t name_filter[4];
 
 static void filter_add(const struct hook *table, size_t count)

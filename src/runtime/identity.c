@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Who is calling: processes and threads with numbers and lineages. A lineage depends only on the
-// order in which a parent made its children, so random decisions repeat from run to run whatever
-// the scheduler does.
+// Processes and threads with numbers and lineages. A lineage depends only on the order in which a
+// parent made its children, so random decisions repeat from run to run, whatever the scheduler
+// does.
+#include "runtime/identity.h"
+
+#include "runtime/function.h"
+#include "runtime/record.h"
 #include "runtime/runtime.h"
+#include "runtime/system.h"
 
 #include <linux/mman.h>
 #include <time.h>
@@ -72,7 +77,7 @@ void process_start(void)
     static struct process fallback;
     bool records = (runtime.region->options & WIRE_RECORD_CALLS) != 0;
     size_t room = records ? RECORD_FIRST_SIZE : 0, size = sizeof(struct process) + room;
-    // The table of calls is used at once, all over.
+    // All pages of the table of calls are used at once.
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | (records ? MAP_POPULATE : 0);
     long memory = SYSTEM_6(__NR_mmap, 0, size, 3, flags, -1, 0);
     runtime.process = system_failed(memory) ? &fallback : (struct process *)memory;
@@ -82,13 +87,13 @@ void process_start(void)
     uint32_t pid = system_pid();
     runtime.process->number = process_number(pid, false);
     runtime.process->key = random_mix(pid);
-    // A process that execs another program goes on with another sequence.
+    // A process that execs another program goes on with another random sequence.
     uint64_t program = wire_fingerprint(runtime.invoked, text_length(runtime.invoked));
     runtime.lineage =
         random_mix(random_mix(runtime.plan->seed + runtime.process->number) ^ program);
 }
 
-// In a child, at its first chance.
+// Sets a forked child up, at its first call.
 static void process_after_fork(void)
 {
     if (runtime.process->key != 0)
@@ -118,8 +123,8 @@ struct thread *thread_renew(void)
     return self;
 }
 
-// Signals wait while the lock is held: a handler that loads a module, or that never returns, would
-// find it taken by its own thread.
+// Signals are blocked while the lock is held: a handler that loads a module, or never returns,
+// would find the lock taken by its own thread.
 static __thread uint64_t signals_before_lock;
 
 void process_lock(void)
@@ -159,7 +164,7 @@ void *thread_announce(void *(*start)(void *), void *argument)
     return NULL;
 }
 
-// First function of a thread that the target created.
+// The first function of a thread that the target created.
 void *thread_begin(void *argument)
 {
     struct thread_block *block = argument;

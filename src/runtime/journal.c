@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The journal: records in the shared mapping, each reserved with one atomic addition and marked
-// complete by its last store. A record is complete before the target feels anything of its
-// injection, so nothing is lost however the target dies.
+// The journal: records in the region, each reserved with one atomic addition and marked complete by
+// its last store. A record is complete before the target sees anything of the injection, so nothing
+// is lost however the target dies.
+#include "runtime/journal.h"
+
+#include "runtime/assembly/stubs.h"
+#include "runtime/call.h"
+#include "runtime/function.h"
+#include "runtime/identity.h"
+#include "runtime/module.h"
 #include "runtime/runtime.h"
+#include "runtime/signals.h"
+#include "runtime/system.h"
+#include "runtime/unwind.h"
 
 #include <ucontext.h>
 
-// The journal is full: a program that loops over a failing call fills it long before it dies, and
-// how it dies is what matters most.
+// A record for a crash when the journal is full. A program that loops over a failing call fills it
+// long before it dies, and how it dies matters most.
 static struct wire_record *take_late(void)
 {
     struct wire_region *region = runtime.region;
@@ -19,8 +29,8 @@ static struct wire_record *take_late(void)
     return NULL;
 }
 
-// What an injection is counted by goes up right before the head: wherever the target dies, what has
-// a record, a whole one or a torn one, is counted. Only one that dies in between has none.
+// `fired` goes up right before the head: wherever the target dies, an injection that has a record,
+// complete or not, is counted. Only one that dies in between is counted without a record.
 static struct wire_record *journal_open(enum wire_record_kind kind, uint64_t *fired)
 {
     struct wire_region *region = runtime.region;
@@ -60,13 +70,14 @@ uint64_t journal_frame(uint64_t pc)
 struct frames {
     uint64_t *items;
     uint32_t count, room;
-    uint32_t cut;   // 1: there are more
-    uint32_t fault; // the outermost that a fault interrupted whose handler is further in; or 0
+    uint32_t cut; // 1: there are more
+    uint32_t
+        fault; // the outermost frame that a fault interrupted, with its handler further in; or 0
 };
 
-// Whether a walk that has just left the frame at sp has left the handler of a fault. The signal's
-// number need not be there, the processor's last trap is; one that was made up for is taken for it,
-// and a division by zero, which is number 0, for none.
+// Whether the walk has just left the handler of a fault; its frame was at sp. The signal's number
+// is not always there, but the processor's last trap is. A made-up context may be taken for a
+// fault, and a division by zero, which is trap 0, for none.
 static bool leaves_fault(const struct walk *walk, uint64_t sp)
 {
     const uint64_t traps = 1 << 6 | 1 << 13 | 1 << 14 | 1 << 16 | 1 << 17 | 1 << 19;
@@ -77,8 +88,8 @@ static bool leaves_fault(const struct walk *walk, uint64_t sp)
            (traps >> trap & 1) != 0;
 }
 
-// Frames from where the walk is outwards; some are there already. A gate that performs a call
-// stands between caller and callee and is nobody's business.
+// Adds frames from where the walk is outwards. Frames of the runtime, a gate that performs a call,
+// are left out.
 static void frames_from(struct walk *walk, struct frames *frames)
 {
     for (;;) {
@@ -143,7 +154,8 @@ void journal_injection(const struct call *call, uint32_t rule, uint32_t actions,
     journal_close(record);
 }
 
-// A jump to where no code is, mostly a call of a null pointer: the caller is on top of the stack.
+// After a jump to an address without code, mostly a call of a null pointer, the caller's address is
+// on top of the stack.
 static bool step_over_bad_jump(struct walk *walk)
 {
     uint64_t caller;
@@ -182,7 +194,7 @@ void journal_crash(const struct crash *crash)
 
 void journal_note(enum wire_note note, const char *text)
 {
-    // The same trouble a thousand times must not push the injections out of the journal.
+    // The same note a thousand times must not push injections out of the journal.
     static uint32_t written[WIRE_NOTES];
     if (atomic_add(&written[note], 1) >= 16)
         return;
@@ -194,7 +206,7 @@ void journal_note(enum wire_note note, const char *text)
     journal_close(record);
 }
 
-// Programs are recorded once in a trial, and only so many: the records serve warnings alone.
+// Each program is recorded once per trial, up to a limit: the records only serve warnings.
 static bool exec_is_new(const char *path)
 {
     uint64_t hash = wire_fingerprint(path, text_length(path)) | 1;
@@ -214,7 +226,7 @@ void journal_exec(const char *path)
     char given[256], copy[WIRE_MODULE_PATH];
     if (!system_peek_text(path, given, sizeof given))
         return;
-    // A name without a slash is searched for by the library, in the target's PATH.
+    // The C library looks for a name without a slash in the target's PATH.
     if (text_base(given) == given || system_failed(SYSTEM_2(__NR_access, given, can_execute)))
         return;
     path_absolute(given, copy, sizeof copy);

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Modules that come after the start. The loader tells of them through the function it keeps for
-// debuggers, before it relocates them; an entry of ours in place of their first initialiser then
-// lets them be bound after relocation and before any of their own code runs.
+// Modules that are loaded after the start. The loader announces them through the function it keeps
+// for debuggers, before it relocates them. An entry of ours in place of their first initialiser
+// then binds them after relocation and before any of their own code runs.
+#include "runtime/hooks.h"
+
+#include "runtime/assembly/assembly.h"
+#include "runtime/identity.h"
+#include "runtime/module.h"
 #include "runtime/runtime.h"
+#include "runtime/system.h"
 
 #include <linux/mman.h>
 
@@ -23,7 +29,7 @@ static bool dynamic_is_writable(const struct module *module)
     return false;
 }
 
-// Puts one of our entries in place of the module's first initialiser: when it is called, the loader
+// Puts one of our entries in place of the module's first initialiser. When it is called, the loader
 // has relocated the module and none of its code has run.
 static void late_prepare(struct module *module)
 {
@@ -60,7 +66,8 @@ static void late_prepare(struct module *module)
     late_modules[number] = module;
 }
 
-// The loader relocates everything it loaded before it initialises the first or loads more.
+// Binds all modules: the loader relocates everything it loaded before it initialises the first or
+// loads more.
 static void late_release(void)
 {
     for (size_t i = 0; i < runtime.modules->count; i++)
@@ -85,7 +92,8 @@ void runtime_late_initialise(uint32_t number, int argc, char **argv, char **envp
         array[i](argc, argv, envp);
 }
 
-// What one dlopen() brought: the module asked for comes first in the loader's list.
+// The modules that one dlopen() has loaded. The one that was asked for comes first in the loader's
+// list.
 static void take_in_fresh(void)
 {
     const uint32_t deep = 8, global = 0x100;
@@ -107,14 +115,14 @@ static void take_in_fresh(void)
         runtime_open_flags = 0;
 }
 
-// Called by the loader, under its own lock, whenever its list has changed or is about to.
+// Called by the loader, under its own lock, whenever its list has changed or will.
 void runtime_loader_event(void)
 {
     if (!runtime.armed || _r_debug.r_state == RT_DELETE)
         return;
     process_lock();
     if (_r_debug.r_state == RT_ADD) {
-        late_release(); // those without an initialiser
+        late_release(); // binds those without an initialiser
     } else {
         module_scan(false);
         for (size_t i = 0; i < RUNTIME_LATE_INITS; i++)
@@ -153,8 +161,8 @@ void late_hook_loader(void)
     runtime_loader_hooked = true;
 }
 
-// Where the loader cannot be hooked (a debugger has its breakpoint there): modules are bound when
-// dlopen() returns, after their constructors, and the loader takes us for the caller.
+// For a loader that cannot be hooked, since a debugger has its breakpoint there: modules are bound
+// when dlopen() returns, after their constructors. The loader takes the runtime for the caller.
 void *runtime_dlopen_and_scan(const char *path, int flags)
 {
     void *handle = ((void *(*)(const char *, int))runtime_real_dlopen)(path, flags);

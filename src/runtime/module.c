@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The modules of the process: what is loaded, where, and how the controller knows it. Late modules
-// are noticed through the loader's own debugger hook, before their constructors run.
-#include "runtime/runtime.h"
+// The modules of the process: what is loaded, where, and under which number the controller knows
+// it.
+#include "runtime/module.h"
 
+#include "runtime/cache.h"
+#include "runtime/evaluate.h"
+#include "runtime/journal.h"
+#include "runtime/record.h"
+#include "runtime/runtime.h"
+#include "runtime/signals.h"
+#include "runtime/slots.h"
+#include "runtime/system.h"
+#include "runtime/unwind.h"
 #include "wire/names.h"
+#include "wire/traits.h"
 
 #include <linux/fcntl.h>
 #include <linux/mman.h>
@@ -25,7 +35,7 @@ struct module *module_at(uintptr_t address)
     return NULL;
 }
 
-// Reading: from the headers to pointers into the module.
+// Reading a module: from its headers to pointers into it.
 
 static bool read_headers(struct module *module)
 {
@@ -49,7 +59,7 @@ static bool read_headers(struct module *module)
     return module->low < module->high;
 }
 
-// The loader relocates these pointers in place in most modules, but not in the vDSO.
+// The loader relocates these pointers in place, but not in the vDSO.
 static const void *dynamic_pointer(const struct module *module, uint64_t value)
 {
     return (const void *)(value < module->low ? module->bias + value : value);
@@ -124,7 +134,7 @@ static void read_dynamic(struct module *module)
             break;
         }
     }
-    // The first ones say where the module is, and nothing else.
+    // The first relocations are relative: they name no symbol.
     if (relative <= module->relocation_count) {
         module->relocations += relative;
         module->relocation_count -= relative;
@@ -157,7 +167,7 @@ static bool headers_at(struct module *module, uintptr_t address)
     return (near || system_can_read(module->headers, size)) && has_dynamic(module);
 }
 
-// What the loader says, where the headers are not at the file offset that the ELF header gives.
+// Asks the loader, if the headers are not at the file offset that the ELF header gives.
 static int headers_of(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct module *module = context;
@@ -167,8 +177,8 @@ static int headers_of(struct dl_phdr_info *info, size_t size, void *context)
     return info->dlpi_addr == module->bias && has_dynamic(module);
 }
 
-// An entry of the vector that the kernel puts behind the environment, or 0.
-static uint64_t kernel_fact(uint64_t kind)
+// An entry of the auxiliary vector, which the kernel puts behind the environment; or 0.
+static uint64_t auxiliary_value(uint64_t kind)
 {
     static const uint64_t *vector;
     const uint64_t *word = atomic_load(&vector);
@@ -184,11 +194,12 @@ static uint64_t kernel_fact(uint64_t kind)
     return 0;
 }
 
-// What the kernel says of the program; of the loader where that was started by name.
+// Asks the kernel for the program's headers. If the loader was started by name, they are the
+// loader's.
 static bool headers_from_kernel(struct module *module)
 {
-    module->headers = (const Elf64_Phdr *)kernel_fact(AT_PHDR);
-    module->header_count = (uint32_t)kernel_fact(AT_PHNUM);
+    module->headers = (const Elf64_Phdr *)auxiliary_value(AT_PHDR);
+    module->header_count = (uint32_t)auxiliary_value(AT_PHNUM);
     return module->headers != NULL && has_dynamic(module);
 }
 
@@ -200,56 +211,57 @@ static bool find_headers(struct module *module, bool program)
            (dl_iterate_phdr != NULL && dl_iterate_phdr(headers_of, module) != 0);
 }
 
-// The controller knows what is executed under the path that most trials begin with.
-static const char *foreseen_program(void)
+// The controller has noted what is executed under the path that most trials begin with.
+static const char *program_in_region(void)
 {
-    const char *asked = (const char *)kernel_fact(AT_EXECFN);
-    const void *headers = (const void *)kernel_fact(AT_PHDR);
+    const char *asked = (const char *)auxiliary_value(AT_EXECFN);
+    const void *headers = (const void *)auxiliary_value(AT_PHDR);
     if (runtime.region->program == 0 || asked == NULL || headers == NULL)
         return NULL;
     const char *path = region_at(runtime.region->program);
-    uint64_t size = kernel_fact(AT_PHNUM) * sizeof(Elf64_Phdr);
+    uint64_t size = auxiliary_value(AT_PHNUM) * sizeof(Elf64_Phdr);
     if (!text_equal(path, asked) ||
         wire_fingerprint(headers, size) != runtime.region->program_fingerprint)
         return NULL;
     return path + text_length(path) + 1;
 }
 
-static struct module *started; // the program, once it was read
+static struct module *program_module; // the program's, once it was read
 
-// The first look below /proc costs a new process more than all else it does to start, so the
-// program's file is asked for when it is needed and not known.
+// A new process pays more for its first access below /proc than for all else at its start, so the
+// program's file is looked for only when it is needed and not known.
 static void find_program_path(char *path, size_t room)
 {
-    const char *foreseen = foreseen_program(), *asked = (const char *)kernel_fact(AT_EXECFN);
-    if (foreseen != NULL) {
-        text_copy(path, room, foreseen);
+    const char *path_in_region = program_in_region(),
+               *asked = (const char *)auxiliary_value(AT_EXECFN);
+    if (path_in_region != NULL) {
+        text_copy(path, room, path_in_region);
         return;
     }
-    if (started != NULL && known_program(started, asked, path, room))
+    if (program_module != NULL && cache_program_find(program_module, asked, path, room))
         return;
     long size = SYSTEM_3(__NR_readlink, "/proc/self/exe", path, room - 1);
     path[system_failed(size) ? 0 : size] = '\0';
-    if (started != NULL)
-        known_program_put(started, asked, path);
+    if (program_module != NULL)
+        cache_program_put(program_module, asked, path);
 }
 
-// Where the loader was started by name, it is what the loader was given. Several threads may do
-// this at once: all write the same.
+// If the loader was started by name, the program is its argument. Several threads may do this at
+// once: all write the same.
 const char *program_path(void)
 {
-    static uint32_t known;
+    static uint32_t ready;
     char path[WIRE_MODULE_PATH];
-    if (atomic_load(&known) != 0)
+    if (atomic_load(&ready) != 0)
         return runtime.program_path;
     find_program_path(path, sizeof path);
     if (path[0] == '\0')
         text_copy(path, sizeof path,
-                  kernel_fact(AT_EXECFN) != 0 ? (char *)kernel_fact(AT_EXECFN) : "");
+                  auxiliary_value(AT_EXECFN) != 0 ? (char *)auxiliary_value(AT_EXECFN) : "");
     if (runtime.arguments[0] != NULL && text_starts(text_base(path), "ld-linux"))
         text_copy(path, sizeof path, runtime.arguments[0]);
     memcpy(runtime.program_path, path, text_length(path) + 1);
-    atomic_store(&known, 1);
+    atomic_store(&ready, 1);
     return runtime.program_path;
 }
 
@@ -275,7 +287,7 @@ static struct module *module_read(struct link_map *map, bool program)
     module->fingerprint =
         wire_fingerprint(module->headers, module->header_count * sizeof(Elf64_Phdr));
     if (program)
-        started = module;
+        program_module = module;
     read_dynamic(module);
     return module;
 }
@@ -292,27 +304,27 @@ static bool is_launcher(const char *name)
     return text_equal(name, WIRE_LAUNCHER) || text_equal(name, WIRE_LAUNCHER ".bin");
 }
 
-// The launcher may be a script that runs the launcher: the kernel says what was asked for.
+// The launcher may be a script that runs the launcher: the kernel says what was started.
 static bool runs_launcher(void)
 {
-    static uint8_t known; // 1 + the answer, which every module asks for
+    static uint8_t known; // 1 + the answer; every module asks
     if (known == 0) {
-        const char *asked = (const char *)kernel_fact(AT_EXECFN);
+        const char *asked = (const char *)auxiliary_value(AT_EXECFN);
         known = 1 + (is_launcher(text_base(program_path())) ||
                      (asked != NULL && is_launcher(text_base(asked))));
     }
     return known == 2;
 }
 
-// A fault in what watches over the program says nothing about the program.
-static bool is_spared(const char *name)
+// Faults in a sanitizer or the like say nothing about the program.
+static bool is_ignored(const char *name)
 {
-    if ((runtime.plan->uses & WIRE_USE_WITNESSES) != 0)
+    if ((runtime.plan->uses & WIRE_USE_SANITIZERS) != 0)
         return false;
     if (runs_launcher())
         return true;
-    for (size_t i = 0; i < WIRE_WITNESSES; i++)
-        if (text_starts(name, wire_witnesses[i]))
+    for (size_t i = 0; i < WIRE_SANITIZERS; i++)
+        if (text_starts(name, wire_sanitizers[i]))
             return true;
     return false;
 }
@@ -323,7 +335,7 @@ static bool is_of(const struct module *module, const struct link_map *map)
            module->dynamic == map->l_ld;
 }
 
-static struct module *known(const struct module_set *set, const struct link_map *map)
+static struct module *find_in_set(const struct module_set *set, const struct link_map *map)
 {
     for (size_t i = 0; set != NULL && i < set->count; i++)
         if (is_of(set->modules[i], map))
@@ -333,7 +345,7 @@ static struct module *known(const struct module_set *set, const struct link_map 
 
 struct module *module_of(const struct link_map *map)
 {
-    return known(runtime.modules, map);
+    return find_in_set(runtime.modules, map);
 }
 
 static void set_insert(struct module_set *set, struct module *module)
@@ -358,13 +370,13 @@ static struct module *module_new(struct link_map *map, bool startup)
     const char *name = text_base(module->path);
     module->exempt |= text_starts(name, "linux-vdso") || text_starts(name, "ld-linux") ||
                       plugin_owns(module->path);
-    module->spared = is_spared(name);
+    module->ignored = is_ignored(name);
     module->system = wire_is_system(name);
     return module;
 }
 
-// Programs that load and unload a plug-in for hours must not make us grow: the record of a module
-// that comes back to its place is taken up again, with what the controller said of it.
+// Programs that load and unload a plug-in for hours must not make us grow: a module that is loaded
+// again at its place gets its old record, with the controller's answer.
 static struct module *unloaded;
 
 static struct module *module_again(const struct link_map *map)
@@ -388,14 +400,14 @@ static struct module *module_again(const struct link_map *map)
     return NULL;
 }
 
-// Four sets in turn: a reader would have to sleep through three changes to see one rewritten, and
-// would then find a module of another place, never a bad pointer.
+// Four sets, used one after the other. A reader would have to sleep through three changes to see
+// its set rewritten, and would then find a module of another place, never a bad pointer.
 static struct module_set *set_for(size_t count)
 {
     static struct module_set *sets[4];
     static size_t rooms[4];
-    static uint32_t turn;
-    uint32_t i = turn++ % 4;
+    static uint32_t uses;
+    uint32_t i = uses++ % 4;
     if (rooms[i] < count) {
         sets[i] = arena_new(sizeof *sets[i] + 2 * count * sizeof sets[i]->modules[0]);
         rooms[i] = sets[i] != NULL ? 2 * count : 0;
@@ -419,7 +431,7 @@ void module_scan(bool startup)
     bool lost = false, returned = false;
     struct module **link = &runtime.program;
     for (struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next) {
-        struct module *module = known(old, map);
+        struct module *module = find_in_set(old, map);
         if (module == NULL) {
             module = module_again(map);
             returned |= module != NULL;
@@ -449,7 +461,7 @@ void module_scan(bool startup)
         unwind_forget();
         record_forget();
     } else if (returned) {
-        unwind_renew(); // variables of it are there again, without a new answer
+        unwind_renew(); // its variables can be read again
     }
 }
 
@@ -482,8 +494,8 @@ static uint32_t module_register(const char *path, uint64_t fingerprint)
 {
     struct wire_module *table = region_at(runtime.region->modules);
     for (uint32_t i = 0; i < WIRE_MODULES; i++) {
-        struct wire_module *entry = &table[i]; // in order: few pages are touched
-        // Read before it is written: the kernel then brings its neighbours along.
+        struct wire_module *entry = &table[i]; // in order, so that few pages are touched
+        // Read before it is written: the kernel then maps neighbouring pages, too.
         if (atomic_load(&entry->state) == WIRE_MODULE_FREE &&
             atomic_swap_if(&entry->state, WIRE_MODULE_FREE, WIRE_MODULE_CLAIMED)) {
             entry->fingerprint = fingerprint;
@@ -492,7 +504,7 @@ static uint32_t module_register(const char *path, uint64_t fingerprint)
             system_wake(&entry->state);
             return (uint32_t)(entry - table);
         }
-        // Another process may be filling it in; if it died doing so, go on to the next.
+        // Another process may be filling it in. If it died doing so, go on to the next.
         for (int tries = 0; atomic_load(&entry->state) == WIRE_MODULE_CLAIMED && tries < 20;
              tries++)
             system_wait(&entry->state, WIRE_MODULE_CLAIMED, 5);
@@ -531,7 +543,8 @@ uint32_t module_index(struct module *module)
     return module->region_index;
 }
 
-// Asks the controller where the plan's locations are in this module, and waits for the answer.
+// Asks the controller where the plan's queries and variables are in this module, and waits for the
+// answer.
 static void module_resolve(struct module *module)
 {
     module->resolved = true;

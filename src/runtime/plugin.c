@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Triggers of the user's own. Their shared objects are preloaded beside the runtime and exempt from
-// interception; a guard lets their own library calls through, however they reach the stubs.
+// interception. A guard lets their library calls through, however they reach the stubs.
+#include "runtime/evaluate.h"
+
+#include "runtime/assembly/stubs.h"
+#include "runtime/call.h"
+#include "runtime/function.h"
+#include "runtime/identity.h"
+#include "runtime/journal.h"
+#include "runtime/module.h"
 #include "runtime/runtime.h"
+#include "runtime/symbol.h"
+#include "runtime/system.h"
 
 #include "ordeal.h"
 
@@ -11,7 +21,7 @@ bool runtime_save_by_moves;
 
 enum { PLUGIN_NEW, PLUGIN_READY, PLUGIN_BROKEN };
 
-// What runtime_call_plugin knows: a trigger's eval, and call_init() below.
+// The type of function that runtime_call_plugin calls: a trigger's eval, and call_init() below.
 typedef int entry(void *state, const void *call);
 
 struct plugin {
@@ -51,7 +61,7 @@ static void measure_registers(void)
     if ((facts[2] >> 27 & 1) == 0)
         return; // no XSAVE
     cpuid(0xd, 1, facts);
-    bool tells_use = (facts[0] >> 2 & 1) != 0; // XGETBV of what is in use
+    bool tells_use = (facts[0] >> 2 & 1) != 0; // XGETBV tells which registers are in use
     cpuid(0xd, 0, facts);
     __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     runtime_save_mask = ((uint64_t)high << 32 | low) & 0xe7; // x87, SSE, AVX, AVX-512
@@ -74,7 +84,7 @@ static const struct ordeal_trigger *find_trigger(const char *name)
     return NULL;
 }
 
-// Adapts init to the one shape that runtime_call_plugin knows.
+// The arguments of init, for call_init().
 struct start {
     const struct ordeal_trigger *trigger;
     const struct ordeal_parameter *parameters;
@@ -132,7 +142,7 @@ void plugin_prepare(void)
 __attribute__((noinline)) static bool is_ready(struct plugin *plugin, uint32_t index,
                                                struct thread *thread)
 {
-    // A fork may have left an init behind that runs in the parent only: the child does its own.
+    // After a fork, an init that was running goes on in the parent only: the child runs its own.
     uint64_t self = runtime.process->key, starter = atomic_load(&plugin->starter);
     if (plugin->state < PLUGIN_READY && starter != self &&
         atomic_swap_if(&plugin->starter, starter, self))

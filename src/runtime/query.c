@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The controller's answers in force in this process: address ranges of the plan's queries. Lists
-// only grow; what belongs to an unloaded module is passed over, and serves again if the module
-// comes back to the same place.
+// The controller's answers that this process uses: address ranges of the plan's queries. Lists only
+// grow. Ranges of an unloaded module are passed over, and used again if the module comes back to
+// the same place.
+#include "runtime/evaluate.h"
+
+#include "runtime/journal.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
 #include "runtime/sites.h"
+#include "runtime/system.h"
+#include "runtime/unwind.h"
 
 struct range {
     struct range *next;

@@ -1,40 +1,62 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Counts calls by process, function, site and maybe stack, straight into the region: nothing is
-// lost however the process dies. Rows of a process stand next to each other, on few pages; it finds
-// them through a table of its own, which the kernel empties in a forked child. Where threads or
-// signals get in each other's way, a key takes a second row, and the reader adds them up.
-#include "runtime/path.h"
+// Counts calls by process, function, site and maybe stack, directly in the region: nothing is lost
+// however the process dies. The rows of a process stand together, on few pages. The process finds
+// them through a table of its own, which the kernel empties in a forked child. If threads or
+// signals collide, a key gets a second row, and the reader adds them up.
+#include "runtime/record.h"
+
+#include "runtime/assembly/assembly.h"
+#include "runtime/assembly/stubs.h"
+#include "runtime/cache.h"
+#include "runtime/call-path.h"
+#include "runtime/call.h"
+#include "runtime/evaluate.h"
+#include "runtime/function.h"
+#include "runtime/identity.h"
+#include "runtime/journal.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
+#include "runtime/system.h"
+#include "runtime/unwind.h"
 
 #include <linux/mman.h>
 #include <stddef.h>
 
 #define NO_ROOM 0xffffffffu
 
-// The assembly of record.S knows this layout. The count of an entry belongs to its key;
+// Assembly knows these layouts: see assembly.h. The count of an entry belongs to its key;
 // record_forget() may make them differ by one call.
-struct cached {
+struct record_entry {
     uint64_t key; // 0: free, BUSY: being written
     uint64_t *count;
 };
 #define BUSY 1
-struct table {
+// Open addressing. Behind the last entry are RECORD_NEIGHBOURS more that are never used: the
+// assembly looks at that many in a row.
+struct record_table {
     uint64_t mask; // of offsets into `entries`; 0: this is a new process
     uint64_t used;
-    struct cached entries[]; // open addressing; four more behind the last, never used, so that
-                             // the assembly may look at four in a row
+    struct record_entry entries[];
 };
-#define SPARE 4
-struct table *runtime_record_table __attribute__((visibility("hidden")));
+_Static_assert(ASM_TABLE_MASK == offsetof(struct record_table, mask), "ASM_TABLE_MASK");
+_Static_assert(ASM_TABLE_ENTRIES == offsetof(struct record_table, entries), "ASM_TABLE_ENTRIES");
+_Static_assert(ASM_ENTRY_SIZE == sizeof(struct record_entry), "ASM_ENTRY_SIZE");
+_Static_assert(1 << ASM_ENTRY_SHIFT == ASM_ENTRY_SIZE, "ASM_ENTRY_SHIFT");
+_Static_assert(ASM_ENTRY_KEY == offsetof(struct record_entry, key), "ASM_ENTRY_KEY");
+_Static_assert(ASM_ENTRY_COUNT == offsetof(struct record_entry, count), "ASM_ENTRY_COUNT");
+
+struct record_table *runtime_record_table __attribute__((visibility("hidden")));
 
 // A process that calls little touches little memory: tables grow by eight.
-static struct table *tables[4];
+static struct record_table *tables[4];
 static const uint32_t table_entries[4] = {RECORD_FIRST_ENTRIES, 4096, 32768, 262144};
-_Static_assert(sizeof(struct table) + (RECORD_FIRST_ENTRIES + SPARE) * sizeof(struct cached) <=
+_Static_assert(sizeof(struct record_table) +
+                       (RECORD_FIRST_ENTRIES + RECORD_NEIGHBOURS) * sizeof(struct record_entry) <=
                    RECORD_FIRST_SIZE,
                "the first table has its place");
 
-// Of shared memory, a page that is read first brings its neighbours along; one that is written
-// first does not.
+// Reads a place before it is written: for shared memory, the kernel maps neighbouring pages with a
+// read, but not with a write.
 static void touch(const void *place)
 {
     (void)*(const volatile char *)place;
@@ -48,29 +70,29 @@ void record_prepare(void)
         journal_note(WIRE_NOTE_MEMORY, "the table of recorded calls");
         return;
     }
-    tables[0] = (struct table *)(runtime.process + 1);
+    tables[0] = (struct record_table *)(runtime.process + 1);
     runtime_record_table = tables[0];
     runtime.calls = region_at(runtime.region->calls);
     touch(runtime.calls);
-    known_prepare();
+    cache_prepare();
 }
 
-// The table in use, and how many entries it has.
-static struct table *table_now(uint32_t *ret_entries)
+// The table in use, and the number of its entries.
+static struct record_table *table_now(uint32_t *ret_entries)
 {
-    struct table *table = atomic_load(&runtime_record_table);
+    struct record_table *table = atomic_load(&runtime_record_table);
     uint32_t i = 0;
     while (tables[i] != table)
         i++;
     *ret_entries = table_entries[i];
     if (atomic_load(&table->mask) == 0)
-        atomic_store(&table->mask, (table_entries[i] - 1) * sizeof(struct cached));
+        atomic_store(&table->mask, (table_entries[i] - 1) * sizeof(struct record_entry));
     return table;
 }
 
 static uint32_t home_of(uint64_t key, uint32_t entries)
 {
-    return (uint32_t)(key * RECORD_MULTIPLIER >> 32) & (entries - 1);
+    return (uint32_t)(key * RECORD_MULTIPLIER >> RECORD_HASH_SHIFT) & (entries - 1);
 }
 
 void record_forget(void)
@@ -78,7 +100,7 @@ void record_forget(void)
     uint32_t entries;
     if (runtime_record_table == NULL)
         return;
-    struct table *table = table_now(&entries);
+    struct record_table *table = table_now(&entries);
     for (uint32_t i = 0; i < entries; i++)
         if (table->entries[i].key != 0)
             atomic_store(&table->entries[i].key, 0);
@@ -128,7 +150,8 @@ static uint32_t function_add(const struct function *function, uint32_t library)
     return index + 1;
 }
 
-// Processes share these rows; two that come at the same time may each enter the same function.
+// The row of a function. Processes share these rows; two that come at the same time may both add
+// the same function.
 static uint32_t function_row(struct function *function)
 {
     if (function->recorded != 0)
@@ -164,7 +187,8 @@ static struct wire_call *row_new(void)
                 return &runtime.calls->rows[at];
             continue;
         }
-        if (atomic_load(&runtime.calls->taken) >= WIRE_CALLS) // adding on and on would wrap around
+        if (atomic_load(&runtime.calls->taken) >=
+            WIRE_CALLS) // adding without end would wrap around
             return NULL;
         uint32_t first = atomic_add(&runtime.calls->taken, WIRE_CALL_ROWS);
         if (first > WIRE_CALLS - WIRE_CALL_ROWS)
@@ -174,10 +198,10 @@ static struct wire_call *row_new(void)
     }
 }
 
-static struct cached *table_find(struct table *table, uint32_t entries, uint64_t key)
+static struct record_entry *table_find(struct record_table *table, uint32_t entries, uint64_t key)
 {
     for (uint32_t at = home_of(key, entries);; at++) {
-        struct cached *entry = &table->entries[at & (entries - 1)];
+        struct record_entry *entry = &table->entries[at & (entries - 1)];
         uint64_t found = atomic_load(&entry->key);
         if (found == key)
             return entry;
@@ -186,12 +210,12 @@ static struct cached *table_find(struct table *table, uint32_t entries, uint64_t
     }
 }
 
-// Nobody waits: not a signal handler for the thread it interrupted.
-static void table_put(struct table *table, uint32_t entries, uint64_t key, uint64_t *count)
+// Without waiting: a signal handler could wait for the thread it interrupted.
+static void table_put(struct record_table *table, uint32_t entries, uint64_t key, uint64_t *count)
 {
     atomic_add(&table->used, 1);
     for (uint32_t at = home_of(key, entries);; at++) {
-        struct cached *entry = &table->entries[at & (entries - 1)];
+        struct record_entry *entry = &table->entries[at & (entries - 1)];
         if (atomic_load(&entry->key) != 0 || !atomic_swap_if(&entry->key, 0, BUSY))
             continue;
         entry->count = count;
@@ -200,22 +224,23 @@ static void table_put(struct table *table, uint32_t entries, uint64_t key, uint6
     }
 }
 
-// A key that somebody adds meanwhile is not taken along, and takes another row later.
-static struct table *table_grow(struct table *old, uint32_t *entries)
+// A key that another thread adds meanwhile is not copied, and gets another row later.
+static struct record_table *table_grow(struct record_table *old, uint32_t *entries)
 {
     uint32_t i = 0;
     while (tables[i] != old)
         i++;
     if (++i == sizeof tables / sizeof *tables || !atomic_swap_if(&runtime.process->growing, 0, 1))
         return old;
-    size_t size = sizeof *old + (table_entries[i] + SPARE) * sizeof(struct cached);
+    size_t size =
+        sizeof *old + (table_entries[i] + RECORD_NEIGHBOURS) * sizeof(struct record_entry);
     long memory = SYSTEM_6(__NR_mmap, 0, size, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     // Without this a child would go on counting for its parent.
     if (system_failed(memory) ||
         system_failed(SYSTEM_3(__NR_madvise, memory, size, MADV_WIPEONFORK)))
-        return old; // and nobody tries again
-    struct table *table = (struct table *)memory;
-    table->mask = (table_entries[i] - 1) * sizeof(struct cached);
+        return old; // `growing` stays set: nobody tries again
+    struct record_table *table = (struct record_table *)memory;
+    table->mask = (table_entries[i] - 1) * sizeof(struct record_entry);
     for (uint32_t k = 0; k < *entries; k++)
         if (old->entries[k].key > BUSY)
             table_put(table, table_entries[i], old->entries[k].key, old->entries[k].count);
@@ -226,17 +251,17 @@ static struct table *table_grow(struct table *old, uint32_t *entries)
     return table;
 }
 
-// The stack of a call, where stacks are told apart.
+// The stack of a call; a count of 0 where stacks are not told apart.
 struct stack {
     uint32_t count;
     uint64_t pcs[WIRE_FRAMES];
 };
 
-// The first of them is the return address. The functions of a slot are one; two keys are never the
-// same, as far as 63 bits tell.
+// A hash of slot and stack. The first frame is the return address. Two stacks have different keys,
+// as far as 63 bits tell.
 static uint64_t stack_key(const struct stack *stack, uint64_t slot)
 {
-    uint64_t key = slot << 48;
+    uint64_t key = slot << RECORD_SLOT_SHIFT;
     for (uint32_t i = 0; i < stack->count; i++)
         key = (key ^ stack->pcs[i]) * RECORD_MULTIPLIER ^ key >> 29;
     return random_mix(key) | 2;
@@ -264,12 +289,12 @@ static uint64_t *new_count(const struct call *call, const struct stack *stack)
     return &row->count;
 }
 
-// Counts the call; where calls like it are counted, or NULL.
+// Counts the call. Returns the counter, or NULL.
 static uint64_t *count_call(const struct call *call, const struct stack *stack, uint64_t key)
 {
     uint32_t entries;
-    struct table *table = table_now(&entries);
-    struct cached *entry = table_find(table, entries, key);
+    struct record_table *table = table_now(&entries);
+    struct record_entry *entry = table_find(table, entries, key);
     if (entry != NULL) {
         atomic_add(entry->count, 1);
         return entry->count;
@@ -284,7 +309,7 @@ static uint64_t *count_call(const struct call *call, const struct stack *stack, 
     return count;
 }
 
-// Kept apart: frames need room, and most calls come by a path that is known.
+// Not inlined: frames need room on the stack, and most calls come by a known path.
 __attribute__((noinline)) static uint64_t *count_stack(const struct call *call)
 {
     struct stack stack;
@@ -292,20 +317,20 @@ __attribute__((noinline)) static uint64_t *count_stack(const struct call *call)
     return count_call(call, &stack, stack_key(&stack, call->frame->slot));
 }
 
-// A path takes a fifth of a page: a process that calls little is better off without.
+// A call path takes a fifth of a page: a process that makes few calls does without.
 #define WALKS_FIRST 2048
 static uint32_t stacks_walked;
 
 static uint64_t *record_stack(const struct call *call)
 {
-    struct path *path = NULL;
+    struct call_path *path = NULL;
     if (atomic_load(&stacks_walked) < WALKS_FIRST)
         atomic_add(&stacks_walked, 1);
     else
-        path = path_of(call);
-    if (path == NULL || !path_is_whole(path, call))
+        path = call_path_of(call);
+    if (path == NULL || !call_path_is_whole(path, call))
         return count_stack(call);
-    // A forked child has rows of its own.
+    // The counter must be this process's: a forked child has rows of its own.
     if (path->recorded != NULL && path->recorded_slot == call->frame->slot &&
         path->recorded_by == runtime.process->key) {
         atomic_add(path->recorded, 1);
@@ -313,7 +338,7 @@ static uint64_t *record_stack(const struct call *call)
         path->recorded = count_stack(call);
         path->recorded_slot = call->frame->slot;
         path->recorded_by = runtime.process->key;
-        path_depends_on_all(path);
+        call_path_depends_on_all(path);
     }
     return path->recorded;
 }
@@ -321,43 +346,44 @@ static uint64_t *record_stack(const struct call *call)
 static uint64_t *record_site(const struct call *call)
 {
     static const struct stack none;
-    return count_call(call, &none, call->frame->return_address | call->frame->slot << 48);
+    return count_call(call, &none,
+                      call->frame->return_address | call->frame->slot << RECORD_SLOT_SHIFT);
 }
 
-// As the controller knows it.
+// The hash of a module's path, as the controller knows it.
 static uint64_t name_of(struct module *module)
 {
-    uint32_t index = module->named == 0 ? module_index(module) : WIRE_FRAME_UNKNOWN;
+    uint32_t index = module->path_hash == 0 ? module_index(module) : WIRE_FRAME_UNKNOWN;
     if (index != WIRE_FRAME_UNKNOWN) {
         const struct wire_module *entry =
             (const struct wire_module *)region_at(runtime.region->modules) + index;
         size_t size = 0;
         while (size < WIRE_MODULE_PATH && entry->path[size] != '\0')
             size++;
-        module->named = wire_fingerprint(entry->path, size);
+        module->path_hash = wire_fingerprint(entry->path, size);
     }
-    return module->named;
+    return module->path_hash;
 }
 
-static bool is_spared(const struct function *function, uint64_t return_address)
+static bool is_stackless(const struct function *function, uint64_t return_address)
 {
-    const struct wire_span spared = runtime.plan->spared;
-    const uint64_t *places = plan_array(spared);
+    const struct wire_span stackless = runtime.plan->stackless;
+    const uint64_t *places = plan_array(stackless);
     struct module *module = module_at(return_address);
     if (module == NULL)
         return false;
-    uint64_t place = wire_place(function->spared, name_of(module), return_address - module->bias);
+    uint64_t place =
+        wire_place(function->stackless, name_of(module), return_address - module->bias);
     uint64_t at = place >> 32;
-    for (uint32_t i = 0; i < spared.count; i++, at++) {
-        uint64_t found = places[at & (spared.count - 1)];
+    for (uint32_t i = 0; i < stackless.count; i++, at++) {
+        uint64_t found = places[at & (stackless.count - 1)];
         if (found == place || found == 0)
             return found != 0;
     }
     return false;
 }
 
-// Not at every call: where one comes again and again with the same number, it mostly is the same
-// thing.
+// Not at every call: the same descriptor from the same place is mostly the same thing.
 static void record_kind(struct wire_call *row, uint64_t descriptor)
 {
     if (row->descriptor == (uint16_t)descriptor && (row->count & (row->count - 1)) != 0)
@@ -375,8 +401,9 @@ void record_call(const struct call *call)
         record_site(call);
         return;
     }
-    bool spared = function->spared != 0 && is_spared(function, call->frame->return_address);
-    uint64_t *count = spared ? record_site(call) : record_stack(call);
+    bool stackless =
+        function->stackless != 0 && is_stackless(function, call->frame->return_address);
+    uint64_t *count = stackless ? record_site(call) : record_stack(call);
     if (function->descriptor != 0 && count != NULL)
         record_kind((struct wire_call *)((char *)count - offsetof(struct wire_call, count)),
                     call->frame->arguments[function->descriptor - 1]);

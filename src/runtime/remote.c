@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Questions to the coordinator, through the controller: the target opens no connection of its own.
+// Questions to the coordinator, through the region: the controller asks, and the target opens no
+// connection of its own.
+#include "runtime/evaluate.h"
+
+#include "runtime/call.h"
+#include "runtime/function.h"
+#include "runtime/journal.h"
 #include "runtime/runtime.h"
+#include "runtime/system.h"
 
 static struct wire_remote *claim(void)
 {

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See sites.h: how the table is filled, when the controller's answer about a module comes.
+// Fills the table of rules for exact call sites, when the controller's answer about a module comes.
 #include "runtime/sites.h"
+
+#include "runtime/assembly/assembly.h"
+#include "runtime/assembly/stubs.h"
+#include "runtime/clauses.h"
+#include "runtime/journal.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
+#include "runtime/system.h"
 
 struct line_table *site_lines;
 
 static uint32_t *rule_patterns;                            // by rule
 static uint32_t *first_rule_of_query, *next_rule_of_query; // rule + 1
 
-uint64_t runtime_site_filter[8192];
+uint64_t runtime_site_filter[SITE_FILTER_WORDS];
 
 bool sites_prepare(void)
 {
@@ -33,7 +41,7 @@ bool sites_prepare(void)
     return true;
 }
 
-// The line, or the free place where it belongs.
+// The line, or the free row where it belongs.
 static struct line *line_at(struct line_table *lines, uint64_t number, const struct module *module)
 {
     uint64_t at = line_home(lines, number);
@@ -64,26 +72,26 @@ static struct line *line_of(uint64_t address, const struct module *module)
 {
     if ((site_lines == NULL || 2 * (site_lines->count + 1) > site_lines->room) && !table_grow())
         return NULL;
-    struct line *line = line_at(site_lines, address / LINE_SIZE, module);
+    struct line *line = line_at(site_lines, address / SITE_LINE_SIZE, module);
     if (line->number == 0) {
         line->module = module;
-        atomic_store(&line->number, address / LINE_SIZE);
+        atomic_store(&line->number, address / SITE_LINE_SIZE);
         site_lines->count++;
     }
     return line;
 }
 
-// Memory for some sites, behind what was given last.
+// Memory for some sites, behind what was given out last.
 static struct site *sites_new(uint32_t count)
 {
     static struct site *free_sites;
-    static uint32_t left, step = LINE_SIZE;
+    static uint32_t left, step = SITE_LINE_SIZE;
     if (left < count) {
         if (step < 2048)
             step *= 2;
-        left = step; // more than a line may want
+        left = step; // more than one line can need
         char *memory = arena_new((left + 1) * sizeof *free_sites);
-        // None of them in two cache lines.
+        // Aligned, so that no site lies in two cache lines.
         free_sites = (struct site *)((uint64_t)(memory + sizeof *free_sites - 1) &
                                      ~(sizeof *free_sites - 1));
         if (memory == NULL)
@@ -97,7 +105,7 @@ static struct site *sites_new(uint32_t count)
     return given;
 }
 
-// Room for one more site of a line, at its place in the order.
+// Makes room for one more site of a line, at its place in the order.
 static struct site *line_insert(struct line *line, uint32_t byte)
 {
     if (line->sites == NULL || line->count == line->room) {
@@ -113,7 +121,7 @@ static struct site *line_insert(struct line *line, uint32_t byte)
     uint32_t at = 0;
     for (uint32_t i = 0; i < byte; i++)
         at += line->places[i] != 0;
-    for (uint32_t i = byte; i < LINE_SIZE; i++)
+    for (uint32_t i = byte; i < SITE_LINE_SIZE; i++)
         line->places[i] += line->places[i] != 0;
     line->places[byte] = (uint8_t)(at + 1);
     for (uint32_t i = line->count++; i > at; i--)
@@ -121,7 +129,7 @@ static struct site *line_insert(struct line *line, uint32_t byte)
     return &line->sites[at];
 }
 
-// False: no memory.
+// The clauses of a rule's condition. False: no memory.
 static bool condition_of(const struct wire_rule *rule, struct clause *ret_condition)
 {
     struct clause scratch[16];
@@ -150,7 +158,7 @@ static bool site_of(uint32_t rule, struct site *ret_site)
     return condition_of(r, &ret_site->condition);
 }
 
-// Puts a further rule into the list of a site, ascending; one that is there stays alone.
+// Adds a rule to the list of a site, ascending, unless it is there already.
 static bool site_join(struct site *first, struct site added)
 {
     struct site *before = NULL, *at = first;
@@ -174,7 +182,7 @@ static bool site_join(struct site *first, struct site added)
 static bool site_put(uint64_t address, const struct module *module, struct site site)
 {
     struct line *line = line_of(address, module);
-    uint32_t byte = address % LINE_SIZE;
+    uint32_t byte = address % SITE_LINE_SIZE;
     if (line == NULL)
         return false;
     if (line->places[byte] != 0)
@@ -188,7 +196,7 @@ static bool site_put(uint64_t address, const struct module *module, struct site 
 void sites_announce(uint64_t address, uint32_t query, const struct module *module)
 {
     struct line *line = first_rule_of_query[query] != 0 ? line_of(address, module) : NULL;
-    if (line != NULL && line->sites == NULL && line->room < LINE_SIZE)
+    if (line != NULL && line->sites == NULL && line->room < SITE_LINE_SIZE)
         line->room++;
 }
 
@@ -203,5 +211,5 @@ void sites_add(uint64_t address, uint32_t query, const struct module *module)
         }
     }
     if (first_rule_of_query[query] != 0)
-        *runtime_site_word(address) |= 1ull << address % LINE_SIZE;
+        *runtime_site_word(address) |= 1ull << address % SITE_LINE_SIZE;
 }

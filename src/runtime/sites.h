@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rules for exact call sites, found by return address. Sites are kept by the 64 bytes of code they
-// lie in, in the order of their addresses, so that calls made one after the other look at
-// neighbouring memory: with ten thousand ruled sites, what a call costs is the cache lines it
-// needs.
+// Rules for exact call sites, found by return address. Sites are kept by line of code, 64 bytes, in
+// the order of their addresses, so that calls made one after the other look at neighbouring memory:
+// with ten thousand sites, the cost of a call is the cache lines it needs.
 #ifndef ORDEAL_RUNTIME_SITES_H
 #define ORDEAL_RUNTIME_SITES_H
 
-#include "runtime/runtime.h"
+#include "runtime/assembly/assembly.h"
+#include "runtime/clauses.h"
+#include "runtime/module.h"
 
-// One rule for calls that return to one address: what a look at it needs.
+// One rule for calls that return to one address, with what a check needs.
 struct site {
     struct site *next; // for the same address, ascending
     uint32_t rule;
     uint32_t pattern : 31;
-    uint32_t counted : 1;    // only some occurrences are of interest
-    struct clause condition; // or, by CLAUSE_LIST, where it is
+    uint32_t counted : 1;    // the rule is about some occurrences only
+    struct clause condition; // or a CLAUSE_LIST that leads to it
 };
 _Static_assert(sizeof(struct site) == 32, "two to a cache line");
-
-#define LINE_SIZE 64
 
 static inline const struct clause *site_clauses(const struct site *site)
 {
@@ -28,26 +27,28 @@ static inline const struct clause *site_clauses(const struct site *site)
 
 // One line of code of one module. It changes only while that module is loaded.
 struct line {
-    uint64_t number;    // address / LINE_SIZE; 0: free
+    uint64_t number;    // address / SITE_LINE_SIZE; 0: free
     struct site *sites; // by address
     const struct module *module;
     uint8_t count, room;
-    uint8_t places[LINE_SIZE]; // of the site for calls that return to that byte, from 1; 0: none
+    uint8_t places[SITE_LINE_SIZE]; // by byte: 1 + index of the site for calls that return there;
+                                    // 0: none
 };
 
 struct line_table {
-    uint32_t shift, room, count; // 64 less the bits of a block's number; rows, of which are taken
+    uint32_t shift, room, count; // 64 - bits of a block's number; number of rows; rows in use
     struct line lines[];
 };
 extern struct line_table *site_lines;
 
 bool sites_prepare(void);
-// Each site of a module is first announced, so that neighbours get memory side by side, then added.
+// All sites of a module are announced first, so that neighbours get memory side by side, then
+// added.
 void sites_announce(uint64_t address, uint32_t query, const struct module *module);
 void sites_add(uint64_t address, uint32_t query, const struct module *module);
 
-// Rows of a table: 16 lines that are neighbours in the code are neighbours here, unless one of them
-// finds its row taken and goes on, by steps that lead through all rows.
+// Lines that are neighbours in the code are neighbours in the table, in blocks of 16. A line that
+// finds its row taken goes on, by steps that lead through all rows.
 #define LINE_BLOCK 16
 #define LINE_STEP  (LINE_BLOCK + 1)
 static inline uint64_t line_home(const struct line_table *lines, uint64_t number)
@@ -65,9 +66,9 @@ static inline uint64_t line_next(const struct line_table *lines, uint64_t at)
 static inline const struct site *sites_find(uint64_t address)
 {
     const struct line_table *lines = atomic_load(&site_lines);
-    uint64_t number = address / LINE_SIZE;
-    uint32_t byte = address % LINE_SIZE;
-    if (lines == NULL || number == 0) // which would be that of a free row
+    uint64_t number = address / SITE_LINE_SIZE;
+    uint32_t byte = address % SITE_LINE_SIZE;
+    if (lines == NULL || number == 0) // 0 marks a free row
         return NULL;
     for (uint64_t at = line_home(lines, number);; at = line_next(lines, at)) {
         const struct line *line = &lines->lines[at];

@@ -1,48 +1,61 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Slots, one per address a function was bound to, so that pointers to it stay equal; what stands in
-// a reference instead of that address; and the gates that calls pass.
+// Slots of stubs: one per address that a function was bound to, so that pointers to it stay equal.
+// Also what stands in a reference instead of that address, and the gates that calls pass.
+#include "runtime/slots.h"
+
+#include "runtime/assembly/assembly.h"
+#include "runtime/assembly/stubs.h"
+#include "runtime/evaluate.h"
+#include "runtime/function.h"
+#include "runtime/hooks.h"
+#include "runtime/identity.h"
+#include "runtime/journal.h"
+#include "runtime/module.h"
+#include "runtime/record.h"
 #include "runtime/runtime.h"
+#include "runtime/symbol.h"
+#include "runtime/system.h"
 
 static uint32_t slots_used;
 static uint32_t first_slot_table[512];          // most processes need no more
 static uint32_t *slot_table = first_slot_table; // slot + 1 by real address, open addressing
-static uint32_t slot_table_size = 512;          // at least twice as many as there are slots
+static uint32_t slot_table_size = 512;          // at least twice the number of slots in use
 
 static bool is_stub(const void *address)
 {
     return (const char *)address >= runtime_stubs && (const char *)address < runtime_stub_end;
 }
 
-static void *stub_of(const struct slot *slot)
+static void *stub_of(const struct stub_slot *slot)
 {
     return (void *)(runtime_stubs + (slot - runtime_slots) * RUNTIME_STUB_SIZE);
 }
 
-// A page that is read first and then written costs two faults.
+// Writes to the page first: reading it before writing would cost two faults.
 void slots_prepare(void)
 {
     *(volatile uint32_t *)first_slot_table = 0;
 }
 
-// Of a slot that nobody has called through yet, for which the function was not made: most of what a
-// program could call it never does. Nothing but the name is known, which stands in `low`.
-static const struct function unmade;
+// Stands for the function of a slot that was not called yet: most functions that a program imports
+// it never calls. Only the name is known, which stands in the slot's `low`.
+static const struct function placeholder;
 
-// The name and then the function, always in that order: `low` is another thing only after the
-// function was made, so that with a function that is not made yet it was a name.
-static struct function *look_at(const struct slot *slot, const char **ret_name)
+// Reads the name before the function. `low` changes its meaning only after the function was made:
+// if the function is still the placeholder, `low` was a name.
+static struct function *look_at(const struct stub_slot *slot, const char **ret_name)
 {
     *ret_name = (const char *)atomic_load(&slot->low);
     return atomic_load(&slot->function);
 }
 
-static bool is_for(const struct slot *slot, const char *name, const void *real)
+static bool is_for(const struct stub_slot *slot, const char *name, const void *real)
 {
     const char *its_name;
     if (slot->real != real)
         return false;
     const struct function *function = look_at(slot, &its_name);
-    if (function == &unmade) // of a module that stays where it is
+    if (function == &placeholder) // its module is never unloaded
         return text_equal(its_name, name);
     return text_equal(function->name, name) &&
            function_same_library(function->library, module_at((uintptr_t)real));
@@ -77,11 +90,11 @@ static bool slot_table_grow(void)
     return true;
 }
 
-struct function *slot_make_function(struct slot *slot)
+struct function *slot_make_function(struct stub_slot *slot)
 {
     const char *name;
     struct function *function = look_at(slot, &name);
-    if (function != &unmade)
+    if (function != &placeholder)
         return function;
     function = function_of(name, module_at((uintptr_t)slot->real));
     if (function == NULL) {
@@ -89,15 +102,16 @@ struct function *slot_make_function(struct slot *slot)
         return NULL;
     }
     function_bound(function, slot);
-    // A call through another slot of the function may have come before: what it did not do about
-    // this slot's gate is done here. A swap, since a store might pass the look at `started`.
-    if (atomic_swap_if(&slot->function, (struct function *)&unmade, function) &&
+    // The function may have been called through another slot already: then this slot's gate is
+    // still to be set. A swap, because a store could be reordered after the load of `started`.
+    if (atomic_swap_if(&slot->function, (struct function *)&placeholder, function) &&
         atomic_load(&function->started))
         slot_refresh_gate(slot);
     return function;
 }
 
-static struct slot *slot_of(const char *name, void *real, const struct hook *hook, bool at_call)
+static struct stub_slot *slot_of(const char *name, void *real, const struct hook *hook,
+                                 bool at_call)
 {
     uint32_t *entry = slot_entry(name, real);
     if (*entry != 0)
@@ -105,15 +119,15 @@ static struct slot *slot_of(const char *name, void *real, const struct hook *hoo
     if (2 * slots_used >= slot_table_size && slot_table_grow())
         entry = slot_entry(name, real);
     if (slots_used == RUNTIME_SLOTS || slots_used + 1 == slot_table_size) {
-        runtime.starved = true;
+        runtime.out_of_room = true;
         journal_note(WIRE_NOTE_NO_SLOTS, name);
         return NULL;
     }
     struct function *function =
-        at_call ? (struct function *)&unmade : function_of(name, module_at((uintptr_t)real));
+        at_call ? (struct function *)&placeholder : function_of(name, module_at((uintptr_t)real));
     if (function == NULL)
         return NULL;
-    struct slot *slot = &runtime_slots[slots_used];
+    struct stub_slot *slot = &runtime_slots[slots_used];
     slot->real = real;
     slot->original = hook != NULL ? hook->replacement : real;
     slot->gate = (void *)runtime_gate_full;
@@ -133,7 +147,7 @@ void *slot_replacement(const char *name, void *real, enum slot_rules rules, cons
         return NULL;
     if (hook != NULL && hook_real(hook->real, hook->name) != real)
         hook = NULL; // another function of that name
-    struct slot *slot =
+    struct stub_slot *slot =
         rules != SLOT_NO_RULES ? slot_of(name, real, hook, rules == SLOT_RULES_AT_CALL) : NULL;
     if (slot != NULL)
         return stub_of(slot);
@@ -148,20 +162,21 @@ void *slot_pointer(const char *name, void *real, bool with_rules)
 
 // Gates.
 
-// Takes no lock: a signal handler may make a function's first call while the thread holds one. A
-// thread that reads in between looks at a call too many.
-static void watch_callers(struct slot *slot, uint64_t low, uint64_t length)
+// Takes no lock: a signal handler may make a function's first call while the thread holds one. The
+// order of the stores lets a concurrent call be checked once too often, never passed.
+static void watch_callers(struct stub_slot *slot, uint64_t low, uint64_t length)
 {
     atomic_store(&slot->length, UINT64_MAX);
     atomic_store(&slot->low, low);
     atomic_store(&slot->length, length);
 }
 
-void slot_refresh_gate(struct slot *slot)
+void slot_refresh_gate(struct stub_slot *slot)
 {
     struct function *function = atomic_load(&slot->function);
     uint64_t low, length;
-    if (function == &unmade) // its name is still needed; slot_make_function() comes back to this
+    if (function ==
+        &placeholder) // `low` still holds its name; slot_make_function() calls this again
         return;
     atomic_store(&slot->gate, (void *)runtime_gate_full);
     watch_callers(slot, 0, UINT64_MAX);

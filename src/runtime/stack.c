@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether the frames of a call are those that a condition names.
-#include "runtime/path.h"
+// Whether the call stack matches `stack(...)` or `caller(...)` of a condition.
+#include "runtime/stack.h"
+
+#include "runtime/call-path.h"
+#include "runtime/call.h"
+#include "runtime/evaluate.h"
+#include "runtime/runtime.h"
+#include "runtime/unwind.h"
 
 // Return addresses from the call outwards, `stride` words apart.
 struct frames {
@@ -8,8 +14,8 @@ struct frames {
     uint32_t stride, count;
 };
 
-// Whether items match frames from `at` on. A gap is tried lazily, the last one wins, so this is
-// glob matching and needs no recursion.
+// Whether items match frames from `at` on. Like glob matching: a gap takes as little as possible,
+// and only the last gap is tried again, so no recursion is needed.
 static bool items_match(const uint32_t *items, uint32_t count, struct frames frames, uint32_t at)
 {
     uint32_t item = 0, gap_item = WIRE_NONE, gap_at = 0;
@@ -40,7 +46,8 @@ static bool has_gap(const uint32_t *items, uint32_t count)
     return false;
 }
 
-// Tells also which frame the answer was found at, where none further out has been looked at.
+// *ret_depth is the frame that matched, if the answer does not depend on frames further out; else
+// it is untouched.
 static bool frames_match(const struct wire_stack *stack, const uint32_t *items,
                          struct frames frames, uint32_t *ret_depth)
 {
@@ -57,7 +64,7 @@ static bool frames_match(const struct wire_stack *stack, const uint32_t *items,
     return false;
 }
 
-// Kept apart, as everything with buffers is: signal handlers may run on small stacks.
+// Not inlined, like everything with buffers: signal handlers may run on small stacks.
 __attribute__((noinline)) static bool walk_matches(const struct call *call,
                                                    const struct wire_stack *stack,
                                                    const uint32_t *items, uint32_t room)
@@ -72,37 +79,36 @@ static const uint32_t *stack_items(const struct wire_stack *stack)
     return (const uint32_t *)plan_array(runtime.plan->stack_items) + stack->items.offset;
 }
 
-static bool trail_matches(const struct call *call, const struct wire_stack *stack,
-                          struct path *path)
+static bool last_walk_matches(const struct call *call, const struct wire_stack *stack,
+                              struct call_path *path)
 {
     const uint32_t *items = stack_items(stack);
     uint32_t count = stack->items.count, depth = WIRE_NONE;
-    struct trail *trail = trail_take(call);
-    if (trail == NULL) {
+    struct last_walk *last = last_walk_take(call);
+    if (last == NULL) {
         bool all = !stack->anchored || count > WIRE_FRAMES || has_gap(items, count);
         if (path != NULL)
-            path_depends_on_all(path);
+            call_path_depends_on_all(path);
         return walk_matches(call, stack, items, all ? WIRE_FRAMES : count);
     }
-    struct frames frames = {&trail->frames->pc, sizeof(struct trail_step) / sizeof(uint64_t),
-                            trail->count};
+    struct frames frames = {&last->frames->pc, sizeof(struct walk_step) / sizeof(uint64_t),
+                            last->count};
     bool matches = frames_match(stack, items, frames, &depth);
-    if (path != NULL && depth != WIRE_NONE && trail_is_plain(trail))
-        path_depends(path, trail, depth);
+    if (path != NULL && depth != WIRE_NONE && last_walk_is_simple(last))
+        call_path_depends(path, last, depth);
     else if (path != NULL)
-        path_depends_on_all(path);
-    trail_leave(trail);
+        call_path_depends_on_all(path);
+    last_walk_leave(last);
     return matches;
 }
 
-// What is not known of the call's path yet.
-bool stack_look(const struct call *call, uint32_t index, struct path *path)
+bool stack_look(const struct call *call, uint32_t index, struct call_path *path)
 {
     const struct wire_stack *stack = plan_stack(index);
-    if (path == NULL || !path_is_whole(path, call))
-        return trail_matches(call, stack, NULL);
+    if (path == NULL || !call_path_is_whole(path, call))
+        return last_walk_matches(call, stack, NULL);
     uint64_t bit = 1ull << index;
-    path->stacks_hold |= trail_matches(call, stack, path) ? bit : 0;
+    path->stacks_hold |= last_walk_matches(call, stack, path) ? bit : 0;
     path->stacks_known |= bit;
     return (path->stacks_hold & bit) != 0;
 }
@@ -114,5 +120,5 @@ bool stack_matches(const struct call *call, uint32_t index)
         return false;
     if (stack->anchored && stack->items.count == 1)
         return true;
-    return stack_known(call, index);
+    return stack_matches_frames(call, index);
 }

@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The constructor and destructor of the runtime. It is linked -z initfirst: everything the program
-// was started with is loaded and relocated, and none of its code has run.
+// The constructor and destructor of the runtime. It is linked -z initfirst: when the constructor
+// runs, everything the program was started with is loaded and relocated, and none of its code has
+// run.
+#include "runtime/assembly/assembly.h"
+#include "runtime/assembly/stubs.h"
+#include "runtime/evaluate.h"
 #include "runtime/fork.h"
-
+#include "runtime/function.h"
+#include "runtime/hooks.h"
+#include "runtime/identity.h"
+#include "runtime/module.h"
+#include "runtime/record.h"
+#include "runtime/runtime.h"
+#include "runtime/signals.h"
+#include "runtime/slots.h"
+#include "runtime/symbol.h"
+#include "runtime/system.h"
 #include "wire/check.h"
 
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 
 struct runtime runtime;
-struct slot runtime_slots[RUNTIME_SLOTS];
+struct stub_slot runtime_slots[RUNTIME_SLOTS];
 const char runtime_zero_byte = 0;
 const char *runtime_single_threaded = &runtime_zero_byte;
 
@@ -22,30 +35,16 @@ static const char *environment_value(char **environment, const char *name)
     return NULL;
 }
 
-void *system_map_file(const char *path, uint64_t *ret_size)
-{
-    long file = SYSTEM_3(__NR_open, path, O_RDWR | O_CLOEXEC, 0);
-    if (system_failed(file))
-        return NULL;
-    const int from_end = 2;
-    long memory = -1, size = SYSTEM_3(__NR_lseek, file, 0, from_end);
-    if (!system_failed(size) && size > 0) {
-        *ret_size = (uint64_t)size;
-        memory = SYSTEM_6(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    }
-    SYSTEM_1(__NR_close, file);
-    return system_failed(memory) ? NULL : (void *)memory;
-}
-
-// The plan is nobody's to write here, if it fills whole pages of its own.
+// Makes the plan read-only, if it has whole pages of its own.
 static bool plan_seal(const struct wire_plan *plan)
 {
     return (uintptr_t)plan % 4096 == 0 &&
            !system_failed(SYSTEM_3(__NR_mprotect, plan, (plan->size + 4095) & ~4095ul, PROT_READ));
 }
 
-// The processes of a recorded workload need not prove it one after the other; but of this very
-// place. What is proved must stay so: the plan is sealed first.
+// Whether the plan is safe to interpret. In a recorded workload the first process checks it, and
+// later ones rely on that if the plan is at the same place. The plan is made read-only first, so
+// that it stays as it was checked.
 static bool plan_is_sound(struct wire_region *region, const struct wire_plan *plan, uint64_t size)
 {
     struct wire_calls *calls = NULL;
@@ -96,7 +95,7 @@ static bool region_is_sound(struct wire_region *region, uint64_t size)
     return true;
 }
 
-// Known by the name it was started under ("sh" where the file is dash) and by its file.
+// A process has the name it was started under ("sh" where the file is dash) and that of its file.
 static void find_program(int argc, char **argv)
 {
     runtime.arguments = argv;

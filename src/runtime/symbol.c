@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds the address the loader would bind a name and version to, for references it has not bound
-// yet and for dlsym() with the pseudo-handles.
+// Finds the address that the loader would bind a name and version to, for references it has not
+// bound yet and for dlsym() with RTLD_DEFAULT and RTLD_NEXT.
+#include "runtime/symbol.h"
+
+#include "runtime/module.h"
 #include "runtime/runtime.h"
+#include "runtime/system.h"
 
 // The version string of a definition, or NULL for the unversioned ones.
 static const char *defined_version(const struct module *module, uint16_t index)
@@ -154,7 +158,7 @@ void *symbol_in(const struct module *module, struct symbol_query query)
     return address_of(module, index);
 }
 
-#define NUMBER_BITS 24 // of the symbol; the module's place in the loader's list stands above
+#define NUMBER_BITS 24 // of the symbol's index; above it is the module's place in the loader's list
 
 uint32_t symbol_number(const struct symbol_found *found)
 {
@@ -168,8 +172,8 @@ uint32_t symbol_number(const struct symbol_found *found)
     return place << NUMBER_BITS | found->index;
 }
 
-// Whether a table of symbols has that many: mostly the strings come behind it, and at any rate the
-// module ends somewhere.
+// Whether a symbol table has that many entries. Its size is not known: mostly the strings come
+// behind it, and it ends with the module.
 static bool is_in_table(const struct module *module, uint32_t index)
 {
     const Elf64_Sym *symbol = &module->symbols[index];
@@ -181,8 +185,8 @@ static bool is_in_table(const struct module *module, uint32_t index)
            strings + symbol->st_name < module->high;
 }
 
-// The number comes from shared memory: it is not believed, apart from which version of that name it
-// is.
+// The number comes from shared memory: everything about it is checked, except which version of the
+// name it is.
 void *symbol_numbered(uint32_t number, const char *name)
 {
     const struct module *module = runtime.program;
@@ -198,8 +202,8 @@ void *symbol_numbered(uint32_t number, const char *name)
     return address_of(module, index);
 }
 
-// Scopes. The global one is the loader's list, in load order, of everything loaded at start or
-// opened with RTLD_GLOBAL; a late module also has the one of the module it was opened with.
+// Scopes. The global scope is everything loaded at start or opened with RTLD_GLOBAL, in the
+// loader's order. A late module also has the scope of the module it was opened with.
 
 static void *find_global(struct symbol_query query)
 {
@@ -286,8 +290,8 @@ void *symbol_find(const struct module *from, struct symbol_query query)
     return address;
 }
 
-// The next two are called outside the loader's lock, so they look only at what cannot go away
-// meanwhile: what was there at the start, or what the caller itself keeps loaded.
+// The next two are called outside the loader's lock, so they look only at modules that cannot go
+// away meanwhile: those loaded at start, or those that the caller itself keeps loaded.
 static void *find_startup(const struct module *first, struct symbol_query query)
 {
     for (const struct module *module = first; module != NULL; module = module->later) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See system.h.
+// System calls, string functions and memory that the runtime uses instead of a C library, and
+// careful reads and writes of the target's memory.
 #include "runtime/system.h"
 
-#include "runtime/guarded.h"
-#include "runtime/runtime.h"
+#include "runtime/memory.h"
 
+#include <linux/fcntl.h>
 #include <linux/futex.h>
 #include <linux/mman.h>
 
@@ -129,9 +130,9 @@ bool text_glob(const char *pattern, const char *text)
     }
 }
 
-// The kernel copies the set before it looks at `how`, so an impossible `how` tells a bad pointer
-// (EFAULT) from a good one (EINVAL), at the price of the cheapest system call. Another thread may
-// still unmap the very page between the question and the read, whose fault is then caught.
+// Asks the kernel with an impossible `how`: it copies the set before it looks at `how`, so a bad
+// pointer gives EFAULT and a good one EINVAL. This is the cheapest system call for that. Another
+// thread may still unmap the page between the question and the read; that fault is caught.
 static bool is_readable(const void *address)
 {
     const long bad_pointer = -14;
@@ -178,8 +179,8 @@ bool system_peek(const void *address, void *target, size_t size)
     return system_can_read(address, size) && guarded_copy(target, address, size);
 }
 
-// Writing has no such question; where a sandbox forbids the copy, a pointer that can be read is
-// trusted.
+// For writing there is no such question. If a sandbox forbids the copy, a pointer that can be read
+// is trusted.
 bool system_poke(void *address, const void *source, size_t size)
 {
     const long not_permitted = -1, no_such_call = -38;
@@ -231,7 +232,23 @@ void system_wake(uint32_t *word)
     SYSTEM_6(__NR_futex, word, FUTEX_WAKE, 0x7fffffff, 0, 0, 0);
 }
 
-// Given out from the end downwards. What is left may go below zero: then somebody makes another.
+void *system_map_file(const char *path, uint64_t *ret_size)
+{
+    long file = SYSTEM_3(__NR_open, path, O_RDWR | O_CLOEXEC, 0);
+    if (system_failed(file))
+        return NULL;
+    const int from_end = 2;
+    long memory = -1, size = SYSTEM_3(__NR_lseek, file, 0, from_end);
+    if (!system_failed(size) && size > 0) {
+        *ret_size = (uint64_t)size;
+        memory = SYSTEM_6(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    }
+    SYSTEM_1(__NR_close, file);
+    return system_failed(memory) ? NULL : (void *)memory;
+}
+
+// Memory is given out from the end downwards. `left` may go below zero: then the caller makes
+// another chunk.
 struct chunk {
     int64_t left;
     char *memory;
@@ -242,7 +259,7 @@ struct chunk {
 static char first_chunk[CHUNK_FIRST] __attribute__((aligned(16))); // ends where the slots begin
 static struct chunk first = {CHUNK_FIRST, first_chunk}, *chunk = &first;
 
-// Takes no lock: a signal handler may interrupt it, and come here itself.
+// Takes no lock: a signal handler may interrupt this and call it itself.
 void *arena_new(size_t size)
 {
     int64_t rounded = (int64_t)((size + 15) & ~(size_t)15);
@@ -261,7 +278,7 @@ void *arena_new(size_t size)
             return (void *)memory;
         struct chunk *fresh = (struct chunk *)memory;
         *fresh = (struct chunk){CHUNK_SIZE - head, (char *)memory + head};
-        if (!atomic_swap_if(&chunk, now, fresh)) // another one is there already
+        if (!atomic_swap_if(&chunk, now, fresh)) // another thread has made one
             SYSTEM_2(__NR_munmap, memory, CHUNK_SIZE);
     }
 }

@@ -58,11 +58,11 @@ const char *text_base(const char *path);
 // Shell pattern: * ? [a-z] [!a-z]. Linear apart from backing up to the last star.
 bool text_glob(const char *pattern, const char *text);
 
-// Reads or writes memory that a pointer of the target leads to, without the risk of a fault.
-// By the kernel's copy alone where a question with an impossible argument would be reported, under
-// valgrind, or a fault could not be caught.
+// Reads or writes memory that a pointer of the target leads to, without the risk of a fault. If
+// system_peek_by_copy is set, reads are made by the kernel's copy alone: valgrind would report the
+// other way, or a fault could not be caught.
 extern bool system_peek_by_copy;
-bool system_copies(void); // whether that is permitted here
+bool system_copies(void); // whether the kernel's copy is permitted here
 bool system_can_read(const void *address, size_t size);
 bool system_peek(const void *address, void *target, size_t size);
 bool system_poke(void *address, const void *source, size_t size);
@@ -76,8 +76,11 @@ uint32_t system_tid(void);
 bool system_wait(uint32_t *word, uint32_t value, uint32_t timeout_ms);
 void system_wake(uint32_t *word);
 
+// A file, shared and writable, or NULL.
+void *system_map_file(const char *path, uint64_t *ret_size);
+
 // Memory that lives as long as the process, zero at first; NULL when there is none. Not for hot
-// paths.
+// call_paths.
 void *arena_new(size_t size);
 
 #endif

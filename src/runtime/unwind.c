@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Call stacks: walks from the intercepted call outwards. A row already seen costs one look-up.
+// Call stacks: walks from the intercepted call outwards. A frame whose row is cached costs one
+// look-up.
 #include "runtime/unwind.h"
+
+#include "runtime/assembly/stubs.h"
+#include "runtime/call.h"
+#include "runtime/identity.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
+#include "runtime/system.h"
 
 #include <linux/fcntl.h>
 
-// Which part of memory is the stack that sp is on, and may be read without a probe.
+// Which memory around sp is a stack and may be read without a probe.
 
-// Reads the list through a small window, since the stack in question may be a small one.
+// Reads /proc/self/maps through a small buffer: the current stack may be small.
 struct mapping_reader {
     long file;
     uint32_t at, size;
@@ -59,8 +67,8 @@ __attribute__((noinline)) bool find_mapping(uint64_t address, uint64_t *ret_low,
     return found;
 }
 
-// A thread's own stack lies below its control block and lives as long as it. Any other stack
-// (coroutines, signal stacks) may go or shrink, so only the page in use is sure.
+// A thread's own stack lies below its control block and lives as long as the thread. Any other
+// stack (coroutines, signal stacks) may go or shrink, so only the page in use is safe.
 static void find_stack(struct walk *walk)
 {
     struct thread *self = thread_self();
@@ -131,7 +139,7 @@ bool walk_cfa(struct walk *walk, uint64_t *ret_cfa)
     return row_cfa(&row, walk, ret_cfa);
 }
 
-// The interrupted registers stand in the ucontext at sp.
+// The interrupted registers are in the ucontext at sp.
 static bool walk_signal_frame(struct walk *walk)
 {
     static const unsigned char at[SAVED] = {11, 10, 4, 5, 6, 7};
@@ -179,7 +187,7 @@ static bool walk_slowly(struct walk *walk)
     return true;
 }
 
-// The common step, in a handful of loads: a known row, everything on the known stack.
+// The common step, in a handful of loads: the row is cached, and everything is on the known stack.
 bool walk_next(struct walk *walk)
 {
     uint64_t at = walk->pc - !walk->exact;
@@ -216,13 +224,13 @@ bool walk_next(struct walk *walk)
 
 uint32_t stack_collect(const struct call *call, uint64_t pcs[WIRE_FRAMES])
 {
-    struct trail *trail = trail_take(call);
-    if (trail == NULL)
+    struct last_walk *last = last_walk_take(call);
+    if (last == NULL)
         return walk_collect(call->frame, pcs, WIRE_FRAMES);
-    uint32_t count = trail->count;
+    uint32_t count = last->count;
     for (uint32_t i = 0; i < count; i++)
-        pcs[i] = trail->frames[i].pc;
-    trail_leave(trail);
+        pcs[i] = last->frames[i].pc;
+    last_walk_leave(last);
     return count;
 }
 
@@ -237,9 +245,10 @@ uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t ro
     return count;
 }
 
-// The same for the same path through the same builds, wherever they are loaded. Once for every
-// frame of every new stack: a product, of which the upper half is good, is folded into the lower.
-// The result is kept in files: who changes it raises the format of trial/stacks.c.
+// The hash is the same for the same stack of the same builds, wherever they are loaded. It is
+// computed for every frame of every new stack, so it is cheap: a product, with its good upper half
+// folded into the lower. Hashes are kept in files: if you change this, raise the format of
+// trial/stacks.c.
 static inline uint64_t hash_frame(uint64_t hash, uint64_t pc, const struct module *module)
 {
     hash = (hash ^ (module != NULL ? module->fingerprint ^ (pc - module->bias) : 1)) *
@@ -249,7 +258,7 @@ static inline uint64_t hash_frame(uint64_t hash, uint64_t pc, const struct modul
 
 uint64_t frames_hash(const uint64_t *pcs, uint32_t count)
 {
-    const struct module *module = NULL; // mostly that of the frame before
+    const struct module *module = NULL; // of the frame before: mostly the same
     uint64_t hash = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (module == NULL || pcs[i] - module->low >= module->high - module->low)
@@ -265,15 +274,15 @@ __attribute__((noinline)) static uint64_t walk_hash(const struct call_frame *fra
     return frames_hash(pcs, walk_collect(frame, pcs, WIRE_FRAMES));
 }
 
-// Without room for the frames, which stand in the trail: the target's stack may be a small one.
+// Needs no room for the frames, which stand in the last walk: the target's stack may be small.
 uint64_t stack_hash(const struct call *call)
 {
-    struct trail *trail = trail_take(call);
-    if (trail == NULL)
+    struct last_walk *last = last_walk_take(call);
+    if (last == NULL)
         return walk_hash(call->frame);
     uint64_t hash = 0;
-    for (uint32_t i = 0; i < trail->count; i++)
-        hash = hash_frame(hash, trail->frames[i].pc, module_at(trail->frames[i].pc));
-    trail_leave(trail);
+    for (uint32_t i = 0; i < last->count; i++)
+        hash = hash_frame(hash, last->frames[i].pc, module_at(last->frames[i].pc));
+    last_walk_leave(last);
     return hash != 0 ? hash : 1;
 }

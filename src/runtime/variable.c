@@ -1,26 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Variables of the target: where the controller says they are, and reading them. What belongs to an
-// unloaded module is passed over.
-#include "runtime/guarded.h"
-#include "runtime/heap.h"
-#include "runtime/path.h"
+// Variables of the target: where the controller says they are, and reading them. Those of an
+// unloaded module are passed over.
+#include "runtime/evaluate.h"
 
-struct place {
-    struct place *next;
+#include "runtime/assembly/stubs.h"
+#include "runtime/call-path.h"
+#include "runtime/call.h"
+#include "runtime/memory.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
+#include "runtime/system.h"
+#include "runtime/unwind.h"
+
+struct variable_place {
+    struct variable_place *next;
     const struct wire_location *location;
     const struct wire_step *steps;
 };
 
-// What one module has of a variable.
-struct holding {
-    struct holding *next;
+// Where one module has a variable of that name.
+struct module_variable {
+    struct module_variable *next;
     const struct module *module;
-    uint64_t low, high;   // where code is that has it as a local
-    struct place *locals; // in all of that or parts of it
-    struct place *global; // or NULL
+    uint64_t low, high;            // range of code that has it as a local
+    struct variable_place *locals; // each for a part of that range
+    struct variable_place *global; // or NULL
 };
 static struct variable {
-    struct holding *holdings;
+    struct module_variable *modules;
     bool has_locals; // in some module, now or before
 } * variables;
 
@@ -30,42 +37,42 @@ bool variables_prepare(void)
     return variables != NULL;
 }
 
-static struct holding *holding_of(uint32_t variable, const struct module *module)
+static struct module_variable *module_variable_of(uint32_t variable, const struct module *module)
 {
-    struct holding *holding = variables[variable].holdings;
-    if (holding != NULL && holding->module == module)
-        return holding; // a module's locations come one after the other
-    holding = arena_new(sizeof *holding);
-    if (holding == NULL)
+    struct module_variable *entry = variables[variable].modules;
+    if (entry != NULL && entry->module == module)
+        return entry; // a module's locations come one after the other
+    entry = arena_new(sizeof *entry);
+    if (entry == NULL)
         return NULL;
-    *holding =
-        (struct holding){.next = variables[variable].holdings, .module = module, .low = UINT64_MAX};
-    atomic_store(&variables[variable].holdings, holding);
-    return holding;
+    *entry = (struct module_variable){
+        .next = variables[variable].modules, .module = module, .low = UINT64_MAX};
+    atomic_store(&variables[variable].modules, entry);
+    return entry;
 }
 
 bool variable_add(const struct module *module, const struct wire_location *location,
                   const struct wire_step *steps)
 {
-    struct holding *holding = holding_of(location->variable, module);
-    struct place *place = arena_new(sizeof *place);
-    if (holding == NULL || place == NULL)
+    struct module_variable *entry = module_variable_of(location->variable, module);
+    struct variable_place *place = arena_new(sizeof *place);
+    if (entry == NULL || place == NULL)
         return false;
-    *place = (struct place){NULL, location, steps};
+    *place = (struct variable_place){NULL, location, steps};
     if (location->base == WIRE_BASE_STATIC) {
-        atomic_store(&holding->global, place);
+        atomic_store(&entry->global, place);
         return true;
     }
     uint64_t low = module->bias + location->lo, high = module->bias + location->hi;
-    place->next = holding->locals;
-    atomic_store(&holding->locals, place);
-    holding->low = low < holding->low ? low : holding->low;
-    holding->high = high > holding->high ? high : holding->high;
+    place->next = entry->locals;
+    atomic_store(&entry->locals, place);
+    entry->low = low < entry->low ? low : entry->low;
+    entry->high = high > entry->high ? high : entry->high;
     atomic_store(&variables[location->variable].has_locals, true);
     return true;
 }
 
-// Of the register that a location is given by, among those that struct walk keeps; or -1.
+// The number, in struct walk, of the register that a location is given by; or -1.
 static int saved_number(const struct wire_location *location)
 {
     static const signed char saved[16] = {-1, -1, -1, RBX, -1,  -1,  RBP, -1,
@@ -95,7 +102,7 @@ static int64_t narrow(const struct wire_location *location, uint64_t value)
     return location->is_signed ? (int64_t)value >> (64 - bits) : (int64_t)(value >> (64 - bits));
 }
 
-// Memory of the stack that a variable may be read from.
+// The part of the stack that may be read.
 struct stack {
     uint64_t low, high;
 };
@@ -126,8 +133,8 @@ static bool lies_in(uint64_t low, uint64_t high, uint64_t address, uint32_t widt
     return low <= address && address < high && high - address >= width;
 }
 
-// A variable in a module's own data is there as long as the module, one on the stack as long as its
-// frame (pointers may lead there, too, and to pages that were taken out); others may be bad.
+// Data of the module is there as long as the module, the stack as long as its frame; both are read
+// directly, and a fault is caught. Other addresses may be bad.
 __attribute__((hot)) static bool load(const struct module *module, struct stack stack,
                                       uint64_t address, uint32_t width, uint64_t *value)
 {
@@ -138,8 +145,9 @@ __attribute__((hot)) static bool load(const struct module *module, struct stack 
     return read_value(address, width, value);
 }
 
-__attribute__((hot)) static bool place_read(const struct place *place, const struct module *module,
-                                            uint64_t base, struct stack stack, int64_t *ret_value)
+__attribute__((hot)) static bool place_read(const struct variable_place *place,
+                                            const struct module *module, uint64_t base,
+                                            struct stack stack, int64_t *ret_value)
 {
     const struct wire_location *location = place->location;
     uint64_t address = base + (uint64_t)location->offset, value = 0;
@@ -161,47 +169,48 @@ __attribute__((hot)) static bool place_read(const struct place *place, const str
 }
 
 // The place of a local that is alive in the frame at pc, or NULL.
-static const struct place *local_at(const struct holding *holding, uint64_t pc)
+static const struct variable_place *local_at(const struct module_variable *entry, uint64_t pc)
 {
-    uint64_t at = pc - holding->module->bias;
-    for (const struct place *place = holding->locals; place != NULL; place = place->next)
+    uint64_t at = pc - entry->module->bias;
+    for (const struct variable_place *place = entry->locals; place != NULL; place = place->next)
         if (at - place->location->lo < place->location->hi - place->location->lo)
             return place;
     return NULL;
 }
 
-static const struct place *local_place(uint32_t variable, uint64_t pc,
-                                       const struct module **ret_module)
+static const struct variable_place *local_place(uint32_t variable, uint64_t pc,
+                                                const struct module **ret_module)
 {
-    for (const struct holding *holding = variables[variable].holdings; holding != NULL;
-         holding = holding->next) {
-        if (pc < holding->low || pc >= holding->high || !holding->module->alive)
+    for (const struct module_variable *entry = variables[variable].modules; entry != NULL;
+         entry = entry->next) {
+        if (pc < entry->low || pc >= entry->high || !entry->module->alive)
             continue;
-        const struct place *place = local_at(holding, pc);
-        *ret_module = holding->module;
+        const struct variable_place *place = local_at(entry, pc);
+        *ret_module = entry->module;
         if (place != NULL)
             return place;
     }
     return NULL;
 }
 
-// The innermost frame's that has it; its number, or that of all. Most frames have none: two
-// comparisons each.
-static uint32_t find_local(uint32_t variable, const struct trail *trail, struct bearing *bearing)
+// Finds the local in the innermost frame that has it. Returns the frame's number, or their count.
+// Most frames have none, which takes two comparisons.
+static uint32_t find_local(uint32_t variable, const struct last_walk *last,
+                           struct found_variable *found)
 {
-    const struct trail_step *frames = trail->frames;
-    uint32_t innermost = trail->count;
-    for (const struct holding *holding = variables[variable].holdings; holding != NULL;
-         holding = holding->next) {
-        uint64_t low = holding->low, size = holding->high - low;
-        if (holding->locals == NULL || !holding->module->alive)
+    const struct walk_step *frames = last->frames;
+    uint32_t innermost = last->count;
+    for (const struct module_variable *entry = variables[variable].modules; entry != NULL;
+         entry = entry->next) {
+        uint64_t low = entry->low, size = entry->high - low;
+        if (entry->locals == NULL || !entry->module->alive)
             continue;
         for (uint32_t i = 0; i < innermost; i++) {
-            const struct place *place =
-                frames[i].pc - 1 - low < size ? local_at(holding, frames[i].pc - 1) : NULL;
+            const struct variable_place *place =
+                frames[i].pc - 1 - low < size ? local_at(entry, frames[i].pc - 1) : NULL;
             if (place != NULL) {
-                bearing->place = place;
-                bearing->module = holding->module;
+                found->place = place;
+                found->module = entry->module;
                 innermost = i;
             }
         }
@@ -209,24 +218,24 @@ static uint32_t find_local(uint32_t variable, const struct trail *trail, struct 
     return innermost;
 }
 
-// The program's own copy of a library's variable is the one in use.
-static bool find_global(uint32_t variable, struct bearing *bearing)
+// If the program has a copy of a library's variable, that copy is in use.
+static bool find_global(uint32_t variable, struct found_variable *found)
 {
-    bearing->kind = BEARING_NOWHERE;
-    for (const struct holding *holding = variables[variable].holdings; holding != NULL;
-         holding = holding->next)
-        if (holding->module->alive && holding->global != NULL &&
-            (bearing->kind == BEARING_NOWHERE || holding->module->map->l_prev == NULL)) {
-            bearing->kind = BEARING_ADDRESS;
-            bearing->place = holding->global;
-            bearing->module = holding->module;
-            bearing->base = holding->module->bias;
+    found->kind = FOUND_NOWHERE;
+    for (const struct module_variable *entry = variables[variable].modules; entry != NULL;
+         entry = entry->next)
+        if (entry->module->alive && entry->global != NULL &&
+            (found->kind == FOUND_NOWHERE || entry->module->map->l_prev == NULL)) {
+            found->kind = FOUND_AT_ADDRESS;
+            found->place = entry->global;
+            found->module = entry->module;
+            found->base = entry->module->bias;
         }
-    return bearing->kind != BEARING_NOWHERE;
+    return found->kind != FOUND_NOWHERE;
 }
 
-// Of the call's frame, with the value that a register had; numbers as struct walk has them.
-static uint64_t own_word(unsigned number)
+// The word of struct call_frame that holds a register; numbers as in struct walk.
+static uint64_t frame_word(unsigned number)
 {
     static const uint8_t offsets[SAVED] = {
         offsetof(struct call_frame, rbx), offsetof(struct call_frame, rbp),
@@ -236,75 +245,77 @@ static uint64_t own_word(unsigned number)
     return offsets[number] / sizeof(uint64_t);
 }
 
-// From the frames of a plain trail; a register is looked for when it is needed. False: it cannot be
-// told.
-static bool take_bearing(const struct trail *trail, struct bearing *bearing, struct path *path)
+// Finds the variable in the frames of a simple walk. Registers are looked for when needed. False:
+// it cannot be told.
+static bool locate_in_frames(const struct last_walk *last, struct found_variable *found,
+                             struct call_path *path)
 {
-    uint32_t at = find_local(bearing->variable, trail, bearing);
-    if (at == trail->count) {
-        path_depends_on_all(path);
-        find_global(bearing->variable, bearing);
+    uint32_t at = find_local(found->variable, last, found);
+    if (at == last->count) {
+        call_path_depends_on_all(path);
+        find_global(found->variable, found);
         return true;
     }
-    if (at + 1 >= trail->count)
+    if (at + 1 >= last->count)
         return false;
-    const struct wire_location *location = bearing->place->location;
-    bearing->kind = BEARING_ADDRESS;
-    path_depends(path, trail, at + 1);
+    const struct wire_location *location = found->place->location;
+    found->kind = FOUND_AT_ADDRESS;
+    call_path_depends(path, last, at + 1);
     if (location->base == WIRE_BASE_CFA || location->reg == 7) {
-        bearing->base = trail->frames[location->base == WIRE_BASE_CFA ? at + 1 : at].sp;
+        found->base = last->frames[location->base == WIRE_BASE_CFA ? at + 1 : at].sp;
         return true;
     }
     int index = saved_number(location);
-    if (index < 0 || !trail_register(trail, at, (unsigned)index, &bearing->base))
+    if (index < 0 || !last_walk_register(last, at, (unsigned)index, &found->base))
         return false;
-    bearing->kind = bearing->base != 0 ? BEARING_SAVED : BEARING_OWN;
-    if (bearing->kind == BEARING_OWN)
-        bearing->base = own_word((unsigned)index);
+    found->kind = found->base != 0 ? FOUND_IN_SAVED_REGISTER : FOUND_IN_REGISTER;
+    if (found->kind == FOUND_IN_REGISTER)
+        found->base = frame_word((unsigned)index);
     return true;
 }
 
-// What is not known of the path yet. NULL: nothing can be.
-__attribute__((noinline)) static const struct bearing *
-find_bearing(struct path *path, uint32_t variable, const struct call *call)
+// Finds the variable and keeps it in the path. NULL: that is not possible.
+__attribute__((noinline)) static const struct found_variable *
+find_variable(struct call_path *path, uint32_t variable, const struct call *call)
 {
-    if (!path_is_whole(path, call) || path->local_count == PATH_LOCALS)
+    if (!call_path_is_whole(path, call) || path->local_count == CALL_PATH_LOCALS)
         return NULL;
-    struct trail *trail = trail_take(call);
-    if (trail == NULL)
+    struct last_walk *last = last_walk_take(call);
+    if (last == NULL)
         return NULL;
-    struct bearing *bearing = &path->locals[path->local_count];
-    *bearing = (struct bearing){.variable = variable};
-    bool known = trail_is_plain(trail) && take_bearing(trail, bearing, path);
-    trail_leave(trail);
+    struct found_variable *found = &path->locals[path->local_count];
+    *found = (struct found_variable){.variable = variable};
+    bool known = last_walk_is_simple(last) && locate_in_frames(last, found, path);
+    last_walk_leave(last);
     path->local_count += known;
-    return known ? bearing : NULL;
+    return known ? found : NULL;
 }
 
-static inline const struct bearing *path_bearing(struct path *path, uint32_t variable,
-                                                 const struct call *call)
+static inline const struct found_variable *
+call_path_variable(struct call_path *path, uint32_t variable, const struct call *call)
 {
     for (uint32_t i = 0; i < path->local_count; i++)
         if (path->locals[i].variable == variable)
             return &path->locals[i];
-    return find_bearing(path, variable, call);
+    return find_variable(path, variable, call);
 }
 
-static inline uint64_t bearing_base(const struct bearing *bearing, const struct call_frame *frame)
+static inline uint64_t found_base(const struct found_variable *found,
+                                  const struct call_frame *frame)
 {
-    if (bearing->kind == BEARING_SAVED)
-        return *(const uint64_t *)bearing->base;
-    return bearing->kind == BEARING_OWN ? ((const uint64_t *)frame)[bearing->base] : bearing->base;
+    if (found->kind == FOUND_IN_SAVED_REGISTER)
+        return *(const uint64_t *)found->base;
+    return found->kind == FOUND_IN_REGISTER ? ((const uint64_t *)frame)[found->base] : found->base;
 }
 
 static bool read_global(uint32_t variable, int64_t *ret_value)
 {
-    struct bearing bearing;
-    return find_global(variable, &bearing) &&
-           place_read(bearing.place, bearing.module, bearing.base, (struct stack){0, 0}, ret_value);
+    struct found_variable found;
+    return find_global(variable, &found) &&
+           place_read(found.place, found.module, found.base, (struct stack){0, 0}, ret_value);
 }
 
-// Where the stack is not a simple one.
+// For a stack that is not a simple one.
 __attribute__((noinline)) static bool read_by_walk(uint32_t variable, const struct call *call,
                                                    int64_t *ret_value)
 {
@@ -312,7 +323,7 @@ __attribute__((noinline)) static bool read_by_walk(uint32_t variable, const stru
     const struct module *module;
     walk_start(&walk, call->frame);
     for (int depth = 0; depth < WIRE_FRAMES; depth++) {
-        const struct place *place =
+        const struct variable_place *place =
             local_place(variable, walk.exact ? walk.pc : walk.pc - 1, &module);
         uint64_t base;
         if (place != NULL)
@@ -332,11 +343,12 @@ __attribute__((hot)) bool variable_read(uint32_t variable, const struct call *ca
         return false;
     if (!variables[variable].has_locals)
         return read_global(variable, ret_value);
-    struct path *path = path_of(call);
-    const struct bearing *bearing = path != NULL ? path_bearing(path, variable, call) : NULL;
-    if (bearing == NULL)
+    struct call_path *path = call_path_of(call);
+    const struct found_variable *found =
+        path != NULL ? call_path_variable(path, variable, call) : NULL;
+    if (found == NULL)
         return read_by_walk(variable, call, ret_value);
-    return bearing->kind != BEARING_NOWHERE &&
-           place_read(bearing->place, bearing->module, bearing_base(bearing, call->frame),
+    return found->kind != FOUND_NOWHERE &&
+           place_read(found->place, found->module, found_base(found, call->frame),
                       (struct stack){path->sp, path->end}, ret_value);
 }

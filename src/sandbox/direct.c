@@ -175,7 +175,7 @@ static enum reaped reap_one(struct direct *direct, pid_t pid, struct progress *p
         progress->command_gone = true;
         progress->status = status;
     } else {
-        progress_mourn(progress, status);
+        progress_note_orphan_signal(progress, status);
     }
     return REAPED_ONE;
 }

@@ -94,7 +94,7 @@ static bool reap(struct init *init)
             init->progress.status = status;
             init->command = 0;
         } else {
-            progress_mourn(&init->progress, status);
+            progress_note_orphan_signal(&init->progress, status);
         }
     }
 }

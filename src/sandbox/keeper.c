@@ -26,7 +26,7 @@ void progress_count(struct progress *progress, const struct rusage *usage)
         progress->peak_memory = peak;
 }
 
-void progress_mourn(struct progress *progress, int status)
+void progress_note_orphan_signal(struct progress *progress, int status)
 {
     static const int defects[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
     for (size_t i = 0; i < sizeof defects / sizeof *defects; i++)

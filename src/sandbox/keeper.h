@@ -16,6 +16,6 @@ struct error *keeper_news(int socket, struct progress *progress);
 struct rusage;
 void progress_count(struct progress *progress, const struct rusage *usage);
 // Of one that is not the command: sets `orphan`.
-void progress_mourn(struct progress *progress, int status);
+void progress_note_orphan_signal(struct progress *progress, int status);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The process of a slot that keeps the stage and begets the lives' inits.
+// The process of a slot that keeps the stage and forks the lives' inits.
 #ifndef ORDEAL_SANDBOX_ZYGOTE_H
 #define ORDEAL_SANDBOX_ZYGOTE_H
 

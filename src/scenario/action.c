@@ -3,7 +3,7 @@
 #include "scenario/action.h"
 
 #include "base/cleanup.h"
-#include "wire/habits.h"
+#include "wire/traits.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -392,8 +392,8 @@ static struct error *check_fate(const struct actions *actions, const struct sour
                                 : "'skipped' does not call the function; say what it is to return: "
                                   "%s=-1/EIO, skipped",
                             function);
-    const struct wire_habit *habit = wire_habit_find(function);
-    if (performed && habit != NULL && habit->flags & WIRE_HABIT_DIRECT)
+    const struct wire_traits *traits = wire_traits_find(function);
+    if (performed && traits != NULL && traits->flags & WIRE_TRAIT_NOT_CALLABLE)
         return source_error(source, actions->fate_start,
                             "%s returns twice or never, or looks at its caller: it cannot be "
                             "'performed'",

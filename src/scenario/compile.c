@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "isa/need.h"
 #include "wire/check.h"
-#include "wire/habits.h"
+#include "wire/traits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -173,22 +173,22 @@ static struct error *put_strings(const struct scenario *scenario, struct buffer 
 }
 
 // At least half of the table is free.
-static struct error *put_spared(const struct scenario *scenario, struct buffer *plan,
-                                struct wire_plan *header)
+static struct error *put_stackless(const struct scenario *scenario, struct buffer *plan,
+                                   struct wire_plan *header)
 {
-    size_t count = scenario->spared.count, room = count != 0 ? 2 : 0;
+    size_t count = scenario->stackless.count, room = count != 0 ? 2 : 0;
     while (room < 2 * count)
         room *= 2;
     _cleanup_free_ uint64_t *table = calloc(room + 1, sizeof *table);
     if (table == NULL)
         return error_no_memory();
     for (size_t i = 0; i < count; i++) {
-        uint64_t place = scenario->spared.items[i], at = place >> 32;
+        uint64_t place = scenario->stackless.items[i], at = place >> 32;
         while (table[at & (room - 1)] != 0 && table[at & (room - 1)] != place)
             at++;
         table[at & (room - 1)] = place;
     }
-    return put(plan, table, room, sizeof *table, &header->spared);
+    return put(plan, table, room, sizeof *table, &header->stackless);
 }
 
 static struct error *put_all(const struct scenario *scenario, struct buffer *plan,
@@ -203,32 +203,32 @@ static struct error *put_all(const struct scenario *scenario, struct buffer *pla
     TRY(PUT(plan, &scenario->outs, &header->outs));
     TRY(put_plugins(scenario, plan, header));
     TRY(PUT(plan, &scenario->afters, &header->afters));
-    TRY(put_spared(scenario, plan, header));
+    TRY(put_stackless(scenario, plan, header));
     return put_strings(scenario, plan, header);
 }
 
-static bool names_witness(const char *text)
+static bool names_sanitizer(const char *text)
 {
-    for (size_t i = 0; i < WIRE_WITNESSES; i++)
-        if (strstr(text, wire_witnesses[i]) != NULL)
+    for (size_t i = 0; i < WIRE_SANITIZERS; i++)
+        if (strstr(text, wire_sanitizers[i]) != NULL)
             return true;
     return strstr(text, WIRE_LAUNCHER) != NULL;
 }
 
-bool scenario_names_witnesses(const struct scenario *scenario)
+bool scenario_names_sanitizers(const struct scenario *scenario)
 {
     for (size_t i = 0; i < scenario->rules.count; i++)
-        if (names_witness(scenario->rules.items[i].condition.chars))
+        if (names_sanitizer(scenario->rules.items[i].condition.chars))
             return true;
     for (size_t i = 0; i < scenario->queries.count; i++)
-        if (names_witness(scenario->queries.items[i].text))
+        if (names_sanitizer(scenario->queries.items[i].text))
             return true;
     return false;
 }
 
-void scenario_include_witnesses(struct scenario *scenario)
+void scenario_include_sanitizers(struct scenario *scenario)
 {
-    scenario->uses |= WIRE_USE_WITNESSES;
+    scenario->uses |= WIRE_USE_SANITIZERS;
 }
 
 // Said now rather than in the midst of a trial: sites and some variables are found by their code.
@@ -249,8 +249,8 @@ struct error *scenario_compile(const struct scenario *scenario, uint64_t seed,
     header.query_count = (uint32_t)scenario->queries.count;
     header.variable_count = (uint32_t)scenario->variables.count;
     header.uses = scenario->uses;
-    if (scenario_names_witnesses(scenario))
-        header.uses |= WIRE_USE_WITNESSES;
+    if (scenario_names_sanitizers(scenario))
+        header.uses |= WIRE_USE_SANITIZERS;
     TRY(buffer_append(&plan, &header, sizeof header));
     TRY(put_all(scenario, &plan, &header));
     TRY(buffer_align(&plan, 8));

@@ -50,7 +50,7 @@ struct scenario {
     ARRAY(struct wire_instruction) code;
     ARRAY(struct wire_stack) stacks;
     ARRAY(uint32_t) stack_items;
-    ARRAY(uint64_t) spared; // wire_place()
+    ARRAY(uint64_t) stackless; // wire_place()
     ARRAY(struct wire_out) outs;
     ARRAY(struct plugin) plugins;
     ARRAY(struct wire_parameter) parameters;

@@ -29,7 +29,7 @@ void scenario_free(struct scenario *scenario)
     ARRAY_DEINIT(&scenario->code);
     ARRAY_DEINIT(&scenario->stacks);
     ARRAY_DEINIT(&scenario->stack_items);
-    ARRAY_DEINIT(&scenario->spared);
+    ARRAY_DEINIT(&scenario->stackless);
     ARRAY_DEINIT(&scenario->outs);
     ARRAY_DEINIT(&scenario->plugins);
     ARRAY_DEINIT(&scenario->parameters);
@@ -109,11 +109,11 @@ struct error *scenario_spare_stacks(struct scenario *scenario, const char *modul
 {
     struct rule *rule = last_rule(scenario);
     const char *function = scenario->patterns.items[rule->pattern].name.chars;
-    uint64_t *place = ARRAY_ADD(&scenario->spared);
+    uint64_t *place = ARRAY_ADD(&scenario->stackless);
     if (place == NULL)
         return error_no_memory();
     *place = wire_place(wire_hash(function), wire_fingerprint(module, strlen(module)), offset);
-    rule->wire.spares = 1;
+    rule->wire.stackless = 1;
     return NULL;
 }
 

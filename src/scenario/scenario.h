@@ -113,8 +113,8 @@ const char *scenario_plugin_file(const struct scenario *scenario, size_t index);
 
 // Calls from sanitizers' libraries and all of valgrind's launcher are left alone, unless a
 // condition names one of them or the second function was called.
-bool scenario_names_witnesses(const struct scenario *scenario);
-void scenario_include_witnesses(struct scenario *scenario);
+bool scenario_names_sanitizers(const struct scenario *scenario);
+void scenario_include_sanitizers(struct scenario *scenario);
 
 // Compiles everything to a plan (wire/plan.h).
 struct error *scenario_compile(const struct scenario *scenario, uint64_t seed,

@@ -33,7 +33,7 @@ struct forking_news {
     uint64_t since_ns, resumed_ns;
 };
 struct forking_news forking_news(struct forking *forking);
-// Why the workload forks no more, or has not even begun to; WIRE_FORK_WILLING if it does.
+// Why the workload forks no more, or has not even begun to; WIRE_FORK_OK if it does.
 enum wire_fork_refusal forking_refusal(const struct forking *forking);
 void forking_grant(struct forking *forking);
 void forking_deny(struct forking *forking); // who asked goes on, and does not ask again

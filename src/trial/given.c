@@ -28,12 +28,12 @@ static void note(struct wire_region *region, int descriptor)
     if (descriptor <= STDERR_FILENO || flags < 0 || (flags & FD_CLOEXEC) != 0 ||
         fstat(descriptor, &facts) < 0 || !S_ISSOCK(facts.st_mode))
         return;
-    for (uint32_t i = 0; i < region->given_count && i < WIRE_GIVEN; i++)
-        if (region->given[i] == facts.st_ino)
+    for (uint32_t i = 0; i < region->inherited_socket_count && i < WIRE_INHERITED_SOCKETS; i++)
+        if (region->inherited_sockets[i] == facts.st_ino)
             return; // the same one under another number
-    if (region->given_count < WIRE_GIVEN)
-        region->given[region->given_count] = facts.st_ino;
-    region->given_count++;
+    if (region->inherited_socket_count < WIRE_INHERITED_SOCKETS)
+        region->inherited_sockets[region->inherited_socket_count] = facts.st_ino;
+    region->inherited_socket_count++;
 }
 
 void given_note(struct wire_region *region)
@@ -41,7 +41,7 @@ void given_note(struct wire_region *region)
     if (!loses_connections(region))
         return;
     DIR *descriptors = opendir("/proc/self/fd");
-    region->given_count = descriptors != NULL ? 0 : WIRE_GIVEN + 1;
+    region->inherited_socket_count = descriptors != NULL ? 0 : WIRE_INHERITED_SOCKETS + 1;
     if (descriptors == NULL)
         return;
     for (const struct dirent *entry; (entry = readdir(descriptors)) != NULL;)

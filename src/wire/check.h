@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Proves that a plan is safe to interpret: every offset, index and operand is in bounds, and every
-// condition's stack use is known. Needs no library, so that the runtime may include it, too.
-// Linear in the size of the plan.
+// condition's stack use is known. Uses no library, so that the runtime can include it, too. Linear
+// in the size of the plan.
 #ifndef ORDEAL_WIRE_CHECK_H
 #define ORDEAL_WIRE_CHECK_H
 
@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define WIRE_CHECK_NEST      128 // jumps under way at once in one condition
+#define WIRE_CHECK_NEST      128 // nested jumps in one condition
 #define WIRE_CHECK_ARGUMENTS 64  // arguments a condition may read, registers and stack
 #define WIRE_CHECK_ERRNO     4095
 #define WIRE_CHECK_SIGNAL    64
@@ -68,8 +68,8 @@ static inline int wire_check_spans(const struct wire_plan *plan)
            wire_check_span(plan, plan->plugins, sizeof(struct wire_plugin), 4) &&
            wire_check_span(plan, plan->parameters, sizeof(struct wire_parameter), 4) &&
            wire_check_span(plan, plan->afters, sizeof(struct wire_after), 4) &&
-           wire_check_span(plan, plan->spared, 8, 8) &&
-           (plan->spared.count & (plan->spared.count - 1)) == 0 &&
+           wire_check_span(plan, plan->stackless, 8, 8) &&
+           (plan->stackless.count & (plan->stackless.count - 1)) == 0 &&
            wire_check_span(plan, plan->strings, 1, 1);
 }
 
@@ -131,7 +131,7 @@ static inline int wire_check_hash(const struct wire_checked *checked)
     return WIRE_CHECK_OK;
 }
 
-// How many values an operation takes; -1 for one that is not known. Jumps are apart.
+// How many values an operation pops; -1 for an unknown one. Jumps are handled elsewhere.
 static inline int wire_check_pops(unsigned op)
 {
     if (op <= WIRE_OP_NEW_STACK || op == WIRE_OP_ARGUMENT || op == WIRE_OP_VARIABLE ||
@@ -174,7 +174,8 @@ static inline int wire_check_operands(const struct wire_plan *plan,
     }
 }
 
-// Jumps under way, innermost last: their targets never increase, so that one pass is a proof.
+// Jumps whose targets lie ahead, innermost last. Targets never increase, so that one pass is a
+// proof.
 struct wire_check_jumps {
     struct {
         uint32_t target, depth;
@@ -250,7 +251,7 @@ static inline int wire_check_rule(const struct wire_plan *plan, const struct wir
         (rule->actions & ~known) != 0 || rule->value_kind > WIRE_VALUE_LONG_DOUBLE ||
         rule->error < 0 || rule->error > WIRE_CHECK_ERRNO || rule->signal < 0 ||
         rule->signal > WIRE_CHECK_SIGNAL || rule->short_argument >= WIRE_ARGUMENTS ||
-        rule->descriptor > WIRE_ARGUMENTS || rule->spares > 1)
+        rule->descriptor > WIRE_ARGUMENTS || rule->stackless > 1)
         return 0;
     if ((rule->actions & WIRE_SIGNAL) != 0 && rule->signal == 0)
         return 0;
@@ -272,7 +273,7 @@ static inline int wire_check_rules(const struct wire_checked *checked)
 {
     const struct wire_plan *plan = checked->plan;
     const struct wire_rule *rules = WIRE_CHECK_ARRAY(checked, struct wire_rule, rules);
-    // Rules follow each other in the code, or share it with the one before, so that checking is
+    // The code of a rule follows that of the rule before, or is the same, so that checking is
     // linear.
     struct wire_span last = {0, 0};
     for (uint32_t i = 0; i < plan->rules.count; i++) {

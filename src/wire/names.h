@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Names that header files give to functions of the C library: a program that calls open() may
-// import open64, __open_2 or __open64_2. And which libraries are the C library.
+// import open64, __open_2 or __open64_2. Also: which libraries are the C library.
 #ifndef ORDEAL_WIRE_NAMES_H
 #define ORDEAL_WIRE_NAMES_H
 
@@ -33,7 +33,7 @@ static inline size_t wire_length(const char *text)
     return size;
 }
 
-// Cheap, and mostly no: a name without prefix and suffix stands for itself only.
+// Whether a name may have a prefix or suffix. A cheap test; most names have none.
 static inline int wire_is_decorated(const char *name, size_t size)
 {
     if (name[0] == '_')
@@ -50,8 +50,8 @@ static inline int wire_is_decorated(const char *name, size_t size)
     return 0;
 }
 
-// One after the other, the names that are left when prefix and suffix are taken off, the name as it
-// is last. *state begins as 0; 0: there are no more.
+// Gives, one call after the other, the names that are left when a prefix and a suffix are taken
+// off; the name itself comes last. *state begins as 0. Returns 0 when there are no more.
 static inline int wire_plain_name(const char *name, size_t *state, char plain[WIRE_PLAIN_NAME])
 {
     size_t size = wire_length(name);
@@ -78,7 +78,7 @@ static inline int wire_plain_name(const char *name, size_t *state, char plain[WI
     return 0;
 }
 
-// File names of the C library's parts begin so.
+// Beginnings of the file names of the C library's parts.
 static const char wire_system_libraries[][16] = {"libc.so",       "ld-linux",    "libm.so",
                                                  "libmvec.so",    "libdl.so",    "librt.so",
                                                  "libpthread.so", "libresolv.so"};

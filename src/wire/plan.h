@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The plan: what the controller decided, flat and position independent, read by the runtime inside
 // the target. Offsets count bytes from the start of struct wire_plan. This header is the contract
-// with the runtime: it includes nothing of the project, and every change raises WIRE_VERSION.
+// with the runtime: it includes nothing of the project, and every change of the layout raises
+// WIRE_VERSION.
 #ifndef ORDEAL_WIRE_PLAN_H
 #define ORDEAL_WIRE_PLAN_H
 
@@ -43,7 +44,7 @@ struct wire_plan {
     struct wire_span plugins;     // struct wire_plugin
     struct wire_span parameters;  // struct wire_parameter
     struct wire_span afters;      // struct wire_after
-    struct wire_span spared;      // uint64_t: wire_place() of calls whose stacks are not told apart
+    struct wire_span stackless;   // uint64_t: wire_place() of calls whose stacks are not told apart
                                   // when they are recorded; open addressing, 0 = free; none, or a
                                   // power of two of them
     struct wire_span strings;     // bytes, NUL-terminated strings; offset 0 of it is ""
@@ -53,13 +54,13 @@ enum wire_use {
     WIRE_USE_MUTEX = 1 << 0,     // some rule asks holding_mutex
     WIRE_USE_NEW_STACK = 1 << 1, // some rule asks new_stack
     WIRE_USE_REMOTE = 1 << 2,
-    WIRE_USE_WITNESSES = 1 << 3, // calls of the witnesses of habits.h are of interest
-    WIRE_USE_VARIANTS = 1 << 4,  // some pattern has WIRE_VARIANTS
+    WIRE_USE_SANITIZERS = 1 << 3, // rules apply to the sanitizers of traits.h, too
+    WIRE_USE_VARIANTS = 1 << 4,   // some pattern has WIRE_VARIANTS
 };
 
 enum wire_pattern_flag {
     WIRE_GLOB = 1 << 0,     // name holds * ? or [
-    WIRE_VARIANTS = 1 << 1, // the names of names.h with this plain name, too
+    WIRE_VARIANTS = 1 << 1, // also the names of names.h that have this plain name
     WIRE_OUTSIDE = 1 << 2,  // only calls that leave the caller's module, and not to the C library
 };
 
@@ -82,10 +83,10 @@ enum wire_action {
     WIRE_SIGNAL = 1 << 3, // raise a signal in the calling thread first
     WIRE_SHORT = 1 << 4,  // call through with argument short_argument reduced
     WIRE_OUT = 1 << 5,    // store output parameters
-    // With WIRE_RETURN. Functions that release even when they fail are performed without being
-    // told, see habits.h; a record has PERFORMED set if the original was called.
-    WIRE_PERFORMED = 1 << 6, // call the original, and then return value all the same
-    WIRE_SKIPPED = 1 << 7,   // do not, whatever the function's habits are
+    // With WIRE_RETURN. Functions that release their argument even when they fail (traits.h) are
+    // called without WIRE_PERFORMED, too. A record has PERFORMED set if the original was called.
+    WIRE_PERFORMED = 1 << 6, // call the original, then return `value` instead of its result
+    WIRE_SKIPPED = 1 << 7,   // do not call it, whatever its traits are
     // In records only: what was done to the FILE.
     WIRE_STREAM_ERROR = 1 << 8, // its error indicator was set
     WIRE_STREAM_END = 1 << 9,   // its end-of-file indicator was set
@@ -109,16 +110,17 @@ struct wire_rule {
     uint64_t delay_ns;
     uint64_t short_limit;    // at most this many bytes or items; 0 = half of what was asked
     uint32_t short_argument; // 0-based register argument
-    // When calls are recorded with their stacks, by a rule that only watches.
-    uint16_t descriptor;   // 1-based register argument of which the kinds are recorded; 0: none
-    uint16_t spares;       // 1: some calls are from places of plan.spared
+    // For rules that only watch, when calls are recorded with their stacks.
+    uint16_t descriptor; // 1-based register argument, a descriptor whose kind is recorded; 0: none
+    uint16_t stackless;  // 1: some of its calls are from places in plan.stackless
     struct wire_span outs; // offset is an index into plan.outs
     struct wire_span code; // offset is an index into plan.code; count 0 = always true; behind
                            // the code of the rules before, or the same as the one before has
 
-    // What must hold for the condition to be true at all, so that most calls need no evaluation.
-    // The compiler may leave a gate open (site = WIRE_NONE, count 1..UINT64_MAX step 1), and leave
-    // out of the code what a gate has proven: a rule holds where its gates and its code do.
+    // Gates: cheap tests that must hold for the condition to be true, so that most calls need no
+    // evaluation. The compiler may leave a gate open (site = WIRE_NONE, count 1..UINT64_MAX step
+    // 1). It may leave out of the code what a gate has proven: a rule holds where its gates and its
+    // code do.
     uint32_t site;       // query the immediate caller must match
     uint32_t once;       // the condition has `once`: the rule fires at most once in a trial
     uint32_t new_stack;  // the condition has `new_stack`: firing remembers the stack
@@ -143,7 +145,7 @@ struct wire_stack {
     uint32_t reserved;
 };
 
-// after(function): calls of a pattern noted for one rule.
+// after(function): calls of a pattern that one rule counts from.
 struct wire_after {
     uint32_t pattern; // the function whose call starts the window
     uint32_t rule;    // the rule that asks
@@ -243,9 +245,9 @@ enum wire_op {
     WIRE_OP_COUNT_OF_OPS
 };
 
-// A number for a function's calls that return to a place in a module; never 0. The module goes by
-// wire_fingerprint() of its path, the function by wire_hash(): after a jump to it, calls of several
-// functions return to one place.
+// A hash of a place that calls of a function return to; never 0. `function` is wire_hash() of its
+// name, `module` wire_fingerprint() of its path. The function is part of it: after a tail call,
+// calls of several functions return to one place.
 static inline uint64_t wire_place(uint32_t function, uint64_t module, uint64_t offset)
 {
     uint64_t place = (module ^ offset ^ (uint64_t)function << 32) * 0x9e3779b97f4a7c15ull;

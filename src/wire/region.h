@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The region: one shared mapping per trial. It holds the plan (written by the controller before the
 // target starts), the state of its rules, the modules the target loaded with what the controller
-// found out about them, and the journal. Every process of the trial maps it; it survives all of
+// found out about them, and the journal. Every process of the trial maps it, and it outlives all of
 // them. All offsets count bytes from the start of struct wire_region.
 #ifndef ORDEAL_WIRE_REGION_H
 #define ORDEAL_WIRE_REGION_H
@@ -15,46 +15,46 @@
 
 #define WIRE_REGION_MAGIC 0x4752524fu // "ORRG"
 
-#define WIRE_MODULES          1024 // entries in the module table
-#define WIRE_MODULE_PATH      480
-#define WIRE_GIVEN            16
-#define WIRE_REMOTES          32
-#define WIRE_EXECS            128   // programs noted as started
-#define WIRE_PROCESSES        512   // remembered process numbers
-#define WIRE_STACK_SET        65536 // entries of the set of remembered stacks; 0 = free entry
-#define WIRE_FRAMES           48    // frames of a stack in the journal
-#define WIRE_LATE_CRASHES     16    // records kept for crashes when the journal is full
-#define WIRE_FUNCTION_NAME    128
-#define WIRE_CAPTURED_STRINGS 2
-#define WIRE_CAPTURED_SIZE    96
-#define WIRE_NOTE_TEXT        512
-#define WIRE_CALLS            65536 // rows of the table of calls
-#define WIRE_CALL_ROWS        32    // that a process takes at a time
-#define WIRE_CALL_FUNCTIONS   1024
-#define WIRE_CALL_NAMES       2048 // a power of two
-#define WIRE_CALL_PROCESSES   4096
-#define WIRE_KNOWN_MODULES    256 // a power of two, like the number of programs and of rows
-#define WIRE_KNOWN_PROGRAMS   32
-#define WIRE_KNOWN_PATH       248
-#define WIRE_KNOWN_IMPORTS    16384
-#define WIRE_KNOWN_ROWS       4096
+#define WIRE_MODULES           1024 // entries in the module table
+#define WIRE_MODULE_PATH       480
+#define WIRE_INHERITED_SOCKETS 16
+#define WIRE_REMOTES           32
+#define WIRE_EXECS             128   // programs noted as started
+#define WIRE_PROCESSES         512   // remembered process numbers
+#define WIRE_STACK_SET         65536 // entries of the set of remembered stacks; 0 = free entry
+#define WIRE_FRAMES            48    // frames of a stack in the journal
+#define WIRE_LATE_CRASHES      16    // records kept for crashes when the journal is full
+#define WIRE_FUNCTION_NAME     128
+#define WIRE_CAPTURED_STRINGS  2
+#define WIRE_CAPTURED_SIZE     96
+#define WIRE_NOTE_TEXT         512
+#define WIRE_CALLS             65536 // rows of the table of calls
+#define WIRE_CALL_ROWS         32    // that a process takes at a time
+#define WIRE_CALL_FUNCTIONS    1024
+#define WIRE_CALL_NAMES        2048 // a power of two
+#define WIRE_CALL_PROCESSES    4096
+#define WIRE_CACHE_MODULES     256 // a power of two, like the number of programs and of rows
+#define WIRE_CACHE_PROGRAMS    32
+#define WIRE_CACHE_PATH        248
+#define WIRE_CACHE_IMPORTS     16384
+#define WIRE_CACHE_ROWS        4096
 
-// A workload that forks where a fault is to be injected: the child takes the fault, the workload
-// waits until it is gone and goes on without. One child at a time.
+// A workload that forks where a fault is to be injected: the child takes the fault; the workload
+// waits until the child is gone and goes on without the fault. One child at a time.
 enum wire_fork_state { // a futex word
-    WIRE_FORK_NONE,    // the workload runs; as the controller's answer: it is to go on as it is
-    WIRE_FORK_ASKED,   // the condition of `rule` holds; it waits
+    WIRE_FORK_NONE,    // the workload runs; as the controller's answer: go on without a fork
+    WIRE_FORK_ASKED,   // the condition of `rule` holds; the workload waits
     WIRE_FORK_GRANTED, // the controller's answer
     WIRE_FORK_ENDED,   // the child is gone, or there was none; the workload waits
 };
 
-enum wire_fork_refusal { // why there was no child, or none that can be believed
-    WIRE_FORK_WILLING,
+enum wire_fork_refusal { // why there was no child, or none that stands for a run of its own
+    WIRE_FORK_OK,
     WIRE_FORK_THREADS,
     WIRE_FORK_PROCESSES,
-    WIRE_FORK_STREAMS,     // stdout and stderr are not what they were at the start
-    WIRE_FORK_DESCRIPTORS, // something is open that two processes cannot have each for itself
-    WIRE_FORK_MEMORY,      // memory is shared with somebody
+    WIRE_FORK_STREAMS,     // stdout or stderr is not what it was at the start
+    WIRE_FORK_DESCRIPTORS, // a descriptor is open that two processes would share
+    WIRE_FORK_MEMORY,      // memory is shared with another process
     WIRE_FORK_TIMERS,
     WIRE_FORK_SIGNALS, // one is pending
     WIRE_FORK_FILTER,  // system calls cannot be filtered here
@@ -99,25 +99,25 @@ struct wire_region {
     uint32_t journal_capacity;
     uint32_t answer_timeout_ms; // how long a target waits for the controller
     // Written by targets, atomically.
-    uint32_t requests;     // futex: raised when a module or a remote question waits
-    uint32_t processes;    // processes seen so far, each counted once
-    uint32_t forks;        // of them, those that came from a fork
-    uint32_t options;      // enum wire_option bits; written by the controller
-    uint64_t journal_head; // records asked for; above the capacity they are lost, and counted here
-    uint64_t stack_set_lost;                  // stacks that found no room in the set
+    uint32_t requests;       // futex: raised when a module or a remote question waits
+    uint32_t processes;      // processes seen so far, each counted once
+    uint32_t forks;          // of them, those that came from a fork
+    uint32_t options;        // enum wire_option bits; written by the controller
+    uint64_t journal_head;   // records asked for; those above the capacity are lost, but counted
+    uint64_t stack_set_lost; // stacks that found no room in the set
     uint64_t process_numbers[WIRE_PROCESSES]; // pid << 32 | number, at pid % WIRE_PROCESSES
     uint64_t execs[WIRE_EXECS]; // hashes of the programs in WIRE_RECORD_EXEC records; 0 = free
     struct wire_fork fork;
-    // Written by the controller for whoever reads the file later.
+    // Written by the controller, for later readers of the file.
     uint64_t command; // offset of command_words strings, one after the other
     uint32_t command_words;
-    uint32_t outcome;       // enum wire_outcome
-    int32_t outcome_status; // exit status, or the signal's number
-    uint32_t given_count;   // above WIRE_GIVEN: there are more, or nobody knows
-    uint64_t outcome_ns;    // how long the command ran
-    // Numbers (inodes) of the sockets that the command got from outside of the trial, besides its
+    uint32_t outcome;                // enum wire_outcome
+    int32_t outcome_status;          // exit status, or the signal's number
+    uint32_t inherited_socket_count; // above WIRE_INHERITED_SOCKETS: not all are listed
+    uint64_t outcome_ns;             // how long the command ran
+    // Inode numbers of the sockets that the command got from outside of the trial, besides its
     // standard streams. Written before it starts.
-    uint64_t given[WIRE_GIVEN];
+    uint64_t inherited_sockets[WIRE_INHERITED_SOCKETS];
 };
 
 enum wire_option {
@@ -165,8 +165,8 @@ struct wire_module {
     char path[WIRE_MODULE_PATH]; // absolute if it could be told
 };
 
-// Facts of one module about the plan's queries and variables, in link-time addresses.
-// Followed by ranges[], locations[], steps[].
+// Where the plan's queries and variables are in one module, in link-time addresses. Followed by
+// ranges[], locations[], steps[].
 struct wire_resolution {
     uint32_t range_count, location_count, step_count, reserved;
 };
@@ -305,37 +305,37 @@ struct wire_record {
     };
 };
 
-// What one process of the workload has found out about the code of a module, for those that come
-// later: see runtime/known.c. Keys are those of builds; 0: free, 1: being written.
-struct wire_known {
-    struct wire_known_module {
+// A cache: what one process of the workload has found out about the code of a module, for those
+// that start later. See runtime/cache.c. Keys are of builds; 0: free, 1: being written.
+struct wire_cache {
+    struct wire_cache_module {
         uint64_t key;
         uint32_t first, count; // of its imports
-    } modules[WIRE_KNOWN_MODULES];
-    struct wire_known_program {
+    } modules[WIRE_CACHE_MODULES];
+    struct wire_cache_program {
         uint64_t key;
-        char path[WIRE_KNOWN_PATH]; // the file that is executed under the path that was asked for
-    } programs[WIRE_KNOWN_PROGRAMS];
-    uint32_t taken, reserved;             // imports asked for; above the size: not kept
-    uint64_t imports[WIRE_KNOWN_IMPORTS]; // a struct import of runtime/runtime.h
-    struct wire_known_row {
+        char path[WIRE_CACHE_PATH]; // the file that is executed under the path that was asked for
+    } programs[WIRE_CACHE_PROGRAMS];
+    uint32_t taken, reserved; // imports that processes asked room for; above the size: not kept
+    uint64_t imports[WIRE_CACHE_IMPORTS]; // a struct import of runtime/cache.h
+    struct wire_cache_row {
         uint64_t key;
         uint64_t row[3]; // a struct row of runtime/unwind.h
-    } rows[WIRE_KNOWN_ROWS];
+    } rows[WIRE_CACHE_ROWS];
 };
 
 #define WIRE_KIND_LOOKED 0x8000u
 
-// The calls of the plan's functions, by process, function, site and maybe stack. What all
-// processes look at stands together: a page that is read brings its neighbours with it.
+// The calls of the plan's functions, by process, function, site and maybe stack. What all processes
+// look at stands together: the kernel maps the neighbours of a page that is read.
 struct wire_calls {
     uint64_t lost;                        // calls that found no room
-    uint32_t processes, functions, taken; // rows asked for, of each kind; above the size: lost
-    // 1 + where it is, once a process has proved that it is sound and could seal its pages: those
-    // no target can write. This word they can, as all else here.
+    uint32_t processes, functions, taken; // rows in use, of each kind; above the size: lost
+    // 1 + where the plan is, once a process has checked it and could make its pages read-only.
+    // Targets cannot write to those pages; to this word they can.
     uint32_t sound_plan;
     uint32_t names[WIRE_CALL_NAMES]; // 1 + row of a function, open addressing by wire_hash(name)
-    struct wire_known known;
+    struct wire_cache cache;
     struct wire_call_function {
         uint32_t state;   // enum wire_record_state
         uint32_t library; // module table index, or WIRE_FRAME_UNKNOWN

@@ -107,7 +107,7 @@ static void test_lots(void **state)
 
 static bool note(struct fork_policy *policy, enum trial_way way)
 {
-    const struct engine_result result = {.way = way, .refusal = WIRE_FORK_WILLING};
+    const struct engine_result result = {.way = way, .refusal = WIRE_FORK_OK};
     return fork_policy_note(policy, &result);
 }
 

@@ -14,13 +14,13 @@
 #include <string.h>
 
 struct runtime runtime;
-struct slot runtime_slots[RUNTIME_SLOTS];
+struct stub_slot runtime_slots[RUNTIME_SLOTS];
 const char runtime_stubs[RUNTIME_STUB_SIZE * 4];
 // None that a reference could lead to already.
 extern const char runtime_stub_end[1] __attribute__((alias("runtime_stubs")));
 
 static struct function made = {.name = "f"};
-static void (*meanwhile)(struct slot *slot);
+static void (*meanwhile)(struct stub_slot *slot);
 
 void runtime_gate_full(void) {}
 void runtime_gate_sites(void) {}
@@ -67,7 +67,7 @@ struct function *function_of(const char *name, const struct module *library)
     assert_string_equal(name, "f");
     return &made;
 }
-void function_bound(struct function *function, struct slot *slot)
+void function_bound(struct function *function, struct stub_slot *slot)
 {
     if (function->primary == NULL)
         function->primary = slot;
@@ -83,7 +83,7 @@ bool query_single_range(uint32_t query, uint64_t *ret_low, uint64_t *ret_length)
     return false;
 }
 
-static struct slot *new_slot(void)
+static struct stub_slot *new_slot(void)
 {
     static char real[2];
     static int count;
@@ -92,7 +92,7 @@ static struct slot *new_slot(void)
 }
 
 // Through another version of the function, which has the same rules and the first slot's count.
-static void first_call_elsewhere(struct slot *slot)
+static void first_call_elsewhere(struct stub_slot *slot)
 {
     made.started = 1;
     slot_refresh_gate(made.primary);
@@ -103,7 +103,7 @@ static void gates_wait_for_the_function(void **state)
 {
     static struct wire_calls calls;
     runtime.calls = &calls;
-    struct slot *slot = new_slot();
+    struct stub_slot *slot = new_slot();
     meanwhile = first_call_elsewhere;
     assert_ptr_equal(slot_make_function(slot), &made);
     meanwhile = NULL;
@@ -112,7 +112,7 @@ static void gates_wait_for_the_function(void **state)
     assert_int_equal(slot->low, 0);
     assert_ptr_equal(slot_make_function(slot), &made); // and no name is looked at
     // The other one has its function, too, and asks for every call.
-    struct slot *other = new_slot();
+    struct stub_slot *other = new_slot();
     assert_ptr_not_equal(other, slot);
     assert_ptr_equal(slot_make_function(other), &made);
     assert_ptr_equal(other->gate, runtime_gate_full);

@@ -132,7 +132,7 @@ static void killed_slot(void **state)
     prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-// The process that begets the lives may be killed, say for want of memory.
+// The process that forks the lives may be killed, say for want of memory.
 static void killed_zygote(void **state)
 {
     struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);

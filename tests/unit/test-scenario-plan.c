@@ -101,9 +101,9 @@ static void test_spans(void **state)
     BREAK(plan->strings.count = (uint32_t)plan->size, WIRE_CHECK_BAD_SPAN);
     BREAK(plan->exact_hash.offset += 2, WIRE_CHECK_BAD_SPAN);
     BREAK(plan->afters.offset = (uint32_t)plan->size + 8, WIRE_CHECK_BAD_SPAN);
-    BREAK(plan->spared.offset = (uint32_t)plan->size + 8, WIRE_CHECK_BAD_SPAN);
-    BREAK(plan->spared.count = (uint32_t)plan->size, WIRE_CHECK_BAD_SPAN);
-    BREAK(plan->spared.count--, WIRE_CHECK_BAD_SPAN);
+    BREAK(plan->stackless.offset = (uint32_t)plan->size + 8, WIRE_CHECK_BAD_SPAN);
+    BREAK(plan->stackless.count = (uint32_t)plan->size, WIRE_CHECK_BAD_SPAN);
+    BREAK(plan->stackless.count--, WIRE_CHECK_BAD_SPAN);
     BREAK(plan->strings.count = 0, WIRE_CHECK_BAD_STRINGS);
     BREAK(strings[0] = 'x', WIRE_CHECK_BAD_STRINGS);
     BREAK(strings[plan->strings.count - 1] = 'x', WIRE_CHECK_BAD_STRINGS);
@@ -145,7 +145,7 @@ static void test_rules(void **state)
     BREAK(rules[0].signal = 65, WIRE_CHECK_BAD_RULE);
     BREAK(rules[0].short_argument = 6, WIRE_CHECK_BAD_RULE);
     BREAK(rules[0].descriptor = 7, WIRE_CHECK_BAD_RULE);
-    BREAK(rules[0].spares = 2, WIRE_CHECK_BAD_RULE);
+    BREAK(rules[0].stackless = 2, WIRE_CHECK_BAD_RULE);
     BREAK(rules[0].site = plan->query_count, WIRE_CHECK_BAD_RULE);
     BREAK(rules[0].site_exact = 2, WIRE_CHECK_BAD_RULE);
     BREAK(rules[0].once = 2, WIRE_CHECK_BAD_RULE);

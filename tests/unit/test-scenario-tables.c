@@ -3,7 +3,7 @@
 #include "scenario-help.h"
 #include "scenario/tables.h"
 #include "scenario/trigger.h"
-#include "wire/habits.h"
+#include "wire/traits.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -178,29 +178,29 @@ static void test_misfits(void **state)
 
 // How functions fail beside their value: in order, of functions that exist, and agreeing with what
 // the other table says of their arguments.
-static void test_habits(void **state)
+static void test_traits(void **state)
 {
-    for (size_t i = 0; i < WIRE_HABITS; i++) {
-        const struct wire_habit *habit = &wire_habits[i];
-        const struct prototype *prototype = prototype_find(habit->name);
+    for (size_t i = 0; i < WIRE_TRAITS; i++) {
+        const struct wire_traits *traits = &wire_traits_table[i];
+        const struct prototype *prototype = prototype_find(traits->name);
         if (i > 0)
-            assert_true(strcmp(wire_habits[i - 1].name, habit->name) < 0);
-        assert_ptr_equal(wire_habit_find(habit->name), habit);
-        bool named = habit->stream != 0 && habit->stream < WIRE_HABIT_STDIN;
-        assert_true(!named || habit->stream <= WIRE_ARGUMENTS);
-        assert_true(habit->stream != 0 || habit->flags != 0);
-        if (habit->flags & (WIRE_HABIT_ENDS_0 | WIRE_HABIT_ENDS_EOF))
-            assert_int_not_equal(habit->stream, 0);
-        if (habit->flags & WIRE_HABIT_RELEASES)
-            assert_int_equal(habit->flags & WIRE_HABIT_DIRECT, 0);
-        if (habit->flags & WIRE_HABIT_LOSES)
-            assert_true(habit->stream == 0 && (habit->flags & WIRE_HABIT_RELEASES) != 0);
+            assert_true(strcmp(wire_traits_table[i - 1].name, traits->name) < 0);
+        assert_ptr_equal(wire_traits_find(traits->name), traits);
+        bool named = traits->stream != 0 && traits->stream < WIRE_TRAITS_STDIN;
+        assert_true(!named || traits->stream <= WIRE_ARGUMENTS);
+        assert_true(traits->stream != 0 || traits->flags != 0);
+        if (traits->flags & (WIRE_TRAIT_END_IS_0 | WIRE_TRAIT_END_IS_EOF))
+            assert_int_not_equal(traits->stream, 0);
+        if (traits->flags & WIRE_TRAIT_RELEASES)
+            assert_int_equal(traits->flags & WIRE_TRAIT_NOT_CALLABLE, 0);
+        if (traits->flags & WIRE_TRAIT_DROPS_BUFFER)
+            assert_true(traits->stream == 0 && (traits->flags & WIRE_TRAIT_RELEASES) != 0);
         if (named && prototype != NULL)
-            assert_int_equal(prototype_argument(prototype, habit->stream), PROTOTYPE_POINTER);
+            assert_int_equal(prototype_argument(prototype, traits->stream), PROTOTYPE_POINTER);
     }
-    assert_null(wire_habit_find("clos"));
-    assert_null(wire_habit_find("closed"));
-    assert_null(wire_habit_find(""));
+    assert_null(wire_traits_find("clos"));
+    assert_null(wire_traits_find("closed"));
+    assert_null(wire_traits_find(""));
 }
 
 // Every trigger documents itself, and its example compiles and uses it.
@@ -238,7 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_constants),  cmocka_unit_test(test_errnos_and_signals),
         cmocka_unit_test(test_prototypes), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_triggers),   cmocka_unit_test(test_habits),
+        cmocka_unit_test(test_triggers),   cmocka_unit_test(test_traits),
         cmocka_unit_test(test_misfits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,11 +26,11 @@ static void spoil_rows(void)
 {
     int file = open(getenv(WIRE_ENVIRONMENT), O_RDWR);
     struct wire_region header;
-    struct wire_known_row row;
+    struct wire_cache_row row;
     if (pread(file, &header, sizeof header, 0) != sizeof header || header.calls == 0)
         _exit(99);
-    uint64_t at = header.calls + offsetof(struct wire_calls, known.rows);
-    for (int i = 0; i < WIRE_KNOWN_ROWS; i++, at += sizeof row) {
+    uint64_t at = header.calls + offsetof(struct wire_calls, cache.rows);
+    for (int i = 0; i < WIRE_CACHE_ROWS; i++, at += sizeof row) {
         if (pread(file, &row, sizeof row, (off_t)at) != sizeof row)
             _exit(99);
         row.row[2] |= 0xc0; // two more than there are

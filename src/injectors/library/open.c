@@ -62,8 +62,8 @@ static struct error *add_faults(struct library *library)
             return error_new("'%s' injects nothing", rule.text);
         TRY(add_watch(library, &rule));
     }
-    if (scenario_names_witnesses(library->plan.faults))
-        scenario_include_witnesses(library->watching);
+    if (scenario_names_sanitizers(library->plan.faults))
+        scenario_include_sanitizers(library->watching);
     // What only shows when all is put together, such as plug-ins that are missing.
     _cleanup_(buffer_deinit) struct buffer plan = {0};
     return scenario_compile(library->plan.faults, 0, &plan);

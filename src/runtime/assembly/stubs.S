@@ -1,63 +1,87 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The pool of stubs, the gates behind them, and the ways back. Layouts: struct slot and struct
-# call_frame in runtime.h. A stub may use r11 only: every other register may carry an argument.
-
-        .set SLOT_COUNT, 0
-        .set SLOT_QUIET, 8
-        .set SLOT_ORIGINAL, 16
-        .set SLOT_GATE, 24
-        .set SLOT_LOW, 32
-        .set SLOT_LENGTH, 40
-        .set SLOTS, 16384
-        .set STUB_SIZE, 128
-        .set STUB_FULL, 64              # the second half, with things on the stack
-        .set LATE_INITS, 256
+# The pool of stubs, the gates behind them, and the ways back. A stub may use r11 only: every other
+# register may carry an argument. Layouts and numbers that C knows are in assembly.h.
+#include "runtime/assembly/assembly.h"
+#include "runtime/assembly/frame.inc"
 
         .hidden runtime_slots, runtime_single_threaded, runtime_decide, runtime_performed
         .hidden runtime_site_filter
         .hidden runtime_late_initialise, runtime_save_size, runtime_save_mask
         .hidden runtime_save_by_moves
 
+# Where in a stub the instructions stand that change the stack pointer. `.org` puts them there.
+        .set PUSH_RAX, 64               # one byte
+        .set POP_RAX, 84                # one byte
+        .set PUSH_NUMBER, 87            # five bytes
+        .set PUSHED_RAX, PUSH_RAX + 1   # the places behind them
+        .set POPPED_RAX, POP_RAX + 1
+        .set PUSHED_NUMBER, PUSH_NUMBER + 5
+
+# DWARF's numbers.
+        .set DW_CFA_def_cfa_expression, 0x0f
+        .set DW_OP_const1u, 0x08
+        .set DW_OP_and, 0x1a
+        .set DW_OP_plus, 0x22
+        .set DW_OP_shl, 0x24
+        .set DW_OP_ge, 0x2a
+        .set DW_OP_lt, 0x2d
+        .set DW_OP_lit3, 0x33
+        .set DW_OP_breg7, 0x77          # rsp
+        .set DW_OP_breg16, 0x80         # rip
+
+# Part of an expression: compares the place in the stub with another one.
+        .macro compare_place operation, place
+        .cfi_escape DW_OP_breg16, 0, DW_OP_const1u, RUNTIME_STUB_SIZE - 1, DW_OP_and
+        .cfi_escape DW_OP_const1u, \place, \operation
+        .endm
+        .set COMPARE_SIZE, 8            # bytes of that
+
         .section .stubs, "ax", @progbits
         .globl runtime_stubs, runtime_stub_end
         .hidden runtime_stubs, runtime_stub_end
-        .p2align 7
+        .balign RUNTIME_STUB_SIZE
         .type runtime_stubs, @function
-# One description for all: a place p in its stub has 8 bytes more on the stack if 65 <= p < 85 or
-# 92 <= p. In words of DWARF, of which valgrind knows few: def_cfa_expression of 31 bytes; rsp + 8;
-# rip & 127 >= 92; rip & 127 >= 65; rip & 127 < 85; and, plus, << 3, plus.
+# One unwind description for all stubs: CFA = rsp + 8, and 8 more where rax or the number is pushed,
+# p >= PUSHED_NUMBER or p >= PUSHED_RAX && p < POPPED_RAX, with p = rip & (RUNTIME_STUB_SIZE - 1).
+# Only operations that valgrind knows.
 runtime_stubs:
         .cfi_startproc
-        .cfi_escape 0x0f, 31, 0x77, 8, 0x80, 0, 0x08, 127, 0x1a, 0x08, 92, 0x2a
-        .cfi_escape 0x80, 0, 0x08, 127, 0x1a, 0x08, 65, 0x2a, 0x80, 0, 0x08, 127, 0x1a, 0x08, 85, 0x2d
-        .cfi_escape 0x1a, 0x22, 0x33, 0x24, 0x22
-        .set slot, 0
-        .rept SLOTS
-        .org runtime_stubs + slot * STUB_SIZE, 0xcc
+        .cfi_escape DW_CFA_def_cfa_expression, 2 + 3 * COMPARE_SIZE + 5, DW_OP_breg7, 8
+        compare_place DW_OP_ge, PUSHED_NUMBER
+        compare_place DW_OP_ge, PUSHED_RAX
+        compare_place DW_OP_lt, POPPED_RAX
+        .cfi_escape DW_OP_and, DW_OP_plus, DW_OP_lit3, DW_OP_shl, DW_OP_plus
+        .set number, 0
+        .rept RUNTIME_SLOTS
+        .set stub, number * RUNTIME_STUB_SIZE
+        .set slot, number * ASM_SLOT_SIZE
+        .org runtime_stubs + stub, 0xcc
         endbr64
         mov     runtime_single_threaded(%rip), %r11
         cmpb    $0, (%r11)
         mov     $1, %r11d
         je      2f
-        xadd    %r11, runtime_slots + 64 * slot + SLOT_COUNT(%rip)
-1:      cmp     runtime_slots + 64 * slot + SLOT_QUIET(%rip), %r11
+        xadd    %r11, runtime_slots + slot + ASM_SLOT_COUNT(%rip)
+1:      cmp     runtime_slots + slot + ASM_SLOT_QUIET(%rip), %r11
         jae     3f
-4:      jmp     *(runtime_slots + 64 * slot + SLOT_ORIGINAL)(%rip)
-2:      lock xadd %r11, runtime_slots + 64 * slot + SLOT_COUNT(%rip)
+4:      jmp     *(runtime_slots + slot + ASM_SLOT_ORIGINAL)(%rip)
+2:      lock xadd %r11, runtime_slots + slot + ASM_SLOT_COUNT(%rip)
         jmp     1b
-        .org runtime_stubs + slot * STUB_SIZE + STUB_FULL, 0xcc
+        .org runtime_stubs + stub + PUSH_RAX, 0xcc
 3:      push    %rax                    # a caller of interest?
         mov     8(%rsp), %rax
-        sub     runtime_slots + 64 * slot + SLOT_LOW(%rip), %rax
-        cmp     runtime_slots + 64 * slot + SLOT_LENGTH(%rip), %rax
+        sub     runtime_slots + slot + ASM_SLOT_LOW(%rip), %rax
+        cmp     runtime_slots + slot + ASM_SLOT_LENGTH(%rip), %rax
+        .org runtime_stubs + stub + POP_RAX, 0x90
         pop     %rax
         jae     4b
+        .org runtime_stubs + stub + PUSH_NUMBER, 0x90
         .byte   0x68                    # push imm32
-        .long   slot
-        jmp     *(runtime_slots + 64 * slot + SLOT_GATE)(%rip)
-        .set slot, slot + 1
+        .long   number
+        jmp     *(runtime_slots + slot + ASM_SLOT_GATE)(%rip)
+        .set number, number + 1
         .endr
-        .org runtime_stubs + SLOTS * STUB_SIZE, 0xcc
+        .org runtime_stubs + RUNTIME_SLOTS * RUNTIME_STUB_SIZE, 0xcc
 runtime_stub_end:
         .cfi_endproc
         .size runtime_stubs, . - runtime_stubs
@@ -67,9 +91,8 @@ runtime_stub_end:
 # Gates. On the stack: slot number, return address, the call's own stack arguments; in r11 the
 # slot's earlier count.
 
-# Passes calls whose return address is not in the filter of exact sites: a word for each 64 bytes of
-# code (runtime_site_word), and in it a bit for each byte. The others find three registers saved
-# already.
+# Passes calls whose return address is not in the filter of exact sites (runtime_site_word). The
+# others find three registers saved already.
         .globl runtime_gate_sites
         .hidden runtime_gate_sites
         .type runtime_gate_sites, @function
@@ -78,29 +101,16 @@ runtime_gate_sites:
         .cfi_startproc
         .cfi_def_cfa_offset 16
         endbr64
-        .irp register, r11, r10, rax
-        push    %\register
-        .cfi_adjust_cfa_offset 8
-        .endr
-        mov     32(%rsp), %rax          # return address
+        save_three
+        mov     ASM_FRAME_RETURN - ASM_FRAME_RAX(%rsp), %rax
         mov     %eax, %r10d
-        shr     $6, %r10d
+        shr     $SITE_LINE_SHIFT, %r10d
         lea     runtime_site_filter(%rip), %r11
-        and     $8191, %r10d
+        and     $(SITE_FILTER_WORDS - 1), %r10d
         mov     (%r11, %r10, 8), %r10
         bt      %rax, %r10              # by the lowest six bits of the address
         jc      runtime_gate_rest
-        mov     24(%rsp), %eax          # slot number
-        shl     $6, %rax
-        lea     runtime_slots(%rip), %r11
-        mov     SLOT_ORIGINAL(%r11, %rax), %r11
-        .irp register, rax, r10
-        pop     %\register
-        .cfi_adjust_cfa_offset -8
-        .endr
-        lea     16(%rsp), %rsp
-        .cfi_adjust_cfa_offset -16
-        jmp     *%r11
+        pass_on
         .cfi_endproc
         .size runtime_gate_sites, . - runtime_gate_sites
 
@@ -113,89 +123,100 @@ runtime_gate_full:
         .cfi_startproc
         .cfi_def_cfa_offset 16
         endbr64
-        .irp register, r11, r10, rax
-        push    %\register
-        .cfi_adjust_cfa_offset 8
-        .endr
+        save_three
 runtime_gate_rest:
-        .irp register, r9, r8, rcx, rdx, rsi, rdi, rbx, rbp, r12, r13, r14, r15
-        push    %\register
-        .cfi_adjust_cfa_offset 8
-        .endr
+        save    r9, ASM_FRAME_ARGUMENTS + 40
+        save    r8, ASM_FRAME_ARGUMENTS + 32
+        save    rcx, ASM_FRAME_ARGUMENTS + 24
+        save    rdx, ASM_FRAME_ARGUMENTS + 16
+        save    rsi, ASM_FRAME_ARGUMENTS + 8
+        save    rdi, ASM_FRAME_ARGUMENTS
+        save    rbx, ASM_FRAME_RBX
+        save    rbp, ASM_FRAME_RBP
+        save    r12, ASM_FRAME_R12
+        save    r13, ASM_FRAME_R13
+        save    r14, ASM_FRAME_R14
+        save    r15, ASM_FRAME_R15
+        .set    PADDING, 8              # below the frame: calls need an aligned stack
         mov     %rsp, %rdi
-        sub     $8, %rsp
-        .cfi_adjust_cfa_offset 8
+        sub     $PADDING, %rsp
+        .cfi_adjust_cfa_offset PADDING
         call    runtime_decide
-        cmp     $4, %eax
+        cmp     $ASM_DECIDE_PERFORM, %eax
         je      5f
-6:      add     $56, %rsp               # the callee-saved ones are as they were
-        .cfi_adjust_cfa_offset -56
-        cmp     $1, %eax
-        jae     1f
+6:      add     $(PADDING + ASM_FRAME_ARGUMENTS), %rsp # the callee-saved ones are as they were
+        .cfi_adjust_cfa_offset -(PADDING + ASM_FRAME_ARGUMENTS)
+        cmp     $ASM_DECIDE_INTEGER, %eax
+        jae     1f                      # less is ASM_DECIDE_PASS
         .cfi_remember_state
-        .irp register, rdi, rsi, rdx, rcx, r8, r9, rax, r10, r11
-        pop     %\register
-        .cfi_adjust_cfa_offset -8
-        .endr
-        lea     8(%rsp), %rsp
-        .cfi_adjust_cfa_offset -8
+        .set    saved_at, ASM_FRAME_ARGUMENTS
+        restore rdi, ASM_FRAME_ARGUMENTS
+        restore rsi, ASM_FRAME_ARGUMENTS + 8
+        restore rdx, ASM_FRAME_ARGUMENTS + 16
+        restore rcx, ASM_FRAME_ARGUMENTS + 24
+        restore r8, ASM_FRAME_ARGUMENTS + 32
+        restore r9, ASM_FRAME_ARGUMENTS + 40
+        restore rax, ASM_FRAME_RAX
+        restore r10, ASM_FRAME_R10
+        restore r11, ASM_FRAME_TARGET
+        lea     ASM_FRAME_RETURN - ASM_FRAME_SLOT(%rsp), %rsp
+        .cfi_adjust_cfa_offset ASM_FRAME_SLOT - ASM_FRAME_RETURN
         jmp     *%r11
         .cfi_restore_state
 1:      je      4f
-        cmp     $2, %eax
+        cmp     $ASM_DECIDE_FLOATING, %eax
         je      2f
-        fldt    (%rsp)
+        fldt    (%rsp)                  # ASM_DECIDE_LONG_DOUBLE
         jmp     3f
 2:      movsd   (%rsp), %xmm0
         jmp     3f
 4:      cvtsi2sdq (%rsp), %xmm0         # an integer given to a function that returns double
 3:      mov     (%rsp), %rax
         mov     8(%rsp), %rdx
-        add     $80, %rsp
-        .cfi_adjust_cfa_offset -80
+        add     $(ASM_FRAME_RETURN - ASM_FRAME_ARGUMENTS), %rsp
+        .cfi_adjust_cfa_offset ASM_FRAME_ARGUMENTS - ASM_FRAME_RETURN
         ret
-# The original, as its caller called it, with a copy of the stack's words above the return address;
-# rbp - 8 is where the frame ends. Nothing is kept elsewhere: signals, exceptions and longjmp() may
-# pass.
-5:      .cfi_def_cfa_offset 144
+# Calls the original as its caller did, with a copy of the stack's words above the return address.
+# rbp + PADDING is the frame. Nothing is kept elsewhere: signals, exceptions and longjmp() may pass.
+5:      .cfi_def_cfa_offset PADDING + ASM_FRAME_STACK
         mov     %rsp, %rbp
         .cfi_def_cfa_register %rbp
-        .cfi_offset %rbp, -104
-        movzwl  130(%rbp), %ecx
+        .cfi_offset %rbp, ASM_FRAME_RBP - ASM_FRAME_STACK
+        movzwl  PADDING + ASM_FRAME_SLOT + FRAME_WORDS_SHIFT / 8(%rbp), %ecx
         lea     (, %rcx, 8), %rax
         sub     %rax, %rsp
 7:      sub     $1, %ecx
         js      8f
-        mov     144(%rbp, %rcx, 8), %rax
+        mov     PADDING + ASM_FRAME_STACK(%rbp, %rcx, 8), %rax
         mov     %rax, (%rsp, %rcx, 8)
         jmp     7b
-8:      mov     56(%rbp), %rdi
-        mov     64(%rbp), %rsi
-        mov     72(%rbp), %rdx
-        mov     80(%rbp), %rcx
-        mov     88(%rbp), %r8
-        mov     96(%rbp), %r9
-        mov     104(%rbp), %rax
-        mov     112(%rbp), %r10
-        mov     120(%rbp), %r11
+8:      mov     PADDING + ASM_FRAME_ARGUMENTS(%rbp), %rdi
+        mov     PADDING + ASM_FRAME_ARGUMENTS + 8(%rbp), %rsi
+        mov     PADDING + ASM_FRAME_ARGUMENTS + 16(%rbp), %rdx
+        mov     PADDING + ASM_FRAME_ARGUMENTS + 24(%rbp), %rcx
+        mov     PADDING + ASM_FRAME_ARGUMENTS + 32(%rbp), %r8
+        mov     PADDING + ASM_FRAME_ARGUMENTS + 40(%rbp), %r9
+        mov     PADDING + ASM_FRAME_RAX(%rbp), %rax
+        mov     PADDING + ASM_FRAME_R10(%rbp), %r10
+        mov     PADDING + ASM_FRAME_TARGET(%rbp), %r11
         call    *%r11
         emms                            # forgets a long double that it may have returned
         mov     %rbp, %rsp
-        lea     8(%rbp), %rdi
+        lea     PADDING(%rbp), %rdi
         call    runtime_performed
         mov     %rbp, %rsp
-        mov     40(%rbp), %rbp
+        mov     PADDING + ASM_FRAME_RBP(%rbp), %rbp
         .cfi_restore %rbp
-        .cfi_def_cfa %rsp, 144
+        .cfi_def_cfa %rsp, PADDING + ASM_FRAME_STACK
         jmp     6b
         .cfi_endproc
         .size runtime_gate_full, . - runtime_gate_full
 
 # int runtime_call_plugin(eval, state, call): a plug-in is ordinary code and may use every register.
-# Where the sixteen vector registers of AVX are all there is, moving them is much quicker than
-# XRSTOR; of the x87 a function finds no register in use, so that its control and status words are
-# all there is to restore, and what a plug-in left in its registers is forgotten. Upper halves that
-# nobody uses are left so: to load them, even with zero, would slow the target down.
+# On a processor with AVX and no more, moving the sixteen vector registers is much quicker than
+# XRSTOR. The x87 has no register in use when a function is called: only its control and status words
+# are restored, and its registers are emptied. Upper halves that are not in use are not loaded:
+# loading them, even with zero, would slow the target down.
         .globl runtime_call_plugin
         .hidden runtime_call_plugin
         .type runtime_call_plugin, @function
@@ -326,15 +347,15 @@ runtime_enter_dlopen:
 runtime_late_init:
         .cfi_startproc
         .set number, 0
-        .rept LATE_INITS
-        .org runtime_late_init + number * 16, 0xcc
+        .rept RUNTIME_LATE_INITS
+        .org runtime_late_init + number * RUNTIME_LATE_INIT_SIZE, 0xcc
         endbr64
         mov     $number, %eax
         .byte   0xe9                    # jmp rel32, whatever the distance
         .long   1f - . - 4
         .set number, number + 1
         .endr
-        .org runtime_late_init + LATE_INITS * 16, 0xcc
+        .org runtime_late_init + RUNTIME_LATE_INITS * RUNTIME_LATE_INIT_SIZE, 0xcc
 1:      mov     %rdx, %rcx
         mov     %rsi, %rdx
         mov     %edi, %esi

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What C and the assembly of stubs.S share: slots of stubs, saved registers, decisions. The layouts
+// are in assembly.h, too.
+#ifndef ORDEAL_RUNTIME_ASSEMBLY_STUBS_H
+#define ORDEAL_RUNTIME_ASSEMBLY_STUBS_H
+
+#include "runtime/assembly/assembly.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct function;
+
+// One intercepted address.
+struct stub_slot {
+    uint64_t count;       // calls so far
+    uint64_t quiet_until; // the stub passes calls whose earlier count is below this
+    void *original;       // where the call goes on
+    void *gate;           // assembly that checks the other calls
+    uint64_t low, length; // range of return addresses that a rule is about; others pass
+    struct function *function;
+    void *real; // what the symbol was bound to; `original` is a hook's replacement, if it has one
+};
+extern struct stub_slot runtime_slots[RUNTIME_SLOTS];
+
+// Registers of an intercepted call, as runtime_gate_full saves them.
+struct call_frame {
+    uint64_t r15, r14, r13, r12, rbp, rbx;
+    uint64_t arguments[6]; // rdi rsi rdx rcx r8 r9
+    uint64_t rax, r10;
+    uint64_t target; // in: earlier count of the slot; out: where to go on
+    // number; out, for DECIDE_PERFORM, also words << FRAME_WORDS_SHIFT, rule << FRAME_RULE_SHIFT
+    uint64_t slot;
+    uint64_t return_address;
+    uint64_t stack[];
+};
+
+// What runtime_decide tells the assembly.
+enum decision {
+    DECIDE_PASS,        // jump to frame->target with the registers of the frame
+    DECIDE_INTEGER,     // return arguments[0] in rax, arguments[1] in rdx
+    DECIDE_FLOATING,    // return arguments[0] in xmm0
+    DECIDE_LONG_DOUBLE, // return arguments[0..1] in st(0)
+    DECIDE_PERFORM,     // call frame->target, then ask runtime_performed what to return
+};
+
+extern const char runtime_stubs[], runtime_stub_end[];
+void runtime_gate_full(void);
+void runtime_gate_sites(void);
+void runtime_gate_record(void); // record.S
+
+// Calls a plug-in with all registers saved that it may change.
+int runtime_call_plugin(int (*eval)(void *, const void *), void *state, const void *call);
+extern uint32_t runtime_save_size; // of an XSAVE area, 0: use FXSAVE
+extern uint64_t runtime_save_mask;
+extern bool runtime_save_by_moves; // the processor has AVX and no more, and tells what is in use
+
+// The filter of exact call sites: a word for each line of code. Lines half a megabyte apart share a
+// word; neighbours have neighbouring words.
+extern uint64_t runtime_site_filter[SITE_FILTER_WORDS];
+static inline uint64_t *runtime_site_word(uint64_t address)
+{
+    return &runtime_site_filter[address / SITE_LINE_SIZE % SITE_FILTER_WORDS];
+}
+
+#endif

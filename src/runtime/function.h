@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Intercepted functions and the rules that apply to them.
+#ifndef ORDEAL_RUNTIME_FUNCTION_H
+#define ORDEAL_RUNTIME_FUNCTION_H
+
+#include "runtime/assembly/stubs.h"
+#include "runtime/module.h"
+#include "wire/traits.h"
+
+// A rule that is checked on every call, with all that the check needs: rules are large.
+struct rule_check {
+    uint32_t rule;
+    uint32_t site;    // query the caller must match, or WIRE_NONE
+    uint32_t clauses; // the first of those that must hold; all clauses stand behind the checks
+    bool counted;     // the rule is about some occurrences only
+    bool gated;       // likewise, or about some callers only
+};
+
+// A function with rules: one per name and defining module, however many slots lead to it.
+struct function {
+    // What every call needs.
+    struct stub_slot *primary;        // counts the calls
+    const struct rule_check *general; // rules to check on every call, ascending
+    uint32_t general_count;
+    bool every_call;   // no occurrence may be skipped
+    bool only_general; // likewise, and checking `general` is all there is to do
+    bool only_by_site; // likewise, but checking the rules for the caller's address is
+    const char *name;
+
+    struct function *next; // one that got its slot before
+    struct function *next_in_bucket;
+    const struct module *library;
+    const uint32_t *rules; // all, ascending
+    uint32_t rule_count;
+    const uint32_t *counted; // rules for one exact occurrence, by occurrence then number
+    uint32_t counted_count;
+    uint32_t site_count;   // rules for exact call sites, found through the site table
+    uint32_t pattern;      // one that matches, for the journal's view of the arguments
+    uint32_t starts_after; // bit i: a call opens window i of plan.afters
+    uint32_t asks_after;   // bit i: a call counts in window i
+    uint32_t started;      // a first call was seen
+    uint64_t pending;      // lowest occurrence that must be checked and has not been
+    uint64_t published;    // calls already added to the region's `reached`
+    uint32_t recorded;     // 1 + its number in the region's table of calls; 0: not yet known
+    uint32_t descriptor;   // as in its rules
+    uint32_t stackless;    // wire_hash() of its name, if a rule names places without stacks; or 0
+    const struct wire_traits *traits; // or NULL
+};
+
+enum wanted {
+    WANTED_NOT,
+    WANTED_OUTSIDE, // where a call leaves its module
+    WANTED,
+};
+enum wanted function_wanted(const char *name); // by a pattern of the plan
+
+// The one of that name that a module defines, with its rules. NULL: no pattern takes it, or there
+// is no memory.
+struct function *function_of(const char *name, const struct module *library);
+// The same build at the same path, perhaps loaded again somewhere else.
+bool function_same_library(const struct module *a, const struct module *b);
+void function_bound(struct function *function, struct stub_slot *slot); // a first or further slot
+
+void function_publish(struct function *function); // its calls so far, into the region
+void functions_publish(void);
+void functions_after_fork(void); // the parent's calls are not the child's to publish
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Functions of the C library and the loader that the runtime itself wraps, and modules that are
+// loaded after the start.
+#ifndef ORDEAL_RUNTIME_HOOKS_H
+#define ORDEAL_RUNTIME_HOOKS_H
+
+#include "runtime/assembly/assembly.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// ---- hooks.c ----
+
+struct hook {
+    const char *name;
+    void *replacement;
+    void **real;
+};
+
+void hook_prepare(void);
+const struct hook *hook_find(const char *name);
+void *hook_real(void **real, const char *name); // what a hook stands for
+
+// ---- late.c ----
+
+void late_hook_loader(void);
+extern bool runtime_loader_hooked; // late modules are seen before their constructors run
+
+extern __thread uint32_t runtime_open_flags; // of this thread's last dlopen()
+extern void *runtime_real_dlopen;
+
+// stubs.S
+extern const char runtime_late_init[]; // RUNTIME_LATE_INITS entries
+void runtime_enter_dlopen(void);       // the hook of dlopen()
+
+// What the assembly and the loader call.
+void *runtime_dlopen_and_scan(const char *path, int flags);
+void runtime_late_initialise(uint32_t number, int argc, char **argv, char **envp);
+void runtime_loader_event(void);
+
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Processes and threads of the target: their numbers and lineages, and the lock of a process.
+#ifndef ORDEAL_RUNTIME_IDENTITY_H
+#define ORDEAL_RUNTIME_IDENTITY_H
+
+#include "runtime/runtime.h"
+
+struct thread {
+    uint64_t process_key; // whose thread this is; differs after a fork
+    uint64_t lineage;     // names the thread by its ancestry, the same in every run
+    uint64_t random;
+    uint32_t number;
+    uint32_t children; // threads it created
+    uint32_t mutexes;
+    uint32_t guard;                 // not 0: a plug-in is running, let everything through
+    uint32_t since[WIRE_AFTER_MAX]; // 1 + calls since window i opened; 0 = never opened
+    uint64_t start_sp;              // where the thread began; 0: not seen
+    uint64_t stack_low, stack_high; // its own stack, once it was looked up
+};
+
+// Zeroed by the kernel in a forked child.
+struct process {
+    uint64_t key; // 0: a new process, not yet set up
+    uint32_t lock;
+    uint32_t number;
+    uint32_t crash_pid, crash_tid; // who is writing the record of a crash, or has
+    uint32_t crash_signal;
+    uint32_t crash_done; // futex: 1: it is written
+    uint32_t recorded;   // 1 + its number in the region's table of calls; 0: not yet known
+    uint32_t row;        // next of its rows there; at a multiple of WIRE_CALL_ROWS: it has none
+    uint32_t growing;    // a thread makes a larger table of them
+} __attribute__((aligned(64)));
+
+extern __thread struct thread runtime_thread; // through thread_self()
+struct thread *thread_renew(void);            // in a new process or thread
+static inline struct thread *thread_self(void)
+{
+    struct thread *self = &runtime_thread;
+    // A key of 0 is that of a new process, which no thread has.
+    if (__builtin_expect(self->process_key != runtime.process->key || self->process_key == 0, 0))
+        return thread_renew();
+    return self;
+}
+void *thread_begin(void *block);
+void *thread_announce(void *(*start)(void *), void *argument); // NULL: no block free
+
+void process_start(void); // the constructor's part
+void process_lock(void);
+void process_unlock(void);
+
+uint64_t random_mix(uint64_t value);
+uint64_t clock_now(void); // CLOCK_MONOTONIC, ns
+
+#endif
