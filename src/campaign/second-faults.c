@@ -5,8 +5,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/map.h"
 #include "campaign/schedule.h"
-#include "scenario/store.h"
 
 #include <stdlib.h>
 #include <string.h>

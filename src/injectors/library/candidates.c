@@ -6,8 +6,8 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/map.h"
 #include "injectors/library/spec.h"
-#include "scenario/store.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
-#include "scenario/store.h"
+#include "base/map.h"
 
 #include <stdlib.h>
 #include <string.h>
