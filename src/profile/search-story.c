@@ -7,7 +7,6 @@
 #include "elf/tables.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct error *search_push(struct search *search, const struct story *story)
@@ -79,49 +78,13 @@ static uint64_t hash_story(const struct story *story)
         hash = mix(hash, (uint64_t)story->effects[i].where << 8 | story->effects[i].kind);
         hash = mix(hash, (uint64_t)story->effects[i].value);
     }
-    return hash | 1;
-}
-
-static struct error *grow_seen(struct search *search)
-{
-    size_t room = search->seen_room == 0 ? 256 : search->seen_room * 2;
-    uint64_t *seen = calloc(room, sizeof *seen);
-    if (seen == NULL)
-        return error_no_memory();
-    for (size_t i = 0; i < search->seen_room; i++) {
-        if (search->seen[i] == 0)
-            continue;
-        size_t at = search->seen[i] >> 7;
-        while (seen[at & (room - 1)] != 0)
-            at++;
-        seen[at & (room - 1)] = search->seen[i];
-    }
-    free(search->seen);
-    search->seen = seen;
-    search->seen_room = room;
-    return NULL;
+    return hash;
 }
 
 // Whether it is the first to come here in this state.
 struct error *search_is_new(struct search *search, const struct story *story, bool *ret_new)
 {
-    if (search->seen_count * 2 >= search->seen_room)
-        TRY(grow_seen(search));
-    uint64_t hash = hash_story(story);
-    size_t at = hash >> 7;
-    for (;; at++) {
-        uint64_t *slot = &search->seen[at & (search->seen_room - 1)];
-        if (*slot == hash) {
-            *ret_new = false;
-            return NULL;
-        }
-        if (*slot == 0) {
-            *slot = hash;
-            search->seen_count++;
-            *ret_new = true;
-            return NULL;
-        }
-    }
+    return map_add(&search->seen, hash_story(story), ret_new);
 }
 
 // ---- the end of a story ----
