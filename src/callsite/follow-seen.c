@@ -2,6 +2,8 @@
 // See follow-internal.h: states that were met before.
 #include "callsite/follow-internal.h"
 
+#include "base/cleanup.h"
+
 #include <string.h>
 
 #define MOST_SIMILAR 3
@@ -28,22 +30,12 @@ static uint64_t hash_way(const struct way *way)
         hash = mix(hash, cell->base << 20 ^ (uint64_t)cell->offset);
         hash = mix(hash, (uint64_t)cell->content << 8 | cell->width);
     }
-    return hash | 1;
+    return hash;
 }
 
-bool follow_is_new(struct follower *follower, const struct way *way)
+struct error *follow_is_new(struct follower *follower, const struct way *way, bool *ret_new)
 {
-    uint64_t hash = hash_way(way);
-    for (uint64_t at = hash >> 11;; at++) {
-        uint64_t *slot = &follower->seen[at & (SEEN_ROOM - 1)];
-        if (*slot == hash)
-            return false;
-        if (*slot == 0) {
-            *slot = hash;
-            follower->seen_count++;
-            return true;
-        }
-    }
+    return map_add(&follower->seen, hash_way(way), ret_new);
 }
 
 // Where the result is, and nothing else: however different the rest may be, a few of these are
@@ -61,21 +53,15 @@ static uint64_t hash_result(const struct follower *follower, const struct way *w
         if (content_derived(&follower->contents, cell->content))
             hash = mix(hash, (uint64_t)cell->offset << 16 ^ cell->content);
     }
-    return hash & ~7ull;
+    return hash;
 }
 
-bool follow_is_enough(struct follower *follower, const struct way *way)
+struct error *follow_is_enough(struct follower *follower, const struct way *way, bool *ret_enough)
 {
     uint64_t hash = hash_result(follower, way);
-    for (uint64_t at = hash >> 13;; at++) {
-        uint64_t *slot = &follower->similar[at & (SEEN_ROOM - 1)];
-        if (*slot == 0)
-            *slot = hash;
-        if ((*slot & ~7ull) != hash)
-            continue;
-        if ((*slot & 7) >= MOST_SIMILAR)
-            return true;
-        ++*slot;
-        return false;
-    }
+    bool new = false;
+    for (unsigned i = 0; i < MOST_SIMILAR && !new; i++)
+        TRY(map_add(&follower->similar, hash + i, &new));
+    *ret_enough = !new;
+    return NULL;
 }
