@@ -146,12 +146,6 @@ uint16_t content_of_address(struct contents *contents, uint64_t base, int64_t of
 #define LENGTH_SHIFT 60
 #define LONGEST      6
 
-static uint64_t mixed(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-    return hash ^ hash >> 31;
-}
-
 // False if it is neither a name nor a number that is the same for all lanes.
 static bool name_of(const struct contents *contents, uint16_t content, bool with_offset,
                     uint64_t *ret_name, unsigned *length)
@@ -159,10 +153,10 @@ static bool name_of(const struct contents *contents, uint16_t content, bool with
     const struct content *item = content_at(contents, content);
     int64_t number;
     if (content_constant(contents, content, &number)) {
-        *ret_name = mixed(1, (uint64_t)number);
+        *ret_name = hash_mix(1, (uint64_t)number);
         return true;
     }
-    *ret_name = mixed(mixed(2, item->base), with_offset ? (uint64_t)item->offset : 0);
+    *ret_name = hash_mix(hash_mix(2, item->base), with_offset ? (uint64_t)item->offset : 0);
     *length += (item->base & COMBINED) != 0 ? item->base >> LENGTH_SHIFT & 7 : 0;
     return item->kind == CONTENT_ADDRESS;
 }
@@ -183,7 +177,7 @@ uint16_t content_combined(struct contents *contents, unsigned operation, uint16_
         a = first;
         offset = (uint64_t)x->offset + (uint64_t)y->offset;
     }
-    uint64_t name = mixed(mixed(mixed(3, operation), a), b) >> 4;
+    uint64_t name = hash_mix(hash_mix(hash_mix(3, operation), a), b) >> 4;
     return content_of_address(contents, COMBINED | (uint64_t)length << LENGTH_SHIFT | name,
                               (int64_t)offset);
 }

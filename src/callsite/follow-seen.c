@@ -3,32 +3,28 @@
 #include "callsite/follow-internal.h"
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 
 #include <string.h>
 
 #define MOST_SIMILAR 3
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-    return hash ^ hash >> 29;
-}
-
 static uint64_t hash_way(const struct way *way)
 {
     const struct machine *machine = &way->machine;
-    uint64_t hash = mix(way->alive, (uint64_t)way->block << 32 | way->at), words[4];
+    uint64_t hash = hash_mix(way->alive, (uint64_t)way->block << 32 | way->at), words[4];
     memcpy(words, machine->registers, sizeof words);
     for (unsigned i = 0; i < 4; i++)
-        hash = mix(hash, words[i]);
-    hash = mix(hash, way->told ^ (way->used ? 1ull << 63 : 0) ^ (way->fresh ? 1ull << 62 : 0) ^
-                         (way->asked ? 1ull << 61 : 0));
-    hash = mix(hash, (uint64_t)machine->flags.kind << 40 | (uint64_t)machine->flags.width << 32 |
-                         (uint64_t)machine->flags.left << 16 | machine->flags.right);
+        hash = hash_mix(hash, words[i]);
+    hash = hash_mix(hash, way->told ^ (way->used ? 1ull << 63 : 0) ^ (way->fresh ? 1ull << 62 : 0) ^
+                              (way->asked ? 1ull << 61 : 0));
+    hash =
+        hash_mix(hash, (uint64_t)machine->flags.kind << 40 | (uint64_t)machine->flags.width << 32 |
+                           (uint64_t)machine->flags.left << 16 | machine->flags.right);
     for (unsigned i = 0; i < machine->cell_count; i++) {
         const struct cell *cell = &machine->cells[i];
-        hash = mix(hash, cell->base << 20 ^ (uint64_t)cell->offset);
-        hash = mix(hash, (uint64_t)cell->content << 8 | cell->width);
+        hash = hash_mix(hash, cell->base << 20 ^ (uint64_t)cell->offset);
+        hash = hash_mix(hash, (uint64_t)cell->content << 8 | cell->width);
     }
     return hash;
 }
@@ -43,15 +39,15 @@ struct error *follow_is_new(struct follower *follower, const struct way *way, bo
 static uint64_t hash_result(const struct follower *follower, const struct way *way)
 {
     const struct machine *machine = &way->machine;
-    uint64_t hash = mix(way->alive ^ way->told << 8, (uint64_t)way->block << 32 | way->at);
-    hash = mix(hash, (way->asked ? 4 : 0) | (way->used ? 2 : 0) | (way->fresh ? 1 : 0));
+    uint64_t hash = hash_mix(way->alive ^ way->told << 8, (uint64_t)way->block << 32 | way->at);
+    hash = hash_mix(hash, (way->asked ? 4 : 0) | (way->used ? 2 : 0) | (way->fresh ? 1 : 0));
     for (unsigned i = 0; i < ISA_REGISTERS; i++)
         if (content_derived(&follower->contents, machine->registers[i]))
-            hash = mix(hash, (uint64_t)machine->registers[i] << 8 | i);
+            hash = hash_mix(hash, (uint64_t)machine->registers[i] << 8 | i);
     for (unsigned i = 0; i < machine->cell_count; i++) {
         const struct cell *cell = &machine->cells[i];
         if (content_derived(&follower->contents, cell->content))
-            hash = mix(hash, (uint64_t)cell->offset << 16 ^ cell->content);
+            hash = hash_mix(hash, (uint64_t)cell->offset << 16 ^ cell->content);
     }
     return hash;
 }

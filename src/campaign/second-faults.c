@@ -39,10 +39,10 @@ static struct error *note_trial(void *data, const struct store_trial *row)
     if (row->verdict != survivors->verdict || row->spec == NULL ||
         survivors->items.count == FOLLOWED_MOST)
         return NULL;
-    uint64_t place = survivors->ability->place(row->spec);
-    if (map_find(&survivors->places, place) != MAP_NONE)
+    bool new;
+    TRY(map_add(&survivors->places, survivors->ability->place(row->spec), &new));
+    if (!new)
         return NULL;
-    TRY(map_put(&survivors->places, place, 0));
     struct survivor *added = ARRAY_ADD(&survivors->items);
     if (added == NULL)
         return error_no_memory();

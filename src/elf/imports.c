@@ -311,7 +311,7 @@ static struct error *index_exports(struct elf_object *object)
     TRY(map_reserve(&object->exports_by_name, object->exports.count));
     for (size_t i = 0; i < object->exports.count; i++) {
         const char *name = object->exports.items[i].name;
-        TRY(map_put(&object->exports_by_name, hash_bytes(name, strlen(name)), (uint32_t)i));
+        TRY(map_put(&object->exports_by_name, hash_text(name), (uint32_t)i));
     }
     return NULL;
 }
@@ -417,6 +417,6 @@ static bool satisfies(const void *data, uint32_t index)
 bool elf_object_exports(const struct elf_object *object, const char *name, const char *version)
 {
     const struct sought sought = {object, name, version};
-    return map_find_equal(&object->exports_by_name, hash_bytes(name, strlen(name)), satisfies,
-                          &sought) != MAP_NONE;
+    return map_find_equal(&object->exports_by_name, hash_text(name), satisfies, &sought) !=
+           MAP_NONE;
 }

@@ -188,7 +188,7 @@ static struct error *index_names(struct btf *btf)
         struct record record = record_of(btf, type);
         const char *name = string_at(btf, record.name);
         if (has_name(kind_of(&record)) && *name != '\0')
-            TRY(map_put(&btf->names, hash_bytes(name, strlen(name)), type));
+            TRY(map_put(&btf->names, hash_text(name), type));
     }
     return NULL;
 }

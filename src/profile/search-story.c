@@ -4,6 +4,7 @@
 #include "profile/search-internal.h"
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "elf/tables.h"
 
 #include <errno.h>
@@ -24,12 +25,6 @@ struct error *search_push(struct search *search, const struct story *story)
 
 // ---- states that were met before ----
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-    return hash ^ hash >> 29;
-}
-
 static uint64_t place_word(struct place place)
 {
     return place.kind == PLACE_STACK ? 0x100000000ull | (uint32_t)place.slot : place.reg;
@@ -37,46 +32,46 @@ static uint64_t place_word(struct place place)
 
 static uint64_t hash_tracked(uint64_t hash, const struct tracked *tracked)
 {
-    hash = mix(hash, tracked->state);
+    hash = hash_mix(hash, tracked->state);
     if (tracked->state == TRACKED_VALUE) {
-        hash = mix(hash, (uint64_t)tracked->value.number);
-        return mix(hash, (uint64_t)tracked->value.set << 16 | tracked->value.negative << 8 |
-                             tracked->value.kind);
+        hash = hash_mix(hash, (uint64_t)tracked->value.number);
+        return hash_mix(hash, (uint64_t)tracked->value.set << 16 | tracked->value.negative << 8 |
+                                  tracked->value.kind);
     }
     if (tracked->state != TRACKED_PLACE)
         return hash;
-    hash = mix(hash, place_word(tracked->place));
+    hash = hash_mix(hash, place_word(tracked->place));
     for (unsigned i = 0; i < tracked->operation_count; i++) {
         const struct operation *operation = &tracked->operations[i];
-        hash = mix(hash, (uint64_t)(uint32_t)operation->value << 16 | operation->width << 8 |
-                             operation->kind);
+        hash = hash_mix(hash, (uint64_t)(uint32_t)operation->value << 16 | operation->width << 8 |
+                                  operation->kind);
     }
     return hash;
 }
 
 static uint64_t hash_known(uint64_t hash, const struct known *known)
 {
-    hash = mix(hash, place_word(known->place));
-    hash = mix(hash, (uint64_t)known->bounds.low);
-    return mix(hash, (uint64_t)known->bounds.high ^ (known->bounds.outside ? 1ull << 62 : 0));
+    hash = hash_mix(hash, place_word(known->place));
+    hash = hash_mix(hash, (uint64_t)known->bounds.low);
+    return hash_mix(hash, (uint64_t)known->bounds.high ^ (known->bounds.outside ? 1ull << 62 : 0));
 }
 
 static uint64_t hash_story(const struct story *story)
 {
-    uint64_t hash = mix(1, story->block);
+    uint64_t hash = hash_mix(1, story->block);
     hash = hash_tracked(hash, &story->result);
     hash = hash_tracked(hash, &story->error);
-    hash = mix(hash, story->blocks | (uint64_t)story->stored.state << 8 |
-                         (uint64_t)story->stored_effect << 16 | (uint64_t)story->after << 24);
+    hash = hash_mix(hash, story->blocks | (uint64_t)story->stored.state << 8 |
+                              (uint64_t)story->stored_effect << 16 | (uint64_t)story->after << 24);
     if (story->stored.state != TRACKED_NOTHING)
         hash = hash_tracked(hash, &story->stored);
     for (unsigned i = 0; i < story->known_count; i++)
         hash = hash_known(hash, &story->known[i]);
     for (unsigned i = 0; i < story->pending_count; i++)
-        hash = hash_known(mix(hash, 'p'), &story->pending[i].known);
+        hash = hash_known(hash_mix(hash, 'p'), &story->pending[i].known);
     for (unsigned i = 0; i < story->effect_count; i++) {
-        hash = mix(hash, (uint64_t)story->effects[i].where << 8 | story->effects[i].kind);
-        hash = mix(hash, (uint64_t)story->effects[i].value);
+        hash = hash_mix(hash, (uint64_t)story->effects[i].where << 8 | story->effects[i].kind);
+        hash = hash_mix(hash, (uint64_t)story->effects[i].value);
     }
     return hash;
 }

@@ -25,7 +25,7 @@ uint32_t pass_intern(struct pass *pass, const char *text)
     if (*text == '\0')
         return 0;
     const struct sought sought = {pass, text};
-    uint64_t hash = hash_bytes(text, strlen(text));
+    uint64_t hash = hash_text(text);
     uint32_t offset = map_find_equal(&pass->interned, hash, is_equal, &sought);
     if (offset == MAP_NONE) {
         offset = (uint32_t)pass->strings.size;
