@@ -79,11 +79,11 @@ static struct error *record_references(const struct second_faults *second)
 static struct error *follow_all(const struct second_faults *second,
                                 const struct survivors *survivors)
 {
-    uint64_t start = clock_ns();
+    uint64_t start_ns = clock_ns();
     for (size_t i = 0; i < survivors->items.count && !interrupted(second); i++) {
         const struct survivor *survivor = &survivors->items.items[i];
         _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
-        if (second->budget_ns != 0 && clock_ns() - start >= second->budget_ns)
+        if (second->budget_ns != 0 && clock_ns() - start_ns >= second->budget_ns)
             return NULL;
         tell(second, i, survivors->items.count);
         TRY(shooting_follow(second->shooting, survivor->spec, survivor->seed,
