@@ -161,7 +161,7 @@ static void test_deaths(void **state)
     expect(pool, "fault", VERDICT_PASS, NULL);
     expect(pool, "exit", VERDICT_INVALID, "the process that led the trial ended with status 7");
     engine_local.end(pool);
-    pool = start(1, false, 200000000);
+    pool = start(1, false, 200 * NS_PER_MS);
     expect(pool, "hang", VERDICT_INVALID,
            "the process that led the trial was ended: no answer after 0.2 s");
     engine_local.end(pool);
