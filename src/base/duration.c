@@ -2,12 +2,9 @@
 // See duration.h.
 #include "base/duration.h"
 
-#define US_NS     1000u
-#define MS_NS     1000000u
-#define SECOND_NS 1000000000u
-#define MINUTE_NS (60ull * SECOND_NS)
+#include "base/clock.h"
 
-#define COARSE_NS (10ull * SECOND_NS) // milliseconds say nothing from here on
+#define COARSE_NS (10 * NS_PER_S) // milliseconds say nothing from here on
 
 // 1, 2, 3, 5, 10, 20, ...
 static uint64_t round_up(uint64_t number)
@@ -24,7 +21,7 @@ struct error *duration_put_enough(struct buffer *text, uint64_t ns)
     static const struct {
         const char *name;
         uint64_t ns, most;
-    } units[] = {{"ms", MS_NS, 500}, {"s", SECOND_NS, 50}, {"m", MINUTE_NS, UINT64_MAX}};
+    } units[] = {{"ms", NS_PER_MS, 500}, {"s", NS_PER_S, 50}, {"m", 60 * NS_PER_S, UINT64_MAX}};
     size_t i = 0;
     while (ns / units[i].ns >= units[i].most)
         i++;
@@ -34,9 +31,10 @@ struct error *duration_put_enough(struct buffer *text, uint64_t ns)
 
 struct error *duration_put_patience(struct buffer *text, uint64_t ns)
 {
-    if (ns >= COARSE_NS || (ns >= SECOND_NS && ns % SECOND_NS < MS_NS))
-        return buffer_printf(text, "%llu", (unsigned long long)(ns / SECOND_NS));
-    if (ns >= MS_NS)
-        return buffer_printf(text, "%llums", (unsigned long long)(ns / MS_NS));
-    return buffer_printf(text, "%lluus", (unsigned long long)(ns >= US_NS ? ns / US_NS : 1));
+    if (ns >= COARSE_NS || (ns >= NS_PER_S && ns % NS_PER_S < NS_PER_MS))
+        return buffer_printf(text, "%llu", (unsigned long long)(ns / NS_PER_S));
+    if (ns >= NS_PER_MS)
+        return buffer_printf(text, "%llums", (unsigned long long)(ns / NS_PER_MS));
+    return buffer_printf(text, "%lluus",
+                         (unsigned long long)(ns >= NS_PER_US ? ns / NS_PER_US : 1));
 }

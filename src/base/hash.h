@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline uint64_t hash_bytes(const void *bytes, size_t size)
 {
@@ -13,6 +14,18 @@ static inline uint64_t hash_bytes(const void *bytes, size_t size)
     for (size_t i = 0; i < size; i++)
         hash = (hash ^ at[i]) * 1099511628211ull;
     return hash;
+}
+
+static inline uint64_t hash_text(const char *text)
+{
+    return hash_bytes(text, strlen(text));
+}
+
+// The hash of something with one more word, which may be a hash itself.
+static inline uint64_t hash_mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 29;
 }
 
 #endif

@@ -1,18 +1,41 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Functions of a library that is loaded when it is first needed.
+// A library that is loaded when it is first needed, and its functions. For several threads.
 #ifndef ORDEAL_BASE_LATE_LIBRARY_H
 #define ORDEAL_BASE_LATE_LIBRARY_H
 
-#include <dlfcn.h>
-#include <stdbool.h>
-#include <string.h>
+#include "base/error.h"
 
-// Stores it in a pointer to a function of any type. False: the library has none of that name.
-static inline bool late_library_find(void *handle, const char *name, void *ret_function)
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct late_function {
+    const char *name;
+    void *address; // of a pointer to a function of its type
+};
+
+// static struct late_library library = LATE_LIBRARY(functions); of an array of functions.
+struct late_library {
+    const struct late_function *functions;
+    size_t count;
+    pthread_mutex_t mutex;
+    atomic_bool ready;
+};
+#define LATE_LIBRARY(array)                                                                        \
+    {                                                                                              \
+        .functions = (array), .count = sizeof(array) / sizeof *(array),                            \
+        .mutex = PTHREAD_MUTEX_INITIALIZER                                                         \
+    }
+
+// Whether all functions are there.
+static inline bool late_library_is_ready(const struct late_library *library)
 {
-    void *function = dlsym(handle, name);
-    memcpy(ret_function, &function, sizeof function);
-    return function != NULL;
+    return atomic_load_explicit(&library->ready, memory_order_acquire);
 }
+// Loads the library of this file name, unless that is done, and binds all its functions. The error
+// says no more than why that did not work; who asks again tries again.
+__attribute__((warn_unused_result)) struct error *late_library_need(struct late_library *library,
+                                                                    const char *name);
 
 #endif

@@ -7,13 +7,14 @@
 
 #include <string.h>
 
-#define MOST_CONTENTS 1200 // fewer than slots
-#define MOST_NAMED    900  // what depends on the result comes first
+#define MOST_CONTENTS 1200
+#define MOST_NAMED    900 // what depends on the result comes first
 
 void contents_deinit(struct contents *contents)
 {
     ARRAY_DEINIT(&contents->items);
     ARRAY_DEINIT(&contents->numbers);
+    map_deinit(&contents->by_hash);
 }
 
 struct error *contents_start(struct contents *contents, unsigned lanes)
@@ -21,7 +22,7 @@ struct error *contents_start(struct contents *contents, unsigned lanes)
     contents->lanes = lanes;
     contents->items.count = contents->numbers.count = 0;
     contents->short_of_memory = false;
-    memset(contents->slots, 0, sizeof contents->slots);
+    map_clear(&contents->by_hash);
     return ARRAY_ADD(&contents->items) == NULL ? error_no_memory() : NULL;
 }
 
@@ -44,16 +45,23 @@ int64_t number_unsigned(int64_t number, unsigned width)
     return width >= 8 ? number : (int64_t)((uint64_t)number & ((1ull << width * 8) - 1));
 }
 
-static bool equal(const struct contents *contents, const struct content *a, const struct content *b,
-                  const int64_t *numbers)
+struct sought {
+    const struct contents *contents;
+    const struct content *content;
+    const int64_t *numbers;
+};
+
+static bool is_equal(const void *data, uint32_t index)
 {
+    const struct sought *sought = data;
+    const struct contents *contents = sought->contents;
+    const struct content *a = &contents->items.items[index], *b = sought->content;
     if (a->kind != b->kind || a->derived != b->derived)
         return false;
     if (a->kind == CONTENT_ADDRESS)
         return a->base == b->base && a->offset == b->offset;
-    return numbers != NULL && a->known == b->known &&
-           memcmp(&contents->numbers.items[a->first], numbers, contents->lanes * sizeof *numbers) ==
-               0;
+    return a->known == b->known && memcmp(&contents->numbers.items[a->first], sought->numbers,
+                                          contents->lanes * sizeof *sought->numbers) == 0;
 }
 
 static bool add_numbers(struct contents *contents, const int64_t *numbers, uint32_t *ret_first)
@@ -68,33 +76,37 @@ static bool add_numbers(struct contents *contents, const int64_t *numbers, uint3
     return true;
 }
 
+static bool add(struct contents *contents, uint64_t hash, struct content *content,
+                const int64_t *numbers)
+{
+    if (numbers != NULL && !add_numbers(contents, numbers, &content->first))
+        return false;
+    struct content *added = ARRAY_ADD(&contents->items);
+    if (added == NULL)
+        return false;
+    *added = *content;
+    struct error *error = map_put(&contents->by_hash, hash, (uint32_t)(contents->items.count - 1));
+    error_free(error);
+    return error == NULL;
+}
+
+// `numbers` are of CONTENT_NUMBERS only.
 static uint16_t put(struct contents *contents, struct content content, const int64_t *numbers)
 {
-    const unsigned mask = sizeof contents->slots / sizeof *contents->slots - 1;
     uint64_t hash = content.kind == CONTENT_ADDRESS
                         ? content.base * 0x9e3779b97f4a7c15ull ^ (uint64_t)content.offset
                         : hash_bytes(numbers, contents->lanes * sizeof *numbers) ^ content.known;
-    hash = hash * 0x9e3779b97f4a7c15ull >> 20;
-    for (;; hash++) {
-        uint16_t *slot = &contents->slots[hash & mask];
-        if (*slot != 0) {
-            if (equal(contents, &contents->items.items[*slot], &content, numbers))
-                return *slot;
-            continue;
-        }
-        if (contents->items.count > (numbers != NULL ? MOST_CONTENTS : MOST_NAMED))
-            return CONTENT_UNKNOWN;
-        bool kept =
-            content.kind != CONTENT_NUMBERS || add_numbers(contents, numbers, &content.first);
-        struct content *added = kept ? ARRAY_ADD(&contents->items) : NULL;
-        if (added == NULL) {
-            contents->short_of_memory = true;
-            return CONTENT_UNKNOWN;
-        }
-        *added = content;
-        *slot = (uint16_t)(contents->items.count - 1);
-        return *slot;
+    const struct sought sought = {contents, &content, numbers};
+    uint32_t found = map_find_equal(&contents->by_hash, hash, is_equal, &sought);
+    if (found != MAP_NONE)
+        return (uint16_t)found;
+    if (contents->items.count > (numbers != NULL ? MOST_CONTENTS : MOST_NAMED))
+        return CONTENT_UNKNOWN;
+    if (!add(contents, hash, &content, numbers)) {
+        contents->short_of_memory = true;
+        return CONTENT_UNKNOWN;
     }
+    return (uint16_t)(contents->items.count - 1);
 }
 
 uint16_t content_of_lanes(struct contents *contents, uint64_t known, const int64_t *numbers,
@@ -134,12 +146,6 @@ uint16_t content_of_address(struct contents *contents, uint64_t base, int64_t of
 #define LENGTH_SHIFT 60
 #define LONGEST      6
 
-static uint64_t mixed(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-    return hash ^ hash >> 31;
-}
-
 // False if it is neither a name nor a number that is the same for all lanes.
 static bool name_of(const struct contents *contents, uint16_t content, bool with_offset,
                     uint64_t *ret_name, unsigned *length)
@@ -147,10 +153,10 @@ static bool name_of(const struct contents *contents, uint16_t content, bool with
     const struct content *item = content_at(contents, content);
     int64_t number;
     if (content_constant(contents, content, &number)) {
-        *ret_name = mixed(1, (uint64_t)number);
+        *ret_name = hash_mix(1, (uint64_t)number);
         return true;
     }
-    *ret_name = mixed(mixed(2, item->base), with_offset ? (uint64_t)item->offset : 0);
+    *ret_name = hash_mix(hash_mix(2, item->base), with_offset ? (uint64_t)item->offset : 0);
     *length += (item->base & COMBINED) != 0 ? item->base >> LENGTH_SHIFT & 7 : 0;
     return item->kind == CONTENT_ADDRESS;
 }
@@ -171,7 +177,7 @@ uint16_t content_combined(struct contents *contents, unsigned operation, uint16_
         a = first;
         offset = (uint64_t)x->offset + (uint64_t)y->offset;
     }
-    uint64_t name = mixed(mixed(mixed(3, operation), a), b) >> 4;
+    uint64_t name = hash_mix(hash_mix(hash_mix(3, operation), a), b) >> 4;
     return content_of_address(contents, COMBINED | (uint64_t)length << LENGTH_SHIFT | name,
                               (int64_t)offset);
 }

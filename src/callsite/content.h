@@ -6,6 +6,7 @@
 #define ORDEAL_CALLSITE_CONTENT_H
 
 #include "base/array.h"
+#include "base/map.h"
 #include "isa/fact.h"
 
 #include <stdbool.h>
@@ -29,7 +30,7 @@ struct contents {
     unsigned lanes;
     ARRAY(struct content) items;
     ARRAY(int64_t) numbers;
-    uint16_t slots[2048]; // open addressing, item
+    struct map by_hash;
     bool short_of_memory; // something was not added
 };
 void contents_deinit(struct contents *contents);

@@ -3,6 +3,7 @@
 #ifndef ORDEAL_CALLSITE_FOLLOW_INTERNAL_H
 #define ORDEAL_CALLSITE_FOLLOW_INTERNAL_H
 
+#include "base/map.h"
 #include "callsite/follow.h"
 
 struct way {
@@ -31,19 +32,16 @@ struct join { // a block, and who enters it
     bool failure_first, success_first; // right behind the question, or the check
 };
 
-#define SEEN_ROOM 4096 // a power of two
-
 struct follower {
     const struct flow_image *image;
     const struct candidates *candidates;
     struct contents contents;
     struct outcome outcome;
     ARRAY(struct way) ways;
-    size_t next; // of ways: they are taken in the order of their distance, roughly
-    uint64_t seen[SEEN_ROOM];
-    size_t seen_count;
-    uint64_t similar[SEEN_ROOM]; // hashes of what matters most, with counts in the lowest bits
-    int64_t budget;              // instructions
+    size_t next;        // of ways: they are taken in the order of their distance, roughly
+    struct map seen;    // hashes of states
+    struct map similar; // hashes of what matters most of them, the n-th time plus n
+    int64_t budget;     // instructions
     uint64_t failures;
     int64_t numbers[CONTENT_LANES];     // of the result
     uint32_t start;                     // block
@@ -94,8 +92,8 @@ struct error *follow_leave_block(struct follower *follower, struct way *way, uin
 struct error *follow_go_on(struct follower *follower, struct way *way);
 
 // follow-seen.c: whether nobody was here in this state, or often enough in a similar one.
-bool follow_is_new(struct follower *follower, const struct way *way);
-bool follow_is_enough(struct follower *follower, const struct way *way);
+struct error *follow_is_new(struct follower *follower, const struct way *way, bool *ret_new);
+struct error *follow_is_enough(struct follower *follower, const struct way *way, bool *ret_enough);
 
 // follow-step.c: one instruction within a block. *ret_other is filled in when the way forks.
 void follow_step(struct follower *follower, struct way *way, uint32_t at, struct way *ret_other,

@@ -2,48 +2,36 @@
 // See follow-internal.h: states that were met before.
 #include "callsite/follow-internal.h"
 
+#include "base/cleanup.h"
+#include "base/hash.h"
+
 #include <string.h>
 
 #define MOST_SIMILAR 3
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-    return hash ^ hash >> 29;
-}
-
 static uint64_t hash_way(const struct way *way)
 {
     const struct machine *machine = &way->machine;
-    uint64_t hash = mix(way->alive, (uint64_t)way->block << 32 | way->at), words[4];
+    uint64_t hash = hash_mix(way->alive, (uint64_t)way->block << 32 | way->at), words[4];
     memcpy(words, machine->registers, sizeof words);
     for (unsigned i = 0; i < 4; i++)
-        hash = mix(hash, words[i]);
-    hash = mix(hash, way->told ^ (way->used ? 1ull << 63 : 0) ^ (way->fresh ? 1ull << 62 : 0) ^
-                         (way->asked ? 1ull << 61 : 0));
-    hash = mix(hash, (uint64_t)machine->flags.kind << 40 | (uint64_t)machine->flags.width << 32 |
-                         (uint64_t)machine->flags.left << 16 | machine->flags.right);
+        hash = hash_mix(hash, words[i]);
+    hash = hash_mix(hash, way->told ^ (way->used ? 1ull << 63 : 0) ^ (way->fresh ? 1ull << 62 : 0) ^
+                              (way->asked ? 1ull << 61 : 0));
+    hash =
+        hash_mix(hash, (uint64_t)machine->flags.kind << 40 | (uint64_t)machine->flags.width << 32 |
+                           (uint64_t)machine->flags.left << 16 | machine->flags.right);
     for (unsigned i = 0; i < machine->cell_count; i++) {
         const struct cell *cell = &machine->cells[i];
-        hash = mix(hash, cell->base << 20 ^ (uint64_t)cell->offset);
-        hash = mix(hash, (uint64_t)cell->content << 8 | cell->width);
+        hash = hash_mix(hash, cell->base << 20 ^ (uint64_t)cell->offset);
+        hash = hash_mix(hash, (uint64_t)cell->content << 8 | cell->width);
     }
-    return hash | 1;
+    return hash;
 }
 
-bool follow_is_new(struct follower *follower, const struct way *way)
+struct error *follow_is_new(struct follower *follower, const struct way *way, bool *ret_new)
 {
-    uint64_t hash = hash_way(way);
-    for (uint64_t at = hash >> 11;; at++) {
-        uint64_t *slot = &follower->seen[at & (SEEN_ROOM - 1)];
-        if (*slot == hash)
-            return false;
-        if (*slot == 0) {
-            *slot = hash;
-            follower->seen_count++;
-            return true;
-        }
-    }
+    return map_add(&follower->seen, hash_way(way), ret_new);
 }
 
 // Where the result is, and nothing else: however different the rest may be, a few of these are
@@ -51,31 +39,25 @@ bool follow_is_new(struct follower *follower, const struct way *way)
 static uint64_t hash_result(const struct follower *follower, const struct way *way)
 {
     const struct machine *machine = &way->machine;
-    uint64_t hash = mix(way->alive ^ way->told << 8, (uint64_t)way->block << 32 | way->at);
-    hash = mix(hash, (way->asked ? 4 : 0) | (way->used ? 2 : 0) | (way->fresh ? 1 : 0));
+    uint64_t hash = hash_mix(way->alive ^ way->told << 8, (uint64_t)way->block << 32 | way->at);
+    hash = hash_mix(hash, (way->asked ? 4 : 0) | (way->used ? 2 : 0) | (way->fresh ? 1 : 0));
     for (unsigned i = 0; i < ISA_REGISTERS; i++)
         if (content_derived(&follower->contents, machine->registers[i]))
-            hash = mix(hash, (uint64_t)machine->registers[i] << 8 | i);
+            hash = hash_mix(hash, (uint64_t)machine->registers[i] << 8 | i);
     for (unsigned i = 0; i < machine->cell_count; i++) {
         const struct cell *cell = &machine->cells[i];
         if (content_derived(&follower->contents, cell->content))
-            hash = mix(hash, (uint64_t)cell->offset << 16 ^ cell->content);
+            hash = hash_mix(hash, (uint64_t)cell->offset << 16 ^ cell->content);
     }
-    return hash & ~7ull;
+    return hash;
 }
 
-bool follow_is_enough(struct follower *follower, const struct way *way)
+struct error *follow_is_enough(struct follower *follower, const struct way *way, bool *ret_enough)
 {
     uint64_t hash = hash_result(follower, way);
-    for (uint64_t at = hash >> 13;; at++) {
-        uint64_t *slot = &follower->similar[at & (SEEN_ROOM - 1)];
-        if (*slot == 0)
-            *slot = hash;
-        if ((*slot & ~7ull) != hash)
-            continue;
-        if ((*slot & 7) >= MOST_SIMILAR)
-            return true;
-        ++*slot;
-        return false;
-    }
+    bool new = false;
+    for (unsigned i = 0; i < MOST_SIMILAR && !new; i++)
+        TRY(map_add(&follower->similar, hash + i, &new));
+    *ret_enough = !new;
+    return NULL;
 }

@@ -14,6 +14,7 @@
 #define MOST_INNER_FACTS 1500  // instructions of these
 #define MOST_FACTS       20000 // instructions that are looked at for one call
 #define MOST_WAYS        1500
+#define MOST_SEEN        3072 // states
 #define LONGEST_WAY      1500 // instructions: results are checked soon or never
 #define LONGEST_QUESTION 40   // instructions from the call to a comparison of errno
 
@@ -42,6 +43,8 @@ void follower_free(struct follower *follower)
     ARRAY_DEINIT(&follower->ways);
     ARRAY_DEINIT(&follower->branches);
     ARRAY_DEINIT(&follower->left);
+    map_deinit(&follower->seen);
+    map_deinit(&follower->similar);
     free(follower);
 }
 
@@ -101,13 +104,16 @@ static struct error *push(struct follower *follower, const struct way *way)
         return NULL;
     if (!is_followed(follower, way) || way->distance > LONGEST_WAY)
         return leave(follower, way);
-    if (follower->ways.count >= MOST_WAYS || follower->seen_count >= SEEN_ROOM / 4 * 3) {
+    if (follower->ways.count >= MOST_WAYS || follower->seen.count >= MOST_SEEN) {
         follower->outcome.cut = true;
         return NULL;
     }
-    if (!follow_is_new(follower, way))
+    bool new, enough;
+    TRY(follow_is_new(follower, way, &new));
+    if (!new)
         return NULL;
-    if (follow_is_enough(follower, way))
+    TRY(follow_is_enough(follower, way, &enough));
+    if (enough)
         return leave(follower, way);
     struct way *added = ARRAY_ADD(&follower->ways);
     if (added == NULL)
@@ -234,13 +240,13 @@ static struct error *start(struct follower *follower, const struct candidates *c
                            const int64_t *numbers, uint64_t failures, enum follow_mode mode)
 {
     TRY(contents_start(&follower->contents, candidates->lanes));
-    memset(follower->seen, 0, sizeof follower->seen);
-    memset(follower->similar, 0, sizeof follower->similar);
+    map_clear(&follower->seen);
+    map_clear(&follower->similar);
     memcpy(follower->numbers, numbers, candidates->lanes * sizeof *numbers);
     follower->candidates = candidates;
     follower->failures = failures;
     follower->outcome = (struct outcome){.passed_to = FLOW_NONE};
-    follower->ways.count = follower->next = follower->seen_count = 0;
+    follower->ways.count = follower->next = 0;
     follower->start = FLOW_NONE;
     follower->searched = follower->errno_registers = 0;
     follower->mode = mode;

@@ -5,13 +5,12 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/timeouts.h"
 #include "campaign/second-faults.h"
 #include "stats/stats.h"
 
 #include <string.h>
 
-#define PROGRESS_NS     100000000u
-#define WAIT_MS         100
 #define FIRST_LOOK      30  // counted trials before the interval is looked at
 #define INVALID_MOST    100 // trials in a row that could not be run
 #define FOLLOWING_SHARE 4   // of the time that is left
@@ -22,35 +21,36 @@ static uint64_t planned(const struct campaign *campaign)
     return most != 0 && (all == 0 || most < all) ? most : all;
 }
 
-static double time_left(const struct campaign *campaign, uint64_t all)
+static double time_left_s(const struct campaign *campaign, uint64_t all)
 {
     const struct ledger *ledger = &campaign->ledger;
-    double here = (double)(clock_ns() - ledger->started_ns) / 1e9, left = -1;
+    double here_s = clock_seconds(clock_ns() - ledger->started_ns), left_s = -1;
     uint64_t done = ledger->trials - campaign->trials_before;
     if (all != 0 && done > 0 && all >= ledger->trials)
-        left = here / (double)done * (double)(all - ledger->trials);
+        left_s = here_s / (double)done * (double)(all - ledger->trials);
     if (campaign->limits->time_budget_ns != 0) {
-        double budget = (double)campaign->limits->time_budget_ns / 1e9 - ledger_elapsed(ledger);
-        budget = budget > 0 ? budget : 0;
-        left = left < 0 || budget < left ? budget : left;
+        double budget_s =
+            clock_seconds(campaign->limits->time_budget_ns) - ledger_elapsed_s(ledger);
+        budget_s = budget_s > 0 ? budget_s : 0;
+        left_s = left_s < 0 || budget_s < left_s ? budget_s : left_s;
     }
-    return left;
+    return left_s;
 }
 
 static void tell_progress(struct campaign *campaign, bool now)
 {
-    uint64_t time = clock_ns();
-    if (campaign->control->progress == NULL || (!now && time < campaign->progress_at_ns))
+    uint64_t now_ns = clock_ns();
+    if (campaign->control->progress == NULL || (!now && now_ns < campaign->progress_at_ns))
         return;
-    campaign->progress_at_ns = time + PROGRESS_NS;
+    campaign->progress_at_ns = now_ns + PROGRESS_PAUSE_NS;
     struct campaign_progress progress = {
         .phase = "trials",
         .done = campaign->ledger.trials,
         .planned = planned(campaign),
         .findings = campaign->ledger.groups.items.count,
-        .elapsed_s = ledger_elapsed(&campaign->ledger),
+        .elapsed_s = ledger_elapsed_s(&campaign->ledger),
     };
-    progress.left_s = time_left(campaign, progress.planned);
+    progress.left_s = time_left_s(campaign, progress.planned);
     memcpy(progress.verdicts, campaign->ledger.verdicts, sizeof progress.verdicts);
     campaign->control->progress(campaign->control->data, &progress);
 }
@@ -86,7 +86,7 @@ static const char *reason_to_stop(struct campaign *campaign)
     if (campaign_interrupts(campaign) > 0)
         return "interrupt";
     if (limits->time_budget_ns != 0 &&
-        ledger_elapsed(ledger) >= (double)limits->time_budget_ns / 1e9)
+        ledger_elapsed_s(ledger) >= clock_seconds(limits->time_budget_ns))
         return "time budget";
     if (interval_reached(campaign))
         return "interval";
@@ -137,7 +137,7 @@ static bool time_to_deepen(const struct campaign *campaign)
     if (!campaign->deepening)
         return false;
     return (limits->max_trials != 0 && ledger->trials >= limits->max_trials / 2) ||
-           (limits->time_budget_ns != 0 && ledger_elapsed(ledger) >= campaign->middle_s);
+           (limits->time_budget_ns != 0 && ledger_elapsed_s(ledger) >= campaign->middle_s);
 }
 
 static struct error *take_job(struct campaign *campaign, struct flight *flight, bool first,
@@ -248,8 +248,8 @@ static struct error *wait_for_result(struct campaign *campaign)
 {
     bool got;
     struct engine_result result;
-    TRY(campaign->engine->take(campaign->workers, ledger_wait(&campaign->ledger, WAIT_MS), &got,
-                               &result));
+    TRY(campaign->engine->take(campaign->workers, ledger_wait_ns(&campaign->ledger, RESULT_WAIT_NS),
+                               &got, &result));
     if (!got)
         return NULL;
     struct error *error = NULL;
@@ -265,8 +265,8 @@ static struct error *wait_for_result(struct campaign *campaign)
 // Nothing runs now. The schedule follows from the store: it is made anew, with what was added.
 static struct error *deepen(struct campaign *campaign)
 {
-    double left =
-        (double)campaign->limits->time_budget_ns / 1e9 - ledger_elapsed(&campaign->ledger);
+    double left_s =
+        clock_seconds(campaign->limits->time_budget_ns) - ledger_elapsed_s(&campaign->ledger);
     const struct second_faults second = {
         .definition = campaign->definition,
         .injector = campaign->injector,
@@ -276,9 +276,9 @@ static struct error *deepen(struct campaign *campaign)
         .store = campaign->store,
         .campaign = &campaign->row,
         .recorded = campaign->longest_reference_ns != 0,
-        .budget_ns = campaign->limits->time_budget_ns == 0 || left <= 0
+        .budget_ns = campaign->limits->time_budget_ns == 0 || left_s <= 0
                          ? 0
-                         : (uint64_t)(left * 1e9 / FOLLOWING_SHARE),
+                         : (uint64_t)(left_s * (double)NS_PER_S / FOLLOWING_SHARE),
     };
     campaign->deepening = false;
     TRY(ledger_flush(&campaign->ledger, true));

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/timeouts.h"
 #include "campaign/preparation.h"
 #include "campaign/second-faults.h"
 #include "campaign/subject.h"
@@ -14,9 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_NS         (60 * 1000000000ull)
-#define PATIENCE_UNKNOWN_NS (600 * 1000000000ull)
-#define WORK_AHEAD_S        0.05 // trials that take longer do not wait in a slot
+#define WORK_AHEAD_S 0.05 // trials that take longer do not wait in a slot
 
 int campaign_interrupts(const struct campaign *campaign)
 {
@@ -85,9 +84,9 @@ static struct error *job_count(struct campaign *campaign, unsigned *ret_jobs)
 // hangs is a finding, and must not be lost in a trial that could not be run.
 static uint64_t patience_ns(const struct campaign *campaign)
 {
-    uint64_t known = campaign->longest_reference_ns;
-    uint64_t steps = SHOOTING_OTHER_STEPS * SHOOTING_STEP_TIMEOUT_S * 1000000000ull;
-    return (known != 0 ? known * 10 + PATIENCE_NS : PATIENCE_UNKNOWN_NS) + steps +
+    uint64_t known_ns = campaign->longest_reference_ns;
+    uint64_t steps_ns = SHOOTING_OTHER_STEPS * STEP_OTHER_WAIT_NS;
+    return (known_ns != 0 ? known_ns * 10 + SLOT_MARGIN_WAIT_NS : SLOT_WAIT_NS) + steps_ns +
            5 * reference_timeout_ns(campaign->reference) + campaign->definition->service.grace_ns;
 }
 
@@ -138,7 +137,7 @@ static struct error *run_trials(struct campaign *campaign)
     TRY(second_faults_due(campaign->injector, shooting_injector(campaign->shooting),
                           campaign->store, campaign->row.id, &campaign->deepening));
     campaign->middle_s =
-        (ledger_elapsed(&campaign->ledger) + (double)campaign->limits->time_budget_ns / 1e9) / 2;
+        (ledger_elapsed_s(&campaign->ledger) + clock_seconds(campaign->limits->time_budget_ns)) / 2;
     unsigned jobs;
     TRY(job_count(campaign, &jobs));
     campaign->forks = fork_policy(campaign->definition, campaign->injector,
@@ -198,7 +197,7 @@ static struct error *prepare(struct campaign *campaign)
         .campaign = &campaign->row,
         .warnings = &campaign->warnings,
         .budget_ns = campaign->limits->time_budget_ns,
-        .spent_ns = (uint64_t)(ledger_elapsed(&campaign->ledger) * 1e9),
+        .spent_ns = (uint64_t)(ledger_elapsed_s(&campaign->ledger) * (double)NS_PER_S),
     };
     struct error *error = preparation_run(&preparation, &campaign->reference);
     free(preparation.network_remark);
@@ -253,7 +252,7 @@ static struct error *run_campaign(struct campaign *campaign, struct campaign_end
         campaign->stopped_by = NULL;
     campaign->row.state = end_state(campaign);
     campaign->row.stopped_by = campaign->stopped_by;
-    campaign->row.elapsed_s = ledger_elapsed(&campaign->ledger);
+    campaign->row.elapsed_s = ledger_elapsed_s(&campaign->ledger);
     TRY(store_update_campaign(campaign->store, &campaign->row));
     TRY(keep_measures(campaign));
     *ret_end = (struct campaign_end){

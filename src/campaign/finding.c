@@ -25,17 +25,25 @@ void finding_groups_deinit(struct finding_groups *groups)
             free(groups->items.items[i].spares[j].spec);
     }
     ARRAY_DEINIT(&groups->items);
+    map_deinit(&groups->by_cause);
+}
+
+struct sought {
+    const struct finding_groups *groups;
+    const char *cause;
+};
+
+static bool is_equal(const void *data, uint32_t index)
+{
+    const struct sought *sought = data;
+    return strcmp(sought->groups->items.items[index].cause, sought->cause) == 0;
 }
 
 struct finding_group *finding_group_find(struct finding_groups *groups, const char *cause)
 {
-    uint64_t hash = hash_bytes(cause, strlen(cause));
-    for (size_t i = 0; i < groups->items.count; i++) {
-        struct finding_group *group = &groups->items.items[i];
-        if (group->hash == hash && strcmp(group->cause, cause) == 0)
-            return group;
-    }
-    return NULL;
+    const struct sought sought = {groups, cause};
+    uint32_t index = map_find_equal(&groups->by_cause, hash_text(cause), is_equal, &sought);
+    return index != MAP_NONE ? &groups->items.items[index] : NULL;
 }
 
 struct error *finding_group_add(struct finding_groups *groups, const char *cause,
@@ -48,7 +56,7 @@ struct error *finding_group_add(struct finding_groups *groups, const char *cause
         return error_no_memory();
     }
     group->cause = copy;
-    group->hash = hash_bytes(cause, strlen(cause));
+    TRY(map_put(&groups->by_cause, hash_text(cause), (uint32_t)(groups->items.count - 1)));
     *ret_group = group;
     return NULL;
 }

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "definition/definition.h"
 #include "engine/engine.h"
 #include "injector/injector.h"
@@ -48,7 +49,6 @@ struct finding_spare {
 // What is known of a finding while its campaign runs.
 struct finding_group {
     int64_t id;
-    uint64_t hash; // of the cause
     char *cause;
     enum verdict verdict;
     // The simplest trial that shows it:
@@ -71,6 +71,7 @@ struct finding_group {
 };
 struct finding_groups {
     ARRAY(struct finding_group) items;
+    struct map by_cause; // items, by the cause's hash
 };
 void finding_groups_deinit(struct finding_groups *groups);
 // NULL if there is none.

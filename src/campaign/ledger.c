@@ -4,12 +4,10 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/timeouts.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#define UPDATE_NS 1000000000u // between two notes of the time that has passed
 
 static void count_verdict(struct ledger *ledger, enum verdict verdict, uint64_t times)
 {
@@ -43,9 +41,9 @@ void ledger_deinit(struct ledger *ledger)
     finding_groups_deinit(&ledger->groups);
 }
 
-double ledger_elapsed(const struct ledger *ledger)
+double ledger_elapsed_s(const struct ledger *ledger)
 {
-    return ledger->elapsed_before_s + (double)(clock_ns() - ledger->started_ns) / 1e9;
+    return ledger->elapsed_before_s + clock_seconds(clock_ns() - ledger->started_ns);
 }
 
 static struct error *open_transaction(struct ledger *ledger)
@@ -54,17 +52,17 @@ static struct error *open_transaction(struct ledger *ledger)
         return NULL;
     TRY(store_begin(ledger->store));
     ledger->open = true;
-    ledger->commit_at_ns = clock_ns() + LEDGER_DELAY_MS * 1000000ull;
+    ledger->commit_at_ns = clock_ns() + COMMIT_WAIT_NS;
     return NULL;
 }
 
 static struct error *update_campaign(struct ledger *ledger)
 {
-    uint64_t now = clock_ns();
-    if (now < ledger->update_at_ns)
+    uint64_t now_ns = clock_ns();
+    if (now_ns < ledger->update_at_ns)
         return NULL;
-    ledger->update_at_ns = now + UPDATE_NS;
-    ledger->campaign->elapsed_s = ledger_elapsed(ledger);
+    ledger->update_at_ns = now_ns + ELAPSED_PAUSE_NS;
+    ledger->campaign->elapsed_s = ledger_elapsed_s(ledger);
     return store_update_campaign(ledger->store, ledger->campaign);
 }
 
@@ -78,15 +76,13 @@ struct error *ledger_flush(struct ledger *ledger, bool now)
     return NULL;
 }
 
-int ledger_wait(const struct ledger *ledger, int most)
+uint64_t ledger_wait_ns(const struct ledger *ledger, uint64_t most_ns)
 {
+    uint64_t now_ns = clock_ns();
     if (!ledger->open)
-        return most;
-    uint64_t now = clock_ns();
-    if (now >= ledger->commit_at_ns)
-        return 0;
-    uint64_t ms = (ledger->commit_at_ns - now) / 1000000 + 1;
-    return ms < (uint64_t)most ? (int)ms : most;
+        return most_ns;
+    uint64_t left_ns = ledger->commit_at_ns > now_ns ? ledger->commit_at_ns - now_ns : 0;
+    return left_ns < most_ns ? left_ns : most_ns;
 }
 
 static struct error *add_candidate(struct ledger *ledger, struct trial_job *job,
@@ -137,7 +133,7 @@ static struct error *add_trial(struct ledger *ledger, const struct trial_job *jo
                                const struct engine_result *result, int64_t finding,
                                bool confirmation, int64_t *ret_id)
 {
-    double started = ledger_elapsed(ledger) - result->seconds;
+    double started = ledger_elapsed_s(ledger) - result->seconds;
     struct store_trial row = {
         .campaign = ledger->campaign->id,
         .candidate = job->candidate,

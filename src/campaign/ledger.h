@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Writes down what came out: trials, their injections, the findings they belong to. Results are
-// stored in batches, none later than LEDGER_DELAY_MS after it came in.
+// stored in batches, none later than COMMIT_WAIT_NS after it came in.
 #ifndef ORDEAL_CAMPAIGN_LEDGER_H
 #define ORDEAL_CAMPAIGN_LEDGER_H
 
@@ -13,8 +13,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define LEDGER_DELAY_MS 100
 
 struct ledger {
     struct store *store;
@@ -37,7 +35,7 @@ struct ledger {
 struct error *ledger_init(struct ledger *ledger);
 // Drops what is not committed.
 void ledger_deinit(struct ledger *ledger);
-double ledger_elapsed(const struct ledger *ledger);
+double ledger_elapsed_s(const struct ledger *ledger);
 
 // As schedule_keep. The start of the trial is derived from its duration.
 struct error *ledger_keep(void *ledger, struct trial_job *job, const struct candidate *candidate,
@@ -50,7 +48,7 @@ struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct t
 
 // Commits if it is time, or in any case.
 struct error *ledger_flush(struct ledger *ledger, bool now);
-// How long until it is time, in ms; `most` if nothing waits.
-int ledger_wait(const struct ledger *ledger, int most);
+// How long until it is time; `most_ns` if nothing waits.
+uint64_t ledger_wait_ns(const struct ledger *ledger, uint64_t most_ns);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/duration.h"
+#include "base/timeouts.h"
 #include "campaign/ledger.h"
 #include "campaign/preparation-network.h"
 #include "campaign/selection.h"
@@ -15,11 +16,6 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-// A workload that does not end by itself is no workload: said after this time, or ten times what
-// the user allows for a trial.
-#define REFERENCE_TIMEOUT_NS (60 * 1000000000ull)
 
 #define REFERENCE_STREAM (UINT64_MAX - 2) // of random numbers; trials use those from 1 on
 
@@ -60,13 +56,11 @@ static struct error *warn_again(void *data, const char *sentence)
     return warn(data, sentence);
 }
 
-#define NAP_NS 20000000
-
 // Runs within one second write the same time into their files; trials would not.
-static void wait_until(const struct preparation *preparation, uint64_t ns)
+static void wait_until(const struct preparation *preparation, uint64_t moment_ns)
 {
-    while (clock_ns() < ns && !interrupted(preparation))
-        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    while (clock_ns() < moment_ns && !interrupted(preparation))
+        clock_sleep(REFERENCE_PAUSE_NS);
 }
 
 static void tell_lingering(void *data, const char *names)
@@ -83,31 +77,32 @@ static void tell_lingering(void *data, const char *names)
     preparation->control->warn(preparation->control->data, text.data);
 }
 
-// How long a run may take, with what is left of the budget.
-static uint64_t reference_limit(const struct preparation *preparation, uint64_t start_ns,
-                                bool *ret_cut)
+// How long a run may take, with what is left of the budget: ten times what the user allows for a
+// trial, and not less than REFERENCE_WAIT_NS.
+static uint64_t reference_limit_ns(const struct preparation *preparation, uint64_t start_ns,
+                                   bool *ret_cut)
 {
-    uint64_t timeout = preparation->definition->oracle.timeout_floor_ns * 10;
-    uint64_t spent = preparation->spent_ns + (clock_ns() - start_ns);
-    if (timeout < REFERENCE_TIMEOUT_NS)
-        timeout = REFERENCE_TIMEOUT_NS;
-    *ret_cut = preparation->budget_ns != 0 && preparation->budget_ns < spent + timeout;
+    uint64_t timeout_ns = preparation->definition->oracle.timeout_floor_ns * 10;
+    uint64_t spent_ns = preparation->spent_ns + (clock_ns() - start_ns);
+    if (timeout_ns < REFERENCE_WAIT_NS)
+        timeout_ns = REFERENCE_WAIT_NS;
+    *ret_cut = preparation->budget_ns != 0 && preparation->budget_ns < spent_ns + timeout_ns;
     if (!*ret_cut)
-        return timeout;
-    return preparation->budget_ns > spent ? preparation->budget_ns - spent : 1;
+        return timeout_ns;
+    return preparation->budget_ns > spent_ns ? preparation->budget_ns - spent_ns : 1;
 }
 
 static struct error *run_reference(struct preparation *preparation, uint32_t number,
-                                   uint64_t timeout, struct reference *reference)
+                                   uint64_t timeout_ns, struct reference *reference)
 {
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
-    uint64_t start = clock_ns();
+    uint64_t start_ns = clock_ns();
     TRY(shooting_run(preparation->shooting, NULL,
-                     trial_seed(preparation->definition->seed, REFERENCE_STREAM - number), timeout,
-                     &run));
-    uint64_t took = clock_ns() - start;
-    if (took > preparation->longest_ns)
-        preparation->longest_ns = took;
+                     trial_seed(preparation->definition->seed, REFERENCE_STREAM - number),
+                     timeout_ns, &run));
+    uint64_t took_ns = clock_ns() - start_ns;
+    if (took_ns > preparation->longest_ns)
+        preparation->longest_ns = took_ns;
     return reference_add(reference, &run);
 }
 
@@ -232,26 +227,26 @@ static struct error *pass_warnings_on(struct preparation *preparation,
 
 #define WORTHWHILE 10 // trials that a budget should have room for, when one is suggested
 
-// Whoever would have no time left for a trial is told so now, not when the time is over. `last_at`
-// is when the last run may begin.
+// Whoever would have no time left for a trial is told so now, not when the time is over.
+// `last_at_ns` is when the last run may begin.
 static struct error *check_budget(const struct preparation *preparation, uint64_t start_ns,
-                                  uint64_t last_at, uint32_t left)
+                                  uint64_t last_at_ns, uint32_t left)
 {
-    uint64_t now = clock_ns(), longest = preparation->longest_ns, need = left * longest;
+    uint64_t now_ns = clock_ns(), longest_ns = preparation->longest_ns, need_ns = left * longest_ns;
     uint32_t count = preparation->definition->oracle.references;
-    uint64_t spent = preparation->spent_ns + (now - start_ns);
-    if (left > 0 && last_at > now && last_at - now + longest > need)
-        need = last_at - now + longest;
-    if (preparation->budget_ns == 0 || spent + need < preparation->budget_ns)
+    uint64_t spent_ns = preparation->spent_ns + (now_ns - start_ns);
+    if (left > 0 && last_at_ns > now_ns && last_at_ns - now_ns + longest_ns > need_ns)
+        need_ns = last_at_ns - now_ns + longest_ns;
+    if (preparation->budget_ns == 0 || spent_ns + need_ns < preparation->budget_ns)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer enough = {0};
-    TRY(duration_put_enough(&enough, spent + need + WORTHWHILE * longest));
-    bool one_will_do = left > 0 && spent + longest < preparation->budget_ns;
+    TRY(duration_put_enough(&enough, spent_ns + need_ns + WORTHWHILE * longest_ns));
+    bool one_will_do = left > 0 && spent_ns + longest_ns < preparation->budget_ns;
     return error_new(
         "a run without any fault takes %.3g s, and all %u of them %.3g s: %.3g s leave "
         "no time for a trial; try --time-budget %s%s",
-        (double)longest / 1e9, count, (double)(spent + need) / 1e9,
-        (double)preparation->budget_ns / 1e9, enough.data,
+        clock_seconds(longest_ns), count, clock_seconds(spent_ns + need_ns),
+        clock_seconds(preparation->budget_ns), enough.data,
         one_will_do ? ", or --references 1" : "");
 }
 
@@ -261,11 +256,11 @@ static struct error *give_up(const struct preparation *preparation, struct refer
                              uint64_t start_ns, bool cut)
 {
     struct error *error = reference_settle(reference);
-    uint64_t spent = preparation->spent_ns + (clock_ns() - start_ns);
-    if (error == NULL || error == error_no_memory() || !cut || spent < preparation->budget_ns)
+    uint64_t spent_ns = preparation->spent_ns + (clock_ns() - start_ns);
+    if (error == NULL || error == error_no_memory() || !cut || spent_ns < preparation->budget_ns)
         return error;
     struct error *longer = error_new("%s; the time budget of %.3g s was over: --time-budget",
-                                     error_message(error), (double)preparation->budget_ns / 1e9);
+                                     error_message(error), clock_seconds(preparation->budget_ns));
     error_free(error);
     return longer;
 }
@@ -273,7 +268,8 @@ static struct error *give_up(const struct preparation *preparation, struct refer
 static struct error *run_references(struct preparation *preparation, struct reference *reference)
 {
     uint32_t count = preparation->definition->oracle.references;
-    uint64_t start = clock_ns(), last_at = start + preparation->definition->oracle.spread_ns;
+    uint64_t start_ns = clock_ns(),
+             last_at_ns = start_ns + preparation->definition->oracle.spread_ns;
     shooting_watch(preparation->shooting, preparation->control->interrupts, tell_lingering,
                    preparation);
     network_try(preparation);
@@ -281,20 +277,20 @@ static struct error *run_references(struct preparation *preparation, struct refe
         bool cut, again;
         tell(preparation, "reference", i, count);
         if (i > 0 && i + 1 == count)
-            wait_until(preparation, last_at);
-        uint64_t timeout = reference_limit(preparation, start, &cut);
-        TRY(run_reference(preparation, i, timeout, reference));
+            wait_until(preparation, last_at_ns);
+        uint64_t timeout_ns = reference_limit_ns(preparation, start_ns, &cut);
+        TRY(run_reference(preparation, i, timeout_ns, reference));
         if (interrupted(preparation))
             break;
         TRY(network_decide(preparation, reference, &again));
         if (again)
             continue;
         if (!reference_is_fit(reference))
-            return give_up(preparation, reference, start, cut);
+            return give_up(preparation, reference, start_ns, cut);
         const struct injector_learning *learning = preparation->injector->learning;
         if (learning != NULL && learning->learn != NULL)
             TRY(learning->learn(shooting_injector(preparation->shooting)));
-        TRY(check_budget(preparation, start, last_at, count - ++i));
+        TRY(check_budget(preparation, start_ns, last_at_ns, count - ++i));
     }
     shooting_watch(preparation->shooting, preparation->control->interrupts, NULL, NULL);
     if (interrupted(preparation))

@@ -5,8 +5,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/map.h"
 #include "campaign/schedule.h"
-#include "scenario/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,10 +39,10 @@ static struct error *note_trial(void *data, const struct store_trial *row)
     if (row->verdict != survivors->verdict || row->spec == NULL ||
         survivors->items.count == FOLLOWED_MOST)
         return NULL;
-    uint64_t place = survivors->ability->place(row->spec);
-    if (map_find(&survivors->places, place) != MAP_NONE)
+    bool new;
+    TRY(map_add(&survivors->places, survivors->ability->place(row->spec), &new));
+    if (!new)
         return NULL;
-    TRY(map_put(&survivors->places, place, 0));
     struct survivor *added = ARRAY_ADD(&survivors->items);
     if (added == NULL)
         return error_no_memory();
@@ -79,11 +79,11 @@ static struct error *record_references(const struct second_faults *second)
 static struct error *follow_all(const struct second_faults *second,
                                 const struct survivors *survivors)
 {
-    uint64_t start = clock_ns();
+    uint64_t start_ns = clock_ns();
     for (size_t i = 0; i < survivors->items.count && !interrupted(second); i++) {
         const struct survivor *survivor = &survivors->items.items[i];
         _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
-        if (second->budget_ns != 0 && clock_ns() - start >= second->budget_ns)
+        if (second->budget_ns != 0 && clock_ns() - start_ns >= second->budget_ns)
             return NULL;
         tell(second, i, survivors->items.count);
         TRY(shooting_follow(second->shooting, survivor->spec, survivor->seed,

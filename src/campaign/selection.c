@@ -73,8 +73,7 @@ static struct error *sample_group(struct choosing *choosing, const struct select
                                   uint64_t seed, const size_t *members, size_t count)
 {
     const char *name = group_of(choosing, members[0]);
-    struct stats_random random =
-        stats_random_start(seed, SELECTION_STREAM | hash_bytes(name, strlen(name)));
+    struct stats_random random = stats_random_start(seed, SELECTION_STREAM | hash_text(name));
     _cleanup_free_ uint64_t *drawn = NULL;
     _cleanup_free_ double *weights = calloc(count, sizeof *weights);
     if (weights == NULL)

@@ -3,7 +3,7 @@
 #include "campaign/since.h"
 
 #include "base/cleanup.h"
-#include "scenario/store.h"
+#include "base/map.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,9 @@
 #include "campaign/terminal-relay.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/thread.h"
+#include "base/timeouts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +18,6 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
-
-#define PATIENCE_MS 200 // until a new size of the terminal is noticed
 
 struct relay {
     int master, terminal, end; // end: an eventfd
@@ -69,7 +69,7 @@ static void *serve(void *data)
                                   {relay->end, POLLIN, 0},
                                   {typing ? STDIN_FILENO : -1, POLLIN, 0}};
         pass_size(relay);
-        if (poll(polled, 3, PATIENCE_MS) < 0 && errno != EINTR)
+        if (poll(polled, 3, clock_poll_ms(TERMINAL_SIZE_PAUSE_NS)) < 0 && errno != EINTR)
             return NULL;
         bool printed = (polled[0].revents & POLLIN) != 0;
         if (printed && !pass(relay->master, STDOUT_FILENO))

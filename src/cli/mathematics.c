@@ -8,9 +8,6 @@
 
 #include <gnu/lib-names.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,36 +24,26 @@ struct functions {
     ALL(FIELD)
 };
 static struct functions functions;
-static _Atomic(const struct functions *) ready; // NULL until all of `functions` is there
+
+#define NAME(name) {#name, &functions.name},
+static const struct late_function names[] = {ALL(NAME)};
+static struct late_library library = LATE_LIBRARY(names);
 
 struct error *mathematics_need(void)
 {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    struct error *error = NULL;
-    pthread_mutex_lock(&mutex);
-    void *library = ready == NULL ? dlopen(LIBM_SO, RTLD_NOW) : NULL;
-#define AND_FIND(name) &&late_library_find(library, #name, &functions.name)
-    if (library != NULL ALL(AND_FIND)) {
-        ready = &functions;
-    } else if (ready == NULL) {
-        const char *why = dlerror();
-        error = error_new("cannot load mathematical functions: %s", why != NULL ? why : LIBM_SO);
-    }
-    pthread_mutex_unlock(&mutex);
-    return error;
+    struct error *error =
+        late_library_is_ready(&library) ? NULL : late_library_need(&library, LIBM_SO);
+    return error != NULL ? error_prefix(error, "cannot load mathematical functions") : NULL;
 }
 
 static const struct functions *loaded(void)
 {
-    const struct functions *found = atomic_load_explicit(&ready, memory_order_acquire);
-    if (found != NULL)
-        return found;
     struct error *error = mathematics_need();
     if (error != NULL) {
         fprintf(stderr, "ordeal: %s\n", error_message(error));
         _Exit(EXIT_CANNOT_RUN);
     }
-    return ready;
+    return &functions;
 }
 
 #define DEFINE_OF_ONE(name)                                                                        \

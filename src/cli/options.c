@@ -4,6 +4,7 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/suggestion.h"
 
@@ -28,7 +29,8 @@ static struct error *parse_seconds(const struct option *option, const char *valu
     static const struct {
         const char *unit;
         double factor;
-    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"m", 60e9}, {"h", 3600e9}};
+    } units[] = {{"", NS_PER_S},    {"s", NS_PER_S},      {"ms", NS_PER_MS},
+                 {"us", NS_PER_US}, {"m", 60 * NS_PER_S}, {"h", 3600 * NS_PER_S}};
     char *end;
     double number = strtod(value, &end);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {

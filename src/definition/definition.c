@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // See definition.h: making, freeing, and setting one thing at a time.
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/suggestion.h"
 #include "definition/value.h"
@@ -16,7 +17,7 @@ static struct error *fill_defaults(struct definition *definition)
     definition->oracle.references = 5;
     definition->oracle.compare_stdout = definition->oracle.compare_files = true;
     definition->oracle.timeout_factor = 10;
-    definition->oracle.timeout_floor_ns = 2000000000u;
+    definition->oracle.timeout_floor_ns = 2 * NS_PER_S;
     definition->selection.repeat = 1;
     definition->limits.file_bytes = 1u << 30;
     definition->confirm = true;

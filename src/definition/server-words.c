@@ -2,6 +2,7 @@
 // See server-words.h.
 #include "definition/server-words.h"
 
+#include "base/clock.h"
 #include "base/suggestion.h"
 
 #include <ctype.h>
@@ -41,11 +42,11 @@ static struct error *parse_delay(const char *text, struct ready *ready)
     static const struct {
         const char *unit;
         double ns;
-    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"m", 60e9}};
+    } units[] = {{"", NS_PER_S}, {"s", NS_PER_S}, {"ms", NS_PER_MS}, {"m", 60 * NS_PER_S}};
     char *end;
     double value = isdigit((unsigned char)text[0]) ? strtod(text, &end) : -1;
     for (size_t i = 0; value >= 0 && i < sizeof units / sizeof *units; i++) {
-        if (strcmp(end, units[i].unit) != 0 || value * units[i].ns > 3600e9)
+        if (strcmp(end, units[i].unit) != 0 || value * units[i].ns > 3600 * NS_PER_S)
             continue;
         ready->delay_ns = (uint64_t)(value * units[i].ns);
         return NULL;

@@ -4,6 +4,7 @@
 
 #include "base/choice.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/suggestion.h"
 
 #include <ctype.h>
@@ -140,8 +141,16 @@ struct unit {
 };
 static const struct unit no_units[] = {{"", 1}, {0}};
 static const struct unit durations[] = {
-    {"", 1e9},   {"s", 1e9},    {"ms", 1e6},   {"us", 1e3},    {"ns", 1},
-    {"m", 6e10}, {"min", 6e10}, {"h", 3.6e12}, {"d", 8.64e13}, {0},
+    {"", NS_PER_S},
+    {"s", NS_PER_S},
+    {"ms", NS_PER_MS},
+    {"us", NS_PER_US},
+    {"ns", 1},
+    {"m", 60 * NS_PER_S},
+    {"min", 60 * NS_PER_S},
+    {"h", 60 * 60 * NS_PER_S},
+    {"d", 24 * 60 * 60 * NS_PER_S},
+    {0},
 };
 static const struct unit sizes[] = {
     {"", 1},
@@ -217,7 +226,7 @@ static struct error *read_duration(const struct schema_field *field, struct valu
                                    uint64_t *ret_ns)
 {
     double ns;
-    double scale = field->kind == SCHEMA_S ? 1e9 : 1;
+    double scale = field->kind == SCHEMA_S ? (double)NS_PER_S : 1;
     if (!read_units(value, durations, &ns) || ns < field->low * scale || ns > 1e18)
         return error_new("expected a time such as 2s, 500ms, 1.5m or 1h%s, not '%.*s'",
                          field->low > 0 ? " above 0" : "", SHOWN(value));
@@ -323,7 +332,7 @@ struct error *value_set(struct definition *definition, const struct schema_field
     case SCHEMA_S: {
         uint64_t ns = 0;
         TRY(read_duration(field, value, &ns));
-        *(uint64_t *)at = (ns + 999999999u) / 1000000000u;
+        *(uint64_t *)at = (ns + NS_PER_S - 1) / NS_PER_S;
         return NULL;
     }
     case SCHEMA_SIZE:
@@ -339,7 +348,7 @@ struct error *value_put_duration(struct buffer *text, uint64_t ns)
     static const struct {
         const char *name;
         uint64_t ns;
-    } units[] = {{"s", 1000000000u}, {"ms", 1000000u}, {"us", 1000u}, {"ns", 1}};
+    } units[] = {{"s", NS_PER_S}, {"ms", NS_PER_MS}, {"us", NS_PER_US}, {"ns", 1}};
     size_t i = 0;
     while (ns % units[i].ns != 0)
         i++;

@@ -5,7 +5,9 @@
 #include "dwarf/live.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/thread.h"
+#include "base/timeouts.h"
 #include "dwarf/symbolizer.h"
 
 #include <elfutils/libdwfl.h>
@@ -18,9 +20,6 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
-
-#define POLL_NS  1000000
-#define PAUSE_NS 3000000 // between samples
 
 static void frame_deinit(struct dwarf_live_frame *frame)
 {
@@ -120,14 +119,15 @@ static int add_frame(Dwfl_Frame *state, void *data)
 
 static struct error *wait_for_stop(const struct work *work)
 {
-    for (uint64_t waited = 0; waited < work->timeout_ns / 2; waited += POLL_NS) {
+    for (uint64_t waited_ns = 0; waited_ns < work->timeout_ns / 2;
+         waited_ns += STACK_STOP_PAUSE_NS) {
         int status;
         pid_t got = waitpid(work->thread, &status, __WALL | WNOHANG);
         if (got == work->thread && WIFSTOPPED(status))
             return NULL;
         if (got != 0 && errno != EINTR)
             return error_new("process %d ended", (int)work->process);
-        nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
+        clock_sleep(STACK_STOP_PAUSE_NS);
     }
     return error_new("thread %d of process %d does not stop", (int)work->thread,
                      (int)work->process);
@@ -172,7 +172,7 @@ static bool sample_again(struct work *work)
 {
     if (ptrace(PTRACE_CONT, work->thread, NULL, NULL) != 0)
         return false;
-    nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+    clock_sleep(STACK_SAMPLE_PAUSE_NS);
     if (ptrace(PTRACE_INTERRUPT, work->thread, NULL, NULL) != 0)
         return false;
     struct error *error = wait_for_stop(work);
@@ -297,14 +297,7 @@ struct error *dwarf_live_stack(pid_t process, pid_t thread, const char *root, un
 {
     _cleanup_(work_releasep) struct work *work = NULL;
     TRY(make_work(process, thread, root, timeout_ns, samples, &work));
-    struct timespec deadline;
-    clock_gettime(CLOCK_MONOTONIC, &deadline);
-    deadline.tv_sec += (time_t)(timeout_ns / 1000000000u);
-    deadline.tv_nsec += (long)(timeout_ns % 1000000000u);
-    if (deadline.tv_nsec >= 1000000000) {
-        deadline.tv_nsec -= 1000000000;
-        deadline.tv_sec++;
-    }
+    const struct timespec deadline = clock_timespec(clock_ns() + timeout_ns);
     pthread_t runner;
     TRY(start(work, &runner));
     if (pthread_clockjoin_np(runner, NULL, CLOCK_MONOTONIC, &deadline) != 0) {

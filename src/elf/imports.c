@@ -2,6 +2,7 @@
 // Imports and exports of an object: its dynamic symbol table, whose length nothing states, joined
 // with the relocations that use it and with the version tables.
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "elf/internal.h"
 
 #include <inttypes.h>
@@ -305,36 +306,12 @@ static struct error *add_symbol(struct elf_object *object, const struct uses *us
     return NULL;
 }
 
-static uint32_t hash_name(const char *name)
-{
-    uint32_t hash = 5381;
-    for (; *name != '\0'; name++)
-        hash = hash * 33 + (unsigned char)*name;
-    return hash * 2654435761u;
-}
-
-// String tables are shared, so equal versions are nearly always one pointer.
-static bool same_export(const struct elf_export *a, const struct elf_export *b)
-{
-    return a->version == b->version && strcmp(a->name, b->name) == 0;
-}
-
 static struct error *index_exports(struct elf_object *object)
 {
-    size_t size = 8;
-    while (size < object->exports.count * 2)
-        size *= 2;
-    object->export_hash = calloc(size, sizeof *object->export_hash);
-    if (object->export_hash == NULL)
-        return error_no_memory();
-    object->export_hash_size = size;
+    TRY(map_reserve(&object->exports_by_name, object->exports.count));
     for (size_t i = 0; i < object->exports.count; i++) {
-        const struct elf_export *export = &object->exports.items[i];
-        size_t at = hash_name(export->name) & (size - 1);
-        while (object->export_hash[at] != 0 &&
-               !same_export(&object->exports.items[object->export_hash[at] - 1], export))
-            at = (at + 1) & (size - 1);
-        object->export_hash[at] = (uint32_t)i + 1;
+        const char *name = object->exports.items[i].name;
+        TRY(map_put(&object->exports_by_name, hash_text(name), (uint32_t)i));
     }
     return NULL;
 }
@@ -422,21 +399,24 @@ const struct elf_import *elf_object_import(const struct elf_object *object, size
     return &object->imports.items[index];
 }
 
+struct sought {
+    const struct elf_object *object;
+    const char *name, *version;
+};
+
 // As the loader: a library without versions satisfies any version.
-static bool export_satisfies(const struct elf_object *object, const struct elf_export *export,
-                             const char *name, const char *version)
+static bool satisfies(const void *data, uint32_t index)
 {
-    return strcmp(export->name, name) == 0 &&
-           (version == NULL || !object->defines_versions ||
-            (export->version != NULL && strcmp(export->version, version) == 0));
+    const struct sought *sought = data;
+    const struct elf_export *export = &sought->object->exports.items[index];
+    return strcmp(export->name, sought->name) == 0 &&
+           (sought->version == NULL || !sought->object->defines_versions ||
+            (export->version != NULL && strcmp(export->version, sought->version) == 0));
 }
 
 bool elf_object_exports(const struct elf_object *object, const char *name, const char *version)
 {
-    size_t mask = object->export_hash_size - 1;
-    for (size_t at = hash_name(name) & mask; object->export_hash[at] != 0; at = (at + 1) & mask)
-        if (export_satisfies(object, &object->exports.items[object->export_hash[at] - 1], name,
-                             version))
-            return true;
-    return false;
+    const struct sought sought = {object, name, version};
+    return map_find_equal(&object->exports_by_name, hash_text(name), satisfies, &sought) !=
+           MAP_NONE;
 }

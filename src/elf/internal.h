@@ -4,6 +4,7 @@
 #define ORDEAL_ELF_INTERNAL_H
 
 #include "base/array.h"
+#include "base/map.h"
 #include "elf/object.h"
 
 #include <gelf.h>
@@ -43,8 +44,7 @@ struct elf_object {
     bool defines_versions;
     ARRAY(struct elf_import) imports;
     ARRAY(struct elf_export) exports;
-    uint32_t *export_hash; // open addressing, export + 1, 0 = free
-    size_t export_hash_size;
+    struct map exports_by_name; // by the name's hash
     char build_id[2 * 64 + 1];
 };
 

@@ -4,19 +4,19 @@
 #define ORDEAL_ELF_NAMES_H
 
 #include "base/array.h"
+#include "base/map.h"
 
 #include <stdint.h>
 
 struct elf_name {
     const char *text; // not copied
     size_t size;
-    uint32_t hash, number, next; // next: entry + 1 in the same bucket
+    uint32_t number, next; // next: entry of the same name, 0 = none
 };
 
 struct elf_names {
     ARRAY(struct elf_name) entries;
-    uint32_t *buckets; // entry + 1
-    size_t bucket_count;
+    struct map by_text; // to the first entry of a name
 };
 
 void elf_names_deinit(struct elf_names *names);

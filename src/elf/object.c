@@ -445,7 +445,7 @@ void elf_object_close(struct elf_object *object)
     ARRAY_DEINIT(&object->versions);
     ARRAY_DEINIT(&object->imports);
     ARRAY_DEINIT(&object->exports);
-    free(object->export_hash);
+    map_deinit(&object->exports_by_name);
     free(object->path);
     free(object);
 }

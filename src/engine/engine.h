@@ -78,10 +78,10 @@ struct engine {
     struct error *(*offer)(void *self, const struct engine_job *jobs, size_t count);
     // Jobs of lots that have not begun are not wanted any more: they come back as WAY_NOT_RUN.
     struct error *(*withdraw)(void *self);
-    // Waits for a result at most `timeout_ms`, or until a signal arrives; *ret_got false if there
+    // Waits for a result at most `timeout_ns`, or until a signal arrives; *ret_got false if there
     // is none. Every job that was offered comes back once. A worker that is lost (it died, or is
     // stuck) is replaced, and its jobs come back as invalid, with the reason.
-    struct error *(*take)(void *self, int timeout_ms, bool *ret_got,
+    struct error *(*take)(void *self, uint64_t timeout_ns, bool *ret_got,
                           struct engine_result *ret_result);
 };
 

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/processes.h"
+#include "base/timeouts.h"
 #include "engine/message.h"
 #include "engine/slot.h"
 
@@ -16,14 +17,9 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 
-// Setup, pretest, posttest and oracle have their own times, of which only the user knows.
-#define PATIENCE_NS   (600 * 1000000000ull)
-#define FAREWELL_NS   3000000000ull
-#define ORPHANS_NS    200000 // between two looks
-#define LOT           16     // jobs at once that take another patience
-#define DEATHS_IN_ROW 20     // slots that die without a result in between before the pool gives up
+#define LOT           16 // jobs at once that take another patience
+#define DEATHS_IN_ROW 20 // slots that die without a result in between before the pool gives up
 
 struct pool_slot {
     pid_t pid; // 0: none
@@ -75,7 +71,7 @@ static struct error *pool_start(const struct engine_options *options, void **ret
     if (pool == NULL)
         return error_no_memory();
     pool->task = options->task;
-    pool->stuck_ns = options->stuck_ns != 0 ? options->stuck_ns : PATIENCE_NS;
+    pool->stuck_ns = options->stuck_ns != 0 ? options->stuck_ns : SLOT_WAIT_NS;
     pool->ahead = options->ahead;
     pool->polled = calloc(options->workers, sizeof *pool->polled);
     struct error *error = pool->polled == NULL ? error_no_memory() : NULL;
@@ -97,9 +93,8 @@ static void let_go(struct pool_slot *slot, uint64_t deadline_ns)
 {
     struct pollfd polled = {.fd = slot->socket, .events = POLLIN};
     for (;;) {
-        uint64_t now = clock_ns();
-        int left = now < deadline_ns ? (int)((deadline_ns - now) / 1000000) : 0;
-        int ready = poll(&polled, 1, left);
+        uint64_t now_ns = clock_ns(), left_ns = now_ns < deadline_ns ? deadline_ns - now_ns : 0;
+        int ready = poll(&polled, 1, clock_poll_ms(left_ns));
         char byte;
         if (ready < 0 && errno == EINTR)
             continue;
@@ -112,8 +107,8 @@ static void let_go(struct pool_slot *slot, uint64_t deadline_ns)
 // before is somebody else's business.
 static void end_orphans(const pid_list *before)
 {
-    uint64_t deadline = clock_ns() + FAREWELL_NS;
-    while (clock_ns() < deadline) {
+    uint64_t deadline_ns = clock_ns() + SLOT_FAREWELL_WAIT_NS;
+    while (clock_ns() < deadline_ns) {
         size_t count = 0, refused = 0;
         pid_list now = {0};
         error_free(processes_signal(SIGKILL, before, &count, &refused));
@@ -128,7 +123,7 @@ static void end_orphans(const pid_list *before)
         ARRAY_DEINIT(&now);
         if (count == refused)
             return; // nobody is left, or nobody who lets us
-        nanosleep(&(struct timespec){.tv_nsec = ORPHANS_NS}, NULL);
+        clock_sleep(KILL_PAUSE_NS);
     }
 }
 
@@ -155,10 +150,10 @@ static void pool_end(void *self)
         else if (pool->slots[i].pid != 0)
             shutdown(pool->slots[i].socket, SHUT_WR);
     }
-    uint64_t deadline = clock_ns() + FAREWELL_NS;
+    uint64_t deadline_ns = clock_ns() + SLOT_FAREWELL_WAIT_NS;
     for (unsigned i = 0; i < pool->count; i++)
         if (pool->slots[i].pid != 0 && pool->slots[i].jobs.count == 0)
-            let_go(&pool->slots[i], deadline);
+            let_go(&pool->slots[i], deadline_ns);
     for (unsigned i = 0; i < pool->count; i++) {
         int status;
         slot_end(&pool->slots[i], &status);
@@ -405,37 +400,36 @@ static struct error *take_waiting(struct pool *pool, bool *ret_got,
     return NULL;
 }
 
-// How long until the first slot counts as stuck, but at most `timeout_ms`.
-static int wait_time(const struct pool *pool, int timeout_ms)
+// How long until the first slot counts as stuck, but at most `timeout_ns`.
+static uint64_t until_stuck_ns(const struct pool *pool, uint64_t timeout_ns)
 {
     if (pool->busy == 0)
-        return timeout_ms;
-    uint64_t first = UINT64_MAX, now = clock_ns();
+        return timeout_ns;
+    uint64_t first_ns = UINT64_MAX, now_ns = clock_ns();
     for (unsigned i = 0; i < pool->count; i++)
-        if (pool->slots[i].jobs.count != 0 && pool->slots[i].deadline_ns < first)
-            first = pool->slots[i].deadline_ns;
-    if (first <= now)
-        return 0;
-    uint64_t ms = (first - now) / 1000000 + 1;
-    return timeout_ms < 0 || ms < (uint64_t)timeout_ms ? (int)(ms > 60000 ? 60000 : ms)
-                                                       : timeout_ms;
+        if (pool->slots[i].jobs.count != 0 && pool->slots[i].deadline_ns < first_ns)
+            first_ns = pool->slots[i].deadline_ns;
+    uint64_t left_ns = first_ns > now_ns ? first_ns - now_ns : 0;
+    if (left_ns > SLOT_STUCK_PAUSE_NS)
+        left_ns = SLOT_STUCK_PAUSE_NS;
+    return left_ns < timeout_ns ? left_ns : timeout_ns;
 }
 
 static struct error *end_stuck(struct pool *pool)
 {
-    uint64_t now = clock_ns();
+    uint64_t now_ns = clock_ns();
     for (unsigned i = 0; i < pool->count; i++) {
         struct pool_slot *slot = &pool->slots[i];
-        if (slot->jobs.count == 0 || slot->deadline_ns > now)
+        if (slot->jobs.count == 0 || slot->deadline_ns > now_ns)
             continue;
         char why[64];
-        snprintf(why, sizeof why, "no answer after %.3g s", (double)pool->stuck_ns / 1e9);
+        snprintf(why, sizeof why, "no answer after %.3g s", clock_seconds(pool->stuck_ns));
         return replace(pool, slot, why);
     }
     return NULL;
 }
 
-static struct error *pool_take(void *self, int timeout_ms, bool *ret_got,
+static struct error *pool_take(void *self, uint64_t timeout_ns, bool *ret_got,
                                struct engine_result *ret_result)
 {
     struct pool *pool = self;
@@ -445,7 +439,7 @@ static struct error *pool_take(void *self, int timeout_ms, bool *ret_got,
         return NULL;
     for (unsigned i = 0; i < pool->count; i++)
         pool->polled[i] = (struct pollfd){.fd = pool->slots[i].socket, .events = POLLIN};
-    int ready = poll(pool->polled, pool->count, wait_time(pool, timeout_ms));
+    int ready = poll(pool->polled, pool->count, clock_poll_ms(until_stuck_ns(pool, timeout_ns)));
     if (ready < 0 && errno != EINTR)
         return error_from_errno(errno, "cannot wait for job slots");
     if (ready <= 0) {

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/timeouts.h"
 #include "engine/server-driver.h"
 
 #include <ctype.h>
@@ -15,15 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 
-#define SHORT_NAP_MS 1 // between looks at a server that is to become ready
-#define LONG_NAP_MS  20
-#define QUIET_NS     3000000ull     // of a server that has come to the end of its start
-#define SETTLE_NS    300000000ull   // for that, once it listens
-#define LEFTOVER_NS  300000000ull   // for what the server started, once it has ended itself
-#define LOOK_NS      20000000000ull // for somebody who looks at a stack
-#define PATIENCE_NS  60000000000ull // for the next wish
-#define LEAVE_NS     10000000000ull // for a server whose end has begun
-#define FLAG_EXITING 4u             // the kernel's PF_EXITING
+#define FLAG_EXITING 4u // the kernel's PF_EXITING
 
 static bool helper_gone(struct driver *driver)
 {
@@ -91,21 +84,22 @@ static bool is_leaving(pid_t pid)
 // for one of the service: whoever waits for something has most likely come to its end.
 static bool is_settled(struct driver *driver)
 {
-    uint64_t now = clock_ns();
-    if (driver->listening_at == 0)
-        driver->listening_at = now;
+    uint64_t now_ns = clock_ns();
+    if (driver->listening_at_ns == 0)
+        driver->listening_at_ns = now_ns;
     if (!is_asleep(driver->server.pid) || driver->server.gone)
-        driver->quiet_at = 0;
-    else if (driver->quiet_at == 0)
-        driver->quiet_at = now;
-    driver->nap_ms = SHORT_NAP_MS;
-    return now - driver->listening_at > SETTLE_NS ||
-           (driver->quiet_at != 0 && now - driver->quiet_at > QUIET_NS);
+        driver->quiet_at_ns = 0;
+    else if (driver->quiet_at_ns == 0)
+        driver->quiet_at_ns = now_ns;
+    driver->nap_ns = SERVER_READY_PAUSE_NS;
+    return now_ns - driver->listening_at_ns > SERVER_SETTLE_WAIT_NS ||
+           (driver->quiet_at_ns != 0 && now_ns - driver->quiet_at_ns > SERVER_QUIET_NS);
 }
 
 static bool is_ready(struct driver *driver)
 {
-    driver->nap_ms = driver->nap_ms * 2 < LONG_NAP_MS ? driver->nap_ms * 2 : LONG_NAP_MS;
+    driver->nap_ns =
+        driver->nap_ns * 2 < SERVER_READY_LAST_NS ? driver->nap_ns * 2 : SERVER_READY_LAST_NS;
     if (driver->probe.ready.kind == READY_OUTPUT)
         return driver->matched;
     if (driver->probe.ready.kind == READY_COMMAND)
@@ -132,11 +126,11 @@ static struct error *start(struct driver *driver, enum driver_end *ret_end)
                          driver->orders.ready);
     TRY(driver_run(driver, driver->orders.server, driver->orders.server_environment, -1,
                    &driver->server, false));
-    driver->nap_ms = SHORT_NAP_MS;
+    driver->nap_ns = SERVER_READY_PAUSE_NS;
     *ret_end = driver_await(driver, is_ready, driver->orders.ready_ns, false);
-    driver->nap_ms = 0;
+    driver->nap_ns = 0;
     driver->ready = true;
-    driver->ready_at = clock_ns();
+    driver->ready_at_ns = clock_ns();
     return NULL;
 }
 
@@ -161,7 +155,7 @@ static struct error *run_load(struct driver *driver, struct server_load *load,
     load->err_end = driver->noise.passed;
     driver_reap(driver);
     if (*ret_end == HELD && !driver->server.gone && !may_go && is_leaving(driver->server.pid))
-        driver_await(driver, server_gone, LEAVE_NS, true);
+        driver_await(driver, server_gone, SERVER_LEAVE_WAIT_NS, true);
     if (*ret_end == HELD && driver->server.gone && !may_go)
         *ret_end = GONE;
     return NULL;
@@ -202,7 +196,7 @@ static struct error *drive_once(struct driver *driver, uint32_t number, bool twi
                                 enum driver_end *ret_end)
 {
     struct server_round *round = &driver->state->rounds[number];
-    uint64_t begun = clock_ns();
+    uint64_t begun_ns = clock_ns();
     uint32_t rule = driver->state->rule;
     uint64_t before = times_fired(driver, rule);
     driver->state->begun = number + 1;
@@ -214,7 +208,7 @@ static struct error *drive_once(struct driver *driver, uint32_t number, bool twi
         round->again = round->load; // nothing has happened
     else if (error == NULL && *ret_end == HELD && twice)
         error = run_load(driver, &round->again, ret_end);
-    round->ns = clock_ns() - begun;
+    round->ns = clock_ns() - begun_ns;
     uint32_t crashes = driver->switching != NULL ? driver->switching->crashes(driver->switches) : 0;
     round->crashed = crashes > driver->crashes;
     driver->crashes = crashes;
@@ -229,9 +223,9 @@ static bool is_wanted(struct driver *driver)
 // The next round is wanted, or no more: not a matter of the server's time.
 static struct error *await_wish(struct driver *driver, enum driver_end *ret_end)
 {
-    driver->nap_ms = 1;
-    *ret_end = driver_await(driver, is_wanted, PATIENCE_NS, false);
-    driver->nap_ms = 0;
+    driver->nap_ns = SERVER_WISH_PAUSE_NS;
+    *ret_end = driver_await(driver, is_wanted, SERVER_WISH_WAIT_NS, false);
+    driver->nap_ns = 0;
     return *ret_end == LATE ? error_new("nobody asks for the next round") : NULL;
 }
 
@@ -273,13 +267,13 @@ static struct error *stop(struct driver *driver, enum driver_end *ret_end)
 // While it is looked at, it may go on printing.
 static void be_looked_at(struct driver *driver)
 {
-    uint64_t deadline = clock_ns() + LOOK_NS;
+    uint64_t deadline_ns = clock_ns() + SERVER_LOOK_WAIT_NS;
     driver->state->late = 1;
-    driver->nap_ms = 5;
+    driver->nap_ns = SERVER_LOOK_PAUSE_NS;
     atomic_store(&driver->state->look, SERVER_LATE);
-    while (atomic_load(&driver->state->look) != SERVER_LOOKED && clock_ns() < deadline) {
+    while (atomic_load(&driver->state->look) != SERVER_LOOKED && clock_ns() < deadline_ns) {
         driver_pump(driver);
-        driver_nap(driver, deadline);
+        driver_nap(driver, deadline_ns);
     }
 }
 
@@ -302,8 +296,8 @@ static struct error *lead(struct driver *driver)
     state->ended = driver->server.gone;
     state->status = driver->server.status;
     if (end == HELD) {
-        driver->nap_ms = 1;
-        driver_await(driver, driver_is_alone, LEFTOVER_NS, true);
+        driver->nap_ns = KILL_SERVER_PAUSE_NS;
+        driver_await(driver, driver_is_alone, SERVER_LEFTOVER_WAIT_NS, true);
         state->phase = SERVER_DONE;
     }
     return NULL;

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/processes.h"
+#include "base/timeouts.h"
 #include "sandbox/spawn.h"
 
 #include <errno.h>
@@ -14,9 +15,6 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-
-#define DAEMON_NS 1000000000ull // for a server to go into the background once it is ready
-#define KILL_NS   10000000000ull
 
 struct error *driver_open_stream(struct stream *stream, int to)
 {
@@ -86,7 +84,7 @@ static void follow_daemon(struct driver *driver)
     pid_list children = {0};
     pid_t oldest = 0;
     bool well = WIFEXITED(driver->server.status) && WEXITSTATUS(driver->server.status) == 0;
-    if (!well || (driver->ready && clock_ns() - driver->ready_at > DAEMON_NS))
+    if (!well || (driver->ready && clock_ns() - driver->ready_at_ns > SERVER_DAEMON_WAIT_NS))
         return;
     error_free(processes_children(&children));
     for (size_t i = 0; i < children.count; i++)
@@ -118,16 +116,14 @@ void driver_reap(struct driver *driver)
     }
 }
 
-void driver_nap(struct driver *driver, uint64_t deadline)
+void driver_nap(struct driver *driver, uint64_t deadline_ns)
 {
     struct pollfd polled[] = {
         {driver->signals, POLLIN, 0}, {driver->said.in, POLLIN, 0}, {driver->noise.in, POLLIN, 0}};
-    uint64_t now = clock_ns();
-    uint64_t left = now < deadline ? (deadline - now) / 1000000 + 1 : 0;
-    int nap = driver->nap_ms > 0 && (uint64_t)driver->nap_ms < left ? driver->nap_ms
-              : left < 1000                                         ? (int)left
-                                                                    : 1000;
-    if (poll(polled, 3, nap) > 0 && polled[0].revents != 0) {
+    uint64_t now_ns = clock_ns(), left_ns = now_ns < deadline_ns ? deadline_ns - now_ns : 0;
+    uint64_t nap_ns = driver->nap_ns != 0 ? driver->nap_ns : SERVER_NAP_NS;
+    int ms = clock_poll_ms(nap_ns < left_ns ? nap_ns : left_ns);
+    if (poll(polled, 3, ms) > 0 && polled[0].revents != 0) {
         struct signalfd_siginfo info;
         while (read(driver->signals, &info, sizeof info) > 0)
             ;
@@ -137,7 +133,7 @@ void driver_nap(struct driver *driver, uint64_t deadline)
 enum driver_end driver_await(struct driver *driver, bool (*holds)(struct driver *), uint64_t ns,
                              bool alone)
 {
-    uint64_t deadline = clock_ns() + ns;
+    uint64_t deadline_ns = clock_ns() + ns;
     for (;;) {
         driver_reap(driver);
         driver_pump(driver);
@@ -145,9 +141,9 @@ enum driver_end driver_await(struct driver *driver, bool (*holds)(struct driver 
             return HELD;
         if (driver->server.gone && !alone)
             return GONE;
-        if (clock_ns() >= deadline)
+        if (clock_ns() >= deadline_ns)
             return LATE;
-        driver_nap(driver, deadline);
+        driver_nap(driver, deadline_ns);
     }
 }
 
@@ -190,14 +186,14 @@ bool driver_is_alone(struct driver *driver)
 
 void driver_end_all(struct driver *driver)
 {
-    uint64_t deadline = clock_ns() + KILL_NS;
-    driver->nap_ms = 1;
-    while (!driver_is_alone(driver) && clock_ns() < deadline) {
+    uint64_t deadline_ns = clock_ns() + KILL_WAIT_NS;
+    driver->nap_ns = KILL_SERVER_PAUSE_NS;
+    while (!driver_is_alone(driver) && clock_ns() < deadline_ns) {
         size_t count, refused;
         error_free(processes_signal(SIGKILL, NULL, &count, &refused));
         driver_reap(driver);
         driver_pump(driver);
-        driver_nap(driver, clock_ns() + 1000000);
+        driver_nap(driver, clock_ns() + KILL_SERVER_PAUSE_NS);
     }
     driver_pump(driver);
 }

@@ -36,12 +36,12 @@ struct driver {
     int signals;
     struct child server, helper; // helper: the load, or a command that asks or stops
     bool ready;
-    uint64_t ready_at, listening_at, quiet_at; // 0: not yet, not now
-    regex_t expression;                        // of READY_OUTPUT
+    uint64_t ready_at_ns, listening_at_ns, quiet_at_ns; // 0: not yet, not now
+    regex_t expression;                                 // of READY_OUTPUT
     bool matched;
     char line[LINE_MOST];
     size_t line_size;
-    int nap_ms;
+    uint64_t nap_ns;
     const struct injector_switches *switching; // NULL: no fault is switched on
     void *switches;                            // its own
     uint32_t crashes;                          // so far
@@ -52,8 +52,8 @@ struct error *driver_open_stream(struct stream *stream, int to);
 // Passes on what there is; notes which children have ended.
 void driver_pump(struct driver *driver);
 void driver_reap(struct driver *driver);
-// Until something happens, at most nap_ms (0: a second) or until the deadline.
-void driver_nap(struct driver *driver, uint64_t deadline);
+// Until something happens, at most nap_ns (0: a second) or until the deadline.
+void driver_nap(struct driver *driver, uint64_t deadline_ns);
 
 enum driver_end { HELD, GONE, LATE };
 // Until `holds`, the server's end (unless `alone` says that it does not matter) or the deadline.

@@ -4,8 +4,10 @@
 
 #include "base/child.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/quote.h"
+#include "base/timeouts.h"
 #include "definition/server-words.h"
 #include "engine/server-drive.h"
 #include "oracle/hang.h"
@@ -14,8 +16,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define MARGIN_NS  30000000000ull // for a driver that does not work itself
-#define FOREVER_NS (365ull * 24 * 3600 * 1000000000)
+#define FOREVER_NS (365 * 24 * 3600 * NS_PER_S)
 
 struct server_life {
     const struct definition *definition;
@@ -78,11 +79,11 @@ struct error *server_life_new(const struct server_life_options *options,
     struct server_life *life = calloc(1, sizeof *life);
     if (life == NULL)
         return error_no_memory();
-    uint64_t grace = options->definition->service.grace_ns;
+    uint64_t grace_ns = options->definition->service.grace_ns;
     life->definition = options->definition;
     life->shared = -1;
     life->timeout_ns = options->timeout_ns != 0 ? options->timeout_ns : FOREVER_NS;
-    life->grace_ns = grace != 0 ? grace : life->timeout_ns;
+    life->grace_ns = grace_ns != 0 ? grace_ns : life->timeout_ns;
     struct error *error = fill(life, options);
     if (error != NULL) {
         server_life_free(life);
@@ -114,9 +115,10 @@ void server_life_fill(const struct server_life *life, struct sandbox_step *step)
     step->inside = server_drive;
     step->shared = life->shared;
     step->input = -1;
-    step->timeout_ns = life->timeout_ns >= FOREVER_NS || life->grace_ns >= FOREVER_NS
-                           ? 0
-                           : (1 + SERVER_ROUNDS) * life->timeout_ns + life->grace_ns + MARGIN_NS;
+    step->timeout_ns =
+        life->timeout_ns >= FOREVER_NS || life->grace_ns >= FOREVER_NS
+            ? 0
+            : (1 + SERVER_ROUNDS) * life->timeout_ns + life->grace_ns + SERVER_MARGIN_WAIT_NS;
 }
 
 bool server_life_is_late(const struct server_life *life)
@@ -185,7 +187,7 @@ static const char *phase_word(enum server_phase phase)
 static struct error *put_late(const struct server_life *life, struct buffer *text)
 {
     const struct service *service = &life->definition->service;
-    double seconds = (double)life->timeout_ns / 1e9, grace = (double)life->grace_ns / 1e9;
+    double seconds = clock_seconds(life->timeout_ns), grace = clock_seconds(life->grace_ns);
     switch (life->state->phase) {
     case SERVER_START:
         return buffer_printf(text, "the server was not ready (%s) after %.3g s", service->ready,

@@ -9,8 +9,6 @@
 #include "engine/server-orders.h"
 #include "oracle/outcome.h"
 
-#define SERVER_TICK_NS 20000000u // between looks at whether the driver wants to be looked at
-
 struct server_life;
 struct server_life_options {
     const struct definition *definition;

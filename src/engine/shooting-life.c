@@ -4,6 +4,7 @@
 #include "engine/shooting-internal.h"
 
 #include "base/cleanup.h"
+#include "base/timeouts.h"
 #include "oracle/evidence.h"
 #include "oracle/hang.h"
 #include "oracle/shell-signal.h"
@@ -262,8 +263,7 @@ static void add_step(struct life *life, enum step kind, uint64_t timeout_ns)
 static void add_steps(struct life *life, uint64_t timeout_ns)
 {
     for (int kind = 0; kind < STEPS; kind++)
-        add_step(life, kind,
-                 kind == WORKLOAD ? timeout_ns : SHOOTING_STEP_TIMEOUT_S * 1000000000ull);
+        add_step(life, kind, kind == WORKLOAD ? timeout_ns : STEP_OTHER_WAIT_NS);
     for (size_t i = 0; i + 1 < life->count; i++)
         if (life->kinds[i] == WORKLOAD)
             life->steps[i].after = after_workload;

@@ -4,9 +4,9 @@
 #include "engine/shooting-internal.h"
 
 #include "base/cleanup.h"
+#include "base/timeouts.h"
 
-#define SESSION_TICK_NS  2000000 // between looks at whether a round is over
-#define REFERENCE_ROUNDS 3       // of a server that will be long-lived
+#define REFERENCE_ROUNDS 3 // of a server that will be long-lived
 
 static struct error *take_load(struct life *life, const struct server_load *load, uint64_t fired,
                                struct outcome_run *run, bool *ret_there)
@@ -63,7 +63,7 @@ uint64_t life_server_tick(void *data, pid_t pid, uint64_t ns)
         injected = life_last_injected(life);
     uint64_t next = server_life_tick(life->server, pid, ns, sandbox_root(life->shooting->sandbox),
                                      &injected, life->run);
-    return life->session != NULL ? ns + SESSION_TICK_NS : next;
+    return life->session != NULL ? ns + SERVER_ROUND_TICK_NS : next;
 }
 
 // The injector's environment is the server's; the load has none of it.

@@ -10,12 +10,11 @@
 #include "oracle/outcome.h"
 #include "wire/region.h"
 
-#define SHOOTING_STEP_TIMEOUT_S 60         // of every step but the workload
-#define SHOOTING_OTHER_STEPS    5          // setup, pretest, posttest, oracle, teardown
-#define SHOOTING_CAPTURE        (1u << 20) // bytes kept of each stream of each step
+#define SHOOTING_OTHER_STEPS 5          // setup, pretest, posttest, oracle, teardown
+#define SHOOTING_CAPTURE     (1u << 20) // bytes kept of each stream of each step
 
 // The definition must outlive it. Setup, pretest, posttest, oracle and teardown get the workload's
-// environment without the injector, nothing on stdin, and SHOOTING_STEP_TIMEOUT_S; what setup
+// environment without the injector, nothing on stdin, and STEP_OTHER_WAIT_NS; what setup
 // leaves running (a server) lives until teardown is done. When setup or pretest fails, the workload
 // does not run; when the workload is out of time, neither posttest nor oracle do. Teardown always
 // does. The oracle command gets the trial directory (evidence.h) as its last argument and in

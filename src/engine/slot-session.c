@@ -7,14 +7,15 @@
 #include "engine/server-orders.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/timeouts.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW      512 // specs that a life is prepared for
-#define PATIENCE_MS 300 // for the next job
+#define WINDOW 512 // specs that a life is prepared for
 
 struct session {
     struct slot *slot;
@@ -71,7 +72,8 @@ static struct error *next_job(struct session *session, int64_t *ret_rule)
     struct pollfd polled = {.fd = session->slot->socket, .events = POLLIN};
     size_t size;
     *ret_rule = SHOOTING_ENOUGH;
-    if (session->rounds == SERVER_ROUNDS || poll(&polled, 1, PATIENCE_MS) <= 0)
+    if (session->rounds == SERVER_ROUNDS ||
+        poll(&polled, 1, clock_poll_ms(SLOT_NEXT_JOB_WAIT_NS)) <= 0)
         return NULL;
     TRY(slot_receive(session->slot, &size));
     message_job_deinit(session->job);

@@ -6,6 +6,7 @@
 #include "engine/slot-internal.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "engine/message.h"
 #include "engine/shooting.h"
 #include "oracle/judge.h"
@@ -17,7 +18,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #define OUTPUT_KEPT 4096 // of the end of stderr
 
@@ -69,7 +69,7 @@ struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
     TRY(judge(slot->task->reference, run, &result->judgement));
     result->end = run->workload.end;
     result->status = run->workload.status;
-    result->seconds = (double)run->workload.ns / 1e9;
+    result->seconds = clock_seconds(run->workload.ns);
     for (size_t i = 0; i < run->artifacts.count; i++)
         result->changed |= strcmp(run->artifacts.items[i].kind, "stream") != 0;
     TRY(end_of(&run->workload.err.kept, &result->output));

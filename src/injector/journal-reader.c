@@ -4,6 +4,7 @@
 #include "injector/journal-reader.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "dwarf/symbolizer.h"
 #include "trial/runtime-session.h"
@@ -236,7 +237,7 @@ static struct error *add_injection(struct journal_reader *reader, const struct w
     injection->rule = record->rule;
     injection->process = record->process_number;
     injection->thread = record->thread_number;
-    injection->seconds = (double)record->time_ns / 1e9;
+    injection->seconds = clock_seconds(record->time_ns);
     TRY(copy_text(record->function, WIRE_FUNCTION_NAME, &injection->function));
     TRY(copy_text(record->process_name, sizeof record->process_name, &injection->program));
     TRY(put_fault(scenario, record, &injection->fault));

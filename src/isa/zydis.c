@@ -5,62 +5,38 @@
 #include "base/late-library.h"
 #include "isa/need.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 
-#define REASON 512
-
 static struct zydis functions;
-static _Atomic(const struct zydis *) ready; // NULL until all of `functions` is there
+static const struct late_function names[] = {
+    {"ZydisDecoderInit", &functions.init},
+    {"ZydisDecoderDecodeFull", &functions.decode},
+    {"ZydisDecoderDecodeInstruction", &functions.decode_head},
+    {"ZydisRegisterGetLargestEnclosing", &functions.enclosing},
+};
+static struct late_library library = LATE_LIBRARY(names);
 
-static bool bind_all(void *handle)
+static struct error *load(void)
 {
-    return late_library_find(handle, "ZydisDecoderInit", &functions.init) &&
-           late_library_find(handle, "ZydisDecoderDecodeFull", &functions.decode) &&
-           late_library_find(handle, "ZydisDecoderDecodeInstruction", &functions.decode_head) &&
-           late_library_find(handle, "ZydisRegisterGetLargestEnclosing", &functions.enclosing);
-}
-
-// Tried again by the next who asks: memory may have been short.
-static void load(char ret_why[REASON])
-{
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     char name[64]; // of the version whose headers were read: others lay out their structures anew
     snprintf(name, sizeof name, "libZydis.so.%u.%u", ZYDIS_VERSION_MAJOR(ZYDIS_VERSION),
              ZYDIS_VERSION_MINOR(ZYDIS_VERSION));
-    pthread_mutex_lock(&mutex);
-    void *handle = ready == NULL ? dlopen(name, RTLD_NOW) : NULL;
-    if (handle != NULL && bind_all(handle)) {
-        ready = &functions;
-    } else if (ready == NULL) {
-        const char *why = dlerror();
-        snprintf(ret_why, REASON, "%s", why != NULL ? why : name);
-        if (handle != NULL)
-            dlclose(handle);
-    }
-    pthread_mutex_unlock(&mutex);
+    return late_library_need(&library, name);
 }
 
 const struct zydis *zydis(void)
 {
-    const struct zydis *library = atomic_load_explicit(&ready, memory_order_acquire);
-    if (library == NULL) {
-        char why[REASON];
-        load(why);
-        library = ready;
-    }
-    return library;
+    if (!late_library_is_ready(&library))
+        error_free(load());
+    return late_library_is_ready(&library) ? &functions : NULL;
 }
 
 struct error *isa_need(void)
 {
-    char why[REASON] = "";
-    if (ready == NULL)
-        load(why);
-    if (ready != NULL)
+    struct error *error = late_library_is_ready(&library) ? NULL : load();
+    if (error == NULL)
         return NULL;
-    return error_new("cannot decode instructions, Debian's package libzydis%u.%u does that: %s",
-                     ZYDIS_VERSION_MAJOR(ZYDIS_VERSION), ZYDIS_VERSION_MINOR(ZYDIS_VERSION), why);
+    return error_prefix(error,
+                        "cannot decode instructions, Debian's package libzydis%u.%u does that",
+                        ZYDIS_VERSION_MAJOR(ZYDIS_VERSION), ZYDIS_VERSION_MINOR(ZYDIS_VERSION));
 }

@@ -227,14 +227,14 @@ static struct error *change(int process, int memory, struct image *image, const 
     TRY(find_bias(process, image, &bias));
     TRY(take_state(memory, image, bias));
     TRY(work_out(image, enabled, add, &patches));
-    uint64_t start = clock_ns();
+    uint64_t start_ns = clock_ns();
     TRY(stop_all(process, &stopped));
     TRY(check_places(&stopped, &patches, bias));
     TRY(put_patches(memory, &patches, bias));
     ret_report->threads = stopped.threads.count;
     ret_report->patches = patches.items.count;
     let_go(&stopped);
-    ret_report->stopped_ns = clock_ns() - start;
+    ret_report->stopped_ns = clock_ns() - start_ns;
     return NULL;
 }
 

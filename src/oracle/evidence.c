@@ -4,6 +4,7 @@
 #include "oracle/evidence.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/quote.h"
 #include "base/remove.h"
@@ -93,7 +94,7 @@ static struct error *put_status(struct buffer *text, const struct sandbox_result
                                 const char *spec, uint64_t seed)
 {
     TRY(buffer_printf(text, "outcome=%s\nstatus=%d\nseconds=%.6f\n", outcome_word(workload->end),
-                      workload->status, (double)workload->ns / 1e9));
+                      workload->status, clock_seconds(workload->ns)));
     TRY(buffer_printf(text, "stdout_bytes=%llu\nstderr_bytes=%llu\n",
                       (unsigned long long)workload->out.size,
                       (unsigned long long)workload->err.size));

@@ -3,8 +3,10 @@
 #include "oracle/hang.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/quote.h"
+#include "base/timeouts.h"
 #include "dwarf/live.h"
 #include "injector/journal-reader.h"
 #include "oracle/terminal-wait.h"
@@ -13,14 +15,11 @@
 #include <dirent.h>
 #include <stdbool.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#define TIMEOUT_NS 15000000000u // debug files are large, and machines busy
-#define DEPTH      32           // of processes that wait for each other
-#define SAMPLES    5            // of a busy thread
-#define GLANCES    3            // at a thread that seems busy
-#define GLANCE_NS  4000000
+#define DEPTH   32 // of processes that wait for each other
+#define SAMPLES 5  // of a busy thread
+#define GLANCES 3  // at a thread that seems busy
 
 struct process {
     pid_t pid, parent;
@@ -99,7 +98,8 @@ static bool is_busy(pid_t pid, pid_t thread)
     for (int i = 0; i < GLANCES; i++) {
         if (!read_stat(path, &found) || found.state != 'R')
             return false;
-        nanosleep(&(struct timespec){.tv_nsec = i + 1 < GLANCES ? GLANCE_NS : 0}, NULL);
+        if (i + 1 < GLANCES)
+            clock_sleep(STACK_GLANCE_PAUSE_NS);
     }
     return true;
 }
@@ -260,7 +260,7 @@ static struct error *look(pid_t pid, const char *root, const struct injected_thr
     pid_t thread = find_thread(process, &busy);
     if (!busy)
         prefer_stricken(injected, &process, &thread, &busy);
-    TRY(dwarf_live_stack(process, thread, root, busy ? SAMPLES : 1, TIMEOUT_NS, &found));
+    TRY(dwarf_live_stack(process, thread, root, busy ? SAMPLES : 1, STACK_WAIT_NS, &found));
     for (size_t i = 0; i < found.frames.count; i++) {
         const struct dwarf_live_frame *frame = &found.frames.items[i];
         if (frame->module != NULL && journal_reader_is_runtime(frame->module))

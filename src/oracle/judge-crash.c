@@ -3,6 +3,7 @@
 #include "oracle/judge-internal.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/quote.h"
 
@@ -252,7 +253,7 @@ struct error *hearing_ask_crash(struct hearing *hearing)
 static double allowed_seconds(const struct hearing *hearing)
 {
     uint64_t allowed = reference_timeout_ns(hearing->reference);
-    return (double)(allowed != 0 ? allowed : hearing->run->workload.ns) / 1e9;
+    return clock_seconds(allowed != 0 ? allowed : hearing->run->workload.ns);
 }
 
 struct error *hearing_ask_late_crash(struct hearing *hearing)

@@ -3,6 +3,7 @@
 #include "oracle/outcome.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "oracle/sanitizer-report.h"
 
@@ -217,7 +218,7 @@ struct error *outcome_put_end(struct buffer *buffer, const struct sandbox_result
     case SANDBOX_TIMEOUT:
         if (result->crowd != 0)
             return buffer_printf(buffer, "ended for having %zu processes at a time", result->crowd);
-        return buffer_printf(buffer, "not done after %.3g s", (double)result->ns / 1e9);
+        return buffer_printf(buffer, "not done after %.3g s", clock_seconds(result->ns));
     default:
         return buffer_printf(buffer, "not run");
     }

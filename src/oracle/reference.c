@@ -3,6 +3,7 @@
 #include "oracle/reference.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/duration.h"
 #include "base/quote.h"
 #include "oracle/reference-model.h"
@@ -114,7 +115,7 @@ static struct error *put_terminal(struct buffer *why, const struct outcome_run *
 static struct error *put_timeout(struct buffer *why, const struct outcome_run *run)
 {
     TRY(buffer_printf(why, "the workload or a process it left behind did not end within %.3g s",
-                      (double)run->workload.ns / 1e9));
+                      clock_seconds(run->workload.ns)));
     if (run->remaining != NULL)
         TRY(buffer_printf(why, " (still running: %s)", run->remaining));
     TRY(quote_put_last_line(why, "; stderr: ", run->workload.err.kept.data,
@@ -215,7 +216,7 @@ struct error *reference_add(struct reference *reference, const struct outcome_ru
         return error_no_memory();
     kept->end = run->workload.end;
     kept->status = run->workload.status;
-    kept->seconds = (double)run->workload.ns / 1e9;
+    kept->seconds = clock_seconds(run->workload.ns);
     _cleanup_(buffer_deinit) struct buffer why = {0};
     TRY(put_failure(&why, run));
     if (why.size != 0)
@@ -378,42 +379,42 @@ int reference_status(const struct reference *reference)
 
 uint64_t reference_timeout_ns(const struct reference *reference)
 {
-    double ns = reference->seconds.mean * 1e9 * reference->oracle->timeout_factor;
-    double most = 30.0 * 24 * 3600 * 1e9;
-    uint64_t scaled = (uint64_t)(ns < most ? ns : most);
+    double ns = reference->seconds.mean * (double)NS_PER_S * reference->oracle->timeout_factor;
+    double most_ns = 30.0 * 24 * 3600 * (double)NS_PER_S;
+    uint64_t scaled_ns = (uint64_t)(ns < most_ns ? ns : most_ns);
     uint64_t floor_ns = reference->oracle->timeout_floor_ns;
-    return scaled > floor_ns ? scaled : floor_ns;
+    return scaled_ns > floor_ns ? scaled_ns : floor_ns;
 }
 
-#define PATIENCE  10 // times the slowest run: what is suggested
-#define IMPATIENT 2  // from there on down, a busy machine makes hangs
+#define SUGGESTED_TIMES 10 // the slowest run, as a timeout
+#define RISKY_TIMES     2  // from there on down, a busy machine makes hangs
 
-static uint64_t slowest_ns(const struct reference *reference)
+static uint64_t slowest_of(const struct reference *reference)
 {
     double most = 0;
     for (size_t i = 0; i < reference->runs.count; i++)
         if (reference->runs.items[i].seconds > most)
             most = reference->runs.items[i].seconds;
-    return (uint64_t)(most * 1e9);
+    return (uint64_t)(most * (double)NS_PER_S);
 }
 
 // Otherwise every trial would hang, again and again, whatever its fault.
 struct error *reference_timely(struct reference *reference)
 {
-    uint64_t slowest = slowest_ns(reference), allowed = reference_timeout_ns(reference);
+    uint64_t slowest_ns = slowest_of(reference), allowed_ns = reference_timeout_ns(reference);
     _cleanup_(buffer_deinit) struct buffer enough = {0}, text = {0};
-    if (allowed >= IMPATIENT * slowest)
+    if (allowed_ns >= RISKY_TIMES * slowest_ns)
         return NULL;
-    TRY(duration_put_enough(&enough, PATIENCE * slowest));
-    if (allowed <= slowest)
+    TRY(duration_put_enough(&enough, SUGGESTED_TIMES * slowest_ns));
+    if (allowed_ns <= slowest_ns)
         return error_new("trials may take %.3g s, but the workload takes up to %.3g s without any "
                          "fault: everything would be a hang; try --timeout %s (oracle.timeout)",
-                         (double)allowed / 1e9, (double)slowest / 1e9, enough.data);
+                         clock_seconds(allowed_ns), clock_seconds(slowest_ns), enough.data);
     TRY(buffer_printf(&text,
                       "trials may take %.3g s, and the workload takes up to %.3g s without any "
                       "fault: on a busy machine what is only slow is a hang; better --timeout %s "
                       "(oracle.timeout)",
-                      (double)allowed / 1e9, (double)slowest / 1e9, enough.data));
+                      clock_seconds(allowed_ns), clock_seconds(slowest_ns), enough.data));
     return reference_warn(reference, &text);
 }
 

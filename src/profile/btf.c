@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/map.h"
 #include "elf/symbols.h"
 
 #include <gelf.h>
@@ -59,8 +60,7 @@ struct btf {
     const char *strings;
     uint32_t strings_size;
     ARRAY(uint32_t) places; // by type - 1: where its record begins
-    uint32_t *names;        // structures and functions by name: open addressing, type
-    size_t name_room;
+    struct map names;       // structures and functions, by the name's hash
 };
 
 void btf_close(struct btf *btf)
@@ -68,7 +68,7 @@ void btf_close(struct btf *btf)
     if (btf == NULL)
         return;
     ARRAY_DEINIT(&btf->places);
-    free(btf->names);
+    map_deinit(&btf->names);
     free(btf);
 }
 
@@ -184,21 +184,11 @@ static bool has_name(unsigned kind)
 
 static struct error *index_names(struct btf *btf)
 {
-    btf->name_room = 64;
-    while (btf->name_room < btf->places.count * 2)
-        btf->name_room *= 2;
-    btf->names = calloc(btf->name_room, sizeof *btf->names);
-    if (btf->names == NULL)
-        return error_no_memory();
     for (uint32_t type = 1; type <= btf->places.count; type++) {
         struct record record = record_of(btf, type);
         const char *name = string_at(btf, record.name);
-        if (!has_name(kind_of(&record)) || *name == '\0')
-            continue;
-        uint64_t at = hash_bytes(name, strlen(name));
-        while (btf->names[at & (btf->name_room - 1)] != 0)
-            at++;
-        btf->names[at & (btf->name_room - 1)] = type;
+        if (has_name(kind_of(&record)) && *name != '\0')
+            TRY(map_put(&btf->names, hash_text(name), type));
     }
     return NULL;
 }
@@ -235,19 +225,27 @@ struct error *btf_open(const struct elf_object *object, struct btf **ret_btf)
     return NULL;
 }
 
+struct sought {
+    const struct btf *btf;
+    const char *name;
+    size_t size;
+    bool function;
+};
+
+static bool is_sought(const void *data, uint32_t type)
+{
+    const struct sought *sought = data;
+    struct record record = record_of(sought->btf, type);
+    const char *found = string_at(sought->btf, record.name);
+    return (kind_of(&record) == KIND_FUNCTION) == sought->function &&
+           strlen(found) == sought->size && memcmp(found, sought->name, sought->size) == 0;
+}
+
 static uint32_t find(const struct btf *btf, const char *name, size_t size, bool function)
 {
-    uint64_t at = hash_bytes(name, size);
-    for (;; at++) {
-        uint32_t type = btf->names[at & (btf->name_room - 1)];
-        if (type == 0)
-            return 0;
-        struct record record = record_of(btf, type);
-        const char *found = string_at(btf, record.name);
-        if ((kind_of(&record) == KIND_FUNCTION) == function && strlen(found) == size &&
-            memcmp(found, name, size) == 0)
-            return type;
-    }
+    const struct sought sought = {btf, name, size, function};
+    uint32_t type = map_find_equal(&btf->names, hash_bytes(name, size), is_sought, &sought);
+    return type != MAP_NONE ? type : 0;
 }
 
 uint32_t btf_structure(const struct btf *btf, const char *name)

@@ -6,6 +6,7 @@
 #ifndef ORDEAL_PROFILE_SEARCH_INTERNAL_H
 #define ORDEAL_PROFILE_SEARCH_INTERNAL_H
 
+#include "base/map.h"
 #include "profile/place.h"
 #include "profile/search.h"
 
@@ -70,8 +71,7 @@ struct search {
     uint32_t function;
     struct summary *summary;
     ARRAY(struct story) work;
-    uint64_t *seen; // open addressing, hashes
-    size_t seen_count, seen_room;
+    struct map seen; // hashes of states
     uint64_t budget;
     bool errors; // whether errno is of interest
     bool coarse; // too many states were met: conditions and effects are not looked at any more

@@ -4,10 +4,10 @@
 #include "profile/search-internal.h"
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "elf/tables.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct error *search_push(struct search *search, const struct story *story)
@@ -25,12 +25,6 @@ struct error *search_push(struct search *search, const struct story *story)
 
 // ---- states that were met before ----
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-    return hash ^ hash >> 29;
-}
-
 static uint64_t place_word(struct place place)
 {
     return place.kind == PLACE_STACK ? 0x100000000ull | (uint32_t)place.slot : place.reg;
@@ -38,90 +32,54 @@ static uint64_t place_word(struct place place)
 
 static uint64_t hash_tracked(uint64_t hash, const struct tracked *tracked)
 {
-    hash = mix(hash, tracked->state);
+    hash = hash_mix(hash, tracked->state);
     if (tracked->state == TRACKED_VALUE) {
-        hash = mix(hash, (uint64_t)tracked->value.number);
-        return mix(hash, (uint64_t)tracked->value.set << 16 | tracked->value.negative << 8 |
-                             tracked->value.kind);
+        hash = hash_mix(hash, (uint64_t)tracked->value.number);
+        return hash_mix(hash, (uint64_t)tracked->value.set << 16 | tracked->value.negative << 8 |
+                                  tracked->value.kind);
     }
     if (tracked->state != TRACKED_PLACE)
         return hash;
-    hash = mix(hash, place_word(tracked->place));
+    hash = hash_mix(hash, place_word(tracked->place));
     for (unsigned i = 0; i < tracked->operation_count; i++) {
         const struct operation *operation = &tracked->operations[i];
-        hash = mix(hash, (uint64_t)(uint32_t)operation->value << 16 | operation->width << 8 |
-                             operation->kind);
+        hash = hash_mix(hash, (uint64_t)(uint32_t)operation->value << 16 | operation->width << 8 |
+                                  operation->kind);
     }
     return hash;
 }
 
 static uint64_t hash_known(uint64_t hash, const struct known *known)
 {
-    hash = mix(hash, place_word(known->place));
-    hash = mix(hash, (uint64_t)known->bounds.low);
-    return mix(hash, (uint64_t)known->bounds.high ^ (known->bounds.outside ? 1ull << 62 : 0));
+    hash = hash_mix(hash, place_word(known->place));
+    hash = hash_mix(hash, (uint64_t)known->bounds.low);
+    return hash_mix(hash, (uint64_t)known->bounds.high ^ (known->bounds.outside ? 1ull << 62 : 0));
 }
 
 static uint64_t hash_story(const struct story *story)
 {
-    uint64_t hash = mix(1, story->block);
+    uint64_t hash = hash_mix(1, story->block);
     hash = hash_tracked(hash, &story->result);
     hash = hash_tracked(hash, &story->error);
-    hash = mix(hash, story->blocks | (uint64_t)story->stored.state << 8 |
-                         (uint64_t)story->stored_effect << 16 | (uint64_t)story->after << 24);
+    hash = hash_mix(hash, story->blocks | (uint64_t)story->stored.state << 8 |
+                              (uint64_t)story->stored_effect << 16 | (uint64_t)story->after << 24);
     if (story->stored.state != TRACKED_NOTHING)
         hash = hash_tracked(hash, &story->stored);
     for (unsigned i = 0; i < story->known_count; i++)
         hash = hash_known(hash, &story->known[i]);
     for (unsigned i = 0; i < story->pending_count; i++)
-        hash = hash_known(mix(hash, 'p'), &story->pending[i].known);
+        hash = hash_known(hash_mix(hash, 'p'), &story->pending[i].known);
     for (unsigned i = 0; i < story->effect_count; i++) {
-        hash = mix(hash, (uint64_t)story->effects[i].where << 8 | story->effects[i].kind);
-        hash = mix(hash, (uint64_t)story->effects[i].value);
+        hash = hash_mix(hash, (uint64_t)story->effects[i].where << 8 | story->effects[i].kind);
+        hash = hash_mix(hash, (uint64_t)story->effects[i].value);
     }
-    return hash | 1;
-}
-
-static struct error *grow_seen(struct search *search)
-{
-    size_t room = search->seen_room == 0 ? 256 : search->seen_room * 2;
-    uint64_t *seen = calloc(room, sizeof *seen);
-    if (seen == NULL)
-        return error_no_memory();
-    for (size_t i = 0; i < search->seen_room; i++) {
-        if (search->seen[i] == 0)
-            continue;
-        size_t at = search->seen[i] >> 7;
-        while (seen[at & (room - 1)] != 0)
-            at++;
-        seen[at & (room - 1)] = search->seen[i];
-    }
-    free(search->seen);
-    search->seen = seen;
-    search->seen_room = room;
-    return NULL;
+    return hash;
 }
 
 // Whether it is the first to come here in this state.
 struct error *search_is_new(struct search *search, const struct story *story, bool *ret_new)
 {
-    if (search->seen_count * 2 >= search->seen_room)
-        TRY(grow_seen(search));
-    uint64_t hash = hash_story(story);
-    size_t at = hash >> 7;
-    for (;; at++) {
-        uint64_t *slot = &search->seen[at & (search->seen_room - 1)];
-        if (*slot == hash) {
-            *ret_new = false;
-            return NULL;
-        }
-        if (*slot == 0) {
-            *slot = hash;
-            search->seen_count++;
-            *ret_new = true;
-            return NULL;
-        }
-    }
+    return map_add(&search->seen, hash_story(story), ret_new);
 }
 
 // ---- the end of a story ----

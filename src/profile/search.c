@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "profile/search-internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define WATCH_STACK         (1u << 31)
@@ -16,7 +15,7 @@
 static void search_deinit(struct search *search)
 {
     ARRAY_DEINIT(&search->work);
-    free(search->seen);
+    map_deinit(&search->seen);
 }
 
 static bool is_over(const struct search *search, const struct story *story)

@@ -2,6 +2,7 @@
 // See value.h.
 #include "profile/value.h"
 
+#include "base/cleanup.h"
 #include "base/hash.h"
 
 #include <sched.h>
@@ -9,24 +10,6 @@
 #include <string.h>
 
 #define MOST_SHARED (1u << 20)
-
-static struct error *grow(struct error_sets *sets)
-{
-    uint32_t count = sets->slot_count == 0 ? 64 : sets->slot_count * 2;
-    uint32_t *slots = calloc(count, sizeof *slots);
-    if (slots == NULL)
-        return error_no_memory();
-    for (size_t i = 0; i < sets->items.count; i++) {
-        uint64_t at = hash_bytes(&sets->items.items[i], sizeof(struct error_set));
-        while (slots[at & (count - 1)] != 0)
-            at++;
-        slots[at & (count - 1)] = (uint32_t)i + 1;
-    }
-    free(sets->slots);
-    sets->slots = slots;
-    sets->slot_count = count;
-    return NULL;
-}
 
 struct error *error_sets_init(struct error_sets *sets)
 {
@@ -39,7 +22,7 @@ struct error *error_sets_init(struct error_sets *sets)
 void error_sets_deinit(struct error_sets *sets)
 {
     ARRAY_DEINIT(&sets->items);
-    free(sets->slots);
+    map_deinit(&sets->numbers);
 }
 
 struct error *error_sets_share(struct error_sets *sets)
@@ -56,30 +39,35 @@ struct error *error_sets_share(struct error_sets *sets)
     return NULL;
 }
 
+struct sought {
+    const struct error_sets *sets;
+    const struct error_set *set;
+};
+
+static bool is_equal(const void *data, uint32_t number)
+{
+    const struct sought *sought = data;
+    return memcmp(&sought->sets->items.items[number], sought->set, sizeof *sought->set) == 0;
+}
+
 static struct error *put(struct error_sets *sets, const struct error_set *set, uint32_t *ret_number)
 {
-    if ((sets->items.count + 1) * 2 > sets->slot_count) {
-        struct error *error = grow(sets);
-        if (error != NULL)
-            return error;
+    const struct sought sought = {sets, set};
+    uint64_t hash = hash_bytes(set, sizeof *set);
+    uint32_t number = map_find_equal(&sets->numbers, hash, is_equal, &sought);
+    if (number == MAP_NONE) {
+        if (sets->shared && sets->items.count == sets->items.room)
+            return error_new("too many different sets of errors");
+        TRY(map_reserve(&sets->numbers, sets->items.count + 1));
+        struct error_set *added = ARRAY_ADD(&sets->items);
+        if (added == NULL)
+            return error_no_memory();
+        *added = *set;
+        number = (uint32_t)(sets->items.count - 1);
+        TRY(map_put(&sets->numbers, hash, number));
     }
-    uint64_t at = hash_bytes(set, sizeof *set);
-    for (;; at++) {
-        uint32_t *slot = &sets->slots[at & (sets->slot_count - 1)];
-        if (*slot == 0) {
-            if (sets->shared && sets->items.count == sets->items.room)
-                return error_new("too many different sets of errors");
-            struct error_set *added = ARRAY_ADD(&sets->items);
-            if (added == NULL)
-                return error_no_memory();
-            *added = *set;
-            *slot = (uint32_t)sets->items.count;
-        }
-        if (memcmp(&sets->items.items[*slot - 1], set, sizeof *set) == 0) {
-            *ret_number = *slot - 1;
-            return NULL;
-        }
-    }
+    *ret_number = number;
+    return NULL;
 }
 
 struct error *error_sets_put(struct error_sets *sets, const struct error_set *set,

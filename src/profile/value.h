@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/map.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,9 +41,8 @@ static inline void error_set_remove(struct error_set *set, unsigned number)
 // Sets are kept once each and known by number; 0 is the empty set.
 struct error_sets {
     ARRAY(struct error_set) items;
-    uint32_t *slots; // open addressing, item + 1
-    uint32_t slot_count;
-    bool shared; // by threads: items stay where they are
+    struct map numbers; // by the set's hash
+    bool shared;        // by threads: items stay where they are
     unsigned char lock;
 };
 struct error *error_sets_init(struct error_sets *sets);

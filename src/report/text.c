@@ -3,6 +3,7 @@
 #include "report/text.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/escape.h"
 #include "base/utf8.h"
 
@@ -120,9 +121,15 @@ struct error *text_put_utf8(struct buffer *buffer, const char *bytes, size_t siz
 
 struct error *text_put_duration(struct buffer *buffer, uint64_t ns)
 {
-    if (ns < 1000000)
-        return buffer_printf(buffer, "%.0f us", (double)ns / 1e3);
-    if (ns < 1000000000)
-        return buffer_printf(buffer, "%.1f ms", (double)ns / 1e6);
-    return buffer_printf(buffer, "%.2f s", (double)ns / 1e9);
+    if (ns < NS_PER_MS)
+        return buffer_printf(buffer, "%.0f us", (double)ns / (double)NS_PER_US);
+    if (ns < NS_PER_S)
+        return buffer_printf(buffer, "%.1f ms", (double)ns / (double)NS_PER_MS);
+    return buffer_printf(buffer, "%.2f s", clock_seconds(ns));
+}
+
+struct error *text_put_seconds(struct buffer *buffer, double seconds)
+{
+    bool sane = seconds >= 0 && seconds < 1e9;
+    return text_put_duration(buffer, sane ? (uint64_t)(seconds * (double)NS_PER_S) : 0);
 }

@@ -31,5 +31,7 @@ struct error *text_put_utf8(struct buffer *buffer, const char *bytes, size_t siz
 
 // "870 us", "1.9 ms", "12.3 s".
 struct error *text_put_duration(struct buffer *buffer, uint64_t ns);
+// The same of seconds as a store has them: what makes no sense is 0.
+struct error *text_put_seconds(struct buffer *buffer, double seconds);
 
 #endif

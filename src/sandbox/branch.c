@@ -6,11 +6,11 @@
 
 #include <signal.h>
 
-void branch_begin(struct branch *branch, const struct capture captures[2], uint64_t now)
+void branch_begin(struct branch *branch, const struct capture captures[2], uint64_t now_ns)
 {
     branch->active = true;
     branch->overdue = false;
-    branch->start = now;
+    branch->start_ns = now_ns;
     for (int i = 0; i < 2; i++) {
         branch->marks[i].digest = captures[i].digest;
         branch->marks[i].stream = *captures[i].stream;

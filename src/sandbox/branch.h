@@ -10,13 +10,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define BRANCH_PATIENCE 2000000ull // ns between looks at what a copy writes
-// The first look after news: most copies have ended by then, and say so.
-#define BRANCH_FIRST_PATIENCE 500000ull
-
 struct branch {
     bool active, overdue;
-    uint64_t start; // ns after the command's
+    uint64_t start_ns; // after the command's
     struct branch_mark {
         struct digest digest;
         struct sandbox_stream stream; // `kept` has a size and nothing else
@@ -24,7 +20,7 @@ struct branch {
 };
 
 // What was captured so far is the command's.
-void branch_begin(struct branch *branch, const struct capture captures[2], uint64_t now);
+void branch_begin(struct branch *branch, const struct capture captures[2], uint64_t now_ns);
 // Gives the result all that was captured, and takes back what is not the command's.
 struct error *branch_end(struct branch *branch, struct capture captures[2],
                          struct sandbox_result *result);

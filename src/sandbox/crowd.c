@@ -3,6 +3,7 @@
 #include "sandbox/crowd.h"
 
 #include "base/cleanup.h"
+#include "base/timeouts.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,18 +24,18 @@ static uint64_t count_tasks(void)
 
 // To count our own takes a look at every process there is, so it is done only when the system has
 // gained enough of them since; or seldom, where nobody knows.
-struct error *crowd_look(struct crowd *crowd, uint64_t now, const pid_list *spared,
+struct error *crowd_look(struct crowd *crowd, uint64_t now_ns, const pid_list *spared,
                          size_t *ret_count)
 {
     *ret_count = 0;
-    if (crowd->limit == 0 || now < crowd->next)
+    if (crowd->limit == 0 || now_ns < crowd->next_ns)
         return NULL;
-    crowd->next = now + CROWD_PATIENCE;
+    crowd->next_ns = now_ns + CROWD_PAUSE_NS;
     uint64_t tasks = count_tasks();
     if (tasks < crowd->tasks)
         crowd->tasks = tasks;
     if (tasks == 0)
-        crowd->next = now + CROWD_BLIND;
+        crowd->next_ns = now_ns + CROWD_BLIND_PAUSE_NS;
     else if (tasks < crowd->limit || tasks - crowd->tasks < crowd->limit / 2)
         return NULL;
     size_t count;

@@ -9,20 +9,18 @@
 
 #include <stdint.h>
 
-#define CROWD_LIMIT    2048          // processes of a step, unless a limit was asked for
-#define CROWD_BOUND    4096          // threads and processes that the kernel allows
-#define CROWD_PATIENCE 50000000ull   // ns from one look to the next
-#define CROWD_BLIND    1000000000ull // where the kernel does not say how many there are in all
+#define CROWD_LIMIT 2048 // processes of a step, unless a limit was asked for
+#define CROWD_BOUND 4096 // threads and processes that the kernel allows
 
 struct crowd {
-    uint64_t limit; // 0: nobody looks
-    uint64_t next;  // ns after the start, when to look again
-    uint64_t tasks; // of the whole system when our own were last counted, or fewer since
+    uint64_t limit;   // 0: nobody looks
+    uint64_t next_ns; // after the start, when to look again
+    uint64_t tasks;   // of the whole system when our own were last counted, or fewer since
 };
 
-// `now`: ns after the start of the step. *ret_count: how many processes there are if they are more
+// `now_ns`: after the start of the step. *ret_count: how many processes there are if they are more
 // than the limit, otherwise 0.
-struct error *crowd_look(struct crowd *crowd, uint64_t now, const pid_list *spared,
+struct error *crowd_look(struct crowd *crowd, uint64_t now_ns, const pid_list *spared,
                          size_t *ret_count);
 
 #endif

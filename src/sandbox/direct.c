@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/remove.h"
 #include "base/stale.h"
+#include "base/timeouts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,12 +22,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define COPIES        "ordeal-copy-"
-#define KILL_PATIENCE 10000000000ull
-#define LISTING_LIFE  10000000ull
+#define COPIES "ordeal-copy-"
 
 static struct error *spare(struct direct *direct, pid_t pid)
 {
@@ -62,9 +60,9 @@ static struct error *find_others(struct direct *direct)
 // What the last life left is what the next one finds, if it follows at once.
 static bool reuse_listing(struct direct *direct)
 {
-    uint64_t taken = direct->after_ns;
+    uint64_t taken_ns = direct->after_ns;
     direct->after_ns = 0;
-    if (taken == 0 || clock_ns() - taken > LISTING_LIFE)
+    if (taken_ns == 0 || clock_ns() - taken_ns > LISTING_FRESH_NS)
         return false;
     listing_deinit(&direct->before);
     direct->before = direct->after;
@@ -224,7 +222,7 @@ static struct error *direct_news(struct sandbox *sandbox, struct progress *progr
 
 static struct error *kill_but(struct direct *direct, struct progress *progress)
 {
-    uint64_t deadline = clock_ns() + KILL_PATIENCE;
+    uint64_t deadline_ns = clock_ns() + KILL_WAIT_NS;
     for (;;) {
         size_t count = 0, refused = 0;
         TRY(processes_signal(SIGKILL, &direct->spared, &count, &refused));
@@ -232,10 +230,10 @@ static struct error *kill_but(struct direct *direct, struct progress *progress)
         TRY(reap(direct, progress, &left));
         if (!left && count == 0)
             return NULL;
-        if ((count != 0 && refused == count) || clock_ns() > deadline)
+        if ((count != 0 && refused == count) || clock_ns() > deadline_ns)
             return error_new("%zu processes of the trial cannot be killed", count);
         if (left)
-            nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+            clock_sleep(KILL_PAUSE_NS);
     }
 }
 

@@ -4,7 +4,9 @@
 #include "sandbox/groups.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/stale.h"
+#include "base/timeouts.h"
 #include "sandbox/changes.h"
 #include "sandbox/mounts.h"
 
@@ -13,7 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #define GROUPS 2 // processes and memory may be in different hierarchies
 #define PREFIX "ordeal-"
@@ -229,7 +230,7 @@ void groups_free(struct groups *groups, bool removing)
         close(groups->descriptors[i]);
         // The last process has been waited for, but may not have left yet.
         for (int j = 0; removing && rmdir(groups->paths[i]) < 0 && errno == EBUSY && j < 200; j++)
-            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+            clock_sleep(GROUP_REMOVAL_PAUSE_NS);
         free(groups->paths[i]);
     }
     free(groups);

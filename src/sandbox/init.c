@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/cursor.h"
+#include "base/timeouts.h"
 #include "sandbox/internal.h"
 #include "sandbox/keeper.h"
 #include "sandbox/message.h"
@@ -17,9 +18,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
-
-#define KILL_PATIENCE 10000000000ull
 
 struct init {
     int socket, signals;
@@ -170,7 +168,7 @@ static struct error *start(struct init *init, const struct incoming *order)
 // Kills until nobody is left who is not kept; all: keepers as well.
 static struct error *end_processes(struct init *init, bool all)
 {
-    uint64_t deadline = clock_ns() + KILL_PATIENCE;
+    uint64_t deadline_ns = clock_ns() + KILL_WAIT_NS;
     if (init->keeper >= 0) { // its command is the step
         close(init->keeper);
         init->keeper = -1;
@@ -188,9 +186,9 @@ static struct error *end_processes(struct init *init, bool all)
             kill(-1, SIGKILL);
         else
             TRY(processes_signal(SIGKILL, &init->keepers, &count, &refused));
-        if (clock_ns() > deadline)
+        if (clock_ns() > deadline_ns)
             return error_new("processes of the trial cannot be killed");
-        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+        clock_sleep(KILL_TREE_PAUSE_NS);
     }
     init->running = false;
     init->command = 0;

@@ -2,6 +2,7 @@
 #include "sandbox/keeper.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "sandbox/descriptors.h"
 #include "sandbox/message.h"
 
@@ -15,7 +16,7 @@
 
 static uint64_t ns_of(const struct timeval *time)
 {
-    return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
+    return (uint64_t)time->tv_sec * NS_PER_S + (uint64_t)time->tv_usec * NS_PER_US;
 }
 
 void progress_count(struct progress *progress, const struct rusage *usage)

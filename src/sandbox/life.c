@@ -6,18 +6,14 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/timeouts.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <time.h>
 
-#define NEVER          UINT64_MAX
-#define SHORT_PATIENCE 100000ull
-#define LONG_PATIENCE  10000000ull
-#define LINGERING_NS   3000000000ull
-#define HOPE_NS        1000000000ull
-#define STOP_PATIENCE  100000000ull // a signal that comes just before the wait does not end it
+#define NEVER_NS UINT64_MAX
 
 struct life {
     struct sandbox *sandbox;
@@ -34,15 +30,16 @@ struct running {
     struct sandbox_result *result;
     struct progress progress;
     pid_t pid;
-    uint64_t start, tick, deadline; // tick and deadline: ns after the start
-    uint64_t patience;
+    uint64_t start_ns;
+    uint64_t tick_ns, deadline_ns; // after the start
+    uint64_t pause_ns;
     struct branch branch;
-    bool alone;     // a command that has branched is all there is, and starts nobody
-    uint64_t ran;   // ns that the command itself had run when it last branched
-    uint64_t gone;  // ns after the start when the command was seen to have ended; 0: not yet
-    bool told;      // that others have not
-    uint64_t asked; // ns after the start when there was hope
-    uint64_t ended; // ns after the start when the branch was killed
+    bool alone;        // a command that has branched is all there is, and starts nobody
+    uint64_t ran_ns;   // by the command itself when it last branched
+    uint64_t gone_ns;  // after the start, when the command was seen to have ended; 0: not yet
+    bool told;         // that others have not
+    uint64_t asked_ns; // after the start, when there was hope
+    uint64_t ended_ns; // after the start, when the branch was killed
 };
 
 static struct error *read_captures(struct life *life)
@@ -75,30 +72,30 @@ static struct error *start_step(struct running *running, struct capture *capture
         .announce = -1,
         .ignored = sandbox->ignored,
     };
-    running->start = clock_ns();
+    running->start_ns = clock_ns();
     return sandbox->backend->start(sandbox, &spawn, running->step->linger, &running->pid);
 }
 
 // The command's clock stands still while there is a copy of it, which has all of the time. Once it
 // was killed for it, its end is to be told within as long: what the command tells us is in memory
 // that it can write.
-static uint64_t limit_of(const struct running *running)
+static uint64_t limit_ns(const struct running *running)
 {
     const struct branch *branch = &running->branch;
     if (!branch->active)
-        return running->deadline;
-    uint64_t start = branch->overdue ? running->ended : branch->start;
-    return running->step->timeout_ns == 0 ? NEVER : start + running->step->timeout_ns;
+        return running->deadline_ns;
+    uint64_t start_ns = branch->overdue ? running->ended_ns : branch->start_ns;
+    return running->step->timeout_ns == 0 ? NEVER_NS : start_ns + running->step->timeout_ns;
 }
 
 // News of branches cannot be waited for together with output and the command's end: these are
 // looked for often enough.
-static void wait_branch(struct running *running, uint64_t left)
+static void wait_branch(struct running *running, uint64_t left_ns)
 {
     const struct sandbox_step *step = running->step;
-    step->branching->wait(step->data, left < running->patience ? left : running->patience);
-    if (running->patience < BRANCH_PATIENCE)
-        running->patience *= 2;
+    step->branching->wait(step->data, left_ns < running->pause_ns ? left_ns : running->pause_ns);
+    if (running->pause_ns < BRANCH_LAST_PAUSE_NS)
+        running->pause_ns *= 2;
 }
 
 // Waits for news, output, or the next moment of interest.
@@ -112,27 +109,25 @@ static struct error *wait_news(struct running *running)
     for (size_t i = 0; i < 2 * life->count; i++)
         if (life->captures[i].descriptor >= 0)
             life->polled[count++] = (struct pollfd){life->captures[i].descriptor, POLLIN, 0};
-    uint64_t now = clock_ns() - running->start;
-    uint64_t limit = limit_of(running);
-    uint64_t until = running->tick < limit ? running->tick : limit;
-    uint64_t left = until == NEVER ? NEVER : until > now ? until - now : 0;
+    uint64_t now_ns = clock_ns() - running->start_ns, until_ns = limit_ns(running);
+    until_ns = running->tick_ns < until_ns ? running->tick_ns : until_ns;
+    uint64_t left_ns = until_ns == NEVER_NS ? NEVER_NS : until_ns > now_ns ? until_ns - now_ns : 0;
     if (running->step->branching != NULL) {
-        wait_branch(running, left);
+        wait_branch(running, left_ns);
         return NULL;
     }
     if (descriptor < 0) {
-        if (running->patience < left)
-            left = running->patience;
-        if (running->patience < LONG_PATIENCE)
-            running->patience *= 2;
+        if (running->pause_ns < left_ns)
+            left_ns = running->pause_ns;
+        if (running->pause_ns < STEP_LAST_PAUSE_NS)
+            running->pause_ns *= 2;
     }
-    if (running->step->stop != NULL && left > STOP_PATIENCE)
-        left = STOP_PATIENCE;
-    if (life->sandbox->crowd.limit != 0 && left > CROWD_PATIENCE)
-        left = CROWD_PATIENCE;
-    struct timespec time = {.tv_sec = (time_t)(left / 1000000000u),
-                            .tv_nsec = (long)(left % 1000000000u)};
-    if (ppoll(life->polled, count, left == NEVER ? NULL : &time, NULL) < 0 && errno != EINTR)
+    if (running->step->stop != NULL && left_ns > STEP_STOP_PAUSE_NS)
+        left_ns = STEP_STOP_PAUSE_NS;
+    if (life->sandbox->crowd.limit != 0 && left_ns > CROWD_PAUSE_NS)
+        left_ns = CROWD_PAUSE_NS;
+    struct timespec time = clock_timespec(left_ns);
+    if (ppoll(life->polled, count, left_ns == NEVER_NS ? NULL : &time, NULL) < 0 && errno != EINTR)
         return error_from_errno(errno, "cannot wait for a command");
     return NULL;
 }
@@ -170,7 +165,7 @@ static struct error *take_branch(struct running *running, struct sandbox_result 
 {
     struct branch *branch = &running->branch;
     const struct sandbox_step *step = running->step;
-    result->ns = running->ran + (clock_ns() - running->start - branch->start);
+    result->ns = running->ran_ns + (clock_ns() - running->start_ns - branch->start_ns);
     if (branch->overdue) {
         result->end = SANDBOX_TIMEOUT;
         result->status = 0;
@@ -181,8 +176,8 @@ static struct error *take_branch(struct running *running, struct sandbox_result 
         return error;
     }
     *ret_go_on = step->branching->end(step->data, running->life->sandbox, result);
-    if (running->deadline != NEVER)
-        running->deadline += clock_ns() - running->start - branch->start;
+    if (running->deadline_ns != NEVER_NS)
+        running->deadline_ns += clock_ns() - running->start_ns - branch->start_ns;
     return NULL;
 }
 
@@ -201,11 +196,11 @@ static struct error *attend_branch(struct running *running, bool *ret_go_on)
     const struct sandbox_step *step = running->step;
     struct sandbox_result result = {0};
     *ret_go_on = true;
-    uint64_t ran, now = clock_ns() - running->start;
-    enum sandbox_branch news = step->branching->news(step->data, &result, &ran);
+    uint64_t ran_ns, now_ns = clock_ns() - running->start_ns;
+    enum sandbox_branch news = step->branching->news(step->data, &result, &ran_ns);
     if (news == SANDBOX_BRANCH_NONE)
         return NULL;
-    running->patience = BRANCH_FIRST_PATIENCE;
+    running->pause_ns = BRANCH_FIRST_PAUSE_NS;
     TRY(read_captures(running->life));
     if (news == SANDBOX_BRANCH_ENDED && running->branch.active)
         return take_branch(running, &result, ret_go_on);
@@ -215,39 +210,40 @@ static struct error *attend_branch(struct running *running, bool *ret_go_on)
             step->branching->deny(step->data);
             return NULL;
         }
-        running->ran += ran != 0 || running->ran != 0 ? ran : now;
-        branch_begin(&running->branch, captures_of(running), now);
+        running->ran_ns += ran_ns != 0 || running->ran_ns != 0 ? ran_ns : now_ns;
+        branch_begin(&running->branch, captures_of(running), now_ns);
         step->branching->begin(step->data);
     }
     return NULL;
 }
 
-static struct error *end_branch(struct running *running, uint64_t now)
+static struct error *end_branch(struct running *running, uint64_t now_ns)
 {
     running->branch.overdue = true;
-    running->ended = now;
+    running->ended_ns = now_ns;
     if (running->step->overdue != NULL)
         running->step->overdue(running->step->data, running->pid);
     return branch_kill(running->pid);
 }
 
-static void watch_lingering(struct running *running, uint64_t now)
+static void watch_lingering(struct running *running, uint64_t now_ns)
 {
-    if (running->progress.command_gone && running->gone == 0)
-        running->gone = now;
-    if (running->step->lingering == NULL || running->told || running->gone == 0 ||
-        now - running->gone < LINGERING_NS)
+    if (running->progress.command_gone && running->gone_ns == 0)
+        running->gone_ns = now_ns;
+    if (running->step->lingering == NULL || running->told || running->gone_ns == 0 ||
+        now_ns - running->gone_ns < STEP_LINGERING_WAIT_NS)
         return;
     running->told = true;
     running->step->lingering(running->step->data);
 }
 
-static bool is_hopeless(struct running *running, uint64_t now)
+static bool is_hopeless(struct running *running, uint64_t now_ns)
 {
     const struct sandbox_step *step = running->step;
-    if (step->hopeless == NULL || running->progress.command_gone || now - running->asked < HOPE_NS)
+    if (step->hopeless == NULL || running->progress.command_gone ||
+        now_ns - running->asked_ns < STEP_HOPELESS_PAUSE_NS)
         return false;
-    running->asked = now;
+    running->asked_ns = now_ns;
     return step->hopeless(step->data, running->pid);
 }
 
@@ -264,19 +260,19 @@ static struct error *watch_step(struct running *running)
             TRY(attend_branch(running, &go_on));
         if (!go_on)
             return life->sandbox->backend->kill_step(life->sandbox, &running->progress);
-        uint64_t now = clock_ns() - running->start;
-        TRY(crowd_look(&life->sandbox->crowd, now, &life->sandbox->direct.spared,
+        uint64_t now_ns = clock_ns() - running->start_ns;
+        TRY(crowd_look(&life->sandbox->crowd, now_ns, &life->sandbox->direct.spared,
                        &running->result->crowd));
-        bool late = now >= limit_of(running), branched = running->branch.active;
-        if (is_stopped(running) || running->result->crowd != 0 || is_hopeless(running, now) ||
+        bool late = now_ns >= limit_ns(running), branched = running->branch.active;
+        if (is_stopped(running) || running->result->crowd != 0 || is_hopeless(running, now_ns) ||
             (late && (!branched || running->branch.overdue)))
             return end_overdue(running);
         if (late)
-            TRY(end_branch(running, now));
-        watch_lingering(running, now);
+            TRY(end_branch(running, now_ns));
+        watch_lingering(running, now_ns);
         bool wanted = step->tick != NULL && !running->progress.command_gone;
-        if (now >= running->tick)
-            running->tick = wanted ? step->tick(step->data, running->pid, now) : NEVER;
+        if (now_ns >= running->tick_ns)
+            running->tick_ns = wanted ? step->tick(step->data, running->pid, now_ns) : NEVER_NS;
         TRY(wait_news(running));
     }
 }
@@ -285,7 +281,7 @@ static void conclude(struct running *running)
 {
     struct sandbox_result *result = running->result;
     const struct progress *progress = &running->progress;
-    result->ns = clock_ns() - running->start;
+    result->ns = clock_ns() - running->start_ns;
     result->cpu_ns = progress->cpu_ns;
     result->peak_memory = progress->peak_memory;
     result->orphan = progress->orphan;
@@ -306,14 +302,14 @@ static struct error *run_step(struct life *life, size_t index)
         .life = life,
         .step = step,
         .result = &life->results[index],
-        .tick = NEVER,
-        .deadline = step->timeout_ns == 0 ? NEVER : step->timeout_ns,
-        .patience = step->branching != NULL ? BRANCH_FIRST_PATIENCE : SHORT_PATIENCE,
+        .tick_ns = NEVER_NS,
+        .deadline_ns = step->timeout_ns == 0 ? NEVER_NS : step->timeout_ns,
+        .pause_ns = step->branching != NULL ? BRANCH_FIRST_PAUSE_NS : STEP_FIRST_PAUSE_NS,
     };
-    life->sandbox->crowd.next = CROWD_PATIENCE;
+    life->sandbox->crowd.next_ns = CROWD_PAUSE_NS;
     TRY(start_step(&running, captures));
     if (step->started != NULL)
-        running.tick = step->started(step->data, running.pid);
+        running.tick_ns = step->started(step->data, running.pid);
     TRY(watch_step(&running));
     conclude(&running);
     TRY(read_captures(life));

@@ -2,6 +2,7 @@
 #include "sandbox/listing.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/guard.h"
 #include "sandbox/digest.h"
 
@@ -79,7 +80,7 @@ static void hash_content(struct walk *walk, int directory, const char *name,
 
 static uint64_t ns_of(const struct timespec *time)
 {
-    return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
+    return clock_of(time);
 }
 
 static struct error *add_entry(struct walk *walk, int directory, const char *name, const char *path,

@@ -3,6 +3,7 @@
 #include "scenario/action.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "wire/traits.h"
 
 #include <inttypes.h>
@@ -445,7 +446,7 @@ static struct error *print_duration(struct buffer *buffer, uint64_t ns)
     static const struct {
         uint64_t ns;
         const char *name;
-    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}};
+    } units[] = {{NS_PER_S, "s"}, {NS_PER_MS, "ms"}, {NS_PER_US, "us"}, {1, "ns"}};
     size_t unit = 0;
     while (ns % units[unit].ns != 0)
         unit++;

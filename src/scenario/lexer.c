@@ -3,6 +3,7 @@
 #include "scenario/lexer.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -180,7 +181,7 @@ static bool unit_ns(const char *unit, size_t size, uint64_t *ret_ns)
     static const struct {
         char name[3];
         uint64_t ns;
-    } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+    } units[] = {{"ns", 1}, {"us", NS_PER_US}, {"ms", NS_PER_MS}, {"s", NS_PER_S}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (strlen(units[i].name) == size && memcmp(units[i].name, unit, size) == 0) {
             *ret_ns = units[i].ns;

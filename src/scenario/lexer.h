@@ -5,7 +5,7 @@
 #define ORDEAL_SCENARIO_LEXER_H
 
 #include "scenario/source.h"
-#include "scenario/store.h"
+#include "scenario/texts.h"
 
 #include <stdbool.h>
 

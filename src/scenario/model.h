@@ -6,8 +6,8 @@
 
 #include "scenario/scenario.h"
 #include "scenario/source.h"
-#include "scenario/store.h"
 #include "scenario/tables.h"
+#include "scenario/texts.h"
 #include "wire/plan.h"
 
 // Bounds on what a scenario may hold, against hostile or broken input.

@@ -3,8 +3,8 @@
 #ifndef ORDEAL_SCENARIO_XML_TREE_H
 #define ORDEAL_SCENARIO_XML_TREE_H
 
+#include "base/arena.h"
 #include "scenario/source.h"
-#include "scenario/store.h"
 
 struct xml_attribute {
     const char *name, *value;

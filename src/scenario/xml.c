@@ -120,7 +120,7 @@ static struct error *read_trigger(struct xml_reader *reader, const struct xml_no
         return node_error(reader, node, "<trigger> needs a class");
     struct xml_trigger trigger = {0};
     TRY(scenario_text(reader->scenario, id, strlen(id), &trigger.id));
-    if (map_find(&reader->by_id, trigger.id.offset) != MAP_NONE)
+    if (map_has(&reader->by_id, trigger.id.offset))
         return node_error(reader, node, "trigger '%.40s' is declared twice", id);
     _cleanup_(buffer_deinit) struct buffer label = {0}, expression = {0};
     TRY(make_label(reader, id, &label));

@@ -121,6 +121,14 @@ static struct error *make_node(struct reader *reader, const yaml_event_t *event,
     return NULL;
 }
 
+static bool stands_before(const struct yaml_node *mapping, const struct yaml_node *key)
+{
+    for (const struct yaml_node *at = mapping->first; at != key; at = at->next->next)
+        if (at->size == key->size && memcmp(at->text, key->text, key->size) == 0)
+            return true;
+    return false;
+}
+
 // Keys are scalars, and each stands once.
 static struct error *check_keys(const struct reader *reader, const struct yaml_node *mapping)
 {
@@ -128,11 +136,11 @@ static struct error *check_keys(const struct reader *reader, const struct yaml_n
     for (const struct yaml_node *key = mapping->first; key != NULL; key = key->next->next) {
         if (key->kind != YAML_SCALAR)
             return source_error(reader->file, key->at, "a key must be a plain text");
-        uint64_t hash = hash_bytes(key->text, key->size);
-        if (map_find(&seen, hash) != MAP_NONE)
+        bool new;
+        TRY(map_add(&seen, hash_bytes(key->text, key->size), &new));
+        if (!new &&stands_before(mapping, key))
             return source_error(reader->file, key->at, "key '%.*s' stands here a second time",
                                 key->size < 60 ? (int)key->size : 60, key->text);
-        TRY(map_put(&seen, hash, 0));
     }
     return NULL;
 }

@@ -3,8 +3,8 @@
 #ifndef ORDEAL_SCENARIO_YAML_TREE_H
 #define ORDEAL_SCENARIO_YAML_TREE_H
 
+#include "base/arena.h"
 #include "scenario/source.h"
-#include "scenario/store.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Samples without repetition, in memory that does not depend on what they are taken from.
 #include "base/cleanup.h"
+#include "base/map.h"
 #include "stats/stats.h"
 
 #include <math.h>
@@ -9,21 +10,6 @@ static int ascending(const void *a, const void *b)
 {
     uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
     return (first > second) - (first < second);
-}
-
-// A set of numbers: open addressing, at most half full; holds number + 1, 0 is a free place.
-struct set {
-    uint64_t *places, mask;
-};
-
-static bool set_add(struct set *set, uint64_t number)
-{
-    uint64_t at = number * 0x9e3779b97f4a7c15 >> 7 & set->mask;
-    for (; set->places[at] != 0; at = (at + 1) & set->mask)
-        if (set->places[at] == number + 1)
-            return false;
-    set->places[at] = number + 1;
-    return true;
 }
 
 static struct error *take_all(uint64_t n, uint64_t **ret_indices, uint64_t *ret_count)
@@ -45,20 +31,19 @@ struct error *stats_sample(struct stats_random *random, uint64_t n, uint64_t cho
 {
     if (chosen >= n)
         return take_all(n, ret_indices, ret_count);
-    uint64_t room = 4;
-    while (room / 2 < chosen && room < UINT64_MAX / 4)
-        room *= 2;
+    _cleanup_(map_deinit) struct map taken = {0};
     _cleanup_free_ uint64_t *indices = calloc(chosen > 0 ? chosen : 1, sizeof *indices);
-    _cleanup_free_ uint64_t *places = calloc(room, sizeof *places);
-    if (indices == NULL || places == NULL)
+    if (indices == NULL)
         return error_no_memory();
-    struct set set = {places, room - 1};
+    TRY(map_reserve(&taken, chosen));
     uint64_t count = 0;
     for (uint64_t last = n - chosen; last < n; last++) {
         uint64_t drawn = stats_random_below(random, last + 1);
-        if (!set_add(&set, drawn)) {
+        bool new;
+        TRY(map_add(&taken, drawn, &new));
+        if (!new) {
             drawn = last;
-            set_add(&set, drawn);
+            TRY(map_add(&taken, drawn, NULL));
         }
         indices[count++] = drawn;
     }

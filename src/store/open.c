@@ -2,7 +2,9 @@
 // Opening a file of campaigns: is it one, may we, and is it of our time?
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/guard.h"
+#include "base/timeouts.h"
 #include "store/internal.h"
 #include "store/schema.h"
 
@@ -13,7 +15,6 @@
 #include <sys/stat.h>
 
 #define MOST_TRIES 100
-#define WAIT_MS    10000 // for somebody at the sqlite3 shell to finish
 
 static struct error *check_path(const char *path, enum store_mode mode)
 {
@@ -69,7 +70,7 @@ static struct error *connect(struct store *store, const char *options)
         return error_no_memory();
     if (code != SQLITE_OK)
         return store_failed(store, code);
-    sqlite3_busy_timeout(store->database, WAIT_MS);
+    sqlite3_busy_timeout(store->database, clock_poll_ms(STORE_BUSY_WAIT_NS));
     // The file may come from anywhere: what its schema says is not to be trusted.
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);

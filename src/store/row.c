@@ -17,7 +17,7 @@ static const char *const state_words[] = {
 // hash function ever changes, old stacks are merely kept twice.
 static struct error *intern_stack(struct store *store, const char *text, int64_t *ret_id)
 {
-    int64_t hash = (int64_t)hash_bytes(text, strlen(text));
+    int64_t hash = (int64_t)hash_text(text);
     _cleanup_(scan_end) struct scan find = {0};
     TRY(scan_start(store, FIND_STACK, &find));
     TRY(scan_integer(&find, 1, hash));

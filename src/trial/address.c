@@ -3,6 +3,7 @@
 #include "trial/address.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -147,10 +148,10 @@ struct error *address_listen(const struct address_list *list, int *ret_socket,
     return first;
 }
 
-static int wait_connected(int handle, int timeout_ms)
+static int wait_connected(int handle, uint64_t timeout_ns)
 {
     struct pollfd poll_on = {.fd = handle, .events = POLLOUT};
-    int ready = poll(&poll_on, 1, timeout_ms);
+    int ready = poll(&poll_on, 1, clock_poll_ms(timeout_ns));
     if (ready == 0)
         return ETIMEDOUT;
     if (ready < 0)
@@ -162,7 +163,7 @@ static int wait_connected(int handle, int timeout_ms)
     return code;
 }
 
-static struct error *connect_to(const struct address *address, int timeout_ms, int *ret_socket)
+static struct error *connect_to(const struct address *address, uint64_t timeout_ns, int *ret_socket)
 {
     char text[ADDRESS_TEXT];
     address_format(address, text);
@@ -172,7 +173,7 @@ static struct error *connect_to(const struct address *address, int timeout_ms, i
         return error_from_errno(errno, "cannot make a socket");
     int code = 0;
     if (connect(handle, (const struct sockaddr *)&address->storage, address->size) < 0)
-        code = errno == EINPROGRESS ? wait_connected(handle, timeout_ms) : errno;
+        code = errno == EINPROGRESS ? wait_connected(handle, timeout_ns) : errno;
     if (code != 0)
         return error_from_errno(code, "cannot reach the coordinator at %s", text);
     // A question is one small packet, and its answer is waited for.
@@ -183,11 +184,11 @@ static struct error *connect_to(const struct address *address, int timeout_ms, i
     return NULL;
 }
 
-struct error *address_connect(const struct address_list *list, int timeout_ms, int *ret_socket)
+struct error *address_connect(const struct address_list *list, uint64_t timeout_ns, int *ret_socket)
 {
     struct error *first = NULL;
     for (size_t i = 0; i < list->count; i++) {
-        struct error *error = connect_to(&list->choices[i], timeout_ms, ret_socket);
+        struct error *error = connect_to(&list->choices[i], timeout_ns, ret_socket);
         if (error == NULL) {
             error_free(first);
             return NULL;

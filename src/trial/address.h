@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#include <stdint.h>
 #include <sys/socket.h>
 
 struct address {
@@ -26,8 +27,9 @@ struct error *address_parse(const char *text, struct address_list *ret_list);
 // A socket that is bound, listening and non-blocking; *ret_address is what it is bound to.
 struct error *address_listen(const struct address_list *list, int *ret_socket,
                              struct address *ret_address);
-// A connected non-blocking socket, after at most timeout_ms for each choice.
-struct error *address_connect(const struct address_list *list, int timeout_ms, int *ret_socket);
+// A connected non-blocking socket, after at most timeout_ns for each choice.
+struct error *address_connect(const struct address_list *list, uint64_t timeout_ns,
+                              int *ret_socket);
 // In the spelling address_parse() reads.
 void address_format(const struct address *address, char text[ADDRESS_TEXT]);
 

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/timeouts.h"
 #include "trial/coordinator-state.h"
 #include "trial/line.h"
 
@@ -20,16 +21,15 @@
 
 #define PEERS        512
 #define OUTPUT_LIMIT (1u << 16)
-#define GREETING_NS  10000000000ull // time to say hello, and to read why one is turned away
 #define FRAMES       64
 #define NODE_NAME    255
 #define ADMITTED     64 // at once, before those that are there are served again
 
 struct peer {
     int socket;
-    bool closing;   // once its output is written
-    uint64_t since; // when it came, or when it was told to go
-    char *node;     // after HELLO
+    bool closing;      // once its output is written
+    uint64_t since_ns; // when it came, or when it was told to go
+    char *node;        // after HELLO
     size_t received;
     char *input; // LINE_MAX_SIZE
     struct buffer output;
@@ -115,7 +115,7 @@ static void refuse(struct coordinator *coordinator, struct peer *peer, const cha
 {
     _cleanup_error_ struct error *error = buffer_printf(&peer->output, "ERROR %s\n", why);
     peer->closing = true;
-    peer->since = clock_ns();
+    peer->since_ns = clock_ns();
     tell(coordinator, &(struct coordinator_event){.kind = COORDINATOR_REFUSED,
                                                   .node = peer->node != NULL ? peer->node : "",
                                                   .text = error == NULL ? why : "out of memory"});
@@ -284,7 +284,7 @@ static bool admit(struct coordinator *coordinator)
             poll(NULL, 0, 50);
         return false;
     }
-    struct peer peer = {.socket = handle, .since = clock_ns(), .input = malloc(LINE_MAX_SIZE)};
+    struct peer peer = {.socket = handle, .since_ns = clock_ns(), .input = malloc(LINE_MAX_SIZE)};
     struct peer *added = NULL;
     if (peer.input != NULL && coordinator->peers.count < PEERS)
         added = ARRAY_ADD(&coordinator->peers);
@@ -306,13 +306,14 @@ static bool admit(struct coordinator *coordinator)
 
 static void serve_peers(struct coordinator *coordinator, size_t count)
 {
-    uint64_t now = clock_ns();
+    uint64_t now_ns = clock_ns();
     // Backwards, since a dropped peer's place is taken by the last one.
     for (size_t i = count; i-- != 0;) {
         struct peer *peer = &coordinator->peers.items[i];
         short events = coordinator->polled[i + 2].revents;
         bool hurries = peer->node == NULL || peer->closing;
-        bool lives = !hurries || now < peer->since || now - peer->since < GREETING_NS;
+        bool lives = !hurries || now_ns < peer->since_ns ||
+                     now_ns - peer->since_ns < COORDINATOR_GREETING_NS;
         if (lives && events & (POLLIN | POLLHUP | POLLERR) && !peer->closing)
             lives = receive(coordinator, peer);
         if (!transmit(peer) || !lives)

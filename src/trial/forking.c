@@ -70,8 +70,7 @@ void forking_free(struct forking *forking)
 void forking_wait(struct forking *forking, uint64_t ns)
 {
     uint32_t *events = &forking->region->map->fork.events;
-    const struct timespec most = {.tv_sec = (time_t)(ns / 1000000000u),
-                                  .tv_nsec = (long)(ns % 1000000000u)};
+    const struct timespec most = clock_timespec(ns);
     if (load(events) == forking->seen)
         syscall(SYS_futex, events, FUTEX_WAIT, forking->seen, &most, NULL, 0);
 }

@@ -6,6 +6,8 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/timeouts.h"
 #include "trial/place.h"
 
 #include <errno.h>
@@ -19,13 +21,12 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#define TIDY_MOST         4 // the command is running, and has a right to our attention
-#define EARLY_MODULES     16
-#define EARLY_RECORDS     8
-#define ARENA_SIZE        (64ull << 20)
-#define ARENA_STEP        (1ull << 20)
-#define ANSWER_TIMEOUT_MS 30000
-#define PAGE_SIZE         4096ull
+#define TIDY_MOST     4 // the command is running, and has a right to our attention
+#define EARLY_MODULES 16
+#define EARLY_RECORDS 8
+#define ARENA_SIZE    (64ull << 20)
+#define ARENA_STEP    (1ull << 20)
+#define PAGE_SIZE     4096ull
 
 struct layout {
     uint64_t size; // of everything so far
@@ -54,7 +55,7 @@ static struct layout layout_make(const struct region_options *options, const cha
     struct wire_region *header = &layout.header;
     header->magic = WIRE_REGION_MAGIC;
     header->version = WIRE_VERSION;
-    header->answer_timeout_ms = ANSWER_TIMEOUT_MS;
+    header->answer_timeout_ms = TARGET_ANSWER_WAIT_NS / NS_PER_MS;
     header->options = options->options;
     header->journal_capacity =
         options->journal_records != 0 ? options->journal_records : REGION_JOURNAL_RECORDS;
@@ -321,9 +322,9 @@ struct error *region_renew(struct region *region, const struct region_options *o
     return region_map(region, options);
 }
 
-void region_start(struct region *region, uint64_t now)
+void region_start(struct region *region, uint64_t now_ns)
 {
-    region->map->start_ns = region->layout.start_ns = now;
+    region->map->start_ns = region->layout.start_ns = now_ns;
 }
 
 void region_restore(const struct region *region, struct wire_region *bytes)

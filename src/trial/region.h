@@ -69,7 +69,7 @@ static inline const struct wire_plan *region_plan(const struct region *region)
 }
 
 // Notes when the trial began.
-void region_start(struct region *region, uint64_t now);
+void region_start(struct region *region, uint64_t now_ns);
 // Before the mapping is read when targets have run: gives a file that one of them has cut short its
 // size back, for what is mapped beyond the end would kill us, and notes that.
 void region_mend(struct region *region);

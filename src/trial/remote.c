@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/timeouts.h"
 #include "dwarf/symbolizer.h"
 #include "trial/address.h"
 #include "trial/line.h"
@@ -16,16 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONNECT_MS 2000
-#define ANSWER_MS  5000
-#define RETRY_NS   1000000000ull
-
 struct remote {
     const struct region *region;
     struct address_list addresses; // none: every question is unreachable
     char *node;
     int socket;
-    uint64_t retry_at; // not before
+    uint64_t retry_at_ns; // not before
     uint64_t questions;
     struct dwarf_symbolizer *symbolizer; // made with the first question
     size_t received;
@@ -79,14 +76,14 @@ void remote_free(struct remote *remote)
 }
 
 // Waits until the socket is ready or the deadline has passed.
-static bool ready(struct remote *remote, short events, uint64_t deadline)
+static bool ready(struct remote *remote, short events, uint64_t deadline_ns)
 {
     for (;;) {
-        uint64_t now = clock_ns();
-        if (now >= deadline)
+        uint64_t now_ns = clock_ns();
+        if (now_ns >= deadline_ns)
             return false;
         struct pollfd wait_for = {.fd = remote->socket, .events = events};
-        int count = poll(&wait_for, 1, (int)((deadline - now) / 1000000 + 1));
+        int count = poll(&wait_for, 1, clock_poll_ms(deadline_ns - now_ns));
         if (count > 0)
             return true;
         if (count < 0 && errno != EINTR)
@@ -94,13 +91,13 @@ static bool ready(struct remote *remote, short events, uint64_t deadline)
     }
 }
 
-static bool send_line(struct remote *remote, const struct buffer *line, uint64_t deadline)
+static bool send_line(struct remote *remote, const struct buffer *line, uint64_t deadline_ns)
 {
     for (size_t at = 0; at < line->size;) {
         ssize_t part = send(remote->socket, line->data + at, line->size - at, MSG_NOSIGNAL);
         if (part >= 0)
             at += (size_t)part;
-        else if (errno == EAGAIN && !ready(remote, POLLOUT, deadline))
+        else if (errno == EAGAIN && !ready(remote, POLLOUT, deadline_ns))
             return false;
         else if (errno != EAGAIN && errno != EINTR)
             return false;
@@ -109,7 +106,7 @@ static bool send_line(struct remote *remote, const struct buffer *line, uint64_t
 }
 
 // One line without its newline, in remote->input; NULL if none came.
-static char *receive_line(struct remote *remote, char line[LINE_MAX_SIZE], uint64_t deadline)
+static char *receive_line(struct remote *remote, char line[LINE_MAX_SIZE], uint64_t deadline_ns)
 {
     for (;;) {
         char *end = memchr(remote->input, '\n', remote->received);
@@ -121,7 +118,7 @@ static char *receive_line(struct remote *remote, char line[LINE_MAX_SIZE], uint6
             memmove(remote->input, end + 1, remote->received);
             return line;
         }
-        if (remote->received == sizeof remote->input || !ready(remote, POLLIN, deadline))
+        if (remote->received == sizeof remote->input || !ready(remote, POLLIN, deadline_ns))
             return NULL;
         ssize_t part = recv(remote->socket, remote->input + remote->received,
                             sizeof remote->input - remote->received, 0);
@@ -142,24 +139,25 @@ static bool greet(struct remote *remote)
         error = buffer_append(&line, "\n", 1);
     if (error != NULL)
         return false;
-    uint64_t deadline = clock_ns() + CONNECT_MS * 1000000ull;
+    uint64_t deadline_ns = clock_ns() + COORDINATOR_CONNECT_NS;
     char answer[LINE_MAX_SIZE];
-    return send_line(remote, &line, deadline) && receive_line(remote, answer, deadline) != NULL &&
-           strncmp(answer, "WELCOME ", 8) == 0;
+    return send_line(remote, &line, deadline_ns) &&
+           receive_line(remote, answer, deadline_ns) != NULL && strncmp(answer, "WELCOME ", 8) == 0;
 }
 
 static bool connected(struct remote *remote)
 {
     if (remote->socket >= 0)
         return true;
-    if (remote->addresses.count == 0 || clock_ns() < remote->retry_at)
+    if (remote->addresses.count == 0 || clock_ns() < remote->retry_at_ns)
         return false;
-    struct error *error = address_connect(&remote->addresses, CONNECT_MS, &remote->socket);
+    struct error *error =
+        address_connect(&remote->addresses, COORDINATOR_CONNECT_NS, &remote->socket);
     if (error == NULL && greet(remote))
         return true;
     error_free(error);
     hang_up(remote);
-    remote->retry_at = clock_ns() + RETRY_NS;
+    remote->retry_at_ns = clock_ns() + COORDINATOR_RETRY_NS;
     return false;
 }
 
@@ -238,16 +236,16 @@ enum wire_remote_answer remote_ask(struct remote *remote, const struct wire_remo
     _cleanup_error_ struct error *error = put_question(remote, question, &line);
     if (error != NULL)
         return WIRE_REMOTE_UNREACHABLE;
-    uint64_t deadline = clock_ns() + ANSWER_MS * 1000000ull;
+    uint64_t deadline_ns = clock_ns() + COORDINATOR_ANSWER_NS;
     char input[LINE_MAX_SIZE];
-    if (send_line(remote, &line, deadline))
-        while (receive_line(remote, input, deadline) != NULL) {
+    if (send_line(remote, &line, deadline_ns))
+        while (receive_line(remote, input, deadline_ns) != NULL) {
             bool mine;
             enum wire_remote_answer answer = read_answer(input, remote->questions, &mine);
             if (mine)
                 return answer;
         }
     hang_up(remote);
-    remote->retry_at = clock_ns() + RETRY_NS;
+    remote->retry_at_ns = clock_ns() + COORDINATOR_RETRY_NS;
     return WIRE_REMOTE_UNREACHABLE;
 }

@@ -5,7 +5,9 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/thread.h"
+#include "base/timeouts.h"
 #include "scenario/resolve.h"
 #include "trial/remote.h"
 
@@ -137,10 +139,10 @@ static void *work(void *data)
         passed_on = seen;
         worker->serve(resolver);
         // Looks again now and then, should a wake-up ever fail.
-        const struct timespec pause = {.tv_nsec = 250000000};
+        const struct timespec pause = clock_timespec(RESOLVER_PAUSE_NS);
         if (syscall(SYS_futex, requests, FUTEX_WAIT, seen, &pause, NULL, 0) < 0 &&
             errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
-            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+            clock_sleep(RESOLVER_ERROR_PAUSE_NS);
     }
     return NULL;
 }

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/processes.h"
+#include "base/timeouts.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,10 +15,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#define SECOND_NS     1000000000ull
-#define KILL_PATIENCE (10 * SECOND_NS)
-#define MOMENT        (SECOND_NS / 100) // longer than small programs take at all
 
 static void watched_signals(sigset_t *set)
 {
@@ -97,7 +94,7 @@ struct watch {
     bool command_gone, all_gone;
     unsigned interrupts; // asked to stop after the command was gone
     int status;
-    uint64_t start, end;
+    uint64_t start_ns, end_ns;
 };
 
 static void reap(struct watch *watch)
@@ -114,14 +111,14 @@ static void reap(struct watch *watch)
         if (pid == watch->command) {
             watch->command_gone = true;
             watch->status = status;
-            watch->end = clock_ns();
+            watch->end_ns = clock_ns();
         }
     }
 }
 
 size_t supervise_kill(void)
 {
-    uint64_t deadline = clock_ns() + KILL_PATIENCE;
+    uint64_t deadline_ns = clock_ns() + KILL_WAIT_NS;
     for (;;) {
         size_t count = 0, refused = 0;
         error_free(processes_signal(SIGKILL, NULL, &count, &refused));
@@ -132,9 +129,9 @@ size_t supervise_kill(void)
             if (pid <= 0)
                 break;
         }
-        if ((count != 0 && refused == count) || clock_ns() > deadline)
+        if ((count != 0 && refused == count) || clock_ns() > deadline_ns)
             return count != 0 ? count : 1; // some child is there, whether /proc tells or not
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        clock_sleep(KILL_RUN_PAUSE_NS);
     }
 }
 
@@ -153,17 +150,16 @@ static void pass_on(struct watch *watch, const siginfo_t *signal)
 }
 
 // One signal, or the end of time; false when the deadline has passed.
-static bool wait_signal(struct watch *watch, uint64_t deadline)
+static bool wait_signal(struct watch *watch, uint64_t deadline_ns)
 {
     sigset_t watched;
     watched_signals(&watched);
     struct timespec left = {.tv_sec = 3600};
-    if (deadline != 0) {
-        uint64_t now = clock_ns();
-        if (now >= deadline)
+    if (deadline_ns != 0) {
+        uint64_t now_ns = clock_ns();
+        if (now_ns >= deadline_ns)
             return false;
-        left = (struct timespec){.tv_sec = (time_t)((deadline - now) / SECOND_NS),
-                                 .tv_nsec = (long)((deadline - now) % SECOND_NS)};
+        left = clock_timespec(deadline_ns - now_ns);
     }
     siginfo_t signal;
     if (sigtimedwait(&watched, &signal, &left) > 0 && signal.si_signo != SIGCHLD)
@@ -177,24 +173,24 @@ static struct outcome conclude(const struct watch *watch)
     return (struct outcome){
         .kind = killed ? WIRE_OUTCOME_SIGNAL : WIRE_OUTCOME_EXIT,
         .status = killed ? WTERMSIG(watch->status) : WEXITSTATUS(watch->status),
-        .ns = watch->end - watch->start,
+        .ns = watch->end_ns - watch->start_ns,
     };
 }
 
 struct error *supervise_wait(pid_t pid, const struct supervise_options *options,
                              struct outcome *ret_outcome)
 {
-    struct watch watch = {.command = pid, .start = options->start};
-    uint64_t deadline = options->timeout_ns == 0 ? 0 : watch.start + options->timeout_ns;
-    uint64_t moment = watch.start + MOMENT;
-    if (deadline < options->timeout_ns) // so long that it is never
-        deadline = 0;
+    struct watch watch = {.command = pid, .start_ns = options->start_ns};
+    uint64_t deadline_ns = options->timeout_ns == 0 ? 0 : watch.start_ns + options->timeout_ns;
+    uint64_t moment_ns = watch.start_ns + MOMENT_NS;
+    if (deadline_ns < options->timeout_ns) // so long that it is never
+        deadline_ns = 0;
     for (reap(&watch); !watch.all_gone; reap(&watch)) {
-        bool early = moment != 0 && (deadline == 0 || moment < deadline);
-        if (wait_signal(&watch, early ? moment : deadline))
+        bool early = moment_ns != 0 && (deadline_ns == 0 || moment_ns < deadline_ns);
+        if (wait_signal(&watch, early ? moment_ns : deadline_ns))
             continue;
         if (early) {
-            moment = 0;
+            moment_ns = 0;
             struct error *error = options->settled(options->data);
             if (error != NULL) {
                 supervise_kill();
@@ -202,7 +198,7 @@ struct error *supervise_wait(pid_t pid, const struct supervise_options *options,
             }
             continue;
         }
-        uint64_t ns = clock_ns() - watch.start;
+        uint64_t ns = clock_ns() - watch.start_ns;
         *ret_outcome =
             (struct outcome){.kind = WIRE_OUTCOME_TIMEOUT, .ns = ns, .left_over = supervise_kill()};
         return NULL;

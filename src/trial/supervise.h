@@ -32,7 +32,7 @@ struct outcome {
 struct error *supervise_start(char *const *command, char *const *environment,
                               const struct supervise_signals *signals, pid_t *ret_pid);
 struct supervise_options {
-    uint64_t start;      // when the command was started
+    uint64_t start_ns;   // when the command was started
     uint64_t timeout_ns; // kill everything this much later; 0 = never
     // Called once if the command lives longer than a moment. Its error ends everything.
     struct error *(*settled)(void *data);

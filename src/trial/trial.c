@@ -76,12 +76,12 @@ static struct error *supervise(const struct trial_options *options,
 {
     TRY(runtime_session_begin(trial->session, ""));
     given_note(runtime_session_region(trial->session)->map);
-    uint64_t start = clock_ns();
+    uint64_t start_ns = clock_ns();
     pid_t pid;
     TRY(supervise_start(options->command, runtime_session_environment(trial->session), signals,
                         &pid));
     region_tidy(runtime_session_region(trial->session)); // while the loader is busy
-    const struct supervise_options watch = {.start = start,
+    const struct supervise_options watch = {.start_ns = start_ns,
                                             .timeout_ns = options->timeout_ns,
                                             .settled = settled,
                                             .data = runtime_session_region(trial->session)};

@@ -4,6 +4,7 @@
 #include "definition/schema.h"
 #include "engine/pool.h"
 
+#include "base/clock.h"
 #include "base/processes.h"
 #include "engine/shooting.h"
 
@@ -108,7 +109,7 @@ static struct engine_result run(void *pool, const char *spec, uint64_t tag)
     ok(engine_local.offer(pool, &job, 1));
     for (int i = 0; i < 200; i++) {
         bool got;
-        ok(engine_local.take(pool, 100, &got, &result));
+        ok(engine_local.take(pool, 100 * NS_PER_MS, &got, &result));
         if (got)
             return result;
     }
@@ -160,7 +161,7 @@ static void test_deaths(void **state)
     expect(pool, "fault", VERDICT_PASS, NULL);
     expect(pool, "exit", VERDICT_INVALID, "the process that led the trial ended with status 7");
     engine_local.end(pool);
-    pool = start(1, false, 200000000);
+    pool = start(1, false, 200 * NS_PER_MS);
     expect(pool, "hang", VERDICT_INVALID,
            "the process that led the trial was ended: no answer after 0.2 s");
     engine_local.end(pool);
@@ -179,7 +180,7 @@ static void test_killed_idle(void **state)
     ARRAY_DEINIT(&children);
     bool got;
     struct engine_result result;
-    ok(engine_local.take(pool, 1000, &got, &result));
+    ok(engine_local.take(pool, 1000 * NS_PER_MS, &got, &result));
     assert_false(got);
     expect(pool, "fault", VERDICT_PASS, NULL);
     engine_local.end(pool);
@@ -194,7 +195,7 @@ static void test_refusal(void **state)
     unsetenv("TEST_REFUSE");
     struct engine_result result;
     bool got;
-    struct error *error = engine_local.take(pool, 5000, &got, &result);
+    struct error *error = engine_local.take(pool, 5000 * NS_PER_MS, &got, &result);
     assert_non_null(error);
     assert_string_equal(error_message(error), "a job slot cannot work: not today");
     error_free(error);
@@ -212,7 +213,7 @@ static void test_always_dying(void **state)
         struct engine_result result;
         bool got = false;
         while (!got && error == NULL)
-            error = engine_local.take(pool, 1000, &got, &result);
+            error = engine_local.take(pool, 1000 * NS_PER_MS, &got, &result);
         if (got)
             engine_result_deinit(&result);
     }
@@ -227,7 +228,7 @@ static struct engine_result next_result(void *pool)
 {
     struct engine_result result;
     for (bool got = false; !got;)
-        ok(engine_local.take(pool, 1000, &got, &result));
+        ok(engine_local.take(pool, 1000 * NS_PER_MS, &got, &result));
     return result;
 }
 

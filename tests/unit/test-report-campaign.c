@@ -423,7 +423,7 @@ static void one_pass_keeps_little(void **state)
     must_work(campaign_trials_load(&facts, &candidates, &trials));
     assert_int_equal(candidates.rows.count, 3000);
     // 37 types, 211 files, a function, a module, a component.
-    assert_int_equal(candidates.strings.count, 37 + 211 + 3);
+    assert_int_equal(candidates.strings.list.count, 37 + 211 + 3);
     uint64_t sum = 0;
     for (size_t i = 0; i < trials.columns; i++)
         sum += campaign_all(&trials.timeline[i]);

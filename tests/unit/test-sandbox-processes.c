@@ -3,6 +3,7 @@
 #include "sandbox-help.h"
 
 #include "base/processes.h"
+#include "base/timeouts.h"
 #include "sandbox/crowd.h"
 
 #include <sys/prctl.h>
@@ -214,13 +215,13 @@ static void crowds(void **state)
     pid_list spared = {0};
     *ARRAY_ADD(&spared) = children[0];
     *ARRAY_ADD(&spared) = children[7];
-    struct crowd crowd = {.limit = 9, .next = 5};
+    struct crowd crowd = {.limit = 9, .next_ns = 5};
     size_t count;
     must(crowd_look(&crowd, 4, &spared, &count));
     assert_int_equal(count, 0);
     must(crowd_look(&crowd, 5, &spared, &count));
     assert_int_equal(count, 10);
-    assert_int_equal(crowd.next, 5 + CROWD_PATIENCE);
+    assert_int_equal(crowd.next_ns, 5 + CROWD_PAUSE_NS);
     crowd = (struct crowd){.limit = 10};
     must(crowd_look(&crowd, 0, &spared, &count));
     assert_int_equal(count, 0);

@@ -28,8 +28,10 @@ static struct error *run_command(char *const *command, uint64_t timeout_ms,
 {
     struct supervise_signals signals;
     must(supervise_signals_take(&signals));
-    struct supervise_options options = {
-        .start = clock_ns(), .timeout_ns = timeout_ms * 1000000, .settled = settled, .data = data};
+    struct supervise_options options = {.start_ns = clock_ns(),
+                                        .timeout_ns = timeout_ms * NS_PER_MS,
+                                        .settled = settled,
+                                        .data = data};
     pid_t pid;
     must(supervise_start(command, environ, &signals, &pid));
     struct error *error = supervise_wait(pid, &options, ret_outcome);
@@ -73,11 +75,11 @@ static void the_status_is_told(void **state)
 
 static void daemons_are_waited_for(void **state)
 {
-    uint64_t start = clock_ns();
+    uint64_t start_ns = clock_ns();
     struct outcome outcome = run("setsid sh -c 'sleep 0.3; echo done >daemon' & exit 3", 0);
     assert_int_equal(outcome.status, 3);
     assert_true(outcome.ns < 250000000);
-    assert_true(clock_ns() - start >= 300000000);
+    assert_true(clock_ns() - start_ns >= 300 * NS_PER_MS);
     assert_int_equal(access("daemon", F_OK), 0);
     no_child_is_left();
 }
@@ -98,9 +100,9 @@ static void the_timeout_takes_everybody(void **state)
 static void a_late_failure_ends_the_command(void **state)
 {
     struct outcome outcome;
-    uint64_t start = clock_ns();
+    uint64_t start_ns = clock_ns();
     must_say(run_with("sleep 875", 0, refuse, NULL, &outcome), "the disk is full");
-    assert_true(clock_ns() - start < 5000000000);
+    assert_true(clock_ns() - start_ns < 5 * NS_PER_S);
     no_child_is_left();
 }
 

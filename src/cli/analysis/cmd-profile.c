@@ -183,7 +183,7 @@ static struct error *sort_out(const struct error_set *excluded, struct libraries
 // ---- what is said ----
 
 static struct error *put_tables(const struct libraries *libraries, const struct profile_view *view,
-                                uint64_t start, struct buffer *text)
+                                uint64_t start_ns, struct buffer *text)
 {
     struct profile_counts counts = {0};
     for (size_t i = 0; i < libraries->profiles.count; i++)
@@ -196,7 +196,7 @@ static struct error *put_tables(const struct libraries *libraries, const struct 
     if (counts.cut != 0)
         TRY(buffer_printf(text, ", %zu not looked at completely", counts.cut));
     TRY(buffer_printf(text, ", "));
-    TRY(text_put_duration(text, clock_ns() - start));
+    TRY(text_put_duration(text, clock_ns() - start_ns));
     return buffer_append(text, "\n", 1);
 }
 
@@ -245,7 +245,7 @@ static bool complain(const struct settings *settings, const struct libraries *li
 }
 
 static struct error *print(const struct settings *settings, const struct libraries *libraries,
-                           uint64_t start, int *ret_status)
+                           uint64_t start_ns, int *ret_status)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     size_t globs = settings->functions.entries.count;
@@ -272,7 +272,7 @@ static struct error *print(const struct settings *settings, const struct librari
     else if (settings->xml)
         TRY(report_profiles_xml(profiles, count, &view, &text));
     else
-        TRY(put_tables(libraries, &view, start, &text));
+        TRY(put_tables(libraries, &view, start_ns, &text));
     return output_print(&text);
 }
 
@@ -280,7 +280,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct settings *settings = data;
     struct error_set excluded = {0};
-    uint64_t start = clock_ns();
+    uint64_t start_ns = clock_ns();
     if (settings->json + settings->xml + settings->check_man > 1)
         return error_new("only one of --json, --xml and --check-man");
     if (settings->excluded != NULL)
@@ -289,7 +289,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     TRY(find_libraries(settings, operands, &libraries, ret_status));
     TRY(analyse(settings, &libraries));
     TRY(sort_out(&excluded, &libraries, ret_status));
-    return print(settings, &libraries, start, ret_status);
+    return print(settings, &libraries, start_ns, ret_status);
 }
 
 const struct command cmd_profile = {

@@ -3,6 +3,7 @@
 #include "cli/campaign/preview.h"
 
 #include "base/cleanup.h"
+#include "base/timeouts.h"
 #include "campaign/selection.h"
 #include "cli/command.h"
 #include "engine/shooting.h"
@@ -13,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_TYPES          20
-#define REFERENCE_TIMEOUT_NS 300000000000u
+#define SHOWN_TYPES 20
 
 struct gathering {
     ARRAY(struct candidate) items;
@@ -42,7 +42,7 @@ static struct error *run_references(const struct definition *definition, struct 
                                     struct reference *reference)
 {
     uint64_t floor_ns = definition->oracle.timeout_floor_ns * 10;
-    uint64_t timeout_ns = floor_ns > REFERENCE_TIMEOUT_NS ? floor_ns : REFERENCE_TIMEOUT_NS;
+    uint64_t timeout_ns = floor_ns > PREVIEW_WAIT_NS ? floor_ns : PREVIEW_WAIT_NS;
     for (uint32_t i = 0; i < definition->oracle.references; i++) {
         _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
         TRY(shooting_run(shooting, NULL, definition->seed, timeout_ns, &run));

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/timeouts.h"
 #include "cli/command.h"
 #include "report/text.h"
 
@@ -14,11 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
-#define LINE_NS   3000000000u // between two lines of a log
-#define REDRAW_NS 100000000u
 #define BAR_MOST  30 // columns
 #define BAR_LEAST 5
 
@@ -185,10 +183,10 @@ static struct error *log_line(struct progress *progress, const struct campaign_p
 static void on_progress(void *data, const struct campaign_progress *now)
 {
     struct progress *progress = data;
-    uint64_t time = clock_ns();
-    if (progress->quiet || time < progress->next_ns)
+    uint64_t now_ns = clock_ns();
+    if (progress->quiet || now_ns < progress->next_ns)
         return;
-    progress->next_ns = time + (progress->terminal ? REDRAW_NS : LINE_NS);
+    progress->next_ns = now_ns + (progress->terminal ? PROGRESS_PAUSE_NS : PROGRESS_LINE_PAUSE_NS);
     struct error *error = progress->terminal ? draw(progress, now) : log_line(progress, now);
     if (error == NULL)
         write_text(&progress->text);
@@ -247,7 +245,7 @@ struct error *progress_new(bool quiet, struct progress **ret_progress)
     progress->terminal = isatty(STDERR_FILENO) && terminal != NULL && strcmp(terminal, "dumb") != 0;
     progress->colour = output_colour(STDERR_FILENO);
     // The first line of a log comes when there is something to say.
-    progress->next_ns = progress->terminal ? 0 : clock_ns() + LINE_NS;
+    progress->next_ns = progress->terminal ? 0 : clock_ns() + PROGRESS_LINE_PAUSE_NS;
     progress->control = (struct campaign_control){
         .progress = on_progress,
         .warn = on_warning,

@@ -22,11 +22,6 @@ void analysis_deinit(struct analysis *analysis)
     *analysis = (struct analysis){0};
 }
 
-static uint64_t key_of(const char *path)
-{
-    return hash_bytes(path, strlen(path));
-}
-
 static bool is_twin(const char *path, const struct callsite_module *module)
 {
     struct stat one, other;
@@ -56,21 +51,21 @@ static uint32_t find_twin(const struct analysis *analysis, const char *path)
 static struct error *add_module(struct analysis *analysis, const char *path)
 {
     size_t before = analysis->modules.items.count;
-    if (path[0] != '/' || map_find(&analysis->by_path, key_of(path)) != MAP_NONE)
+    if (path[0] != '/' || map_has(&analysis->by_path, hash_text(path)))
         return NULL;
     uint32_t twin = find_twin(analysis, path);
     if (twin != MAP_NONE)
-        return map_put(&analysis->by_path, key_of(path), twin);
+        return map_put(&analysis->by_path, hash_text(path), twin);
     struct error *error = callsite_modules_add(&analysis->modules, path);
     if (error == error_no_memory() || analysis->modules.items.count == before) {
         if (error == error_no_memory())
             return error;
         error_free(error);
-        return map_put(&analysis->by_path, key_of(path), MAP_NONE - 1);
+        return map_put(&analysis->by_path, hash_text(path), MAP_NONE - 1);
     }
     if (error != NULL)
         return error;
-    return map_put(&analysis->by_path, key_of(path), (uint32_t)before);
+    return map_put(&analysis->by_path, hash_text(path), (uint32_t)before);
 }
 
 struct error *analysis_make(struct analysis *analysis, const struct recording *recording)
@@ -85,7 +80,7 @@ struct error *analysis_make(struct analysis *analysis, const struct recording *r
 
 static const struct callsite_module *find_module(const struct analysis *analysis, const char *path)
 {
-    uint32_t index = map_find(&analysis->by_path, key_of(path));
+    uint32_t index = map_find(&analysis->by_path, hash_text(path));
     if (index >= analysis->modules.items.count ||
         strcmp(file_base_name(analysis->modules.items.items[index].path), file_base_name(path)) !=
             0)

@@ -6,8 +6,8 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/map.h"
 #include "injectors/library/spec.h"
-#include "scenario/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,9 +157,7 @@ static struct error *add_occurrences(const struct making *making, const struct r
 static struct error *is_new(struct making *making, const struct recorded_call *call, uint64_t key,
                             bool *ret_new)
 {
-    key = (key ^ hash_bytes(call->function, strlen(call->function))) * 0x9e3779b97f4a7c15ull;
-    *ret_new = map_find(&making->done, key) == MAP_NONE;
-    return *ret_new ? map_put(&making->done, key, 0) : NULL;
+    return map_add(&making->done, hash_mix(key, hash_text(call->function)), ret_new);
 }
 
 static struct error *make_site(const struct making *making, const struct recorded_call *call,

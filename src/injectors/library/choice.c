@@ -56,12 +56,6 @@ bool choice_is_wanted(const struct choice_options *options, const struct recorde
            !matches_module(options->excluded, site->module);
 }
 
-static struct error *note(struct map *map, const char *program)
-{
-    uint64_t key = hash_bytes(program, strlen(program));
-    return map_find(map, key) == MAP_NONE ? map_put(map, key, 0) : NULL;
-}
-
 // A program or library below the working directory is what is being worked on; make, the shell and
 // the compiler that run its tests are not.
 static bool is_home(const struct choice_options *options, const struct recording *recording,
@@ -87,10 +81,10 @@ static struct error *look_at_programs(struct choosing *choosing)
         const struct recorded_call *call = &recording->calls.items[i];
         if (strcmp(call->function, "sigaction") == 0 &&
             !realism_is_system(recording->sites.items[call->site].module))
-            TRY(note(&choosing->handlers, call->program));
+            TRY(map_add(&choosing->handlers, hash_text(call->program), NULL));
         for (size_t j = 0; j < sizeof opening / sizeof *opening; j++)
             if (strcmp(call->function, opening[j]) == 0)
-                TRY(note(&choosing->sockets, call->program));
+                TRY(map_add(&choosing->sockets, hash_text(call->program), NULL));
     }
     return NULL;
 }
@@ -99,25 +93,21 @@ static bool is_possible(const struct choosing *choosing, const struct recorded_c
                         enum realism_need need)
 {
     const struct recorded_site *site = &choosing->recording->sites.items[call->site];
-    uint64_t program = hash_bytes(call->program, strlen(call->program));
     if (choosing->options->paranoid)
         return true;
     if (need == REALISM_HANDLER)
-        return map_find(&choosing->handlers, program) != MAP_NONE;
+        return map_has(&choosing->handlers, hash_text(call->program));
     if (choosing->followed == NULL && !kinds_seen(choosing->kinds, site, call->function, need))
         return false;
-    return need != REALISM_SOCKET || map_find(&choosing->sockets, program) != MAP_NONE;
+    return need != REALISM_SOCKET || map_has(&choosing->sockets, hash_text(call->program));
 }
 
 static struct error *see(struct choosing *choosing, uint64_t place, const char *function,
                          const struct chosen *chosen, bool *ret_new)
 {
-    uint64_t key = hash_bytes(function, strlen(function)) * 0x9e3779b97f4a7c15ull;
-    key = (key ^ hash_bytes(chosen->action, strlen(chosen->action))) * 0x9e3779b97f4a7c15ull;
-    key = (key ^ place) * 0x9e3779b97f4a7c15ull;
-    key = (key ^ (uint64_t)(chosen->need * 2 + chosen->lasting)) * 0x9e3779b97f4a7c15ull;
-    *ret_new = map_find(&choosing->seen, key) == MAP_NONE;
-    return *ret_new ? map_put(&choosing->seen, key, 0) : NULL;
+    uint64_t key = hash_mix(hash_text(function), hash_text(chosen->action));
+    key = hash_mix(hash_mix(key, place), (uint64_t)(chosen->need * 2 + chosen->lasting));
+    return map_add(&choosing->seen, key, ret_new);
 }
 
 static struct error *keep(struct choosing *choosing, const struct recorded_call *call,
@@ -143,7 +133,7 @@ static struct error *put_second(struct choosing *choosing, const struct recorded
     const struct recorded_site *site = &choosing->recording->sites.items[call->site];
     uint64_t place = choice_place(site);
     bool fresh;
-    if (map_find(&choosing->known, place) != MAP_NONE)
+    if (map_has(&choosing->known, place))
         return NULL;
     TRY(see(choosing, place, call->function, chosen, &fresh));
     if (!fresh)
@@ -330,11 +320,8 @@ struct error *choice_follow(struct choice_followed *followed, const char *spec,
 
 static struct error *note_known(struct choosing *choosing, const struct recording *recording)
 {
-    for (size_t i = 0; i < recording->sites.count; i++) {
-        uint64_t place = choice_place(&recording->sites.items[i]);
-        if (map_find(&choosing->known, place) == MAP_NONE)
-            TRY(map_put(&choosing->known, place, 0));
-    }
+    for (size_t i = 0; i < recording->sites.count; i++)
+        TRY(map_add(&choosing->known, choice_place(&recording->sites.items[i]), NULL));
     return NULL;
 }
 

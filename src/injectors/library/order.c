@@ -63,9 +63,10 @@ static struct error *give_turns(struct choosing *choosing)
     qsort(items, count, sizeof *items, by_class);
     for (size_t i = 0; i < count; i++) {
         const struct recorded_call *call = &items[i].recording->calls.items[items[i].call];
-        uint64_t key = hash_bytes(call->function, strlen(call->function));
-        key = key * 31 + (uint64_t)items[i].stage * 4096 + items[i].round * 16u + items[i].class;
-        key = key * 31 + (uint64_t)(items[i].away * 2 + items[i].guessed);
+        uint64_t key = hash_text(call->function);
+        key =
+            hash_mix(key, (uint64_t)items[i].stage * 4096 + items[i].round * 16u + items[i].class);
+        key = hash_mix(key, (uint64_t)(items[i].away * 2 + items[i].guessed));
         uint32_t index = map_find(&turns, key);
         if (index == MAP_NONE)
             TRY(map_put(&turns, key, index = known++));

@@ -5,17 +5,11 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 
-#include <string.h>
-
-static uint64_t mix(uint64_t hash, const char *text)
-{
-    return (hash ^ hash_bytes(text, strlen(text))) * 0x9e3779b97f4a7c15ull;
-}
-
 static uint64_t key_of(const struct recorded_call *call, const struct recorded_site *site)
 {
-    uint64_t hash = mix(mix(mix(call->process, call->function), call->library), call->program);
-    return (mix(hash, site->module) ^ site->offset) * 0x9e3779b97f4a7c15ull;
+    uint64_t hash = hash_mix(call->process, hash_text(call->function));
+    hash = hash_mix(hash_mix(hash, hash_text(call->library)), hash_text(call->program));
+    return hash_mix(hash_mix(hash, hash_text(site->module)), site->offset);
 }
 
 struct error *recording_index(const struct recording *recording, struct map *index)
@@ -23,7 +17,7 @@ struct error *recording_index(const struct recording *recording, struct map *ind
     for (size_t i = 0; i < recording->calls.count; i++) {
         const struct recorded_call *call = &recording->calls.items[i];
         uint64_t key = key_of(call, &recording->sites.items[call->site]);
-        if (call->everywhere && map_find(index, key) == MAP_NONE)
+        if (call->everywhere && !map_has(index, key))
             TRY(map_put(index, key, (uint32_t)i));
     }
     return NULL;

@@ -30,23 +30,25 @@ void recording_deinit(struct recording *recording)
     map_deinit(&recording->call_map);
 }
 
-static uint64_t hash_text(const char *text)
-{
-    return hash_bytes(text, strlen(text));
-}
+struct sought_site {
+    const struct recording *recording;
+    const struct calls_row *row;
+};
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static bool is_site(const void *data, uint32_t index)
 {
-    return (hash ^ value) * 0x9e3779b97f4a7c15ull + (hash >> 29);
+    const struct sought_site *sought = data;
+    const struct recorded_site *site = &sought->recording->sites.items[index];
+    return site->offset == sought->row->offset && strcmp(site->module, sought->row->module) == 0;
 }
 
 static struct error *find_site(struct recording *recording, struct journal_reader *reader,
                                const struct calls_row *row, size_t *ret_index)
 {
-    uint64_t key = mix(hash_text(row->module), row->offset);
-    uint32_t known = map_find(&recording->site_map, key);
-    if (known != MAP_NONE && recording->sites.items[known].offset == row->offset &&
-        strcmp(recording->sites.items[known].module, row->module) == 0) {
+    uint64_t hash = hash_mix(hash_text(row->module), row->offset);
+    const struct sought_site sought = {recording, row};
+    uint32_t known = map_find_equal(&recording->site_map, hash, is_site, &sought);
+    if (known != MAP_NONE) {
         *ret_index = known;
         return NULL;
     }
@@ -64,8 +66,9 @@ static struct error *find_site(struct recording *recording, struct journal_reade
         return error_no_memory();
     }
     *added = site;
+    TRY(map_put(&recording->site_map, hash, (uint32_t)(recording->sites.count - 1)));
     *ret_index = recording->sites.count - 1;
-    return known == MAP_NONE ? map_put(&recording->site_map, key, (uint32_t)*ret_index) : NULL;
+    return NULL;
 }
 
 static struct error *make_call(const struct calls *calls, const struct calls_row *row,
@@ -114,15 +117,22 @@ static uint64_t last_of(const struct calls *calls, const struct calls_row *row)
     return total->first + total->count - 1;
 }
 
-static uint64_t call_key(const struct recorded_call *call)
+static uint64_t hash_call(const struct recorded_call *call)
 {
-    uint64_t hash = mix(hash_text(call->function), (uint64_t)call->run << 32 | call->process);
-    hash = mix(mix(hash, hash_text(call->program)), hash_text(call->library));
-    return mix(mix(hash, call->site), call->stack);
+    uint64_t hash = hash_mix(hash_text(call->function), (uint64_t)call->run << 32 | call->process);
+    hash = hash_mix(hash_mix(hash, hash_text(call->program)), hash_text(call->library));
+    return hash_mix(hash_mix(hash, call->site), call->stack);
 }
 
-static bool is_same_call(const struct recorded_call *a, const struct recorded_call *b)
+struct sought_call {
+    const struct recording *recording;
+    const struct recorded_call *call;
+};
+
+static bool is_call(const void *data, uint32_t index)
 {
+    const struct sought_call *sought = data;
+    const struct recorded_call *a = &sought->recording->calls.items[index], *b = sought->call;
     return a->run == b->run && a->site == b->site && a->stack == b->stack &&
            recording_same_counter(a, b);
 }
@@ -130,9 +140,10 @@ static bool is_same_call(const struct recorded_call *a, const struct recorded_ca
 // Takes the call over, unless it is known from another row.
 static struct error *put_call(struct recording *recording, struct recorded_call *call)
 {
-    uint64_t key = call_key(call);
-    uint32_t index = map_find(&recording->call_map, key);
-    if (index != MAP_NONE && is_same_call(&recording->calls.items[index], call)) {
+    uint64_t hash = hash_call(call);
+    const struct sought_call sought = {recording, call};
+    uint32_t index = map_find_equal(&recording->call_map, hash, is_call, &sought);
+    if (index != MAP_NONE) {
         struct recorded_call *known = &recording->calls.items[index];
         known->first = call->first < known->first ? call->first : known->first;
         known->last = call->last > known->last ? call->last : known->last;
@@ -141,13 +152,12 @@ static struct error *put_call(struct recording *recording, struct recorded_call 
         known->kinds |= call->kinds;
         return NULL;
     }
-    if (index == MAP_NONE)
-        TRY(map_put(&recording->call_map, key, (uint32_t)recording->calls.count));
     struct recorded_call *added = ARRAY_ADD(&recording->calls);
     if (added == NULL)
         return error_no_memory();
     *added = *call;
     *call = (struct recorded_call){0};
+    TRY(map_put(&recording->call_map, hash, (uint32_t)(recording->calls.count - 1)));
     return NULL;
 }
 
@@ -220,19 +230,18 @@ static struct error *mark_programs(struct recording *recording, const struct rec
     struct recorded_call *calls = recording->calls.items;
     for (size_t i = 0; complete != NULL && i < complete->calls.count; i++) {
         const struct recorded_call *call = &complete->calls.items[i];
-        if (!call->only_program && map_find(&mixed, call->process) == MAP_NONE)
-            TRY(map_put(&mixed, call->process, 0));
+        if (!call->only_program)
+            TRY(map_add(&mixed, call->process, NULL));
     }
     for (size_t i = 0; i < recording->calls.count; i++) {
         uint32_t other = map_find(&first, calls[i].process);
         if (other == MAP_NONE)
             TRY(map_put(&first, calls[i].process, (uint32_t)i));
-        else if (strcmp(calls[other].program, calls[i].program) != 0 &&
-                 map_find(&mixed, calls[i].process) == MAP_NONE)
-            TRY(map_put(&mixed, calls[i].process, 0));
+        else if (strcmp(calls[other].program, calls[i].program) != 0)
+            TRY(map_add(&mixed, calls[i].process, NULL));
     }
     for (size_t i = 0; i < recording->calls.count; i++)
-        calls[i].only_program = map_find(&mixed, calls[i].process) == MAP_NONE;
+        calls[i].only_program = !map_has(&mixed, calls[i].process);
     return NULL;
 }
 
@@ -243,21 +252,20 @@ static struct error *name_processes(struct recording *recording, const struct re
     struct recorded_call *calls = recording->calls.items;
     for (size_t i = 0; complete != NULL && i < complete->calls.count; i++) {
         const struct recorded_call *call = &complete->calls.items[i];
-        if (call->process != 0 && map_find(&numbered, hash_text(call->program)) == MAP_NONE)
-            TRY(map_put(&numbered, hash_text(call->program), 0));
+        if (call->process != 0)
+            TRY(map_add(&numbered, hash_text(call->program), NULL));
     }
     for (size_t i = 0; i < recording->calls.count; i++) {
-        uint64_t program = hash_text(calls[i].program), key = mix(program, calls[i].run);
+        uint64_t program = hash_text(calls[i].program), key = hash_mix(program, calls[i].run);
         uint32_t other = map_find(&first, key);
         if (other == MAP_NONE)
             TRY(map_put(&first, key, calls[i].process));
         bool alone = other == MAP_NONE || other == calls[i].process;
-        if ((!alone || calls[i].process == 1 || calls[i].program[0] == '\0') &&
-            map_find(&numbered, program) == MAP_NONE)
-            TRY(map_put(&numbered, program, 0));
+        if (!alone || calls[i].process == 1 || calls[i].program[0] == '\0')
+            TRY(map_add(&numbered, program, NULL));
     }
     for (size_t i = 0; i < recording->calls.count; i++)
-        if (map_find(&numbered, hash_text(calls[i].program)) == MAP_NONE)
+        if (!map_has(&numbered, hash_text(calls[i].program)))
             calls[i].process = 0;
     return NULL;
 }
@@ -340,13 +348,11 @@ static struct error *mark_repeated(struct recording *recording, const struct rec
     struct recorded_call *calls = recording->calls.items;
     for (size_t i = 0; complete != NULL && i < complete->calls.count; i++) {
         const struct recorded_call *call = &complete->calls.items[i];
-        uint64_t key = mix(hash_text(call->program), call->process);
-        if (call->again && map_find(&again, key) == MAP_NONE)
-            TRY(map_put(&again, key, 0));
+        if (call->again)
+            TRY(map_add(&again, hash_mix(hash_text(call->program), call->process), NULL));
     }
     for (size_t i = 0; i < recording->calls.count; i++)
-        calls[i].again |=
-            map_find(&again, mix(hash_text(calls[i].program), calls[i].process)) != MAP_NONE;
+        calls[i].again |= map_has(&again, hash_mix(hash_text(calls[i].program), calls[i].process));
     return NULL;
 }
 

@@ -6,8 +6,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "injector/journal-reader.h"
-#include "scenario/store.h"
 #include "wire/view.h"
 
 #include <stdbool.h>

@@ -71,6 +71,6 @@ uint64_t spec_place(const char *spec)
 {
     const char *equals = strchr(spec, '='), *when = strstr(spec, " when ");
     if (equals == NULL || when == NULL || when < equals)
-        return hash_bytes(spec, strlen(spec));
-    return hash_bytes(spec, (size_t)(equals - spec)) * 31 + hash_bytes(when, strlen(when));
+        return hash_text(spec);
+    return hash_mix(hash_bytes(spec, (size_t)(equals - spec)), hash_text(when));
 }

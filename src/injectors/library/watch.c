@@ -26,7 +26,7 @@ void kinds_deinit(struct kinds *kinds)
 
 uint64_t choice_place(const struct recorded_site *site)
 {
-    return hash_bytes(site->module, strlen(site->module)) + site->offset;
+    return hash_text(site->module) + site->offset;
 }
 
 unsigned choice_descriptor(const char *function)
@@ -53,13 +53,7 @@ static bool depends_on_kind(const struct recorded_call *call)
 static uint64_t key_of(const struct recorded_site *site, const char *function,
                        enum realism_need need)
 {
-    uint64_t key = hash_bytes(function, strlen(function)) * 0x9e3779b97f4a7c15ull;
-    return (key ^ (choice_place(site) + need)) * 0x9e3779b97f4a7c15ull;
-}
-
-static struct error *note(struct kinds *kinds, uint64_t key)
-{
-    return map_find(&kinds->seen, key) == MAP_NONE ? map_put(&kinds->seen, key, 0) : NULL;
+    return hash_mix(hash_mix(hash_text(function), choice_place(site)), need);
 }
 
 // A place that was looked at is noted as one that needs nothing.
@@ -76,10 +70,10 @@ struct error *kinds_look(struct kinds *kinds, const struct recording *stacks)
         const struct recorded_site *site = &stacks->sites.items[call->site];
         if ((call->kinds & WIRE_KIND_LOOKED) == 0)
             continue;
-        TRY(note(kinds, key_of(site, call->function, REALISM_NOTHING)));
+        TRY(map_add(&kinds->seen, key_of(site, call->function, REALISM_NOTHING), NULL));
         for (size_t k = 0; k < sizeof tests / sizeof *tests; k++)
             if ((call->kinds >> tests[k].test & 1) != 0)
-                TRY(note(kinds, key_of(site, call->function, tests[k].need)));
+                TRY(map_add(&kinds->seen, key_of(site, call->function, tests[k].need), NULL));
     }
     return NULL;
 }
@@ -88,8 +82,8 @@ bool kinds_seen(const struct kinds *kinds, const struct recorded_site *site, con
                 enum realism_need need)
 {
     return realism_test(need) == NULL ||
-           map_find(&kinds->seen, key_of(site, function, REALISM_NOTHING)) == MAP_NONE ||
-           map_find(&kinds->seen, key_of(site, function, need)) != MAP_NONE;
+           !map_has(&kinds->seen, key_of(site, function, REALISM_NOTHING)) ||
+           map_has(&kinds->seen, key_of(site, function, need));
 }
 
 static bool may_fail(const struct recorded_call *call, const struct choice_options *options)
@@ -107,7 +101,7 @@ static struct error *count_calls(const struct recording *sites, uint64_t *counts
     _cleanup_(map_deinit) struct map indexes = {0};
     for (size_t i = 0; i < sites->calls.count; i++) {
         const struct recorded_call *call = &sites->calls.items[i];
-        uint64_t key = hash_bytes(call->function, strlen(call->function));
+        uint64_t key = hash_text(call->function);
         first[i] = map_find(&indexes, key);
         if (first[i] == MAP_NONE)
             TRY(map_put(&indexes, key, first[i] = (uint32_t)i));
@@ -125,11 +119,10 @@ static struct error *spare_places(const struct recording *sites, const struct an
     for (size_t i = number; i < sites->calls.count; i++) {
         const struct recorded_call *call = &sites->calls.items[i];
         const struct recorded_site *site = &sites->sites.items[call->site];
-        if (first[i] != number || site->module[0] == '\0' ||
-            map_find(&spared, call->site) != MAP_NONE ||
+        if (first[i] != number || site->module[0] == '\0' || map_has(&spared, call->site) ||
             !(all || analysis_find(analysis, site, call->function).guards))
             continue;
-        TRY(map_put(&spared, call->site, 0));
+        TRY(map_add(&spared, call->site, NULL));
         TRY(scenario_spare_stacks(scenario, site->module, site->offset));
     }
     return NULL;

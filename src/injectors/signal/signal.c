@@ -3,6 +3,7 @@
 // "SIGTERM at 0.012345678s". Moments are drawn, by the campaign's seed, from the time the reference
 // runs took. The runtime is there only to tell where a process crashed.
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/suggestion.h"
 #include "injector/injector.h"
 #include "injector/journal-reader.h"
@@ -197,7 +198,7 @@ static struct error *parse_spec(const char *spec, int *ret_number, uint64_t *ret
         !(seconds >= 0 && seconds <= LONGEST_S))
         return error_new("'%s' is not of the form 'SIGTERM at 0.01s'", spec);
     *ret_number = number;
-    *ret_ns = (uint64_t)llround(seconds * 1e9);
+    *ret_ns = (uint64_t)llround(seconds * (double)NS_PER_S);
     return NULL;
 }
 
@@ -279,7 +280,7 @@ static uint64_t measure(struct signals *self, pid_t pid, uint64_t ns)
     if (state == '\0' || state == 'Z' || state == 'X')
         return UINT64_MAX;
     self->last_ns = ns;
-    return ns + ns / 50 + 100000;
+    return ns + ns / 50 + 100 * NS_PER_US;
 }
 
 static uint64_t tick(void *data, pid_t pid, uint64_t ns)
@@ -311,7 +312,7 @@ static struct error *add_injection(const struct signals *self, struct observatio
         return error_no_memory();
     observation->activations = 1;
     injection->occurrence = injection->process = 1;
-    injection->seconds = (double)self->sent_ns / 1e9;
+    injection->seconds = clock_seconds(self->sent_ns);
     // Without the moment, by which trials with the same effect would fall apart.
     injection->fault = strndup(self->spec, strcspn(self->spec, " "));
     injection->program = strdup(self->program);
@@ -321,7 +322,7 @@ static struct error *add_injection(const struct signals *self, struct observatio
 static struct error *observe(void *data, const char *root, struct observation *observation)
 {
     struct signals *self = data;
-    double seconds = (double)self->last_ns / 1e9;
+    double seconds = clock_seconds(self->last_ns);
     if (self->is_reference && (self->reference_s <= 0 || seconds < self->reference_s))
         self->reference_s = seconds;
     if (self->sent_ns != 0)

@@ -3,47 +3,36 @@
 // IR.
 #include "mutate/pass/pass.h"
 
-#include <stdlib.h>
+#include "base/hash.h"
+
 #include <string.h>
 
 // ---- strings ----
 
-static void grow(struct pass *pass)
+struct sought {
+    const struct pass *pass;
+    const char *text;
+};
+
+static bool is_equal(const void *data, uint32_t offset)
 {
-    size_t size = pass->interned_size != 0 ? 2 * pass->interned_size : 64;
-    uint32_t *table = calloc(size, sizeof *table);
-    if (table == NULL) {
-        pass_must(error_no_memory());
-        return;
-    }
-    for (size_t i = 0; i < pass->interned_size; i++) {
-        if (pass->interned[i] == 0)
-            continue;
-        const char *text = pass->strings.data + pass->interned[i];
-        size_t at = pass_hash_text(0, text) & (size - 1);
-        while (table[at] != 0)
-            at = (at + 1) & (size - 1);
-        table[at] = pass->interned[i];
-    }
-    free(pass->interned);
-    pass->interned = table;
-    pass->interned_size = size;
+    const struct sought *sought = data;
+    return strcmp(sought->pass->strings.data + offset, sought->text) == 0;
 }
 
 uint32_t pass_intern(struct pass *pass, const char *text)
 {
     if (*text == '\0')
         return 0;
-    if (2 * (pass->interned_count + 1) > pass->interned_size)
-        grow(pass);
-    size_t at = pass_hash_text(0, text) & (pass->interned_size - 1);
-    for (; pass->interned[at] != 0; at = (at + 1) & (pass->interned_size - 1))
-        if (strcmp(pass->strings.data + pass->interned[at], text) == 0)
-            return pass->interned[at];
-    pass->interned[at] = (uint32_t)pass->strings.size;
-    pass->interned_count++;
-    pass_must(buffer_append(&pass->strings, text, strlen(text) + 1));
-    return pass->interned[at];
+    const struct sought sought = {pass, text};
+    uint64_t hash = hash_text(text);
+    uint32_t offset = map_find_equal(&pass->interned, hash, is_equal, &sought);
+    if (offset == MAP_NONE) {
+        offset = (uint32_t)pass->strings.size;
+        pass_must(buffer_append(&pass->strings, text, strlen(text) + 1));
+        pass_must(map_put(&pass->interned, hash, offset));
+    }
+    return offset;
 }
 
 // ---- the blob ----

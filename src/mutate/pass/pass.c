@@ -99,7 +99,7 @@ static void deinit(struct pass *pass)
     ARRAY_DEINIT(&pass->functions);
     pass_options_deinit(&pass->options);
     buffer_deinit(&pass->strings);
-    free(pass->interned);
+    map_deinit(&pass->interned);
     free(pass->sorted);
 }
 

@@ -5,6 +5,7 @@
 #define ORDEAL_MUTATE_PASS_PASS_H
 
 #include "base/array.h"
+#include "base/map.h"
 #include "mutate/fault.h"
 #include "mutate/layout.h"
 
@@ -67,8 +68,7 @@ struct pass {
     struct pass_lookup *sorted;
     size_t sorted_count;
     struct buffer strings; // of the map; offset 0 is the empty string
-    uint32_t *interned;    // open addressing, offsets into `strings`
-    size_t interned_size, interned_count;
+    struct map interned;   // by a text's hash: offsets into `strings`
 };
 
 // Ends the compiler on an error.

@@ -8,25 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct error *strings_grow(struct campaign_strings *strings)
+struct sought {
+    const struct campaign_strings *strings;
+    const char *text;
+};
+
+static bool is_equal(const void *data, uint32_t index)
 {
-    size_t room = strings->room != 0 ? strings->room * 2 : 256;
-    char **slots = calloc(room, sizeof *slots);
-    if (slots == NULL)
-        return error_no_memory();
-    for (size_t i = 0; i < strings->room; i++) {
-        char *text = strings->slots[i];
-        if (text == NULL)
-            continue;
-        size_t at = hash_bytes(text, strlen(text)) & (room - 1);
-        while (slots[at] != NULL)
-            at = (at + 1) & (room - 1);
-        slots[at] = text;
-    }
-    free(strings->slots);
-    strings->slots = slots;
-    strings->room = room;
-    return NULL;
+    const struct sought *sought = data;
+    return strcmp(sought->strings->list.items[index], sought->text) == 0;
 }
 
 static struct error *intern(struct campaign_strings *strings, const char *text,
@@ -35,18 +25,19 @@ static struct error *intern(struct campaign_strings *strings, const char *text,
     *ret_text = NULL;
     if (text == NULL || *text == '\0')
         return NULL;
-    if (strings->count * 2 >= strings->room)
-        TRY(strings_grow(strings));
-    size_t at = hash_bytes(text, strlen(text)) & (strings->room - 1);
-    while (strings->slots[at] != NULL && strcmp(strings->slots[at], text) != 0)
-        at = (at + 1) & (strings->room - 1);
-    if (strings->slots[at] == NULL) {
-        strings->slots[at] = strdup(text);
-        if (strings->slots[at] == NULL)
+    uint64_t hash = hash_text(text);
+    const struct sought sought = {strings, text};
+    uint32_t found = map_find_equal(&strings->by_hash, hash, is_equal, &sought);
+    if (found == MAP_NONE) {
+        const char *copy = arena_copy(&strings->arena, text, strlen(text));
+        const char **slot = copy != NULL ? ARRAY_ADD(&strings->list) : NULL;
+        if (slot == NULL)
             return error_no_memory();
-        strings->count++;
+        *slot = copy;
+        found = (uint32_t)(strings->list.count - 1);
+        TRY(map_put(&strings->by_hash, hash, found));
     }
-    *ret_text = strings->slots[at];
+    *ret_text = strings->list.items[found];
     return NULL;
 }
 
@@ -91,11 +82,10 @@ struct error *campaign_candidates_load(struct store *store, int64_t campaign,
 
 void campaign_candidates_deinit(struct campaign_candidates *candidates)
 {
-    for (size_t i = 0; i < candidates->strings.room; i++)
-        free(candidates->strings.slots[i]);
-    free(candidates->strings.slots);
+    arena_deinit(&candidates->strings.arena);
+    ARRAY_DEINIT(&candidates->strings.list);
+    map_deinit(&candidates->strings.by_hash);
     ARRAY_DEINIT(&candidates->rows);
-    candidates->strings = (struct campaign_strings){0};
 }
 
 const struct campaign_candidate *

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
-#include "scenario/store.h"
+#include "base/map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,28 +74,23 @@ static void untried_deinit(struct untried *untried)
     map_deinit(&untried->faults);
 }
 
-static struct error *note(struct map *map, uint64_t key)
-{
-    return map_find(map, key) == MAP_NONE ? map_put(map, key, 0) : NULL;
-}
-
 static struct error *note_trial(void *data, const struct store_trial *row)
 {
     struct untried *untried = data;
-    return note(&untried->tried, (uint64_t)row->candidate);
+    return map_add(&untried->tried, (uint64_t)row->candidate, NULL);
 }
 
 static uint64_t key_of(const struct store_candidate *candidate)
 {
-    return candidate->spec != NULL ? hash_bytes(candidate->spec, strlen(candidate->spec)) : 0;
+    return candidate->spec != NULL ? hash_text(candidate->spec) : 0;
 }
 
 static struct error *note_candidate(void *data, const struct store_candidate *row)
 {
     struct untried *untried = data;
-    if (row->carried != NULL || map_find(&untried->tried, (uint64_t)row->id) != MAP_NONE)
+    if (row->carried != NULL || map_has(&untried->tried, (uint64_t)row->id))
         return NULL;
-    return note(&untried->faults, key_of(row));
+    return map_add(&untried->faults, key_of(row), NULL);
 }
 
 // Of the findings that one campaign alone has, those whose fault the other did not try.
@@ -118,7 +113,7 @@ static struct error *find_untried(struct campaign_comparison *comparison,
         struct store_trial trial;
         struct store_candidate candidate;
         TRY(store_find_trial(own->store, campaign_pair_finding(pair)->trial, &trial, &candidate));
-        if (map_find(&untried.faults, key_of(&candidate)) != MAP_NONE) {
+        if (map_has(&untried.faults, key_of(&candidate))) {
             pair->change = CAMPAIGN_UNTRIED;
             comparison->changes[change]--;
             comparison->changes[CAMPAIGN_UNTRIED]++;

@@ -69,8 +69,7 @@ struct error *html_number(struct html_page *page, uint64_t number)
 
 struct error *html_seconds(struct html_page *page, double seconds)
 {
-    bool sane = seconds >= 0 && seconds < 1e9;
-    return text_put_duration(page->text, sane ? (uint64_t)(seconds * 1e9) : 0);
+    return text_put_seconds(page->text, seconds);
 }
 
 static int digits_of(const struct campaign_share *share)

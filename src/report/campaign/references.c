@@ -3,16 +3,18 @@
 // are not the same every time.
 #include "report/campaign/facts.h"
 
+#include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/map.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct output_seen {
-    char *path;
-    uint64_t path_hash, hash, size, runs;
+    const char *path;
+    uint64_t hash, size, runs;
     bool differs;
 };
 struct reader {
@@ -21,15 +23,17 @@ struct reader {
     char *outcome;
     int status;
     ARRAY(int64_t) runs;
-    ARRAY(struct output_seen) outputs; // sorted by path_hash, then path
+    struct arena paths;
+    ARRAY(struct output_seen) outputs;
+    struct map by_path; // outputs
 };
 
 static void reader_deinit(struct reader *reader)
 {
     free(reader->outcome);
-    for (size_t i = 0; i < reader->outputs.count; i++)
-        free(reader->outputs.items[i].path);
+    arena_deinit(&reader->paths);
     ARRAY_DEINIT(&reader->outputs);
+    map_deinit(&reader->by_path);
     ARRAY_DEINIT(&reader->runs);
 }
 
@@ -69,41 +73,35 @@ static struct error *add_reference(void *data, const struct store_reference *row
     return NULL;
 }
 
-static size_t place_of(const struct reader *reader, uint64_t hash, const char *path)
+struct sought {
+    const struct reader *reader;
+    const char *path;
+};
+
+static bool is_equal(const void *data, uint32_t index)
 {
-    size_t low = 0, high = reader->outputs.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct output_seen *seen = &reader->outputs.items[middle];
-        if (seen->path_hash < hash || (seen->path_hash == hash && strcmp(seen->path, path) < 0))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct sought *sought = data;
+    return strcmp(sought->reader->outputs.items[index].path, sought->path) == 0;
 }
 
 static struct error *add_output(void *data, const struct store_artifact *row)
 {
     struct reader *reader = data;
-    const char *path = row->path != NULL ? row->path : "";
-    uint64_t hash = hash_bytes(path, strlen(path));
-    size_t place = place_of(reader, hash, path);
-    struct output_seen *seen = place < reader->outputs.count ? &reader->outputs.items[place] : NULL;
-    if (seen != NULL && seen->path_hash == hash && strcmp(seen->path, path) == 0) {
+    const struct sought sought = {reader, row->path != NULL ? row->path : ""};
+    uint64_t hash = hash_text(sought.path);
+    uint32_t found = map_find_equal(&reader->by_path, hash, is_equal, &sought);
+    if (found != MAP_NONE) {
+        struct output_seen *seen = &reader->outputs.items[found];
         seen->differs |= seen->hash != row->hash || seen->size != row->size;
         seen->runs++;
         return NULL;
     }
-    char *own = strdup(path);
-    if (own == NULL || ARRAY_ADD(&reader->outputs) == NULL) {
-        free(own);
+    const char *path = arena_copy(&reader->paths, sought.path, strlen(sought.path));
+    struct output_seen *seen = path != NULL ? ARRAY_ADD(&reader->outputs) : NULL;
+    if (seen == NULL)
         return error_no_memory();
-    }
-    seen = &reader->outputs.items[place];
-    memmove(seen + 1, seen, (reader->outputs.count - 1 - place) * sizeof *seen);
-    *seen = (struct output_seen){own, hash, row->hash, row->size, 1, false};
-    return NULL;
+    *seen = (struct output_seen){path, row->hash, row->size, 1, false};
+    return map_put(&reader->by_path, hash, (uint32_t)(reader->outputs.count - 1));
 }
 
 // Whether the definition says what is compared: then an output may differ, and it does not matter.
@@ -158,7 +156,7 @@ static struct error *name_output(struct campaign_references *references, const c
     return *slot == NULL ? error_no_memory() : NULL;
 }
 
-static int by_path(const void *left, const void *right)
+static int compare_paths(const void *left, const void *right)
 {
     return strcmp(((const struct output_seen *)left)->path,
                   ((const struct output_seen *)right)->path);
@@ -170,7 +168,8 @@ static struct error *judge_outputs(struct reader *reader, const struct store_cam
     bool selective = is_selective(campaign);
     references->outputs = reader->outputs.count;
     if (reader->outputs.count != 0)
-        qsort(reader->outputs.items, reader->outputs.count, sizeof *reader->outputs.items, by_path);
+        qsort(reader->outputs.items, reader->outputs.count, sizeof *reader->outputs.items,
+              compare_paths);
     for (size_t i = 0; i < reader->outputs.count; i++) {
         const struct output_seen *seen = &reader->outputs.items[i];
         bool differs = seen->differs || seen->runs != references->count;

@@ -49,8 +49,7 @@ static struct error *put_title(struct page *page)
 
 static struct error *put_duration(struct page *page, double seconds)
 {
-    bool sane = seconds >= 0 && seconds < 1e9;
-    return text_put_duration(page->terminal.text, sane ? (uint64_t)(seconds * 1e9) : 0);
+    return text_put_seconds(page->terminal.text, seconds);
 }
 
 static struct error *put_references(struct page *page)

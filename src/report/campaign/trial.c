@@ -111,9 +111,8 @@ static struct error *put_outcome(struct page *page)
         PUT(&page->terminal, "killed when its time was over");
     else
         PUT(&page->terminal, "not started");
-    bool sane = trial->seconds >= 0 && trial->seconds < 1e9;
     PUT(&page->terminal, ", after ");
-    TRY(text_put_duration(page->terminal.text, sane ? (uint64_t)(trial->seconds * 1e9) : 0));
+    TRY(text_put_seconds(page->terminal.text, trial->seconds));
     PUT(&page->terminal, "\n");
     return NULL;
 }

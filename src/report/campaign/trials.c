@@ -3,6 +3,7 @@
 #include "report/campaign/trials.h"
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,15 +15,22 @@
 struct site {
     const char *file, *module, *function; // of the candidates: equal text, equal pointer
     unsigned line;
-    size_t group; // index + 1; 0: free
+    size_t group; // index + 1
 };
 struct pass {
     const struct campaign_candidates *candidates;
     struct campaign_trials *trials;
-    struct site sites[4096];
-    size_t others; // index + 1 of the group of what did not fit
+    ARRAY(struct site) sites;
+    struct map by_hash; // sites
+    size_t others;      // index + 1 of the group of what did not fit
     uint64_t taken[VERDICTS];
 };
+
+static void pass_deinit(struct pass *pass)
+{
+    ARRAY_DEINIT(&pass->sites);
+    map_deinit(&pass->by_hash);
+}
 
 static void halve_timeline(struct campaign_trials *trials)
 {
@@ -76,6 +84,25 @@ static struct error *name_site(struct pass *pass, struct site *site)
     return new_group(pass, name.data, &site->group);
 }
 
+struct sought {
+    const struct pass *pass;
+    struct site site;
+};
+
+static bool is_equal(const void *data, uint32_t index)
+{
+    const struct sought *sought = data;
+    const struct site *a = &sought->pass->sites.items[index], *b = &sought->site;
+    return a->file == b->file && a->function == b->function && a->module == b->module &&
+           a->line == b->line;
+}
+
+static uint64_t hash_site(const struct site *site)
+{
+    uint64_t hash = hash_mix((uintptr_t)site->file, (uintptr_t)site->function);
+    return hash_mix(hash_mix(hash, (uintptr_t)site->module), site->line);
+}
+
 // The group of a candidate's site, counted from 1.
 static struct error *group_of(struct pass *pass, const struct campaign_candidate *candidate,
                               size_t *ret_group)
@@ -83,20 +110,18 @@ static struct error *group_of(struct pass *pass, const struct campaign_candidate
     static const struct campaign_candidate unknown;
     if (candidate == NULL)
         candidate = &unknown;
-    const char *module = candidate->file == NULL ? candidate->module : NULL;
-    uint64_t hash =
-        ((uint64_t)(uintptr_t)candidate->file ^ (uint64_t)(uintptr_t)candidate->function * 31 ^
-         (uint64_t)(uintptr_t)module * 17 ^ (uint64_t)candidate->line << 7) *
-        0x9e3779b97f4a7c15ull;
-    size_t room = sizeof pass->sites / sizeof *pass->sites;
-    size_t at = hash >> 40 & (room - 1);
-    for (; pass->sites[at].group != 0; at = (at + 1) & (room - 1)) {
-        const struct site *site = &pass->sites[at];
-        if (site->file == candidate->file && site->function == candidate->function &&
-            site->module == module && site->line == candidate->line) {
-            *ret_group = site->group;
-            return NULL;
-        }
+    const struct sought sought = {
+        pass,
+        {.file = candidate->file,
+         .module = candidate->file == NULL ? candidate->module : NULL,
+         .function = candidate->function,
+         .line = candidate->line},
+    };
+    uint64_t hash = hash_site(&sought.site);
+    uint32_t found = map_find_equal(&pass->by_hash, hash, is_equal, &sought);
+    if (found != MAP_NONE) {
+        *ret_group = pass->sites.items[found].group;
+        return NULL;
     }
     if (pass->trials->sites.groups.count >= MOST_SITES) {
         if (pass->others == 0)
@@ -104,10 +129,13 @@ static struct error *group_of(struct pass *pass, const struct campaign_candidate
         *ret_group = pass->others;
         return NULL;
     }
-    pass->sites[at] =
-        (struct site){candidate->file, module, candidate->function, candidate->line, 0};
-    TRY(name_site(pass, &pass->sites[at]));
-    *ret_group = pass->sites[at].group;
+    struct site *site = ARRAY_ADD(&pass->sites);
+    if (site == NULL)
+        return error_no_memory();
+    *site = sought.site;
+    TRY(name_site(pass, site));
+    TRY(map_put(&pass->by_hash, hash, (uint32_t)(pass->sites.count - 1)));
+    *ret_group = site->group;
     return NULL;
 }
 
@@ -136,7 +164,7 @@ static struct error *add_trial(void *data, const struct store_trial *row)
     add_to_timeline(pass->trials, row->started_s, verdict);
     if (verdict_facts[verdict].counts)
         stats_add(&pass->trials->seconds, row->seconds);
-    size_t group;
+    size_t group = 0;
     TRY(group_of(pass, campaign_candidate_find(pass->candidates, row->candidate), &group));
     pass->trials->sites.groups.items[group - 1].counts.verdicts[verdict]++;
     return add_sample(pass, row, verdict);
@@ -154,13 +182,9 @@ struct error *campaign_trials_load(const struct campaign_facts *facts,
                                    const struct campaign_candidates *candidates,
                                    struct campaign_trials *ret_trials)
 {
-    _cleanup_free_ struct pass *pass = calloc(1, sizeof *pass);
-    if (pass == NULL)
-        return error_no_memory();
-    pass->candidates = candidates;
-    pass->trials = ret_trials;
+    _cleanup_(pass_deinit) struct pass pass = {.candidates = candidates, .trials = ret_trials};
     *ret_trials = (struct campaign_trials){.width_s = 1e-3, .sites = {.by = "site"}};
-    TRY(store_each_trial(facts->store, facts->campaign.id, false, add_trial, pass));
+    TRY(store_each_trial(facts->store, facts->campaign.id, false, add_trial, &pass));
     if (ret_trials->samples.count != 0)
         qsort(ret_trials->samples.items, ret_trials->samples.count,
               sizeof *ret_trials->samples.items, by_severity);

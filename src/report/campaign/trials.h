@@ -4,6 +4,9 @@
 #ifndef ORDEAL_REPORT_CAMPAIGN_TRIALS_H
 #define ORDEAL_REPORT_CAMPAIGN_TRIALS_H
 
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/map.h"
 #include "report/campaign/facts.h"
 
 // The candidates of a campaign; each different string is kept once.
@@ -18,8 +21,9 @@ struct campaign_candidate {
 struct campaign_candidates {
     ARRAY(struct campaign_candidate) rows; // by id
     struct campaign_strings {
-        char **slots;
-        size_t count, room;
+        struct arena arena;
+        ARRAY(const char *) list;
+        struct map by_hash;
     } strings;
 };
 struct error *campaign_candidates_load(struct store *store, int64_t campaign,

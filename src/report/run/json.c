@@ -3,6 +3,7 @@
 #include "report/run/run.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "report/json.h"
 #include "report/run/facts.h"
@@ -50,7 +51,7 @@ static void add_outcome(struct page *page)
         json_add_signed(&page->maker, outcome, "status", region->outcome_status);
     if (kind == WIRE_OUTCOME_SIGNAL)
         add_signal(page, outcome, region->outcome_status);
-    json_add_real(&page->maker, outcome, "seconds", (double)region->outcome_ns / 1e9);
+    json_add_real(&page->maker, outcome, "seconds", clock_seconds(region->outcome_ns));
 }
 
 static void add_command(struct page *page)
@@ -144,7 +145,7 @@ static void add_actions(struct page *page, json_t *injection, const struct wire_
             json_add_format(&page->maker, injection, "errno", "%d", record->error);
     }
     if (record->actions & WIRE_DELAY && rule != NULL)
-        json_add_real(&page->maker, injection, "delay_seconds", (double)rule->delay_ns / 1e9);
+        json_add_real(&page->maker, injection, "delay_seconds", clock_seconds(rule->delay_ns));
     if (record->actions & WIRE_SIGNAL && rule != NULL)
         add_signal(page, injection, rule->signal);
     if (record->actions & WIRE_SHORT && rule != NULL) {
@@ -188,7 +189,7 @@ static void add_injection(struct page *page, json_t *list, const struct wire_rec
     json_add_string(maker, injection, "trigger", facts_condition(&page->facts, record));
     add_caller(page, injection, record);
     json_add_integer(maker, injection, "occurrence", record->occurrence);
-    json_add_real(maker, injection, "seconds", (double)record->time_ns / 1e9);
+    json_add_real(maker, injection, "seconds", clock_seconds(record->time_ns));
     json_t *arguments = json_add_array(maker, injection, "arguments");
     const struct call_arguments found = facts_arguments(&page->facts, record);
     for (unsigned i = 0; i < found.count; i++) {
@@ -228,7 +229,7 @@ static void add_crashes(struct page *page)
         if (record->actions & WIRE_CRASH_SENT && record->value[1] != 0)
             json_add_integer(&page->maker, crash, "sender", record->value[1]);
         add_caller(page, crash, record);
-        json_add_real(&page->maker, crash, "seconds", (double)record->time_ns / 1e9);
+        json_add_real(&page->maker, crash, "seconds", clock_seconds(record->time_ns));
         add_stack(page, crash, record);
     }
 }
