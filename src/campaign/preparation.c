@@ -274,7 +274,7 @@ static struct error *run_references(struct preparation *preparation, struct refe
 {
     uint32_t count = preparation->definition->oracle.references;
     uint64_t start = clock_ns(), last_at = start + preparation->definition->oracle.spread_ns;
-    shooting_watch(preparation->shooting, preparation->control->interrupts, tell_lingering,
+    shooting_watch(preparation->shooting, preparation->control->interrupts, 0, tell_lingering,
                    preparation);
     network_try(preparation);
     for (uint32_t i = 0; i < count && !interrupted(preparation);) {
@@ -296,7 +296,7 @@ static struct error *run_references(struct preparation *preparation, struct refe
             TRY(learning->learn(shooting_injector(preparation->shooting)));
         TRY(check_budget(preparation, start, last_at, count - ++i));
     }
-    shooting_watch(preparation->shooting, preparation->control->interrupts, NULL, NULL);
+    shooting_watch(preparation->shooting, preparation->control->interrupts, 0, NULL, NULL);
     if (interrupted(preparation))
         return NULL;
     TRY(reference_settle(reference));
