@@ -26,7 +26,6 @@ struct campaign_control {
     void *data;
     // 1: let trials end that run, end reference runs, and stop; 2: end trials, too; or NULL.
     const volatile int *interrupts;
-    const volatile int *at_once;      // not 0 from the second of them on, for replays; or NULL
     const struct suppressions *known; // findings that are not carried over (since.h); or NULL
     unsigned jobs;                    // at once; 0: as the definition says
     // For campaign_resume(): its time budget, number of trials and interval instead of the stored

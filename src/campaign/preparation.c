@@ -270,7 +270,7 @@ static struct error *run_references(struct preparation *preparation, struct refe
     uint32_t count = preparation->definition->oracle.references;
     uint64_t start_ns = clock_ns(),
              last_at_ns = start_ns + preparation->definition->oracle.spread_ns;
-    shooting_watch(preparation->shooting, preparation->control->interrupts, tell_lingering,
+    shooting_watch(preparation->shooting, preparation->control->interrupts, 0, tell_lingering,
                    preparation);
     network_try(preparation);
     for (uint32_t i = 0; i < count && !interrupted(preparation);) {
@@ -292,7 +292,7 @@ static struct error *run_references(struct preparation *preparation, struct refe
             TRY(learning->learn(shooting_injector(preparation->shooting)));
         TRY(check_budget(preparation, start_ns, last_at_ns, count - ++i));
     }
-    shooting_watch(preparation->shooting, preparation->control->interrupts, NULL, NULL);
+    shooting_watch(preparation->shooting, preparation->control->interrupts, 0, NULL, NULL);
     if (interrupted(preparation))
         return NULL;
     TRY(reference_settle(reference));

@@ -89,21 +89,27 @@ static struct error *compare_plan(const struct replay *replay, uint64_t hash,
                             "injected at the same place");
 }
 
-static bool stopped(const volatile int *flag)
+static int interrupts(const struct campaign_control *control)
 {
-    return flag != NULL && *flag != 0;
+    return control->interrupts != NULL ? *control->interrupts : 0;
+}
+
+// The first interrupt lets the run end, the second does not.
+static void watch(struct shooting *shooting, const struct campaign_control *control)
+{
+    shooting_watch(shooting, control->interrupts, 1, NULL, NULL);
 }
 
 // A run that was ended from outside says nothing of the program, and is not counted.
 static struct error *run_once(const struct replay *replay, struct shooting *shooting,
-                              const struct reference *reference, const volatile int *at_once,
-                              struct replay_end *end)
+                              const struct reference *reference,
+                              const struct campaign_control *control, struct replay_end *end)
 {
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
     _cleanup_(judgement_deinit) struct judgement judgement = {0};
     TRY(shooting_run(shooting, replay->trial.spec, replay->trial.seed,
                      reference_timeout_ns(reference), &run));
-    if (stopped(at_once))
+    if (interrupts(control) > 1)
         return NULL;
     TRY(judge(reference, &run, &judgement));
     if (end->times == 0)
@@ -147,10 +153,10 @@ static struct error *replay_run(const struct replay *replay, struct store *store
     TRY(compare_circumstances(replay, end));
     TRY(reference_load(&replay->definition.oracle, store, replay->campaign.id, &reference));
     TRY(shooting_new(&replay->definition, replay->injector, &shooting));
-    shooting_watch(shooting, control->at_once, NULL, NULL);
+    watch(shooting, control);
     tell(control, end, times);
-    while (end->times < times && !stopped(control->interrupts)) {
-        TRY(run_once(replay, shooting, reference, control->at_once, end));
+    while (end->times < times && interrupts(control) == 0) {
+        TRY(run_once(replay, shooting, reference, control, end));
         tell(control, end, times);
     }
     return NULL;
@@ -199,7 +205,7 @@ struct error *campaign_debug(struct store *store, int64_t trial,
     if (replay.injector->debugger != NULL && isatty(STDIN_FILENO))
         TRY(relay_open(&relay));
     if (relay == NULL) // with one, Ctrl-C is gdb's
-        shooting_watch(shooting, control->at_once, NULL, NULL);
+        watch(shooting, control);
     return shooting_debug(shooting, replay.trial.spec, replay.trial.seed,
                           relay != NULL ? relay_terminal(relay) : -1, ret_status);
 }

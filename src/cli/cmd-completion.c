@@ -15,13 +15,13 @@ static bool takes_file(const struct option *option)
 static struct error *put_cases(struct buffer *text, const struct command *command, bool files)
 {
     bool first = true;
-    for (size_t i = 0; i < command->option_count; i++) {
-        const struct option *option = &command->options[i];
-        if (option->kind == OPTION_FLAG || takes_file(option) != files)
+    struct option option;
+    for (size_t i = 0; command_option(command, i, &option); i++) {
+        if (option.value == NULL || takes_file(&option) != files)
             continue;
-        TRY(buffer_printf(text, "%s--%s", first ? "            " : "|", option->name));
-        if (option->letter != 0)
-            TRY(buffer_printf(text, "|-%c", option->letter));
+        TRY(buffer_printf(text, "%s--%s", first ? "            " : "|", option.name));
+        if (option.letter != 0)
+            TRY(buffer_printf(text, "|-%c", option.letter));
         first = false;
     }
     if (first)
@@ -32,7 +32,7 @@ static struct error *put_cases(struct buffer *text, const struct command *comman
 
 static struct error *put_valued(struct buffer *text, const struct option *option)
 {
-    if (option->kind == OPTION_FLAG)
+    if (option->value == NULL)
         return NULL;
     if (option->letter != 0)
         TRY(buffer_printf(text, "-%c ", option->letter));
@@ -41,19 +41,20 @@ static struct error *put_valued(struct buffer *text, const struct option *option
 
 static struct error *put_command(struct buffer *text, const struct command *command)
 {
+    struct option option;
     TRY(buffer_printf(text, "    %s)\n", command->name));
-    if (command->option_count != 0) {
+    if (command_option(command, 0, &option)) {
         TRY(buffer_printf(text, "        case $before in\n"));
         TRY(put_cases(text, command, true));
         TRY(put_cases(text, command, false));
         TRY(buffer_printf(text, "            *) ;;\n        esac\n"));
     }
     TRY(buffer_printf(text, "        valued='"));
-    for (size_t i = 0; i < command->option_count; i++)
-        TRY(put_valued(text, &command->options[i]));
+    for (size_t i = 0; command_option(command, i, &option); i++)
+        TRY(put_valued(text, &option));
     TRY(buffer_printf(text, "'\n        options='"));
-    for (size_t i = 0; i < command->option_count; i++)
-        TRY(buffer_printf(text, "--%s ", command->options[i].name));
+    for (size_t i = 0; command_option(command, i, &option); i++)
+        TRY(buffer_printf(text, "--%s ", option.name));
     TRY(buffer_printf(text, "--help'\n        words='"));
     for (size_t i = 0; command->words != NULL && command->words[i] != NULL; i++)
         TRY(buffer_printf(text, "%s%s", i == 0 ? "" : " ", command->words[i]));

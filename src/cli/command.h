@@ -22,13 +22,14 @@ enum option_kind {
     OPTION_LIST,    // struct option_list, may be given again; order is kept across options that
                     // share the field
     OPTION_FILE_LIST,
+    OPTION_FLAG_LIST, // likewise, without a value
 };
 
 struct option {
     const char *name; // without --
     char letter;      // or 0
     enum option_kind kind;
-    const char *value; // what the help calls the value; NULL for a flag
+    const char *value; // what the help calls the value; NULL: it takes none
     const char *help;
     size_t field; // offset in the command's settings
 };
@@ -39,8 +40,8 @@ struct option_number {
 };
 
 struct option_entry {
-    const struct option *option;
-    const char *value;
+    const char *option; // its name
+    const char *value;  // or NULL
 };
 struct option_list {
     ARRAY(struct option_entry) entries;
@@ -53,6 +54,8 @@ struct command {
     const char *details;  // paragraphs for --help, or NULL
     const struct option *options;
     size_t option_count;
+    // Instead of these two, where options come from several tables: as command_option().
+    bool (*option_at)(size_t index, struct option *ret_option);
     size_t settings_size;
     unsigned least, most;     // operands
     bool command_follows;     // operands are a command with options of its own
@@ -66,6 +69,10 @@ struct command {
 
 extern const struct command *const commands[];        // ends with NULL
 const struct command *command_find(const char *name); // or NULL
+// The command's options in the order of the help; false: there are not that many.
+bool command_option(const struct command *command, size_t index, struct option *ret_option);
+// What stands before the operands in a synopsis.
+const char *command_synopsis(const struct command *command);
 
 // Parses what follows the verb. *ret_operands points into `arguments`. With --help among the
 // options, *ret_help is set and nothing else is checked.

@@ -59,14 +59,15 @@ static struct error *put_option(struct buffer *text, const struct option *option
 
 struct error *help_command(const struct command *command, struct buffer *text)
 {
-    TRY(buffer_printf(text, "Usage: ordeal %s %s%s\n\n", command->name,
-                      command->option_count != 0 ? "[OPTION]... " : "", command->operands));
+    TRY(buffer_printf(text, "Usage: ordeal %s %s%s\n\n", command->name, command_synopsis(command),
+                      command->operands));
     TRY(help_wrap(text, command->summary, 0, 0));
     if (command->details != NULL)
         TRY(buffer_printf(text, "\n%s", command->details));
     TRY(buffer_printf(text, "\nOptions:\n"));
-    for (size_t i = 0; i < command->option_count; i++)
-        TRY(put_option(text, &command->options[i]));
+    struct option option;
+    for (size_t i = 0; command_option(command, i, &option); i++)
+        TRY(put_option(text, &option));
     const struct option help = {.name = "help", .letter = 'h', .help = "print this"};
     return put_option(text, &help);
 }

@@ -65,12 +65,13 @@ static struct error *store(const struct option *option, void *settings, const ch
     case OPTION_SECONDS:
         return parse_seconds(option, value, field);
     case OPTION_LIST:
-    case OPTION_FILE_LIST: {
+    case OPTION_FILE_LIST:
+    case OPTION_FLAG_LIST: {
         struct option_list *list = field;
         struct option_entry *entry = ARRAY_ADD(&list->entries);
         if (entry == NULL)
             return error_no_memory();
-        *entry = (struct option_entry){.option = option, .value = value};
+        *entry = (struct option_entry){.option = option->name, .value = value};
         return NULL;
     }
     }
@@ -82,12 +83,46 @@ static struct error *unknown_option(const struct command *command, const char *t
     if (strncmp(text, "--", 2) != 0)
         return error_new("there is no option %s; 'ordeal help %s' lists them", text, command->name);
     struct suggestion meant = suggestion_start(text + 2, strlen(text + 2));
-    for (size_t i = 0; i < command->option_count; i++)
-        suggestion_offer(&meant, command->options[i].name);
+    struct option option;
+    for (size_t i = 0; command_option(command, i, &option); i++)
+        suggestion_offer(&meant, option.name);
     suggestion_offer(&meant, "help");
     if (meant.best != NULL)
         return error_new("there is no option %s; did you mean --%s?", text, meant.best);
     return error_new("there is no option %s; 'ordeal help %s' lists them", text, command->name);
+}
+
+bool command_option(const struct command *command, size_t index, struct option *ret_option)
+{
+    if (command->option_at != NULL)
+        return command->option_at(index, ret_option);
+    if (index >= command->option_count)
+        return false;
+    *ret_option = command->options[index];
+    return true;
+}
+
+const char *command_synopsis(const struct command *command)
+{
+    struct option first;
+    return command_option(command, 0, &first) ? "[OPTION]... " : "";
+}
+
+static bool find_long(const struct command *command, const char *name, size_t size,
+                      struct option *ret_option)
+{
+    for (size_t i = 0; command_option(command, i, ret_option); i++)
+        if (strlen(ret_option->name) == size && memcmp(ret_option->name, name, size) == 0)
+            return true;
+    return false;
+}
+
+static bool find_letter(const struct command *command, char letter, struct option *ret_option)
+{
+    for (size_t i = 0; command_option(command, i, ret_option); i++)
+        if (ret_option->letter == letter)
+            return true;
+    return false;
 }
 
 static struct error *parse_long(const struct command *command, char ***at, void *settings)
@@ -95,44 +130,38 @@ static struct error *parse_long(const struct command *command, char ***at, void 
     const char *text = **at;
     size_t size = strcspn(text + 2, "=");
     const char *value = text[2 + size] == '=' ? text + 3 + size : NULL;
-    for (size_t i = 0; i < command->option_count; i++) {
-        const struct option *option = &command->options[i];
-        if (strlen(option->name) != size || memcmp(option->name, text + 2, size) != 0)
-            continue;
-        if (option->kind == OPTION_FLAG && value != NULL)
-            return error_new("--%s takes no value", option->name);
-        if (option->kind != OPTION_FLAG && value == NULL) {
-            value = *++*at;
-            if (value == NULL)
-                return error_new("--%s needs a value: --%s %s", option->name, option->name,
-                                 option->value);
-        }
-        return store(option, settings, value);
+    struct option option;
+    if (!find_long(command, text + 2, size, &option)) {
+        _cleanup_free_ char *name = strndup(text, size + 2);
+        return name == NULL ? error_no_memory() : unknown_option(command, name);
     }
-    _cleanup_free_ char *name = strndup(text, size + 2);
-    return name == NULL ? error_no_memory() : unknown_option(command, name);
+    if (option.value == NULL && value != NULL)
+        return error_new("--%s takes no value", option.name);
+    if (option.value != NULL && value == NULL) {
+        value = *++*at;
+        if (value == NULL)
+            return error_new("--%s needs a value: --%s %s", option.name, option.name, option.value);
+    }
+    return store(&option, settings, value);
 }
 
 static struct error *parse_letters(const struct command *command, char ***at, void *settings)
 {
     for (const char *letter = **at + 1; *letter != '\0'; letter++) {
-        const struct option *option = NULL;
-        for (size_t i = 0; i < command->option_count; i++)
-            if (command->options[i].letter == *letter)
-                option = &command->options[i];
-        if (option == NULL) {
+        struct option option;
+        if (!find_letter(command, *letter, &option)) {
             const char text[] = {'-', *letter, '\0'};
             return unknown_option(command, text);
         }
-        if (option->kind == OPTION_FLAG) {
-            TRY(store(option, settings, NULL));
+        if (option.value == NULL) {
+            TRY(store(&option, settings, NULL));
             continue;
         }
         const char *value = letter[1] != '\0' ? letter + 1 : *++*at;
         if (value == NULL)
-            return error_new("-%c needs a value: -%c %s", option->letter, option->letter,
-                             option->value);
-        return store(option, settings, value);
+            return error_new("-%c needs a value: -%c %s", option.letter, option.letter,
+                             option.value);
+        return store(&option, settings, value);
     }
     return NULL;
 }
@@ -144,11 +173,10 @@ static struct error *check_operands(const struct command *command, char **operan
         count++;
     if (count < command->least)
         return error_new("something is missing; usage: ordeal %s %s%s", command->name,
-                         command->option_count != 0 ? "[OPTION]... " : "", command->operands);
+                         command_synopsis(command), command->operands);
     if (count > command->most)
         return error_new("'%s' is one too many; usage: ordeal %s %s%s", operands[command->most],
-                         command->name, command->option_count != 0 ? "[OPTION]... " : "",
-                         command->operands);
+                         command->name, command_synopsis(command), command->operands);
     return NULL;
 }
 
@@ -157,11 +185,8 @@ static bool is_ours(const struct command *command, const char *text)
     if (strcmp(text, "--help") == 0)
         return true;
     size_t size = strncmp(text, "--", 2) == 0 ? strcspn(text + 2, "=") : 0;
-    for (size_t i = 0; i < command->option_count && size != 0; i++)
-        if (strlen(command->options[i].name) == size &&
-            memcmp(command->options[i].name, text + 2, size) == 0)
-            return true;
-    return false;
+    struct option option;
+    return size != 0 && find_long(command, text + 2, size, &option);
 }
 
 struct error *options_parse(const struct command *command, char **arguments, void *settings,
@@ -207,10 +232,11 @@ struct error *random_seed(uint64_t *ret_seed)
 
 void options_deinit(const struct command *command, void *settings)
 {
-    for (size_t i = 0; i < command->option_count; i++)
-        if (command->options[i].kind == OPTION_LIST ||
-            command->options[i].kind == OPTION_FILE_LIST) {
-            struct option_list *list = (void *)((char *)settings + command->options[i].field);
+    struct option option;
+    for (size_t i = 0; command_option(command, i, &option); i++)
+        if (option.kind == OPTION_LIST || option.kind == OPTION_FILE_LIST ||
+            option.kind == OPTION_FLAG_LIST) {
+            struct option_list *list = (void *)((char *)settings + option.field);
             ARRAY_DEINIT(&list->entries);
         }
 }

@@ -33,7 +33,8 @@ struct shooting {
     uint32_t references;       // runs so far
     bool apart;                // from the network of the machine
     struct sandbox_traffic traffic;
-    const volatile int *stop; // the steps, when it is not 0
+    const volatile int *stop; // as of struct sandbox_step
+    int stop_above;
     void (*lingering)(void *data, const char *names);
     void *lingering_data;
 };

@@ -215,6 +215,7 @@ static void add_step(struct life *life, enum step kind, uint64_t timeout_ns)
                                 .input = -1,
                                 .timeout_ns = timeout_ns,
                                 .stop = kind != TEARDOWN ? shooting->stop : NULL,
+                                .stop_above = shooting->stop_above,
                                 .data = life};
     if (step.command == NULL)
         return;

@@ -214,10 +214,11 @@ struct error *shooting_follow(struct shooting *shooting, const char *spec, uint6
     return run_shot(shooting, &shot, timeout_ns, ret_run);
 }
 
-void shooting_watch(struct shooting *shooting, const volatile int *stop,
+void shooting_watch(struct shooting *shooting, const volatile int *stop, int above,
                     void (*lingering)(void *data, const char *names), void *data)
 {
     shooting->stop = stop;
+    shooting->stop_above = above;
     shooting->lingering = lingering;
     shooting->lingering_data = data;
 }

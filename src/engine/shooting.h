@@ -54,10 +54,10 @@ struct error *shooting_branch(struct shooting *shooting, const struct shooting_b
 // As shooting_run(), and the injector records what the workload calls in consequence (shot.follow).
 struct error *shooting_follow(struct shooting *shooting, const char *spec, uint64_t seed,
                               uint64_t timeout_ns, struct outcome_run *ret_run);
-// Of runs from now on: ends every step but teardown when *stop (or NULL) is not 0, as if its time
-// were over; tells of processes ("daem, sleep") that live on when the command has ended for a
-// while.
-void shooting_watch(struct shooting *shooting, const volatile int *stop,
+// Of runs from now on: ends every step but teardown when *stop is above `above`, as if its time
+// were over (`stop` may be NULL); tells of processes ("daem, sleep") that live on when the command
+// has ended for a while.
+void shooting_watch(struct shooting *shooting, const volatile int *stop, int above,
                     void (*lingering)(void *data, const char *names), void *data);
 // Many faults in one life of a server, one after the other; between them the load runs without any.
 #define SHOOTING_ENOUGH     (-1) // next(): no more rounds

@@ -158,12 +158,20 @@ struct injector_option {
     const char *help;
 };
 
+// A value of a parameter.
+struct injector_setting {
+    const char *parameter, *value;
+};
+
 // ---- The descriptor ----
 
 struct injector {
     const char *name, *summary;
     const struct injector_parameter *parameters; // ends with a NULL name
     const struct injector_option *options;       // ends with a NULL name; or NULL
+    // What `ordeal test` sets when it is told nothing else; ends with a NULL parameter. It uses the
+    // first injector that has this. NULL: not for `ordeal test`.
+    const struct injector_setting *test_settings;
     // What is wrong with a value of a parameter by itself, at its place in the file; or NULL.
     struct error *(*check)(const char *parameter, const struct source *source);
     // Checks the parameters. Nothing has run yet.

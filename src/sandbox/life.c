@@ -139,7 +139,7 @@ static bool over(const struct running *running)
 
 static bool is_stopped(const struct running *running)
 {
-    return running->step->stop != NULL && *running->step->stop != 0;
+    return running->step->stop != NULL && *running->step->stop > running->step->stop_above;
 }
 
 static struct error *end_overdue(struct running *running)

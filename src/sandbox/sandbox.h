@@ -97,8 +97,9 @@ struct sandbox_step {
     uint64_t timeout_ns; // 0: none. Measured until the command *and* what it started are done
                          // when `linger` is false
     bool linger;         // processes it leaves behind stay until the life ends (a server)
-    const volatile int
-        *stop; // when it is not 0 the step is ended as if its time were over; or NULL
+    // When *stop is above `stop_above` the step is ended as if its time were over; or NULL.
+    const volatile int *stop;
+    int stop_above;
     // All may be NULL. Called in the caller's process, in this order:
     // before it starts; false skips it.
     bool (*before)(void *data, struct sandbox *sandbox);

@@ -20,6 +20,7 @@ static const struct option options[] = {
     {"seconds", 's', OPTION_SECONDS, "S", "a time", offsetof(struct settings, seconds)},
     {"list", 'l', OPTION_LIST, "X", "a list", offsetof(struct settings, list)},
     {"files", 0, OPTION_FILE_LIST, "X", "the same list", offsetof(struct settings, list)},
+    {"mark", 'm', OPTION_FLAG_LIST, NULL, "no value", offsetof(struct settings, list)},
 };
 
 static const struct command plain = {
@@ -76,11 +77,13 @@ static void a_list_keeps_its_order(void **state)
 {
     struct settings settings;
     char **operands;
-    must(parse(&plain, "-l a --files b --list c x", &settings, &operands));
-    assert_int_equal(settings.list.entries.count, 3);
+    must(parse(&plain, "-l a --files b --list c -fm --mark x", &settings, &operands));
+    assert_int_equal(settings.list.entries.count, 5);
     assert_string_equal(settings.list.entries.items[1].value, "b");
-    assert_string_equal(settings.list.entries.items[1].option->name, "files");
+    assert_string_equal(settings.list.entries.items[1].option, "files");
     assert_string_equal(settings.list.entries.items[2].value, "c");
+    assert_string_equal(settings.list.entries.items[4].option, "mark");
+    assert_null(settings.list.entries.items[4].value);
     options_deinit(&plain, &settings);
 }
 
@@ -105,6 +108,7 @@ static void mistakes_are_explained(void **state)
         {"-z x", "there is no option -z"},
         {"-fz x", "there is no option -z"},
         {"--flag=1 x", "--flag takes no value"},
+        {"--mark=1 x", "--mark takes no value"},
         {"x --text", "--text needs a value: --text TEXT"},
         {"x -t", "-t needs a value: -t TEXT"},
         {"--number 12x x", "--number needs a number, not '12x'"},
@@ -150,15 +154,16 @@ static void every_table_is_sound(void **state)
         assert_ptr_equal(command_find(command->name), command);
         assert_non_null(command->run);
         assert_true(command->summary[strlen(command->summary) - 1] == '.');
-        for (size_t j = 0; j < command->option_count; j++) {
-            const struct option *option = &command->options[j];
-            assert_true((option->kind == OPTION_FLAG) == (option->value == NULL));
-            assert_true(option->field < command->settings_size);
-            assert_string_not_equal(option->name, "help");
-            assert_int_not_equal(option->letter, 'h');
-            for (size_t k = 0; k < j; k++) {
-                assert_string_not_equal(option->name, command->options[k].name);
-                assert_true(option->letter == 0 || option->letter != command->options[k].letter);
+        struct option option, other;
+        for (size_t j = 0; command_option(command, j, &option); j++) {
+            assert_true((option.kind == OPTION_FLAG || option.kind == OPTION_FLAG_LIST) ==
+                        (option.value == NULL));
+            assert_true(option.field < command->settings_size);
+            assert_string_not_equal(option.name, "help");
+            assert_int_not_equal(option.letter, 'h');
+            for (size_t k = 0; k < j && command_option(command, k, &other); k++) {
+                assert_string_not_equal(option.name, other.name);
+                assert_true(option.letter == 0 || option.letter != other.letter);
             }
         }
         struct buffer text = {0};

@@ -15,96 +15,66 @@
 #include <unistd.h>
 
 struct settings {
-    struct option_list flags;
-    bool sweep, persistent, private_network, long_lived;
-    bool resume, dry_run, quiet;
-    const char *store, *fail_on, *half_width;
+    struct campaign_settings common;
+    bool sweep, dry_run;
+    const char *half_width;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
-static const struct option options[] = {
-    {"inject", 'i', OPTION_LIST, "SPEC",
-     "a fault of library functions: FUNCTION=VALUE[/ERRNO]; may be given again", FIELD(flags)},
-    {"at", 0, OPTION_LIST, "WHAT",
-     "make it happen at every occurrence (the default), site or stack of calls", FIELD(flags)},
-    {"persistent", 0, OPTION_FLAG, NULL, "calls go on failing from then on", FIELD(persistent)},
-    {"plugin", 0, OPTION_FILE_LIST, "FILE", "a shared object with a trigger, for --inject",
-     FIELD(flags)},
-    {"signal", 0, OPTION_LIST, "NAME", "send this signal at random moments; may be given again",
-     FIELD(flags)},
-    {"sample", 'n', OPTION_LIST, "N", "run N candidates, chosen at random, instead of all",
-     FIELD(flags)},
-    {"per", 0, OPTION_LIST, "GROUP", "N of every type, function, module, file or component",
-     FIELD(flags)},
-    {"weights", 0, OPTION_FILE_LIST, "FILE", "choose by weight: lines of FAULT-TYPE WEIGHT",
-     FIELD(flags)},
-    {"sweep", 0, OPTION_FLAG, NULL,
-     "try the first occurrence, the second, and so on until nothing fires", FIELD(sweep)},
-    {"repeat", 0, OPTION_LIST, "N", "run every candidate N times", FIELD(flags)},
-    {"references", 'r', OPTION_LIST, "N", "fault-free runs before the first trial (5)",
-     FIELD(flags)},
-    {"expect-status", 0, OPTION_LIST, "N",
-     "the workload ends with exit status N when all is well (0)", FIELD(flags)},
-    {"compare", 0, OPTION_LIST, "LIST",
-     "what must be as in the reference: stdout, stderr, files (stdout,files)", FIELD(flags)},
-    {"ignore", 0, OPTION_LIST, "GLOB", "do not compare such files; may be given again",
-     FIELD(flags)},
-    {"filter", 0, OPTION_LIST, "s/RE/TEXT/",
-     "replace in outputs before they are compared; may be given again", FIELD(flags)},
-    {"oracle", 0, OPTION_LIST, "CMD", "a shell command that prints the verdict", FIELD(flags)},
-    {"timeout", 't', OPTION_LIST, "TIME", "a trial that takes longer hangs", FIELD(flags)},
-    {"timeout-factor", 0, OPTION_LIST, "X",
-     "likewise, as so many times the reference's time (10, but at least 2s)", FIELD(flags)},
-    {"ready", 0, OPTION_LIST, "WHEN",
-     "the command is a server: port N, socket PATH, file PATH, output REGEX, command CMD or delay "
-     "TIME",
-     FIELD(flags)},
-    {"load", 0, OPTION_LIST, "CMD", "drives the server; no faults in it", FIELD(flags)},
-    {"stop", 0, OPTION_LIST, "HOW", "stops the server: a signal, a command, or none (SIGTERM)",
-     FIELD(flags)},
-    {"grace", 0, OPTION_LIST, "TIME", "the server has this time to stop (as long as a trial)",
-     FIELD(flags)},
-    {"long-lived", 0, OPTION_FLAG, NULL, "many faults in one life of the server",
-     FIELD(long_lived)},
-    {"setup", 0, OPTION_LIST, "CMD", "run this before every trial, in its sandbox", FIELD(flags)},
-    {"pretest", 0, OPTION_LIST, "CMD", "must succeed before the workload", FIELD(flags)},
-    {"posttest", 0, OPTION_LIST, "CMD", "must succeed after the workload", FIELD(flags)},
-    {"teardown", 0, OPTION_LIST, "CMD", "run this after every trial", FIELD(flags)},
-    {"input", 0, OPTION_FILE_LIST, "FILE", "standard input of the workload (/dev/null)",
-     FIELD(flags)},
-    {"env", 'e', OPTION_LIST, "NAME=VALUE", "a variable for the workload; may be given again",
-     FIELD(flags)},
-    {"sandbox", 0, OPTION_LIST, "KIND", "auto, overlay, copy or none", FIELD(flags)},
-    {"private-network", 0, OPTION_FLAG, NULL, "trials have nothing but a loopback of their own",
-     FIELD(private_network)},
-    {"fork", 0, OPTION_LIST, "WHEN",
-     "auto, never or always: one run of the program serves many trials, forked at the faults",
-     FIELD(flags)},
-    {"jobs", 'j', OPTION_LIST, "N", "trials at a time (as many as there are processors)",
-     FIELD(flags)},
-    {"seed", 0, OPTION_LIST, "N", "start of all random decisions; the report shows the one used",
-     FIELD(flags)},
-    {"time-budget", 0, OPTION_LIST, "TIME", "stop after this time: 90s, 10m, 2h", FIELD(flags)},
-    {"max-trials", 0, OPTION_LIST, "N", "stop after so many trials", FIELD(flags)},
-    {"until-interval", 0, OPTION_LIST, "WIDTH",
-     "stop when the proportion of failures is known to WIDTH to either side, e.g. 0.02",
-     FIELD(flags)},
-    {"name", 0, OPTION_LIST, "NAME", "what reports call the campaign", FIELD(flags)},
-    {"set", 0, OPTION_LIST, "KEY=VALUE", "any key of ordeal-campaign(5); may be given again",
-     FIELD(flags)},
-    {"db", 0, OPTION_FILE, "FILE", "where results are kept (ordeal.db)", FIELD(store)},
-    {"resume", 0, OPTION_FLAG, NULL,
-     "go on with the campaign that was interrupted or reached a limit", FIELD(resume)},
-    {"fail-on", 0, OPTION_TEXT, "LIST",
-     "verdicts that make the exit status 1: crash,hang,... (all failures)", FIELD(fail_on)},
-    {"dry-run", 0, OPTION_FLAG, NULL,
-     "print the complete definition and, after the reference runs, the number of candidates",
-     FIELD(dry_run)},
-    {"sample-size-for", 0, OPTION_TEXT, "WIDTH",
-     "print how many trials estimate a proportion to WIDTH to either side; run nothing",
-     FIELD(half_width)},
-    {"quiet", 'q', OPTION_FLAG, NULL, "show no progress", FIELD(quiet)},
+static const struct campaign_row rows[] = {
+    {.of_injectors = true},
+    {.shared = "sample"},
+    {.shared = "per"},
+    {.shared = "weights"},
+    {.own = {"sweep", 0, OPTION_FLAG, NULL,
+             "try the first occurrence, the second, and so on until nothing fires", FIELD(sweep)}},
+    {.shared = "repeat"},
+    {.shared = "references", .help = "fault-free runs before the first trial (5)"},
+    {.shared = "expect-status"},
+    {.shared = "compare"},
+    {.shared = "ignore"},
+    {.shared = "filter"},
+    {.shared = "oracle"},
+    {.shared = "timeout"},
+    {.shared = "timeout-factor"},
+    {.shared = "ready"},
+    {.shared = "load"},
+    {.shared = "stop"},
+    {.shared = "grace"},
+    {.shared = "long-lived"},
+    {.shared = "setup"},
+    {.shared = "pretest"},
+    {.shared = "posttest"},
+    {.shared = "teardown"},
+    {.shared = "input"},
+    {.shared = "env"},
+    {.shared = "sandbox"},
+    {.shared = "private-network"},
+    {.shared = "fork"},
+    {.shared = "jobs"},
+    {.shared = "seed", .help = "start of all random decisions; the report shows the one used"},
+    {.shared = "time-budget"},
+    {.shared = "max-trials"},
+    {.shared = "until-interval"},
+    {.shared = "name"},
+    {.shared = "set"},
+    {.shared = "db"},
+    {.shared = "resume"},
+    {.shared = "fail-on"},
+    {.own = {"dry-run", 0, OPTION_FLAG, NULL,
+             "print the complete definition and, after the reference runs, the number of "
+             "candidates",
+             FIELD(dry_run)}},
+    {.own = {"sample-size-for", 0, OPTION_TEXT, "WIDTH",
+             "print how many trials estimate a proportion to WIDTH to either side; run nothing",
+             FIELD(half_width)}},
+    {.shared = "quiet"},
 };
+
+static bool option_at(size_t index, struct option *ret_option)
+{
+    return campaign_option_at(rows, sizeof rows / sizeof *rows, false, index, ret_option);
+}
 
 static struct error *print_sample_size(const char *text)
 {
@@ -141,11 +111,11 @@ static struct error *carry_out(const struct settings *settings, const struct cam
                                int *ret_status)
 {
     const struct campaign_job job = {.words = words,
-                                     .store = settings->store,
-                                     .resume = settings->resume,
-                                     .quiet = settings->quiet};
+                                     .store = settings->common.store,
+                                     .resume = settings->common.resume,
+                                     .quiet = settings->common.quiet};
     bool failing[VERDICTS];
-    TRY(campaign_parse_fail_on(settings->fail_on, failing));
+    TRY(campaign_parse_fail_on(settings->common.fail_on, failing));
     _cleanup_(store_closep) struct store *store = NULL;
     struct campaign_end end = {0};
     TRY(campaign_carry_out(&job, &store, &end));
@@ -156,11 +126,7 @@ static struct error *carry_out(const struct settings *settings, const struct cam
 static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct settings *settings = data;
-    struct campaign_words words = {.flags = &settings->flags,
-                                   .sweep = settings->sweep,
-                                   .persistent = settings->persistent,
-                                   .private_network = settings->private_network,
-                                   .long_lived = settings->long_lived};
+    struct campaign_words words = {.flags = &settings->common.flags, .sweep = settings->sweep};
     TRY(campaign_operands(operands, &words.file, &words.command));
     if (settings->half_width != NULL)
         return print_sample_size(settings->half_width);
@@ -188,8 +154,7 @@ const struct command cmd_campaign = {
         "  ordeal campaign -i '*alloc=NULL' --sample 200 -j 4 -- ./parser file\n"
         "  ordeal campaign --signal TERM --posttest './fsck.sh' -- ./server --once\n"
         "  ordeal campaign nightly.yaml --time-budget 1h\n",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    .option_at = option_at,
     .settings_size = sizeof(struct settings),
     .most = UINT32_MAX,
     .keeps_separator = true,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See campaign-flags.h.
+// Sets the keys of a definition that options name.
 #include "cli/campaign/flags.h"
 
 #include "base/cleanup.h"
@@ -14,73 +14,28 @@
 // No number that can be given.
 #define NO_SEED UINT64_MAX
 
-const struct campaign_flag campaign_flags[] = {
-    {"inject", "faults", "library", false},
-    {"at", "at", "library", false},
-    {"plugin", "plugins", "library", false},
-    {"functions", "functions", "library", false},
-    {"modules", "modules", "library", false},
-    {"exclude", "exclude", "library", false},
-    {"depth", "depth", "library", false},
-    {"signal", "signals", "signal", false},
-    {"name", "campaign", NULL, false},
-    {"env", "environment", NULL, false},
-    {"input", "input", NULL, false},
-    {"ready", "server.ready", NULL, false},
-    {"load", "server.load", NULL, false},
-    {"stop", "server.stop", NULL, false},
-    {"grace", "server.grace", NULL, false},
-    {"setup", "setup", NULL, false},
-    {"pretest", "pretest", NULL, false},
-    {"posttest", "posttest", NULL, false},
-    {"teardown", "teardown", NULL, false},
-    {"sample", "selection.sample", NULL, false},
-    {"per", "selection.per", NULL, false},
-    {"weights", "selection.weights", NULL, false},
-    {"since", "selection.since", NULL, false},
-    {"repeat", "selection.repeat", NULL, false},
-    {"references", "oracle.references", NULL, false},
-    {"expect-status", "oracle.status", NULL, false},
-    {"compare", "oracle.compare", NULL, false},
-    {"ignore", "oracle.ignore", NULL, false},
-    {"filter", "oracle.filters", NULL, false},
-    {"oracle", "oracle.command", NULL, false},
-    {"timeout", "oracle.timeout.floor", NULL, false},
-    {"timeout-factor", "oracle.timeout.factor", NULL, false},
-    {"sandbox", "sandbox.kind", NULL, false},
-    {"seed", "seed", NULL, false},
-    {"fork", "fork", NULL, false},
-    {"jobs", "jobs", NULL, true},
-    {"time-budget", "time_budget", NULL, true},
-    {"max-trials", "max_trials", NULL, true},
-    {"until-interval", "until_interval", NULL, true},
-    {"set", NULL, NULL, false},
-    {0},
-};
-
-static const struct campaign_flag *flag_of(const struct option_entry *entry)
+static struct campaign_option meaning(const struct campaign_words *words, size_t index)
 {
-    const struct campaign_flag *flag = campaign_flags;
-    while (flag->option != NULL && strcmp(flag->option, entry->option->name) != 0)
-        flag++;
-    return flag->option != NULL ? flag : NULL;
+    return campaign_option_named(words->test, words->flags->entries.items[index].option);
 }
 
 // Which of the options choose an injector, and that they agree.
 static struct error *choose_injector(const struct campaign_words *words,
                                      struct definition *definition)
 {
-    const struct campaign_flag *chosen = NULL;
+    struct campaign_option chosen = {0};
     for (size_t i = 0; i < words->flags->entries.count; i++) {
-        const struct campaign_flag *flag = flag_of(&words->flags->entries.items[i]);
-        if (flag == NULL || flag->injector == NULL)
+        struct campaign_option option = meaning(words, i);
+        if (option.injector == NULL)
             continue;
-        if (chosen != NULL && strcmp(chosen->injector, flag->injector) != 0)
+        if (chosen.injector != NULL && chosen.injector != option.injector)
             return error_new("--%s and --%s do not go together: a campaign has one injector",
-                             chosen->option, flag->option);
-        chosen = flag;
+                             chosen.option.name, option.option.name);
+        chosen = option;
     }
-    return chosen != NULL ? definition_set(definition, "injector", chosen->injector) : NULL;
+    if (chosen.injector == NULL)
+        return NULL;
+    return definition_set(definition, "injector", chosen.injector->name);
 }
 
 static struct error *set_pair(struct definition *definition, const char *pair)
@@ -94,24 +49,25 @@ static struct error *set_pair(struct definition *definition, const char *pair)
     return definition_set(definition, key, equals + 1);
 }
 
-static struct error *apply(const struct option_entry *entry, struct definition *definition)
+static struct error *apply(const struct campaign_words *words, size_t index,
+                           struct definition *definition)
 {
-    const struct campaign_flag *flag = flag_of(entry);
+    struct campaign_option option = meaning(words, index);
+    const char *value =
+        option.value != NULL ? option.value : words->flags->entries.items[index].value;
     struct error *error;
-    if (flag == NULL)
-        return NULL;
-    if (flag->key == NULL)
-        return set_pair(definition, entry->value);
-    if (flag->injector != NULL)
-        error = definition_add_parameter(definition, flag->key, entry->value);
+    if (option.key == NULL)
+        return set_pair(definition, value);
+    if (option.injector != NULL)
+        error = definition_add_parameter(definition, option.key, value);
     else
-        error = definition_set(definition, flag->key, entry->value);
+        error = definition_set(definition, option.key, value);
     // A time that is given holds, whatever the reference took; unless a factor is given after it.
-    if (error == NULL && strcmp(flag->option, "timeout") == 0)
+    if (error == NULL && strcmp(option.option.name, "timeout") == 0)
         definition->oracle.timeout_factor = 0;
     if (error == NULL || error == error_no_memory())
         return error;
-    return error_prefix(error, "--%s", flag->option);
+    return error_prefix(error, "--%s", option.option.name);
 }
 
 static struct error *set_command(struct definition *definition, char **command)
@@ -137,7 +93,7 @@ static struct error *set_command(struct definition *definition, char **command)
 static struct error *set_sweep(const struct campaign_words *words, struct definition *definition)
 {
     for (size_t i = 0; i < words->flags->entries.count; i++)
-        if (strcmp(words->flags->entries.items[i].option->name, "sample") == 0)
+        if (strcmp(words->flags->entries.items[i].option, "sample") == 0)
             return error_new("--sweep and --sample do not go together");
     definition->selection.sample = 0;
     return definition_set(definition, "selection.kind", "sweep");
@@ -149,31 +105,31 @@ static struct error *apply_words(const struct campaign_words *words, struct defi
         TRY(definition_set(definition, "campaign", file_base_name(words->command[0])));
     TRY(choose_injector(words, definition));
     for (size_t i = 0; i < words->flags->entries.count; i++)
-        TRY(apply(&words->flags->entries.items[i], definition));
+        TRY(apply(words, i, definition));
     if (words->sweep)
         TRY(set_sweep(words, definition));
-    if (words->persistent)
-        TRY(definition_set(definition, "injector.library.mode", "persistent"));
-    if (words->long_lived)
-        TRY(definition_set(definition, "server.long_lived", "true"));
-    if (words->private_network)
-        TRY(definition_set(definition, "sandbox.network", "private"));
-    if (words->paranoid) {
-        parameters_forget(&definition->parameters, "errors");
-        TRY(definition_set(definition, "injector.library.errors", "all"));
-    }
-    if (words->coverage) {
-        parameters_forget(&definition->parameters, "coverage");
-        TRY(definition_set(definition, "injector.library.coverage", "recovery"));
-    }
     return words->command != NULL ? set_command(definition, words->command) : NULL;
 }
 
+// The first injector that is made for it.
+static struct error *use_test_injector(struct definition *definition)
+{
+    size_t i = 0;
+    while (injectors[i] != NULL && injectors[i]->test_settings == NULL)
+        i++;
+    if (injectors[i] == NULL)
+        return NULL; // definition_check() asks for one
+    TRY(definition_set(definition, "injector", injectors[i]->name));
+    const struct injector_setting *setting = injectors[i]->test_settings;
+    for (; setting->parameter != NULL; setting++)
+        TRY(definition_add_parameter(definition, setting->parameter, setting->value));
+    return NULL;
+}
+
 // What somebody wants who says nothing but the command.
-static struct error *set_automatic(struct definition *definition)
+static struct error *set_test_defaults(struct definition *definition)
 {
     static const char *const settings[][2] = {
-        {"injector.library.faults", "auto"},
         {"selection.order", "listed"},
         {"oracle.references", "3"},
         {"oracle.spread", "1100ms"},
@@ -181,7 +137,7 @@ static struct error *set_automatic(struct definition *definition)
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         TRY(definition_set(definition, settings[i][0], settings[i][1]));
-    return NULL;
+    return use_test_injector(definition);
 }
 
 struct error *campaign_define(const struct campaign_words *words, struct definition *ret_definition,
@@ -191,8 +147,8 @@ struct error *campaign_define(const struct campaign_words *words, struct definit
     TRY(definition_new(&definition));
     uint64_t chosen = definition.seed;
     definition.seed = NO_SEED;
-    if (words->automatic)
-        TRY(set_automatic(&definition));
+    if (words->test)
+        TRY(set_test_defaults(&definition));
     if (words->file != NULL)
         TRY(definition_read(&definition, words->file));
     TRY(apply_words(words, &definition));
@@ -208,31 +164,26 @@ struct error *campaign_redefine(const struct campaign_words *words, struct defin
 {
     // Lists that are given take the place of those that are there.
     for (size_t i = 0; i < words->flags->entries.count; i++) {
-        const struct campaign_flag *flag = flag_of(&words->flags->entries.items[i]);
-        if (flag != NULL && flag->injector != NULL)
-            parameters_forget(&definition->parameters, flag->key);
+        struct campaign_option option = meaning(words, i);
+        if (option.injector != NULL)
+            parameters_forget(&definition->parameters, option.key);
     }
     return apply_words(words, definition);
 }
 
 bool campaign_is_defined(const struct campaign_words *words)
 {
-    for (size_t i = 0; i < words->flags->entries.count; i++) {
-        const struct campaign_flag *flag = flag_of(&words->flags->entries.items[i]);
-        if (flag != NULL && !flag->limit)
+    for (size_t i = 0; i < words->flags->entries.count; i++)
+        if (!meaning(words, i).limit)
             return true;
-    }
-    return words->file != NULL || words->command != NULL || words->sweep || words->persistent ||
-           words->private_network || words->long_lived || words->paranoid || words->coverage;
+    return words->file != NULL || words->command != NULL || words->sweep;
 }
 
 struct error *campaign_set_limits(const struct campaign_words *words, struct definition *definition)
 {
-    for (size_t i = 0; i < words->flags->entries.count; i++) {
-        const struct campaign_flag *flag = flag_of(&words->flags->entries.items[i]);
-        if (flag != NULL && flag->limit)
-            TRY(apply(&words->flags->entries.items[i], definition));
-    }
+    for (size_t i = 0; i < words->flags->entries.count; i++)
+        if (meaning(words, i).limit)
+            TRY(apply(words, i, definition));
     return NULL;
 }
 

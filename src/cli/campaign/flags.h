@@ -4,29 +4,18 @@
 #define ORDEAL_CLI_CAMPAIGN_FLAGS_H
 
 #include "base/error.h"
-#include "cli/command.h"
+#include "cli/campaign/options.h"
 #include "definition/definition.h"
 
 #include <stdbool.h>
 
 struct campaign_words { // what stands on the command line besides options of the command itself
-    const struct option_list *flags; // that say something about the definition, in order
-    bool sweep, persistent, private_network, long_lived;
-    bool automatic;   // faults are chosen, and other things that a test wants by default
-    bool paranoid;    // among all errors there are
-    bool coverage;    // measure how much recovery code is executed
+    const struct option_list *flags; // as of struct campaign_settings
+    bool sweep;
+    bool test;        // the command is `ordeal test`, which has defaults of its own
     const char *file; // or NULL
     char **command;   // after "--", ends with NULL; or NULL
 };
-
-// The option that sets a key; so that a table of options and this one cannot drift apart.
-struct campaign_flag {
-    const char *option;
-    const char *key;      // as definition_set() takes it; NULL: "KEY=VALUE" is the value
-    const char *injector; // the key is a parameter of this injector, which it chooses
-    bool limit;           // says how long or how many at once: may change when a campaign goes on
-};
-extern const struct campaign_flag campaign_flags[]; // ends with a NULL option
 
 // File first, flags over it. *ret_seeded: the seed was given.
 struct error *campaign_define(const struct campaign_words *words, struct definition *ret_definition,

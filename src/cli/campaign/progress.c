@@ -29,7 +29,7 @@ struct progress {
     struct sigaction before[3]; // of `caught`
 };
 
-static volatile int interrupts, at_once;
+static volatile int interrupts;
 static volatile sig_atomic_t on_terminal;
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
@@ -52,7 +52,6 @@ static void count_interrupt(int number)
     if (interrupts++ == 0 && number == SIGINT)
         tell_interrupt();
     errno = before;
-    at_once = interrupts > 1;
     // Whoever leads a run ends it by itself, with all that it has started, unless it is stuck.
     if (interrupts < 3)
         return;
@@ -252,9 +251,8 @@ struct error *progress_new(bool quiet, struct progress **ret_progress)
         .found = on_finding,
         .data = progress,
         .interrupts = &interrupts,
-        .at_once = &at_once,
     };
-    interrupts = at_once = 0;
+    interrupts = 0;
     on_terminal = progress->terminal;
     struct sigaction action = {.sa_handler = count_interrupt};
     sigemptyset(&action.sa_mask);

@@ -126,7 +126,7 @@ struct error *test_run(const struct test_settings *settings, const struct campai
     _cleanup_(store_closep) struct store *store = NULL;
     _cleanup_(suppressions_deinit) struct suppressions suppressions = {0};
     struct campaign_end end = {0};
-    TRY(campaign_parse_fail_on(settings->fail_on, failing));
+    TRY(campaign_parse_fail_on(settings->common.fail_on, failing));
     TRY(read_suppressions(settings, &suppressions));
     TRY(extras_open(extras, &standard));
     struct campaign_job knowing = *job;

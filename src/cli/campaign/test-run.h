@@ -6,11 +6,10 @@
 #include "cli/campaign/run.h"
 
 struct test_settings {
-    struct option_list flags; // shorthands for keys of the definition, see campaign-flags.c
+    struct campaign_settings common;
     struct option_list suppressions;
-    bool generate, show_suppressions;
-    bool paranoid, coverage, private_network, long_lived, resume, quiet, json;
-    const char *store, *html, *junit, *sarif, *fail_on;
+    bool generate, show_suppressions, json;
+    const char *html, *junit, *sarif;
 };
 struct error *test_run(const struct test_settings *settings, const struct campaign_job *job,
                        int *ret_status);

@@ -74,12 +74,12 @@ static struct error *build_scenario(const struct settings *settings, struct scen
     const struct option_entry *entries = settings->rules.entries.items;
     // Rules name plug-ins, so these come first wherever they stand.
     for (size_t i = 0; i < count; i++)
-        if (strcmp(entries[i].option->name, "plugin") == 0)
+        if (strcmp(entries[i].option, "plugin") == 0)
             TRY(scenario_add_plugin(scenario, entries[i].value));
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(entries[i].option->name, "inject") == 0)
+        if (strcmp(entries[i].option, "inject") == 0)
             TRY(scenario_add_spec(scenario, entries[i].value));
-        if (strcmp(entries[i].option->name, "scenario") == 0)
+        if (strcmp(entries[i].option, "scenario") == 0)
             TRY(scenario_add_file(scenario, entries[i].value));
     }
     *ret_scenario = TAKE(scenario);
@@ -141,7 +141,7 @@ static struct error *check_quotes(const struct settings *settings, char **operan
         return NULL;
     const struct option_entry *last = &settings->rules.entries.items[count - 1];
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcmp(operands[0], words[i]) != 0 || strcmp(last->option->name, "inject") != 0)
+        if (strcmp(operands[0], words[i]) != 0 || strcmp(last->option, "inject") != 0)
             continue;
         _cleanup_(elf_program_deinit) struct elf_program program = {0};
         _cleanup_error_ struct error *missing = elf_find_program(operands[0], &program);

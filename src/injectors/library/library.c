@@ -90,6 +90,8 @@ static const struct injector_option command_line[] = {
     {0},
 };
 
+static const struct injector_setting test_settings[] = {{"faults", "auto"}, {0}};
+
 static void close_library(void *self)
 {
     struct library *library = self;
@@ -390,6 +392,7 @@ const struct injector injector_library = {
     .summary = "makes calls of library functions fail",
     .parameters = parameters,
     .options = command_line,
+    .test_settings = test_settings,
     .check = library_check_value,
     .open = open_library,
     .close = close_library,
