@@ -111,6 +111,7 @@ struct error *message_put_result(struct buffer *out, const struct engine_result 
     TRY(put_u32(out, result->judgement.verdict));
     TRY(put_text(out, result->judgement.reason));
     TRY(put_text(out, result->judgement.cause));
+    TRY(put_u32(out, result->judgement.severity));
     TRY(put_u32(out, result->judgement.symptom));
     TRY(put_text(out, result->judgement.about));
     TRY(put_u32(out, result->end));
@@ -121,6 +122,7 @@ struct error *message_put_result(struct buffer *out, const struct engine_result 
     TRY(put_text(out, result->output));
     TRY(put_u32(out, result->way));
     TRY(put_u32(out, result->refusal));
+    TRY(put_u32(out, result->round));
     TRY(put_observation(out, &result->observation));
     return end(out, start);
 }
@@ -261,7 +263,7 @@ struct error *message_get_result(const void *bytes, size_t size, struct engine_r
     uint32_t verdict = cursor_u32(&cursor);
     result.judgement.reason = get_text(&cursor);
     result.judgement.cause = get_text(&cursor);
-    uint32_t symptom = cursor_u32(&cursor);
+    uint32_t severity = cursor_u32(&cursor), symptom = cursor_u32(&cursor);
     result.judgement.about = get_text(&cursor);
     uint32_t ending = cursor_u32(&cursor);
     result.status = (int)cursor_u32(&cursor);
@@ -270,14 +272,16 @@ struct error *message_get_result(const void *bytes, size_t size, struct engine_r
     result.stack = get_text(&cursor);
     result.output = get_text(&cursor);
     uint32_t way = cursor_u32(&cursor), refusal = cursor_u32(&cursor);
+    result.round = cursor_u32(&cursor);
     get_observation(&cursor, &result.observation);
     if (cursor.failed || cursor.at != cursor.size || kind != MESSAGE_RESULT ||
-        verdict >= VERDICTS || symptom >= SYMPTOMS || ending > SANDBOX_TIMEOUT || way >= WAYS ||
-        refusal >= WIRE_FORK_REFUSALS) {
+        verdict >= VERDICTS || severity >= SEVERITIES || symptom >= SYMPTOMS ||
+        ending > SANDBOX_TIMEOUT || way >= WAYS || refusal >= WIRE_FORK_REFUSALS) {
         engine_result_deinit(&result);
         return damaged();
     }
     result.judgement.verdict = verdict;
+    result.judgement.severity = severity;
     result.judgement.symptom = symptom;
     result.end = ending;
     result.way = way;

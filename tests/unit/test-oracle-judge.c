@@ -306,7 +306,7 @@ static void test_unstable(void **state)
 static struct outcome_run loses(int status)
 {
     struct outcome_run run = usual(status, "done\n", "hello\n");
-    run_file_bytes(&run, "/w/notes", "deleted", "", 0);
+    run_file_bytes(&run, "/w/notes", ARTIFACT_DELETED, "", 0);
     return run;
 }
 
@@ -486,7 +486,7 @@ static void test_unexpected_success(void **state)
            "silent exit status after read in fill at in.c:7");
     // What is lost is worse than that.
     struct outcome_run run = run_new(0, "", "");
-    run_file_bytes(&run, "/w/notes", "deleted", "", 0);
+    run_file_bytes(&run, "/w/notes", ARTIFACT_DELETED, "", 0);
     judged(run, VERDICT_SILENT, "/w/notes was deleted; exit status 0 instead of 2",
            "silent data loss after read in fill at in.c:7");
     back_to(before);
