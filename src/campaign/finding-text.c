@@ -108,12 +108,11 @@ static struct error *put_where(struct buffer *text, const char *before, const ch
 
 static struct error *put_crash(struct buffer *text, const struct engine_result *result)
 {
-    const char *crash = result->observation.crash;
+    int number = result->observation.crash_signal;
     TRY(buffer_printf(text, "crashes"));
-    if (crash == NULL) // a sanitizer's complaint
+    if (number == 0) // a sanitizer's complaint
         return NULL;
-    int size = (int)strcspn(crash, " ");
-    TRY(buffer_printf(text, " (%.*s", size, crash));
+    TRY(buffer_printf(text, " (%s", outcome_signal_name(number)));
     if (result->stack != NULL)
         TRY(put_where(text, " ", result->stack));
     return buffer_append(text, ")", 1);

@@ -80,6 +80,7 @@ static struct error *put_injection(struct buffer *out, const struct injection *i
     TRY(put_u32(out, injection->rule));
     TRY(put_u32(out, injection->process));
     TRY(put_u32(out, injection->thread));
+    TRY(put_u32(out, (uint32_t)injection->signal));
     return put_double(out, injection->seconds);
 }
 
@@ -88,6 +89,7 @@ static struct error *put_observation(struct buffer *out, const struct observatio
     TRY(put_u64(out, observation->activations));
     TRY(put_u64(out, observation->plan_hash));
     TRY(put_u32(out, observation->crash_in_command));
+    TRY(put_u32(out, (uint32_t)observation->crash_signal));
     TRY(put_text(out, observation->crash));
     TRY(put_text(out, observation->crash_stack));
     TRY(put_text(out, observation->crash_key));
@@ -217,6 +219,7 @@ static void get_injection(struct cursor *cursor, struct injection *injection)
     injection->rule = cursor_u32(cursor);
     injection->process = cursor_u32(cursor);
     injection->thread = cursor_u32(cursor);
+    injection->signal = (int)cursor_u32(cursor);
     injection->seconds = get_double(cursor);
 }
 
@@ -225,6 +228,7 @@ static void get_observation(struct cursor *cursor, struct observation *observati
     observation->activations = cursor_u64(cursor);
     observation->plan_hash = cursor_u64(cursor);
     observation->crash_in_command = cursor_u32(cursor) != 0;
+    observation->crash_signal = (int)cursor_u32(cursor);
     observation->crash = get_text(cursor);
     observation->crash_stack = get_text(cursor);
     observation->crash_key = get_text(cursor);

@@ -271,6 +271,7 @@ static struct error *add_crash(struct journal_reader *reader, const struct wire_
     TRY(buffer_printf(&crash, " in %.*s", (int)sizeof record->process_name, record->process_name));
     TRY(put_stack(reader, view, record, false, &stack));
     TRY(put_stack(reader, view, record, true, &key));
+    observation->crash_signal = record->error;
     observation->crash_in_command = record->process_number == 1;
     observation->crash = TAKE(crash.data);
     observation->crash_stack = TAKE(stack.data);

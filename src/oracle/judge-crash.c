@@ -8,7 +8,6 @@
 #include "base/frame-text.h"
 #include "base/quote.h"
 
-#include <ctype.h>
 #include <signal.h>
 #include <string.h>
 
@@ -77,19 +76,12 @@ static const struct injection *repeated_injection(const struct observation *obse
 
 // Whether the injector itself sent this signal. Death by it is what the sender asked for, whichever
 // signal it is: no defect of the target shows in it.
-static bool was_sent(const struct hearing *hearing, const char *name)
+static bool was_sent(const struct hearing *hearing, int number)
 {
     const struct observation *observation = &hearing->run->observation;
-    static const char nameless[] = "signal "; // and its number
-    if (strncmp(name, nameless, strlen(nameless)) == 0)
-        name += strlen(nameless);
-    size_t size = strcspn(name, " ");
-    for (size_t i = 0; i < observation->injections.count; i++) {
-        const char *fault = observation->injections.items[i].fault;
-        if (fault != NULL && strncmp(fault, name, size) == 0 &&
-            !isalnum((unsigned char)fault[size]))
+    for (size_t i = 0; i < observation->injections.count; i++)
+        if (number != 0 && observation->injections.items[i].signal == number)
             return true;
-    }
     return false;
 }
 
@@ -174,8 +166,7 @@ static struct error *put_crash_place(struct hearing *hearing)
 static struct error *put_crash_cause(struct hearing *hearing)
 {
     const struct observation *observation = &hearing->run->observation;
-    const char *crash = observation->crash;
-    TRY(buffer_append(&hearing->cause, crash, strcspn(crash, " ")));
+    TRY(buffer_printf(&hearing->cause, "%s", outcome_signal_name(observation->crash_signal)));
     if (observation->crash_key == NULL)
         return hearing_put_cause_site(hearing, "");
     TRY(buffer_printf(&hearing->cause, " in "));
@@ -185,7 +176,7 @@ static struct error *put_crash_cause(struct hearing *hearing)
 static struct error *ask_crash_record(struct hearing *hearing)
 {
     const struct observation *observation = &hearing->run->observation;
-    if (observation->crash == NULL || was_sent(hearing, observation->crash))
+    if (observation->crash == NULL || was_sent(hearing, observation->crash_signal))
         return NULL;
     const char *key = observation->crash_key != NULL ? observation->crash_key : observation->crash;
     bool command_died = hearing->run->workload.end == SANDBOX_SIGNAL;
@@ -214,7 +205,7 @@ struct error *hearing_ask_crash(struct hearing *hearing)
     int number = result->end == SANDBOX_SIGNAL    ? result->status
                  : result->end == SANDBOX_TIMEOUT ? result->died
                                                   : shell_signal(hearing);
-    if (number == 0 || was_sent(hearing, outcome_signal_name(number)))
+    if (number == 0 || was_sent(hearing, number))
         return NULL;
     hearing->verdict = VERDICT_CRASH;
     if (result->end == SANDBOX_TIMEOUT)

@@ -134,9 +134,9 @@ static struct error *describe_lines(struct buffer *text, const struct reference_
         return buffer_printf(text, " varies beyond its first %u KiB; that part is not compared",
                              ARTIFACT_CONTENT >> 10);
     case LINES_MASKED:
-        return buffer_printf(text, "%s%s; %s not compared",
-                             strncmp(what, "line ", 5) == 0 ? " " : ": ", what,
-                             strncmp(what, "line ", 5) == 0 ? "it is" : "they are");
+        return lines_varies_once(item->lines)
+                   ? buffer_printf(text, " %s; it is not compared", what)
+                   : buffer_printf(text, ": %s; they are not compared", what);
     case LINES_UNORDERED:
         return buffer_printf(text, ": %s; its lines are compared without their order", what);
     default:
