@@ -24,7 +24,6 @@ struct campaign {
     const struct campaign_control *control;
     struct store *store;
     struct store_campaign row;
-    char *warnings;
     struct shooting *shooting;
     struct reference *reference;
     uint64_t longest_reference_ns;
@@ -40,13 +39,13 @@ struct campaign {
     uint64_t next_look;
     bool deepening;  // second faults are wanted and not yet chosen
     double middle_s; // of the time for trials
-    const char *stopped_by;
+    enum store_stop stopped_by;
     bool stop_told; // to slots that have several jobs
     struct fork_policy forks;
 };
 
 int campaign_interrupts(const struct campaign *campaign);
-// Told, and kept in the campaign's row; the same one only once.
+// Told, and kept in the store; the same one only once.
 struct error *campaign_warn(struct campaign *campaign, const char *sentence);
 // Only kept: the report tells it.
 struct error *campaign_remark(struct campaign *campaign, const char *sentence);

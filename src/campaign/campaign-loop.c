@@ -78,23 +78,23 @@ static unsigned trials_running(const struct campaign *campaign)
     return count;
 }
 
-// Why no further trial is to be started, or NULL.
-static const char *reason_to_stop(struct campaign *campaign)
+// Why no further trial is to be started.
+static enum store_stop reason_to_stop(struct campaign *campaign)
 {
     const struct definition *limits = campaign->limits;
     const struct ledger *ledger = &campaign->ledger;
     if (campaign_interrupts(campaign) > 0)
-        return "interrupt";
+        return STORE_STOP_INTERRUPT;
     if (limits->time_budget_ns != 0 &&
         ledger_elapsed_s(ledger) >= clock_seconds(limits->time_budget_ns))
-        return "time budget";
+        return STORE_STOP_TIME;
     if (interval_reached(campaign))
-        return "interval";
+        return STORE_STOP_INTERVAL;
     if (ledger->invalid_in_row >= INVALID_MOST)
-        return "invalid trials";
+        return STORE_STOP_INVALID;
     if (limits->max_trials != 0 && ledger->trials >= limits->max_trials)
-        return "max trials";
-    return NULL;
+        return STORE_STOP_TRIALS;
+    return STORE_STOP_NONE;
 }
 
 // As many as are wanted may be on their way already.
@@ -106,8 +106,8 @@ static bool enough_started(const struct campaign *campaign)
 
 static bool may_confirm(const struct campaign *campaign)
 {
-    return campaign->stopped_by == NULL || strcmp(campaign->stopped_by, "interval") == 0 ||
-           strcmp(campaign->stopped_by, "max trials") == 0;
+    return campaign->stopped_by == STORE_STOP_NONE || campaign->stopped_by == STORE_STOP_INTERVAL ||
+           campaign->stopped_by == STORE_STOP_TRIALS;
 }
 
 static struct error *take_confirmation(struct campaign *campaign, struct flight *flight,
@@ -146,7 +146,7 @@ static struct error *take_job(struct campaign *campaign, struct flight *flight, 
     *ret_got = false;
     if (first)
         TRY(take_confirmation(campaign, flight, ret_got));
-    if (*ret_got || campaign->stopped_by != NULL || enough_started(campaign) ||
+    if (*ret_got || campaign->stopped_by != STORE_STOP_NONE || enough_started(campaign) ||
         time_to_deepen(campaign))
         return NULL;
     flight->confirmation = false;
@@ -198,7 +198,7 @@ static struct error *fill_slots(struct campaign *campaign)
         if (count == 0)
             return NULL;
         TRY(campaign->engine->offer(campaign->workers, jobs, count));
-        if (campaign->stopped_by == NULL)
+        if (campaign->stopped_by == STORE_STOP_NONE)
             campaign->stopped_by = reason_to_stop(campaign);
     }
     return NULL;
@@ -290,18 +290,18 @@ struct error *campaign_loop(struct campaign *campaign)
 {
     campaign->next_look = FIRST_LOOK;
     for (;;) {
-        if (campaign->stopped_by == NULL)
+        if (campaign->stopped_by == STORE_STOP_NONE)
             campaign->stopped_by = reason_to_stop(campaign);
         if (campaign_interrupts(campaign) > 0)
-            campaign->stopped_by = "interrupt";
+            campaign->stopped_by = STORE_STOP_INTERRUPT;
         if (campaign_interrupts(campaign) > 1)
             break;
-        if (campaign->stopped_by != NULL && !campaign->stop_told)
+        if (campaign->stopped_by != STORE_STOP_NONE && !campaign->stop_told)
             TRY(campaign->engine->withdraw(campaign->workers));
-        campaign->stop_told = campaign->stopped_by != NULL;
+        campaign->stop_told = campaign->stopped_by != STORE_STOP_NONE;
         TRY(fill_slots(campaign));
         bool busy = campaign->engine->load(campaign->workers).busy != 0;
-        if (!busy && campaign->deepening && campaign->stopped_by == NULL) {
+        if (!busy && campaign->deepening && campaign->stopped_by == STORE_STOP_NONE) {
             TRY(deepen(campaign));
             continue;
         }

@@ -4,31 +4,24 @@
 
 #include "base/cleanup.h"
 
-#include <string.h>
-
 struct search {
     int64_t id, limited; // limited: ended by a limit, which another one can take the place of
-    const char *limit;
+    enum store_stop limit;
 };
 
-static const char *known_limit(const char *stopped_by)
+static bool is_limit(enum store_stop stop)
 {
-    static const char *const limits[] = {"time budget", "max trials", "interval"};
-    for (size_t i = 0; stopped_by != NULL && i < sizeof limits / sizeof *limits; i++)
-        if (strcmp(stopped_by, limits[i]) == 0)
-            return limits[i];
-    return NULL;
+    return stop == STORE_STOP_TIME || stop == STORE_STOP_TRIALS || stop == STORE_STOP_INTERVAL;
 }
 
 static struct error *note_unfinished(void *data, const struct store_campaign *row)
 {
     struct search *search = data;
-    const char *limit = known_limit(row->stopped_by);
     if (row->state != STORE_FINISHED && row->id > search->id)
         search->id = row->id;
-    if (row->state == STORE_FINISHED && limit != NULL && row->id > search->limited) {
+    if (row->state == STORE_FINISHED && is_limit(row->stopped_by) && row->id > search->limited) {
         search->limited = row->id;
-        search->limit = limit;
+        search->limit = row->stopped_by;
     }
     return NULL;
 }
@@ -45,7 +38,7 @@ struct error *campaign_find_unfinished(struct store *store, int64_t id, bool new
         return error_new("there is no unfinished campaign to go on with; campaign %lld ended by "
                          "its %s: say how long it may go on with --time-budget, --max-trials or "
                          "--until-interval",
-                         (long long)search.limited, search.limit);
+                         (long long)search.limited, enum_name(&stop_names, search.limit));
     if (search.id == 0)
         return error_new("there is no unfinished campaign to go on with");
     *ret_id = search.id;

@@ -9,6 +9,7 @@
 #include "campaign/second-faults.h"
 #include "campaign/subject.h"
 #include "campaign/switchable.h"
+#include "injector/parameters.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,18 +25,27 @@ int campaign_interrupts(const struct campaign *campaign)
 
 struct error *campaign_remark(struct campaign *campaign, const char *sentence)
 {
-    const char *old = campaign->row.warnings;
-    struct buffer text = {0};
-    TRY(buffer_printf(&text, "%s%s%s", old != NULL ? old : "", old != NULL ? "\n" : "", sentence));
-    free(campaign->warnings);
-    campaign->row.warnings = campaign->warnings = text.data;
+    struct store_remark row = {.campaign = campaign->row.id, .kind = REMARK_NOTE, .text = sentence};
+    return store_add_remark(campaign->store, &row);
+}
+
+struct known {
+    const char *sentence;
+    bool found;
+};
+
+static struct error *look_at_remark(void *data, const struct store_remark *row)
+{
+    struct known *known = data;
+    known->found |= row->kind == REMARK_NOTE && strcmp(row->text, known->sentence) == 0;
     return NULL;
 }
 
 struct error *campaign_warn(struct campaign *campaign, const char *sentence)
 {
-    const char *old = campaign->row.warnings;
-    if (old != NULL && strstr(old, sentence) != NULL)
+    struct known known = {.sentence = sentence};
+    TRY(store_each_remark(campaign->store, campaign->row.id, look_at_remark, &known));
+    if (known.found)
         return NULL;
     TRY(campaign_remark(campaign, sentence));
     if (campaign->control->warn != NULL)
@@ -195,7 +205,6 @@ static struct error *prepare(struct campaign *campaign)
         .store = campaign->store,
         .control = campaign->control,
         .campaign = &campaign->row,
-        .warnings = &campaign->warnings,
         .budget_ns = campaign->limits->time_budget_ns,
         .spent_ns = (uint64_t)(ledger_elapsed_s(&campaign->ledger) * (double)NS_PER_S),
     };
@@ -219,15 +228,13 @@ static void campaign_deinit(struct campaign *campaign)
     reference_free(campaign->reference);
     shooting_free(campaign->shooting);
     words_deinit(&campaign->switchable);
-    free(campaign->warnings);
 }
 
 // An interrupt or trouble leaves something to be gone on with; every other end was wished for.
 static enum store_state end_state(const struct campaign *campaign)
 {
-    const char *reason = campaign->stopped_by;
-    bool go_on = reason != NULL &&
-                 (strcmp(reason, "interrupt") == 0 || strcmp(reason, "invalid trials") == 0);
+    bool go_on =
+        campaign->stopped_by == STORE_STOP_INTERRUPT || campaign->stopped_by == STORE_STOP_INVALID;
     return go_on ? STORE_INTERRUPTED : STORE_FINISHED;
 }
 
@@ -245,11 +252,11 @@ static struct error *run_campaign(struct campaign *campaign, struct campaign_end
     TRY(shooting_new(campaign->definition, campaign->injector, &campaign->shooting));
     TRY(prepare(campaign));
     if (campaign->reference == NULL)
-        campaign->stopped_by = "interrupt";
+        campaign->stopped_by = STORE_STOP_INTERRUPT;
     else
         TRY(run_trials(campaign));
     if (all_was_run(campaign))
-        campaign->stopped_by = NULL;
+        campaign->stopped_by = STORE_STOP_NONE;
     campaign->row.state = end_state(campaign);
     campaign->row.stopped_by = campaign->stopped_by;
     campaign->row.elapsed_s = ledger_elapsed_s(&campaign->ledger);
@@ -269,6 +276,30 @@ static struct error *find_injector(const char *name, const struct injector **ret
 {
     *ret_injector = injector_find(name);
     return *ret_injector == NULL ? error_new("there is no injector '%s'", name) : NULL;
+}
+
+static bool is_automatic(const struct definition *definition)
+{
+    const struct words *faults = parameters_words(&definition->parameters, "faults");
+    return faults != NULL && faults->count == 1 && strcmp(faults->items[0], "auto") == 0;
+}
+
+// What reports need to know of the definition.
+static void fill_facts(const struct definition *definition, struct store_campaign *row)
+{
+    static const enum store_selection selections[] = {[SELECT_ALL] = STORE_SELECT_ALL,
+                                                      [SELECT_SAMPLE] = STORE_SELECT_SAMPLE,
+                                                      [SELECT_SWEEP] = STORE_SELECT_SWEEP};
+    const struct oracle *oracle = &definition->oracle;
+    row->automatic = is_automatic(definition);
+    row->selection = selections[definition->selection.kind];
+    row->per = definition->selection.per;
+    row->weighted = definition->selection.weights_file != NULL;
+    row->listed = definition->selection.order == ORDER_LISTED;
+    row->changes_only = definition->selection.since != NULL;
+    row->long_lived = definition_is_server(definition) && definition->service.long_lived;
+    row->filtered = oracle->filters.count != 0 || oracle->ignored.count != 0 ||
+                    !oracle->compare_stdout || oracle->compare_stderr || !oracle->compare_files;
 }
 
 static struct error *add_row(struct campaign *campaign, const char *yaml)
@@ -293,6 +324,7 @@ static struct error *add_row(struct campaign *campaign, const char *yaml)
         .created_s = (int64_t)time(NULL),
         .state = STORE_RUNNING,
     };
+    fill_facts(definition, &campaign->row);
     TRY(store_add_campaign(campaign->store, &campaign->row));
     // The rest of the row is not written again.
     campaign->row = (struct store_campaign){.id = campaign->row.id, .state = STORE_RUNNING};
@@ -348,7 +380,7 @@ struct error *campaign_resume(struct store *store, int64_t id,
         .row = row,
     };
     campaign.row.state = STORE_RUNNING;
-    campaign.row.stopped_by = NULL; // its text is `row`'s
+    campaign.row.stopped_by = STORE_STOP_NONE;
     TRY(find_injector(definition.injector, &campaign.injector));
     TRY(store_update_campaign(store, &campaign.row));
     return run_campaign(&campaign, ret_end);

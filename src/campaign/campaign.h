@@ -36,7 +36,7 @@ struct campaign_control {
 struct campaign_end {
     int64_t id;
     enum store_state state;
-    const char *stopped_by; // as in store_campaign
+    enum store_stop stopped_by;
     uint64_t verdicts[VERDICTS];
     uint64_t findings;
 };

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/frame-text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,83 +26,62 @@ static int shown(const char *name, size_t size)
     return (int)(length < NAME_MOST ? length : NAME_MOST);
 }
 
-// The function of the innermost frame that is not the C library's way of dying: "abort" says less
-// than who called it.
-static bool is_way_of_dying(const char *name, size_t size)
+// Of the innermost frame that is not the C library's way of dying: "abort" says less than who
+// called it.
+static bool is_way_of_dying(struct frame_part name)
 {
     static const char *const ways[] = {
         "abort",           "raise",          "__pthread_kill_implementation",
         "gsignal",         "__assert_fail",  "__assert_fail_base",
         "pthread_kill",    "__libc_message", "__fortify_fail",
         "malloc_printerr", "__pthread_kill", "__pthread_kill_internal"};
-    const char *dot = memchr(name, '.', size); // "__assert_fail_base.cold" is a part of it
+    const char *dot =
+        memchr(name.text, '.', name.size); // "__assert_fail_base.cold" is a part of it
     if (dot != NULL)
-        size = (size_t)(dot - name);
+        name.size = (size_t)(dot - name.text);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (strlen(ways[i]) == size && memcmp(ways[i], name, size) == 0)
+        if (frame_part_is(name, ways[i]))
             return true;
     return false;
 }
 
-// The module of a frame "MODULE+0xOFFSET", whose function has no name.
-static size_t module_size(const char *line)
+// The name of a function without what C++ and versions of symbols add to it.
+static struct frame_part name_of(const struct frame_text *frame)
 {
-    size_t size = strcspn(line, "\n");
-    const char *plus = memrchr(line, '+', size);
-    if (plus == NULL || strncmp(plus, "+0x", 3) != 0)
-        return 0;
-    const char *end = plus + 3 + strspn(plus + 3, "0123456789abcdef");
-    return end == line + size ? (size_t)(plus - line) : 0;
+    struct frame_part name = frame->function;
+    for (size_t i = 0; i < name.size; i++)
+        if (strchr(" (+@", name.text[i]) != NULL)
+            name.size = i;
+    return name.size != 0 ? name : (struct frame_part){0};
 }
 
-// The name of the function in a frame "FUNCTION at FILE:LINE (MODULE)" or "FUNCTION (MODULE)"; not
-// of "MODULE+0xOFFSET" or "0xADDRESS".
-static size_t name_size(const char *line)
+static bool is_of_libc(const struct frame_text *frame)
 {
-    bool named = strncmp(line, "0x", 2) != 0 && module_size(line) == 0;
-    return named ? strcspn(line, " \n(+@") : 0;
-}
-
-static bool is_of_libc(const char *line)
-{
-    static const char *const names[] = {"libc.so", "ld-linux", "libpthread.so"};
-    const char *module = memrchr(line, '(', strcspn(line, "\n"));
-    if (module_size(line) != 0)
-        module = line;
-    else if (module != NULL)
-        module++;
-    for (size_t i = 0; module != NULL && i < sizeof names / sizeof *names; i++)
-        if (strncmp(module, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
+    return frame_part_begins(frame->module, "libc.so") ||
+           frame_part_begins(frame->module, "ld-linux") ||
+           frame_part_begins(frame->module, "libpthread.so");
 }
 
 // The innermost frame, and the innermost of those with a name outside the C library. A way of
 // dying is neither, nor is the C library where it has no name.
 struct place {
-    const char *inner, *outer;     // or NULL
-    size_t inner_size, outer_size; // of the name; 0 if the innermost has only a module
+    struct frame_text inner, outer; // all of it NULL if there is none
 };
 
 static struct place find_place(const char *stack)
 {
     struct place place = {0};
-    for (const char *line = stack; line != NULL && *line != '\0' && place.outer == NULL;) {
-        size_t size = name_size(line);
-        bool counts = size != 0 ? !is_way_of_dying(line, size) : !is_of_libc(line);
-        if (counts && place.inner == NULL) {
-            place.inner = line;
-            place.inner_size = size;
-        }
-        if (counts && size != 0 && !is_of_libc(line)) {
-            place.outer = line;
-            place.outer_size = size;
-        }
+    struct frame_text frame;
+    while (place.outer.whole.text == NULL && frame_text_next(&stack, &frame)) {
+        struct frame_part name = name_of(&frame);
+        bool counts = name.text != NULL ? !is_way_of_dying(name) : !is_of_libc(&frame);
+        if (counts && place.inner.whole.text == NULL)
+            place.inner = frame;
+        if (counts && name.text != NULL && !is_of_libc(&frame))
+            place.outer = frame;
         // What comes before a frame without a name is not what called it.
-        if (size == 0 && place.inner != NULL)
+        if (name.text == NULL && place.inner.whole.text != NULL)
             break;
-        line = strchr(line, '\n');
-        line = line != NULL ? line + 1 : NULL;
     }
     return place;
 }
@@ -111,34 +91,28 @@ static struct place find_place(const char *stack)
 static struct error *put_where(struct buffer *text, const char *before, const char *stack)
 {
     struct place place = find_place(stack);
-    if (place.inner == NULL && name_size(stack) != 0)
-        place = (struct place){.inner = stack, .inner_size = name_size(stack)};
-    if (place.inner == NULL)
+    if (place.inner.whole.text == NULL)
+        frame_text_at(stack, 0, &place.inner);
+    struct frame_part inner = name_of(&place.inner), outer = name_of(&place.outer);
+    struct frame_part module = place.inner.module;
+    if (inner.text == NULL && module.text != NULL && !is_of_libc(&place.inner))
+        return buffer_printf(text, "%sin %.*s at 0x%llx", before, shown(module.text, module.size),
+                             module.text, (unsigned long long)place.inner.offset);
+    if (inner.text == NULL) // an address in nobody's code
         return NULL;
-    size_t module = module_size(place.inner);
-    if (module != 0) {
-        const char *offset = place.inner + module + 1;
-        return buffer_printf(text, "%sin %.*s at %.*s", before, shown(place.inner, module),
-                             place.inner, (int)strcspn(offset, "\n"), offset);
-    }
-    if (place.inner_size == 0) // an address in nobody's code
+    TRY(buffer_printf(text, "%sin %.*s", before, shown(inner.text, inner.size), inner.text));
+    if (outer.text == NULL || outer.text == inner.text)
         return NULL;
-    TRY(buffer_printf(text, "%sin %.*s", before, shown(place.inner, place.inner_size),
-                      place.inner));
-    if (place.outer == NULL || place.outer == place.inner)
-        return NULL;
-    return buffer_printf(text, ", called by %.*s", shown(place.outer, place.outer_size),
-                         place.outer);
+    return buffer_printf(text, ", called by %.*s", shown(outer.text, outer.size), outer.text);
 }
 
 static struct error *put_crash(struct buffer *text, const struct engine_result *result)
 {
-    const char *crash = result->observation.crash;
+    int number = result->observation.crash_signal;
     TRY(buffer_printf(text, "crashes"));
-    if (crash == NULL) // a sanitizer's complaint
+    if (number == 0) // a sanitizer's complaint
         return NULL;
-    int size = (int)strcspn(crash, " ");
-    TRY(buffer_printf(text, " (%.*s", size, crash));
+    TRY(buffer_printf(text, " (%s", outcome_signal_name(number)));
     if (result->stack != NULL)
         TRY(put_where(text, " ", result->stack));
     return buffer_append(text, ")", 1);
@@ -248,10 +222,10 @@ static bool is_short_for(const char *program, const char *command)
 static bool is_on_stack(const char *stack, const char *program)
 {
     const char *name = file_base_name(program);
-    size_t size = strlen(name);
-    for (const char *at = stack; (at = strstr(at, name)) != NULL; at++)
-        if ((at == stack || strchr("\n(/ ", at[-1]) != NULL) &&
-            (size == KERNEL_NAME || at[size] == '+' || at[size] == ')'))
+    bool cut = strlen(name) == KERNEL_NAME;
+    struct frame_text frame;
+    while (frame_text_next(&stack, &frame))
+        if (cut ? frame_part_begins(frame.module, name) : frame_part_is(frame.module, name))
             return true;
     return false;
 }

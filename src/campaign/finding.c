@@ -123,6 +123,7 @@ static struct error *load_row(void *data, const struct store_finding *row)
     TRY(finding_group_add(load->groups, row->cause, &group));
     group->id = row->id;
     group->verdict = row->verdict;
+    group->severity = row->severity;
     group->trial = row->trial;
     group->confirmed = row->confirmed;
     // For now a mark; the trial is read when the statement that gives findings is done.

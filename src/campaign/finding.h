@@ -51,6 +51,7 @@ struct finding_group {
     int64_t id;
     char *cause;
     enum verdict verdict;
+    enum severity severity;
     // The simplest trial that shows it:
     int64_t trial;
     uint64_t activations;

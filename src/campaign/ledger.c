@@ -122,11 +122,12 @@ static struct error *add_injections(struct ledger *ledger, int64_t trial,
     return NULL;
 }
 
-static const char *way_word(enum trial_way way)
+static enum store_way way_of(enum trial_way way)
 {
-    static const char *const words[WAYS] = {
-        [WAY_FORKED] = "forked", [WAY_CHECKED] = "checked", [WAY_DISPUTED] = "disputed"};
-    return words[way < WAYS ? way : WAY_FULL];
+    static const enum store_way ways[WAYS] = {[WAY_FORKED] = STORE_WAY_FORKED,
+                                              [WAY_CHECKED] = STORE_WAY_CHECKED,
+                                              [WAY_DISPUTED] = STORE_WAY_DISPUTED};
+    return ways[way];
 }
 
 static struct error *add_trial(struct ledger *ledger, const struct trial_job *job,
@@ -142,7 +143,7 @@ static struct error *add_trial(struct ledger *ledger, const struct trial_job *jo
         .spec = job->spec,
         .verdict = result->judgement.verdict,
         .reason = result->judgement.reason != NULL ? result->judgement.reason : "",
-        .outcome = outcome_word(result->end),
+        .outcome = outcome_of(result->end),
         .status = result->status,
         .seconds = result->seconds,
         .started_s = started > 0 ? started : 0,
@@ -153,7 +154,8 @@ static struct error *add_trial(struct ledger *ledger, const struct trial_job *jo
         .output = result->output,
         .finding = finding,
         .confirmation = confirmation,
-        .way = way_word(result->way),
+        .way = way_of(result->way),
+        .round = result->round,
     };
     TRY(store_add_trial(ledger->store, &row));
     *ret_id = row.id;
@@ -181,6 +183,7 @@ static struct error *with_row(struct ledger *ledger, struct finding_group *group
         .trials = 1,
         .command = text.command,
         .confirmed = group->confirmed,
+        .severity = group->severity,
     };
     TRY(store(ledger, &row));
     group->id = row.id;
@@ -227,6 +230,7 @@ static struct error *new_finding(struct ledger *ledger, const struct trial_job *
     struct finding_group *group;
     TRY(finding_group_add(&ledger->groups, finding_cause(result), &group));
     group->verdict = result->judgement.verdict;
+    group->severity = result->judgement.severity;
     TRY(take_example(ledger, group, job, result, trial));
     TRY(with_row(ledger, group, job, result, store_new));
     return store_set_trial_finding(ledger->store, trial, group->id);

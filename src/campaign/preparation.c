@@ -12,6 +12,7 @@
 #include "campaign/selection.h"
 #include "campaign/since.h"
 #include "campaign/subject.h"
+#include "store/remark.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -38,22 +39,22 @@ static void tell(const struct preparation *preparation, const char *phase, uint6
         preparation->control->progress(preparation->control->data, &progress);
 }
 
-static struct error *warn(struct preparation *preparation, const char *sentence)
+// Told, and stored.
+static struct error *warn_of(void *data, const struct store_remark *remark)
 {
+    struct preparation *preparation = data;
+    struct store_remark row = *remark;
+    _cleanup_(buffer_deinit) struct buffer sentence = {0};
+    TRY(remark_put(&sentence, remark));
     if (preparation->control->warn != NULL)
-        preparation->control->warn(preparation->control->data, sentence);
-    struct buffer text = {0};
-    const char *old = *preparation->warnings;
-    TRY(buffer_printf(&text, "%s%s%s", old != NULL ? old : "", old != NULL ? "\n" : "", sentence));
-    free(*preparation->warnings);
-    *preparation->warnings = text.data;
-    preparation->campaign->warnings = text.data;
-    return NULL;
+        preparation->control->warn(preparation->control->data, sentence.data);
+    row.campaign = preparation->campaign->id;
+    return store_add_remark(preparation->store, &row);
 }
 
-static struct error *warn_again(void *data, const char *sentence)
+static struct error *warn(struct preparation *preparation, const char *sentence)
 {
-    return warn(data, sentence);
+    return warn_of(preparation, &(struct store_remark){.kind = REMARK_NOTE, .text = sentence});
 }
 
 // Runs within one second write the same time into their files; trials would not.
@@ -194,7 +195,7 @@ static struct error *choose_candidates(struct preparation *preparation)
     if (gathering.items.count == 0)
         TRY(warn(preparation, "the reference runs show nothing that could be injected into"));
     if (preparation->injector->remarks != NULL)
-        TRY(preparation->injector->remarks(shooting_injector(preparation->shooting), warn_again,
+        TRY(preparation->injector->remarks(shooting_injector(preparation->shooting), warn_of,
                                            preparation));
     _cleanup_free_ bool *chosen = NULL;
     TRY(selection_choose(&preparation->definition->selection, preparation->definition->seed,
@@ -204,25 +205,28 @@ static struct error *choose_candidates(struct preparation *preparation)
     return store_candidates(preparation, &gathering, chosen, &since);
 }
 
-static struct error *store_all(struct preparation *preparation, struct reference *reference)
-{
-    TRY(reference_save(reference, preparation->store, preparation->campaign->id));
-    TRY(choose_candidates(preparation));
-    TRY(network_save(preparation));
-    return store_update_campaign(preparation->store, preparation->campaign);
-}
-
-static struct error *pass_warnings_on(struct preparation *preparation,
-                                      const struct reference *reference)
+static struct error *pass_remarks_on(struct preparation *preparation,
+                                     const struct reference *reference)
 {
     const struct sandbox *sandbox = shooting_sandbox(preparation->shooting);
     if (preparation->network_remark != NULL)
         TRY(warn(preparation, preparation->network_remark));
     for (size_t i = 0; i < sandbox_warning_count(sandbox); i++)
         TRY(warn(preparation, sandbox_warning(sandbox, i)));
-    for (size_t i = 0; i < reference_warning_count(reference); i++)
-        TRY(warn(preparation, reference_warning(reference, i)));
+    for (size_t i = 0; i < reference_remark_count(reference); i++) {
+        const struct store_remark remark = reference_remark(reference, i);
+        TRY(warn_of(preparation, &remark));
+    }
     return NULL;
+}
+
+static struct error *store_all(struct preparation *preparation, struct reference *reference)
+{
+    TRY(pass_remarks_on(preparation, reference));
+    TRY(reference_save(reference, preparation->store, preparation->campaign->id));
+    TRY(choose_candidates(preparation));
+    TRY(network_save(preparation));
+    return store_update_campaign(preparation->store, preparation->campaign);
 }
 
 #define WORTHWHILE 10 // trials that a budget should have room for, when one is suggested
@@ -297,8 +301,7 @@ static struct error *run_references(struct preparation *preparation, struct refe
         return NULL;
     TRY(reference_settle(reference));
     TRY(reference_expected(reference));
-    TRY(reference_timely(reference));
-    return pass_warnings_on(preparation, reference);
+    return reference_timely(reference);
 }
 
 struct error *preparation_run(struct preparation *preparation, struct reference **ret_reference)
@@ -340,29 +343,30 @@ struct error *preparation_done(struct store *store, int64_t campaign, bool *ret_
     return store_each_reference(store, campaign, note_reference, ret_done);
 }
 
-struct harm {
+struct changes {
     struct store *store;
-    bool done;
+    bool found;
 };
 
 static struct error *look_at_artifact(void *data, const struct store_artifact *row)
 {
-    struct harm *harm = data;
-    harm->done |= strcmp(row->kind, "stream") != 0;
+    struct changes *changes = data;
+    changes->found |= row->kind != ARTIFACT_STREAM;
     return NULL;
 }
 
 static struct error *look_at_reference(void *data, const struct store_reference *row)
 {
-    struct harm *harm = data;
-    return harm->done ? NULL : store_each_artifact(harm->store, row->id, look_at_artifact, harm);
+    struct changes *changes = data;
+    return changes->found ? NULL
+                          : store_each_artifact(changes->store, row->id, look_at_artifact, changes);
 }
 
 struct error *preparation_harmless(struct store *store, int64_t campaign,
                                    const struct definition *definition, bool *ret_harmless)
 {
-    struct harm harm = {.store = store};
-    TRY(store_each_reference(store, campaign, look_at_reference, &harm));
-    *ret_harmless = !harm.done && definition->oracle.compare_files;
+    struct changes changes = {.store = store};
+    TRY(store_each_reference(store, campaign, look_at_reference, &changes));
+    *ret_harmless = !changes.found && definition->oracle.compare_files;
     return NULL;
 }

@@ -17,8 +17,7 @@ struct preparation {
     struct shooting *shooting;
     struct store *store;
     const struct campaign_control *control;
-    struct store_campaign *campaign; // candidates, planned and warnings are filled in
-    char **warnings;                 // owned text of campaign->warnings
+    struct store_campaign *campaign; // candidates and planned are filled in
     uint64_t budget_ns;              // for all of the campaign; 0: none
     uint64_t spent_ns;               // of it when preparation begins
     uint64_t longest_ns;             // of the reference shots, everything included

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/frame-text.h"
 #include "injector/injector.h"
 
 #include <fnmatch.h>
@@ -13,66 +14,36 @@
 
 #define MOST_FRAMES 4 // of a generated block
 
-// A frame of a stack, in parts: "FUNCTION at FILE:LINE (MODULE)", "FUNCTION (MODULE)",
-// "MODULE+0xOFFSET".
-struct frame {
-    char *function, *source, *object; // "" if not known
-};
-
-static void frame_deinit(struct frame *frame)
-{
-    free(frame->function);
-    free(frame->source);
-    free(frame->object);
-}
-
-static struct error *frame_parse(const char *line, size_t size, struct frame *ret_frame)
-{
-    const char *open = memrchr(line, '(', size);
-    const char *at = open != NULL ? memmem(line, (size_t)(open - line), " at ", 4) : NULL;
-    const char *plus = memmem(line, size, "+0x", 3), *end = line + size;
-    bool named = open != NULL && open > line && open[-1] == ' ' && end[-1] == ')';
-    struct frame frame = {0};
-    if (named) {
-        bool placed = at != NULL && at + 4 < open; // "f at (x)" has no place
-        const char *name_end = at != NULL ? at : open - 1;
-        frame.function = strndup(line, (size_t)(name_end - line));
-        frame.source = placed ? strndup(at + 4, (size_t)(open - 1 - at - 4)) : strdup("");
-        frame.object = strndup(open + 1, (size_t)(end - 1 - open - 1));
-    } else {
-        frame.function = strdup("");
-        frame.source = strdup("");
-        frame.object = plus != NULL ? strndup(line, (size_t)(plus - line)) : strndup(line, size);
-    }
-    if (frame.function == NULL || frame.source == NULL || frame.object == NULL) {
-        frame_deinit(&frame);
-        return error_no_memory();
-    }
-    *ret_frame = frame;
-    return NULL;
-}
-
 // A path also answers to its last part.
 static bool matches_path(const char *glob, const char *path)
 {
     return fnmatch(glob, path, 0) == 0 || fnmatch(glob, file_base_name(path), 0) == 0;
 }
 
-static bool matches_frame(const struct suppress_frame *wanted, const char *line, size_t size)
+// What is not known is "".
+static bool matches_part(const char *glob, struct frame_part part, bool path)
 {
-    _cleanup_(frame_deinit) struct frame frame = {0};
-    struct error *error = frame_parse(line, size, &frame);
-    if (error != NULL) {
-        error_free(error);
+    _cleanup_free_ char *text = strndup(part.text != NULL ? part.text : "", part.size);
+    if (text == NULL)
         return false;
-    }
+    return path ? matches_path(glob, text) : fnmatch(glob, text, 0) == 0;
+}
+
+// A frame of which nothing is known belongs to itself.
+static struct frame_part object_of(const struct frame_text *frame)
+{
+    return frame->module.text != NULL ? frame->module : frame->whole;
+}
+
+static bool matches_frame(const struct suppress_frame *wanted, const struct frame_text *frame)
+{
     switch (wanted->kind) {
     case SUPPRESS_FUNCTION:
-        return fnmatch(wanted->glob, frame.function, 0) == 0;
+        return matches_part(wanted->glob, frame->function, false);
     case SUPPRESS_OBJECT:
-        return matches_path(wanted->glob, frame.object);
+        return matches_part(wanted->glob, object_of(frame), true);
     case SUPPRESS_SOURCE:
-        return matches_path(wanted->glob, frame.source);
+        return matches_part(wanted->glob, frame->place, true);
     case SUPPRESS_ANY_FRAMES:
         break;
     }
@@ -81,8 +52,9 @@ static bool matches_frame(const struct suppress_frame *wanted, const char *line,
 
 static const char *next_frame(const char *stack)
 {
-    stack += strcspn(stack, "\n");
-    return stack + (*stack == '\n');
+    struct frame_text frame;
+    frame_text_next(&stack, &frame);
+    return stack;
 }
 
 // Frames after the last one that is asked for do not matter, so that what follows "..." may be
@@ -92,11 +64,12 @@ static bool matches_stack(const struct suppress_frame *frames, size_t count, con
     const char *from = NULL; // where what follows the last "..." was tried
     size_t first = 0;        // of the frames after it
     for (size_t i = 0; i < count;) {
-        size_t size = strcspn(stack, "\n");
+        struct frame_text frame;
         if (frames[i].kind == SUPPRESS_ANY_FRAMES) {
             first = ++i;
             from = stack;
-        } else if (size != 0 && matches_frame(&frames[i], stack, size)) {
+        } else if (frame_text_at(stack, 0, &frame) && frame.whole.size != 0 &&
+                   matches_frame(&frames[i], &frame)) {
             stack = next_frame(stack);
             i++;
         } else {
@@ -248,40 +221,37 @@ struct error *suppressions_hidden(struct store *store, int64_t campaign,
 }
 
 // Globs' own characters stand for themselves.
-static struct error *put_literal(struct buffer *text, const char *word)
+static struct error *put_literal(struct buffer *text, const char *word, size_t size)
 {
-    for (; *word != '\0'; word++) {
-        if (strchr("*?[\\", *word) != NULL)
+    for (size_t i = 0; i < size; i++) {
+        if (strchr("*?[\\", word[i]) != NULL)
             TRY(buffer_append(text, "\\", 1));
-        TRY(buffer_append(text, *word == '\n' ? "?" : word, 1));
+        TRY(buffer_append(text, word[i] == '\n' ? "?" : &word[i], 1));
     }
     return NULL;
 }
 
-static struct error *put_frame(struct buffer *text, const char *line, size_t size)
+static struct error *put_frame(struct buffer *text, const struct frame_text *frame)
 {
-    _cleanup_(frame_deinit) struct frame frame = {0};
-    TRY(frame_parse(line, size, &frame));
-    bool named = *frame.function != '\0';
+    bool named = frame->function.size != 0;
+    struct frame_part part = named ? frame->function : object_of(frame);
     TRY(buffer_printf(text, "   %s:", named ? "fun" : "obj"));
-    TRY(put_literal(text, named ? frame.function : frame.object));
+    TRY(put_literal(text, part.text, part.size));
     return buffer_append(text, "\n", 1);
 }
 
 static struct error *put_body(struct buffer *text, const struct known *known)
 {
     TRY(buffer_printf(text, "   ordeal:%s\n   call:", verdict_facts[known->verdict].name));
-    TRY(put_literal(text, known->call));
+    TRY(put_literal(text, known->call, strlen(known->call)));
     if (known->error[0] != '\0')
         TRY(buffer_printf(text, "\n   errno:%s", known->error));
     TRY(buffer_append(text, "\n", 1));
-    const char *line = known->stack;
-    for (unsigned i = 0; i < MOST_FRAMES && *line != '\0'; i++) {
-        size_t size = strcspn(line, "\n");
-        if (size != 0)
-            TRY(put_frame(text, line, size));
-        line += size + (line[size] == '\n');
-    }
+    const char *stack = known->stack;
+    struct frame_text frame;
+    for (unsigned i = 0; i < MOST_FRAMES && frame_text_next(&stack, &frame); i++)
+        if (frame.whole.size != 0)
+            TRY(put_frame(text, &frame));
     return buffer_printf(text, "}\n");
 }
 

@@ -39,6 +39,7 @@ struct engine_result {
     char *stack;  // of the crash or hang, or NULL
     char *output; // end of stderr, or NULL
     enum trial_way way;
+    uint32_t round; // of a long-lived server: the number of this fault in its life; or 0
     enum wire_fork_refusal refusal; // why it was refused, as far as that is known
 };
 void engine_result_deinit(struct engine_result *result);

@@ -80,6 +80,7 @@ static struct error *put_injection(struct buffer *out, const struct injection *i
     TRY(put_u32(out, injection->rule));
     TRY(put_u32(out, injection->process));
     TRY(put_u32(out, injection->thread));
+    TRY(put_u32(out, (uint32_t)injection->signal));
     return put_double(out, injection->seconds);
 }
 
@@ -88,6 +89,7 @@ static struct error *put_observation(struct buffer *out, const struct observatio
     TRY(put_u64(out, observation->activations));
     TRY(put_u64(out, observation->plan_hash));
     TRY(put_u32(out, observation->crash_in_command));
+    TRY(put_u32(out, (uint32_t)observation->crash_signal));
     TRY(put_text(out, observation->crash));
     TRY(put_text(out, observation->crash_stack));
     TRY(put_text(out, observation->crash_key));
@@ -111,6 +113,7 @@ struct error *message_put_result(struct buffer *out, const struct engine_result 
     TRY(put_u32(out, result->judgement.verdict));
     TRY(put_text(out, result->judgement.reason));
     TRY(put_text(out, result->judgement.cause));
+    TRY(put_u32(out, result->judgement.severity));
     TRY(put_u32(out, result->judgement.symptom));
     TRY(put_text(out, result->judgement.about));
     TRY(put_u32(out, result->end));
@@ -121,6 +124,7 @@ struct error *message_put_result(struct buffer *out, const struct engine_result 
     TRY(put_text(out, result->output));
     TRY(put_u32(out, result->way));
     TRY(put_u32(out, result->refusal));
+    TRY(put_u32(out, result->round));
     TRY(put_observation(out, &result->observation));
     return end(out, start);
 }
@@ -215,6 +219,7 @@ static void get_injection(struct cursor *cursor, struct injection *injection)
     injection->rule = cursor_u32(cursor);
     injection->process = cursor_u32(cursor);
     injection->thread = cursor_u32(cursor);
+    injection->signal = (int)cursor_u32(cursor);
     injection->seconds = get_double(cursor);
 }
 
@@ -223,6 +228,7 @@ static void get_observation(struct cursor *cursor, struct observation *observati
     observation->activations = cursor_u64(cursor);
     observation->plan_hash = cursor_u64(cursor);
     observation->crash_in_command = cursor_u32(cursor) != 0;
+    observation->crash_signal = (int)cursor_u32(cursor);
     observation->crash = get_text(cursor);
     observation->crash_stack = get_text(cursor);
     observation->crash_key = get_text(cursor);
@@ -261,7 +267,7 @@ struct error *message_get_result(const void *bytes, size_t size, struct engine_r
     uint32_t verdict = cursor_u32(&cursor);
     result.judgement.reason = get_text(&cursor);
     result.judgement.cause = get_text(&cursor);
-    uint32_t symptom = cursor_u32(&cursor);
+    uint32_t severity = cursor_u32(&cursor), symptom = cursor_u32(&cursor);
     result.judgement.about = get_text(&cursor);
     uint32_t ending = cursor_u32(&cursor);
     result.status = (int)cursor_u32(&cursor);
@@ -270,14 +276,16 @@ struct error *message_get_result(const void *bytes, size_t size, struct engine_r
     result.stack = get_text(&cursor);
     result.output = get_text(&cursor);
     uint32_t way = cursor_u32(&cursor), refusal = cursor_u32(&cursor);
+    result.round = cursor_u32(&cursor);
     get_observation(&cursor, &result.observation);
     if (cursor.failed || cursor.at != cursor.size || kind != MESSAGE_RESULT ||
-        verdict >= VERDICTS || symptom >= SYMPTOMS || ending > SANDBOX_TIMEOUT || way >= WAYS ||
-        refusal >= WIRE_FORK_REFUSALS) {
+        verdict >= VERDICTS || severity >= SEVERITIES || symptom >= SYMPTOMS ||
+        ending > SANDBOX_TIMEOUT || way >= WAYS || refusal >= WIRE_FORK_REFUSALS) {
         engine_result_deinit(&result);
         return damaged();
     }
     result.judgement.verdict = verdict;
+    result.judgement.severity = severity;
     result.judgement.symptom = symptom;
     result.end = ending;
     result.way = way;

@@ -332,6 +332,7 @@ static struct error *add_obituary(struct outcome_run *run)
                           outcome_signal_name(workload->orphan)));
     else
         TRY(buffer_printf(&text, "%s as stderr reports", outcome_signal_name(told)));
+    run->observation.crash_signal = workload->orphan != 0 ? workload->orphan : told;
     run->observation.crash = text.data;
     return NULL;
 }

@@ -50,6 +50,7 @@ static struct error *put_place(const struct session *session, struct engine_resu
         return error_no_memory();
     free(result->judgement.reason);
     result->judgement.reason = reason;
+    result->round = session->rounds;
     return NULL;
 }
 

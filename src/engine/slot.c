@@ -71,7 +71,7 @@ struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
     result->status = run->workload.status;
     result->seconds = clock_seconds(run->workload.ns);
     for (size_t i = 0; i < run->artifacts.count; i++)
-        result->changed |= strcmp(run->artifacts.items[i].kind, "stream") != 0;
+        result->changed |= run->artifacts.items[i].kind != ARTIFACT_STREAM;
     TRY(end_of(&run->workload.err.kept, &result->output));
     bool crashed = result->judgement.verdict == VERDICT_CRASH;
     if (run->hang_stack != NULL && (!crashed || run->observation.crash_stack == NULL))

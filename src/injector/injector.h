@@ -18,7 +18,10 @@
 #include <sys/types.h>
 
 struct forking; // trial/forking.h
-struct source;  // scenario/source.h
+
+// What an injector has to say of a campaign: kind, about and text.
+typedef struct error *remark_say(void *data, const struct store_remark *remark);
+struct source; // scenario/source.h
 
 // What an injector may know of its campaign. It may copy the struct; what the pointers lead to
 // belongs to the definition, which outlives the injector.
@@ -194,8 +197,7 @@ struct injector {
     // After the reference runs: all candidates, in a fixed order.
     struct error *(*candidates)(void *self, candidate_add *add, void *data);
     // After that: what of the definition has no candidate, and what was left out; or NULL.
-    struct error *(*remarks)(void *self, struct error *(*say)(void *data, const char *sentence),
-                             void *data);
+    struct error *(*remarks)(void *self, remark_say *say, void *data);
     // What happens to the workload, after "... when ": "read fails with EIO". `fault` is as in
     // struct injection, or a spec; `injection` is NULL if it never happened. NULL: "FAULT is
     // injected".

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/frame-text.h"
 #include "dwarf/symbolizer.h"
 #include "trial/runtime-session.h"
 
@@ -146,18 +147,20 @@ struct error *journal_reader_put_frame(struct journal_reader *reader, const char
                                        uint64_t offset, bool returns, bool brief,
                                        struct buffer *text)
 {
+    struct frame_text frame = {.offset = offset};
     if (module == NULL)
-        return buffer_printf(text, "0x%llx", (unsigned long long)offset);
+        return frame_text_put(text, &frame);
     // The address after a call belongs to the next statement, maybe to the next function.
     struct journal_reader_place place =
         journal_reader_find(reader, module, offset - (returns ? 1 : 0));
-    const char *base = file_base_name(module);
-    if (place.symbol == NULL)
-        return buffer_printf(text, "%s+0x%llx", base, (unsigned long long)offset);
-    TRY(buffer_printf(text, "%.*s", journal_reader_name_size(place.symbol), place.symbol));
-    if (place.file != NULL && !brief)
-        TRY(buffer_printf(text, " at %s:%u", place.file, place.line));
-    return buffer_printf(text, " (%s)", base);
+    frame.module = frame_part(file_base_name(module));
+    if (place.symbol != NULL)
+        frame.function = (struct frame_part){place.symbol, (size_t)journal_reader_name_size(place.symbol)};
+    if (place.file != NULL && !brief) {
+        frame.file = frame_part(place.file);
+        frame.line = place.line;
+    }
+    return frame_text_put(text, &frame);
 }
 
 // Frames, one a line. An address without a module means nothing to the next run: keys leave it out.
@@ -268,6 +271,7 @@ static struct error *add_crash(struct journal_reader *reader, const struct wire_
     TRY(buffer_printf(&crash, " in %.*s", (int)sizeof record->process_name, record->process_name));
     TRY(put_stack(reader, view, record, false, &stack));
     TRY(put_stack(reader, view, record, true, &key));
+    observation->crash_signal = record->error;
     observation->crash_in_command = record->process_number == 1;
     observation->crash = TAKE(crash.data);
     observation->crash_stack = TAKE(stack.data);

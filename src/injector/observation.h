@@ -15,15 +15,17 @@ struct injection { // one activation
     unsigned line;
     uint32_t rule; // of the spec: 0, or 1 for the second of two faults
     uint32_t process, thread;
+    int signal; // that was sent, or 0
     double seconds;
 };
 struct observation {
     uint64_t activations;
     ARRAY(struct injection) injections; // the first ones, at most a hundred
     uint64_t plan_hash;
-    char *crash;       // first process that died of a signal: "SIGSEGV at 0x0 in PROGRAM", or NULL
-    char *crash_stack; // frames, one per line, innermost first, or NULL
-    char *crash_key;   // the same without addresses, for grouping; or NULL
+    int crash_signal;      // that the first process to die of one died of; 0: none did
+    char *crash;           // the same for people: "SIGSEGV at 0x0 in PROGRAM", or NULL
+    char *crash_stack;     // frames, one per line, innermost first, or NULL
+    char *crash_key;       // the same without addresses, for grouping; or NULL
     bool crash_in_command; // it was the command itself and not something it started
     char *note;            // what the user should know, or NULL
 };

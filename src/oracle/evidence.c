@@ -93,8 +93,9 @@ static struct error *write_file(struct evidence *evidence, unsigned index,
 static struct error *put_status(struct buffer *text, const struct sandbox_result *workload,
                                 const char *spec, uint64_t seed)
 {
-    TRY(buffer_printf(text, "outcome=%s\nstatus=%d\nseconds=%.6f\n", outcome_word(workload->end),
-                      workload->status, clock_seconds(workload->ns)));
+    TRY(buffer_printf(text, "outcome=%s\nstatus=%d\nseconds=%.6f\n",
+                      enum_name(&outcome_names, outcome_of(workload->end)), workload->status,
+                      clock_seconds(workload->ns)));
     TRY(buffer_printf(text, "stdout_bytes=%llu\nstderr_bytes=%llu\n",
                       (unsigned long long)workload->out.size,
                       (unsigned long long)workload->err.size));
@@ -110,7 +111,7 @@ static struct error *put_changes(struct buffer *text, const struct outcome_run *
         const struct artifact *artifact = &run->artifacts.items[i];
         if (artifact->path[0] == '<')
             continue;
-        TRY(buffer_printf(text, "%s ", artifact->kind));
+        TRY(buffer_printf(text, "%s ", enum_name(&artifact_names, artifact->kind)));
         TRY(quote_put(text, artifact->path, strlen(artifact->path), SIZE_MAX));
         TRY(buffer_append(text, "\n", 1));
     }

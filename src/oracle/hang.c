@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/frame-text.h"
 #include "base/quote.h"
 #include "base/timeouts.h"
 #include "dwarf/live.h"
@@ -235,18 +236,20 @@ char *hang_names(void)
 static struct error *put_frame(struct buffer *text, const struct dwarf_live_frame *frame,
                                bool brief)
 {
-    const char *module = frame->module != NULL ? file_base_name(frame->module) : NULL;
+    struct frame_text known = {.offset = frame->offset};
     TRY(buffer_append(text, "\n", text->size == 0 ? 0 : 1));
-    if (module == NULL)
-        return brief ? buffer_append(text, "?", 1)
-                     : buffer_printf(text, "0x%llx", (unsigned long long)frame->offset);
-    if (frame->symbol == NULL)
-        return buffer_printf(text, "%s+0x%llx", module, (unsigned long long)frame->offset);
-    if (frame->file == NULL || brief)
-        return buffer_printf(text, "%.*s (%s)", journal_reader_name_size(frame->symbol),
-                             frame->symbol, module);
-    return buffer_printf(text, "%.*s at %s:%u (%s)", journal_reader_name_size(frame->symbol),
-                         frame->symbol, frame->file, frame->line, module);
+    if (frame->module == NULL && brief)
+        return buffer_append(text, "?", 1);
+    if (frame->module != NULL)
+        known.module = frame_part(file_base_name(frame->module));
+    if (frame->symbol != NULL)
+        known.function =
+            (struct frame_part){frame->symbol, (size_t)journal_reader_name_size(frame->symbol)};
+    if (frame->file != NULL && !brief) {
+        known.file = frame_part(frame->file);
+        known.line = frame->line;
+    }
+    return frame_text_put(text, &known);
 }
 
 // Where in its loop a busy thread is met is chance: what several moments have in common is the

@@ -5,9 +5,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/frame-text.h"
 #include "base/quote.h"
 
-#include <ctype.h>
 #include <signal.h>
 #include <string.h>
 
@@ -15,44 +15,41 @@
 #define REPETITIONS 50 // of a fault at one place: a loop over it
 
 // Where exactly within the C library a loop was met, or abort() ended, is chance or the same for
-// all; who called it is neither. `frame` is "function (module)".
-static bool begins_libc(const char *name)
+// all; who called it is neither.
+static bool is_libc(struct frame_part module)
 {
     static const char *const names[] = {"libc.so", "ld-linux", "libpthread.so", "[vdso"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
+        if (frame_part_begins(module, names[i]))
             return true;
     return false;
 }
 
-static bool is_libc(const char *frame, size_t size)
-{
-    const char *module = memrchr(frame, '(', size);
-    return module != NULL ? begins_libc(module + 1) : begins_libc(frame);
-}
-
 static bool is_of_libc(const char *module)
 {
-    return module != NULL && begins_libc(file_base_name(module));
+    return module != NULL && is_libc(frame_part(file_base_name(module)));
 }
 
-// The innermost frames outside the C library: "f (x) < main (x)". All of a key are of the C library
-// if a stack could not be followed: then those.
+// The number of the innermost frame outside the C library; 0 if all are of it, as in a stack that
+// could not be followed.
+static size_t first_outside(const char *key)
+{
+    struct frame_text frame;
+    for (size_t i = 0; frame_text_next(&key, &frame); i++)
+        if (!is_libc(frame.module))
+            return i;
+    return 0;
+}
+
+// The innermost frames outside the C library: "f (x) < main (x)".
 static struct error *put_frames(struct buffer *buffer, const char *key)
 {
-    const char *at = key;
-    while (*at != '\0' && is_libc(at, strcspn(at, "\n"))) {
-        at += strcspn(at, "\n");
-        at += *at == '\n';
-    }
-    if (*at == '\0')
-        at = key;
-    for (int i = 0; i < KEY_FRAMES && *at != '\0'; i++) {
-        size_t size = strcspn(at, "\n");
-        if (i != 0)
+    struct frame_text frame;
+    for (size_t i = first_outside(key), first = i;
+         i < first + KEY_FRAMES && frame_text_at(key, i, &frame); i++) {
+        if (i != first)
             TRY(buffer_append(buffer, " < ", 3));
-        TRY(quote_put(buffer, at, size, 300));
-        at += size + (at[size] == '\n');
+        TRY(quote_put(buffer, frame.whole.text, frame.whole.size, 300));
     }
     return NULL;
 }
@@ -79,19 +76,12 @@ static const struct injection *repeated_injection(const struct observation *obse
 
 // Whether the injector itself sent this signal. Death by it is what the sender asked for, whichever
 // signal it is: no defect of the target shows in it.
-static bool was_sent(const struct hearing *hearing, const char *name)
+static bool was_sent(const struct hearing *hearing, int number)
 {
     const struct observation *observation = &hearing->run->observation;
-    static const char nameless[] = "signal "; // and its number
-    if (strncmp(name, nameless, strlen(nameless)) == 0)
-        name += strlen(nameless);
-    size_t size = strcspn(name, " ");
-    for (size_t i = 0; i < observation->injections.count; i++) {
-        const char *fault = observation->injections.items[i].fault;
-        if (fault != NULL && strncmp(fault, name, size) == 0 &&
-            !isalnum((unsigned char)fault[size]))
+    for (size_t i = 0; i < observation->injections.count; i++)
+        if (number != 0 && observation->injections.items[i].signal == number)
             return true;
-    }
     return false;
 }
 
@@ -119,43 +109,25 @@ static struct error *ask_complaint(struct hearing *hearing)
     return quote_put(&hearing->cause, line, size, 400);
 }
 
-static const char *skip_line(const char *text)
+// Whether a frame is in this function. Of C++ names it is the first word that counts.
+static bool is_in(const struct frame_text *frame, const char *symbol)
 {
-    text += strcspn(text, "\n");
-    return text + (*text == '\n');
-}
-
-// Whether a frame "FUNCTION (MODULE)" is in this function.
-static bool is_in(const char *frame, const char *symbol)
-{
-    size_t size = strcspn(frame, " \n");
-    return symbol != NULL && strlen(symbol) == size && memcmp(symbol, frame, size) == 0;
+    struct frame_part word = frame->function;
+    if (symbol == NULL || word.text == NULL)
+        return false;
+    const char *blank = memchr(word.text, ' ', word.size);
+    if (blank != NULL)
+        word.size = (size_t)(blank - word.text);
+    return frame_part_is(word, symbol);
 }
 
 static bool is_on_stack(const char *key, const char *symbol)
 {
-    for (; *key != '\0'; key = skip_line(key))
-        if (is_in(key, symbol))
+    struct frame_text frame;
+    while (frame_text_next(&key, &frame))
+        if (is_in(&frame, symbol))
             return true;
     return false;
-}
-
-static bool is_named(const char *frame)
-{
-    return strncmp(frame + strcspn(frame, " +\n"), "+0x", 3) != 0;
-}
-
-// " at FILE:LINE" of the frame of that number.
-static struct error *put_line(struct buffer *cause, const char *stack, size_t number)
-{
-    for (; stack != NULL && number > 0; number--)
-        stack = skip_line(stack);
-    const char *end = stack != NULL ? stack + strcspn(stack, "\n") : NULL;
-    const char *line = stack != NULL ? strstr(stack, " at ") : NULL;
-    if (line == NULL || line >= end)
-        return NULL;
-    const char *module = memrchr(line, '(', (size_t)(end - line));
-    return buffer_append(cause, line, (size_t)((module != NULL ? module - 1 : end) - line));
 }
 
 // Where it crashed: the line. By which way it came there says little, unless there are no names.
@@ -167,23 +139,22 @@ static struct error *put_crash_place(struct hearing *hearing)
     const struct observation *observation = &hearing->run->observation;
     const struct injection *injection =
         observation->injections.count != 0 ? &observation->injections.items[0] : NULL;
-    const char *key = observation->crash_key, *frame = key;
-    size_t number = 0;
+    const char *key = observation->crash_key;
+    struct frame_text frame, placed, caller;
+    if (!frame_text_at(key, 0, &frame))
+        return NULL;
     // A library that does not survive its own failure: whoever called it.
-    bool own = injection != NULL && injection->symbol != NULL && is_libc(key, strcspn(key, "\n")) &&
+    bool own = injection != NULL && injection->symbol != NULL && is_libc(frame.module) &&
                is_of_libc(injection->module) && is_on_stack(key, injection->symbol);
-    for (; !own && *frame != '\0' && is_libc(frame, strcspn(frame, "\n")); number++)
-        frame = skip_line(frame);
-    if (*frame == '\0') {
-        frame = key;
-        number = 0;
-    }
-    const char *caller = skip_line(frame);
-    TRY(quote_put(&hearing->cause, frame, strcspn(frame, "\n"), 300));
-    TRY(put_line(&hearing->cause, observation->crash_stack, number));
-    if (!is_named(frame) && *caller != '\0') {
+    size_t number = own ? 0 : first_outside(key);
+    frame_text_at(key, number, &frame);
+    TRY(quote_put(&hearing->cause, frame.whole.text, frame.whole.size, 300));
+    if (frame_text_at(observation->crash_stack, number, &placed) && placed.place.text != NULL)
+        TRY(buffer_printf(&hearing->cause, " at %.*s", (int)placed.place.size, placed.place.text));
+    bool named = frame.function.text != NULL || frame.module.text == NULL;
+    if (!named && frame_text_at(key, number + 1, &caller)) {
         TRY(buffer_printf(&hearing->cause, " < "));
-        TRY(quote_put(&hearing->cause, caller, strcspn(caller, "\n"), 300));
+        TRY(quote_put(&hearing->cause, caller.whole.text, caller.whole.size, 300));
     }
     if (injection == NULL || !is_on_stack(key, injection->symbol))
         return NULL;
@@ -195,8 +166,7 @@ static struct error *put_crash_place(struct hearing *hearing)
 static struct error *put_crash_cause(struct hearing *hearing)
 {
     const struct observation *observation = &hearing->run->observation;
-    const char *crash = observation->crash;
-    TRY(buffer_append(&hearing->cause, crash, strcspn(crash, " ")));
+    TRY(buffer_printf(&hearing->cause, "%s", outcome_signal_name(observation->crash_signal)));
     if (observation->crash_key == NULL)
         return hearing_put_cause_site(hearing, "");
     TRY(buffer_printf(&hearing->cause, " in "));
@@ -206,7 +176,7 @@ static struct error *put_crash_cause(struct hearing *hearing)
 static struct error *ask_crash_record(struct hearing *hearing)
 {
     const struct observation *observation = &hearing->run->observation;
-    if (observation->crash == NULL || was_sent(hearing, observation->crash))
+    if (observation->crash == NULL || was_sent(hearing, observation->crash_signal))
         return NULL;
     const char *key = observation->crash_key != NULL ? observation->crash_key : observation->crash;
     bool command_died = hearing->run->workload.end == SANDBOX_SIGNAL;
@@ -235,7 +205,7 @@ struct error *hearing_ask_crash(struct hearing *hearing)
     int number = result->end == SANDBOX_SIGNAL    ? result->status
                  : result->end == SANDBOX_TIMEOUT ? result->died
                                                   : shell_signal(hearing);
-    if (number == 0 || was_sent(hearing, outcome_signal_name(number)))
+    if (number == 0 || was_sent(hearing, number))
         return NULL;
     hearing->verdict = VERDICT_CRASH;
     if (result->end == SANDBOX_TIMEOUT)

@@ -14,6 +14,7 @@ struct hearing {
     enum verdict verdict; // VERDICTS: not yet
     struct buffer reason;
     struct buffer cause; // what comes after the verdict's name
+    enum harm harm;
 };
 
 // Adds what stderr says to the reason.

@@ -212,6 +212,7 @@ static struct error *ask_status(struct hearing *hearing)
         // To say that it failed does not bring back what it has destroyed.
         TRY(buffer_printf(&hearing->reason, "%s; ", hearing->difference.sentence));
         TRY(say_status(hearing));
+        hearing->harm = hearing->difference.lost ? HARM_LOSS : HARM_FILES;
         return hearing_put_cause_site(hearing, hearing->difference.lost ? "data loss" : "files");
     }
     TRY(say_status(hearing));
@@ -232,6 +233,7 @@ static struct error *ask_output(struct hearing *hearing)
         TRY(hearing_put_stderr(hearing));
     if (!difference->err_more)
         TRY(buffer_printf(&hearing->reason, ", nothing reported"));
+    hearing->harm = difference->lost ? HARM_LOSS : difference->files ? HARM_FILES : HARM_NONE;
     return hearing_put_cause_site(hearing, difference->lost    ? "data loss"
                                            : difference->files ? "files"
                                            : difference->out   ? "stdout"
@@ -274,6 +276,7 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
         TRY(quote_put(&cause, hearing.cause.data, hearing.cause.size, 1000));
     }
     *ret_judgement = (struct judgement){.verdict = hearing.verdict,
+                                        .severity = severity_of(hearing.verdict, hearing.harm),
                                         .reason = TAKE(hearing.reason.data),
                                         .cause = TAKE(cause.data),
                                         .symptom = hearing.difference.symptom,

@@ -5,12 +5,14 @@
 
 #include "base/error.h"
 #include "oracle/reference.h"
+#include "store/severity.h"
 
 struct judgement {
     enum verdict verdict;
     char *reason; // one sentence
     char *cause;  // key for grouping: verdict, what broke and where, without addresses or numbers
                   // that vary from run to run
+    enum severity severity;
     enum symptom symptom;
     char *about; // the file that this is about, or NULL
 };

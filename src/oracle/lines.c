@@ -18,6 +18,7 @@ struct lines_model {
     bool ended_alike; // the last newline is there in all or in none
     ARRAY(uint64_t) known; // shapes of all versions' lines, sorted; none if exact
     struct buffer variation;
+    bool once; // it is of one line
 };
 
 void lines_model_free(struct lines_model *model)
@@ -44,6 +45,11 @@ enum lines_mode lines_mode(const struct lines_model *model)
 const char *lines_variation(const struct lines_model *model)
 {
     return model->variation.data != NULL ? model->variation.data : "";
+}
+
+bool lines_varies_once(const struct lines_model *model)
+{
+    return model->once;
 }
 
 static int by_value(const void *a, const void *b)
@@ -143,7 +149,8 @@ static struct error *describe_masked(struct lines_model *model, const struct stu
     while (other + 1 < study->count &&
            lines_equal(&study->splits[0], at, &study->splits[other], at))
         other++;
-    if (vary == 1)
+    model->once = vary == 1;
+    if (model->once)
         TRY(buffer_printf(&model->variation, "line %zu varies: ", at + 1));
     else
         TRY(buffer_printf(&model->variation, "%zu of %zu lines vary, line %zu first: ", vary,

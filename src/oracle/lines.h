@@ -41,6 +41,8 @@ enum lines_mode lines_mode(const struct lines_model *model);
 // What varies, to be put after the text's name: "line 3 varies: 'a' / 'b'", "the order of lines
 // varies". "" in LINES_EXACT.
 const char *lines_variation(const struct lines_model *model);
+// Whether that is one line, and which one is known.
+bool lines_varies_once(const struct lines_model *model);
 
 // Whether `text` differs in what is stable. If so, where: "differs at line 3: 'a' instead of 'b'"
 // is appended to `sentence`.

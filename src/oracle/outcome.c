@@ -37,7 +37,7 @@ void outcome_run_deinit(struct outcome_run *run)
     *run = (struct outcome_run){0};
 }
 
-static struct error *add(struct outcome_run *run, const char *path, const char *kind,
+static struct error *add(struct outcome_run *run, const char *path, enum artifact_kind kind,
                          struct artifact **ret_artifact)
 {
     char *copy = strdup(path);
@@ -61,7 +61,8 @@ static struct error *add_stream(struct outcome_run *run, const char *path,
                                 const struct sandbox_stream *stream)
 {
     struct artifact *artifact = NULL;
-    TRY(add(run, path, "stream", &artifact));
+    TRY(add(run, path, ARTIFACT_STREAM, &artifact));
+    artifact->mode = ARTIFACT_NO_MODE;
     artifact->size = stream->size;
     artifact->hash = stream->hash;
     size_t kept = stream->kept.size < ARTIFACT_CONTENT ? stream->kept.size : ARTIFACT_CONTENT;
@@ -105,11 +106,11 @@ static struct error *read_beginning(const char *path, size_t most, struct buffer
 struct error *outcome_add_change(struct outcome_run *run, const struct sandbox_change *change,
                                  size_t *content_left)
 {
-    static const char *const kinds[] = {[SANDBOX_FILE] = "file",
-                                        [SANDBOX_DIRECTORY] = "directory",
-                                        [SANDBOX_LINK] = "link",
-                                        [SANDBOX_OTHER] = "other",
-                                        [SANDBOX_DELETED] = "deleted"};
+    static const enum artifact_kind kinds[] = {[SANDBOX_FILE] = ARTIFACT_FILE,
+                                               [SANDBOX_DIRECTORY] = ARTIFACT_DIRECTORY,
+                                               [SANDBOX_LINK] = ARTIFACT_LINK,
+                                               [SANDBOX_OTHER] = ARTIFACT_OTHER,
+                                               [SANDBOX_DELETED] = ARTIFACT_DELETED};
     struct artifact *artifact = NULL;
     TRY(add(run, change->path, kinds[change->kind], &artifact));
     artifact->size = change->size;
@@ -183,13 +184,13 @@ struct error *outcome_set_sanitizer(struct outcome_run *run, struct buffer *more
     return NULL;
 }
 
-const char *outcome_word(enum sandbox_end end)
+enum store_outcome outcome_of(enum sandbox_end end)
 {
-    static const char *const words[] = {[SANDBOX_SKIPPED] = "none",
-                                        [SANDBOX_EXIT] = "exit",
-                                        [SANDBOX_SIGNAL] = "signal",
-                                        [SANDBOX_TIMEOUT] = "timeout"};
-    return words[end];
+    static const enum store_outcome outcomes[] = {[SANDBOX_SKIPPED] = STORE_OUTCOME_NONE,
+                                                  [SANDBOX_EXIT] = STORE_OUTCOME_EXIT,
+                                                  [SANDBOX_SIGNAL] = STORE_OUTCOME_SIGNAL,
+                                                  [SANDBOX_TIMEOUT] = STORE_OUTCOME_TIMEOUT};
+    return outcomes[end];
 }
 
 bool outcome_failed(const struct sandbox_result *result)

@@ -8,19 +8,18 @@
 #include "base/error.h"
 #include "injector/injector.h"
 #include "sandbox/sandbox.h"
-#include "store/verdict.h"
+#include "store/store.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define ARTIFACT_CONTENT (64u << 10) // bytes kept of each for a comparison by lines
-#define ARTIFACT_NO_MODE ~0u
-#define ARTIFACT_TOTAL   (4u << 20) // bytes kept of all files of one run together
+#define ARTIFACT_TOTAL   (4u << 20)  // bytes kept of all files of one run together
 
 struct artifact { // an output: a stream ("<stdout>", "<stderr>") or a changed file
     char *path;
-    const char *kind; // as in store_artifact
-    unsigned mode;    // permission bits of a file or directory; ARTIFACT_NO_MODE: not known
+    enum artifact_kind kind;
+    unsigned mode; // as in store_artifact
     uint64_t size, hash;
     struct buffer content; // beginning, at most ARTIFACT_CONTENT; nothing of what is not text
 };
@@ -56,8 +55,8 @@ struct error *outcome_move(struct outcome_run *run, const char *from, const char
 // Adds the workload's complaints (complaint.h) that were found elsewhere to those on stderr.
 struct error *outcome_set_sanitizer(struct outcome_run *run, struct buffer *more);
 
-// "exit", "signal", "timeout", "none": as in store_trial.
-const char *outcome_word(enum sandbox_end end);
+// As in store_trial.
+enum store_outcome outcome_of(enum sandbox_end end);
 // Whether a step was run and did not end with exit status 0.
 bool outcome_failed(const struct sandbox_result *result);
 // "exit status 3", "killed by SIGSEGV", "took longer than its time".

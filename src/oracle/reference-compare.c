@@ -131,13 +131,12 @@ static struct error *compare_content(const struct comparison *comparison,
     *ret_differs = false;
     if (artifact->size == item->artifact->size && artifact->hash == item->artifact->hash)
         return NULL;
-    const char *kind = artifact->kind;
-    if (strcmp(kind, "directory") == 0 || strcmp(kind, "deleted") == 0 ||
-        strcmp(kind, "other") == 0)
+    enum artifact_kind kind = artifact->kind;
+    if (kind == ARTIFACT_DIRECTORY || kind == ARTIFACT_DELETED || kind == ARTIFACT_OTHER)
         return NULL;
     TRY(reference_put_name(sentence, artifact->path));
     TRY(buffer_append(sentence, " ", 1));
-    if (strcmp(kind, "link") == 0) {
+    if (kind == ARTIFACT_LINK) {
         *ret_differs = item->same;
         return buffer_printf(sentence, "is a link to something else");
     }
@@ -170,11 +169,11 @@ static struct error *compare_stream(struct comparison *comparison, const char *p
 // Neither the old content nor the new.
 static bool is_lost(const struct reference_item *item, const struct artifact *instead)
 {
-    if (instead == NULL || !item->same || strcmp(item->artifact->kind, "file") != 0 ||
+    if (instead == NULL || !item->same || item->artifact->kind != ARTIFACT_FILE ||
         item->artifact->size == 0)
         return false;
-    bool gone = strcmp(instead->kind, "deleted") == 0 ||
-                (strcmp(instead->kind, "file") == 0 && instead->size == 0);
+    bool gone =
+        instead->kind == ARTIFACT_DELETED || (instead->kind == ARTIFACT_FILE && instead->size == 0);
     return gone && reference_changes(item->artifact);
 }
 
@@ -183,7 +182,7 @@ static struct error *say_lost(struct comparison *comparison, const struct refere
                               const struct artifact *artifact)
 {
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
-    bool deleted = strcmp(artifact->kind, "deleted") == 0;
+    bool deleted = artifact->kind == ARTIFACT_DELETED;
     bool given_up = comparison->difference->status && reference_gives_up(item);
     comparison->difference->files = true;
     comparison->difference->lost |= !given_up;
@@ -202,18 +201,20 @@ static struct error *say_missing(struct comparison *comparison, const struct ref
                                  const struct artifact *instead)
 {
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
-    const char *kind = item->artifact->kind;
+    enum artifact_kind kind = item->artifact->kind;
     enum symptom symptom = SYMPTOM_NOT_WRITTEN;
     uint64_t before;
     TRY(reference_put_name(&sentence, item->artifact->path));
-    if (instead != NULL && strcmp(instead->kind, "deleted") == 0) {
+    if (instead != NULL && instead->kind == ARTIFACT_DELETED) {
         TRY(buffer_printf(&sentence, " is missing"));
     } else if (instead != NULL) {
         symptom = SYMPTOM_KIND;
         TRY(buffer_printf(&sentence, " is a %s instead of %s%s",
-                          strcmp(instead->kind, "other") == 0 ? "special file" : instead->kind,
-                          strcmp(kind, "deleted") == 0 ? "" : "a ", kind));
-    } else if (strcmp(kind, "deleted") == 0) {
+                          instead->kind == ARTIFACT_OTHER
+                              ? "special file"
+                              : enum_name(&artifact_names, instead->kind),
+                          kind == ARTIFACT_DELETED ? "" : "a ", enum_name(&artifact_names, kind)));
+    } else if (kind == ARTIFACT_DELETED) {
         symptom = SYMPTOM_NOT_DELETED;
         TRY(buffer_printf(&sentence, " was not deleted"));
     } else if (reference_was_there(item->artifact->path, &before)) {
@@ -227,7 +228,7 @@ static struct error *say_missing(struct comparison *comparison, const struct ref
 
 static bool has_other_mode(const struct reference_item *item, const struct artifact *artifact)
 {
-    bool has = strcmp(artifact->kind, "file") == 0 || strcmp(artifact->kind, "directory") == 0;
+    bool has = artifact->kind == ARTIFACT_FILE || artifact->kind == ARTIFACT_DIRECTORY;
     return has && item->same_mode && artifact->mode != item->artifact->mode;
 }
 
@@ -240,7 +241,7 @@ static struct error *compare_item(struct comparison *comparison, const struct re
         return say_lost(comparison, item, artifact);
     if (artifact == NULL && reference_is_like_before(comparison->reference, item))
         return NULL;
-    if (artifact == NULL || strcmp(artifact->kind, item->artifact->kind) != 0) {
+    if (artifact == NULL || artifact->kind != item->artifact->kind) {
         comparison->difference->files = true;
         return say_missing(comparison, item, artifact);
     }
@@ -314,7 +315,7 @@ static bool is_kept_beside(const struct comparison *comparison, const char *path
         const struct artifact *artifact = comparison->artifacts[i];
         if (strncmp(artifact->path, path, size) != 0 || artifact->path[size] != '.')
             break;
-        if (strchr(artifact->path + size, '/') == NULL && strcmp(artifact->kind, "file") == 0 &&
+        if (strchr(artifact->path + size, '/') == NULL && artifact->kind == ARTIFACT_FILE &&
             artifact->size > 0 && !reference_was_there(artifact->path, &before) &&
             reference_find(comparison->reference, artifact->path) == NULL)
             return true;
@@ -330,9 +331,8 @@ static struct error *compare_new(struct comparison *comparison, const struct art
         return NULL;
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
     uint64_t before;
-    bool deleted = strcmp(artifact->kind, "deleted") == 0, log = false;
-    bool there =
-        reference_was_there(artifact->path, &before) && strcmp(artifact->kind, "file") == 0;
+    bool deleted = artifact->kind == ARTIFACT_DELETED, log = false;
+    bool there = reference_was_there(artifact->path, &before) && artifact->kind == ARTIFACT_FILE;
     if (!there)
         TRY(reference_is_log(comparison->reference, NULL, artifact, comparison->observation,
                              comparison->difference, &log));

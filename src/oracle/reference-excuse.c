@@ -123,7 +123,7 @@ bool reference_is_like_before(const struct reference *reference, const struct re
 {
     const struct artifact *artifact = item->artifact;
     size_t size = artifact->size;
-    if (item->same || strcmp(artifact->kind, "file") != 0 || size == 0 ||
+    if (item->same || artifact->kind != ARTIFACT_FILE || size == 0 ||
         size != artifact->content.size)
         return false;
     _cleanup_free_ char *old = malloc(size + 1);

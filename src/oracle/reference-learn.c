@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define MOST_WARNINGS 20 // about outputs; the rest is counted
+#define MOST_REMARKS 20 // about outputs; the rest is counted
 
 bool reference_text(const struct artifact *artifact, struct lines_text *ret_text)
 {
@@ -70,7 +70,7 @@ static bool is_stable(const struct sighting *sighting)
 {
     for (size_t i = 0; i < sighting->count; i++)
         if (sighting->artifacts[i] == NULL ||
-            strcmp(sighting->artifacts[i]->kind, sighting->artifacts[0]->kind) != 0)
+            sighting->artifacts[i]->kind != sighting->artifacts[0]->kind)
             return false;
     return true;
 }
@@ -134,9 +134,9 @@ static struct error *describe_lines(struct buffer *text, const struct reference_
         return buffer_printf(text, " varies beyond its first %u KiB; that part is not compared",
                              ARTIFACT_CONTENT >> 10);
     case LINES_MASKED:
-        return buffer_printf(text, "%s%s; %s not compared",
-                             strncmp(what, "line ", 5) == 0 ? " " : ": ", what,
-                             strncmp(what, "line ", 5) == 0 ? "it is" : "they are");
+        return lines_varies_once(item->lines)
+                   ? buffer_printf(text, " %s; it is not compared", what)
+                   : buffer_printf(text, ": %s; they are not compared", what);
     case LINES_UNORDERED:
         return buffer_printf(text, ": %s; its lines are compared without their order", what);
     default:
@@ -158,8 +158,8 @@ static struct error *learn_lines(struct reference *reference, const struct sight
 
 static bool has_content(const struct artifact *artifact)
 {
-    return strcmp(artifact->kind, "stream") == 0 || strcmp(artifact->kind, "file") == 0 ||
-           strcmp(artifact->kind, "link") == 0;
+    return artifact->kind == ARTIFACT_STREAM || artifact->kind == ARTIFACT_FILE ||
+           artifact->kind == ARTIFACT_LINK;
 }
 
 // Whether what is known of it needs a word to the user: filters may have made it all the same.
@@ -199,11 +199,11 @@ static struct error *learn_path(struct reference *reference, const struct sighti
             return NULL;
         TRY(describe_lines(&text, item));
     }
-    if (reference->warnings.count >= MOST_WARNINGS) {
+    if (reference->remarks.count >= MOST_REMARKS) {
         ++*unsaid;
         return NULL;
     }
-    return reference_warn(reference, &text);
+    return reference_remark_add(reference, REMARK_VARIES, item->artifact->path, &text);
 }
 
 // Goes through all runs' artifacts at once, path by path.
@@ -242,5 +242,5 @@ struct error *reference_learn(struct reference *reference)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(buffer_printf(&text, "%zu more outputs vary between reference runs", unsaid));
-    return reference_warn(reference, &text);
+    return reference_remark_add(reference, REMARK_VARIES, NULL, &text);
 }

@@ -30,7 +30,7 @@ struct reference {
     ARRAY(struct reference_run) runs;
     ARRAY(struct reference_item) items; // by path
     ARRAY(char *) unsteady;             // directories in which other files appear every time
-    ARRAY(char *) warnings;
+    ARRAY(struct store_remark) remarks; // texts of their own
     struct stats_moments seconds;
 };
 
@@ -71,13 +71,17 @@ struct error *reference_is_log(const struct reference *reference, const struct r
                                const struct artifact *artifact,
                                const struct observation *observation, struct difference *difference,
                                bool *ret_log);
-struct error *reference_warn(struct reference *reference,
-                             struct buffer *sentence); // takes its text
-// Finds items and unsteady directories, with warnings.
+// Takes the text of the sentence; `path` of the output that varies, if it is about that, or NULL.
+struct error *reference_remark_add(struct reference *reference, enum remark_kind kind,
+                                   const char *path, struct buffer *sentence);
+// Finds items and unsteady directories, with remarks.
 struct error *reference_learn(struct reference *reference);
 
 // Content as a text for lines.h; false if it is none.
 bool reference_text(const struct artifact *artifact, struct lines_text *ret_text);
+// A path as the store keeps it. Paths are bytes and the store keeps text: \xNN stands for a byte
+// that is no UTF-8, \\ for a backslash.
+struct error *reference_put_path(struct buffer *text, const char *path);
 // "stdout" or the path, quoted.
 struct error *reference_put_name(struct buffer *buffer, const char *path);
 

@@ -153,7 +153,7 @@ struct error *reference_is_log(const struct reference *reference, const struct r
     size_t size;
     struct lines_text text;
     *ret_log = false;
-    if (strcmp(artifact->kind, "file") != 0 || !reference_text(artifact, &text) ||
+    if (artifact->kind != ARTIFACT_FILE || !reference_text(artifact, &text) ||
         find_line(reference, artifact, observation, &size) == NULL)
         return NULL;
     TRY(reference_find_report(reference, artifact, observation, difference));

@@ -16,16 +16,15 @@ static struct error *save_text(struct store *store, int64_t reference, const cha
     if (text == NULL)
         return NULL;
     struct store_artifact row = {.path = path,
-                                 .kind = "stream",
+                                 .kind = ARTIFACT_STREAM,
+                                 .mode = ARTIFACT_NO_MODE,
                                  .size = strlen(text),
                                  .content = text,
                                  .content_size = strlen(text)};
     return store_add_artifact(store, reference, &row);
 }
 
-// Paths are bytes and the store keeps text: \xNN stands for a byte that is no UTF-8, \\ for a
-// backslash.
-static struct error *put_path(struct buffer *text, const char *path)
+struct error *reference_put_path(struct buffer *text, const char *path)
 {
     for (size_t left = strlen(path); left > 0;) {
         uint32_t character;
@@ -60,14 +59,9 @@ static char *take_path(const char *text)
     return path;
 }
 
-// "file 644": files and directories with their permissions.
-static struct error *put_kind(struct buffer *text, const struct artifact *artifact)
+static bool has_mode(const struct artifact *artifact)
 {
-    TRY(buffer_printf(text, "%s", artifact->kind));
-    if (artifact->mode == ARTIFACT_NO_MODE ||
-        (strcmp(artifact->kind, "file") != 0 && strcmp(artifact->kind, "directory") != 0))
-        return NULL;
-    return buffer_printf(text, " %03o", artifact->mode);
+    return artifact->kind == ARTIFACT_FILE || artifact->kind == ARTIFACT_DIRECTORY;
 }
 
 static struct error *save_run(struct store *store, int64_t campaign, uint32_t number,
@@ -75,17 +69,18 @@ static struct error *save_run(struct store *store, int64_t campaign, uint32_t nu
 {
     struct store_reference row = {.campaign = campaign,
                                   .number = number,
-                                  .outcome = outcome_word(run->end),
+                                  .outcome = outcome_of(run->end),
                                   .status = run->status,
                                   .seconds = run->seconds};
     TRY(store_add_reference(store, &row));
     for (size_t i = 0; i < run->artifacts.count; i++) {
         const struct artifact *artifact = &run->artifacts.items[i];
-        _cleanup_(buffer_deinit) struct buffer path = {0}, kind = {0};
-        TRY(put_path(&path, artifact->path));
-        TRY(put_kind(&kind, artifact));
+        _cleanup_(buffer_deinit) struct buffer path = {0};
+        TRY(reference_put_path(&path, artifact->path));
         struct store_artifact kept = {.path = path.data,
-                                      .kind = kind.data,
+                                      .kind = artifact->kind,
+                                      .mode =
+                                          has_mode(artifact) ? artifact->mode : ARTIFACT_NO_MODE,
                                       .size = artifact->size,
                                       .hash = artifact->hash,
                                       .content = artifact->content.data,
@@ -125,7 +120,7 @@ static struct error *load_run(void *data, const struct store_reference *row)
         return error_no_memory();
     *id = row->id;
     for (run->end = SANDBOX_TIMEOUT; run->end != SANDBOX_SKIPPED; run->end--)
-        if (strcmp(outcome_word(run->end), row->outcome) == 0)
+        if (outcome_of(run->end) == row->outcome)
             break;
     run->status = row->status;
     run->seconds = row->seconds;
@@ -139,24 +134,6 @@ static struct error *take_text(const struct store_artifact *row, char **ret_text
     return *ret_text == NULL ? error_no_memory() : NULL;
 }
 
-// The word of our own that says the same.
-static const char *kind_of(const char *word)
-{
-    static const char *const kinds[] = {"stream", "file", "directory", "link", "deleted"};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strlen(kinds[i]) == strcspn(word, " ") &&
-            strncmp(kinds[i], word, strlen(kinds[i])) == 0)
-            return kinds[i];
-    return "other";
-}
-
-// Earlier versions kept none.
-static unsigned mode_of(const char *word)
-{
-    unsigned mode;
-    return sscanf(word, "%*s %o", &mode) == 1 ? mode : ARTIFACT_NO_MODE;
-}
-
 static struct error *load_artifact(void *data, const struct store_artifact *row)
 {
     struct reference_run *run = ((struct loading *)data)->run;
@@ -167,8 +144,8 @@ static struct error *load_artifact(void *data, const struct store_artifact *row)
     struct artifact *artifact = ARRAY_ADD(&run->artifacts);
     if (artifact == NULL)
         return error_no_memory();
-    artifact->kind = kind_of(row->kind);
-    artifact->mode = mode_of(row->kind);
+    artifact->kind = row->kind;
+    artifact->mode = row->mode;
     artifact->size = row->size;
     artifact->hash = row->hash;
     if ((artifact->path = take_path(row->path)) == NULL) {

@@ -41,9 +41,11 @@ void reference_clear(struct reference *reference)
 {
     for (size_t i = 0; i < reference->runs.count; i++)
         reference_run_deinit(&reference->runs.items[i]);
-    for (size_t i = 0; i < reference->warnings.count; i++)
-        free(reference->warnings.items[i]);
-    reference->runs.count = reference->warnings.count = 0;
+    for (size_t i = 0; i < reference->remarks.count; i++) {
+        free((char *)reference->remarks.items[i].about);
+        free((char *)reference->remarks.items[i].text);
+    }
+    reference->runs.count = reference->remarks.count = 0;
 }
 
 void reference_free(struct reference *reference)
@@ -57,7 +59,7 @@ void reference_free(struct reference *reference)
         free(reference->unsteady.items[i]);
     ARRAY_DEINIT(&reference->runs);
     ARRAY_DEINIT(&reference->items);
-    ARRAY_DEINIT(&reference->warnings);
+    ARRAY_DEINIT(&reference->remarks);
     ARRAY_DEINIT(&reference->unsteady);
     lines_filters_free(reference->filters);
     free(reference);
@@ -186,12 +188,17 @@ static struct error *copy_artifact(struct reference_run *kept, const struct arti
     return buffer_append(&copy->content, artifact->content.data, artifact->content.size);
 }
 
-struct error *reference_warn(struct reference *reference, struct buffer *sentence)
+struct error *reference_remark_add(struct reference *reference, enum remark_kind kind,
+                                   const char *path, struct buffer *sentence)
 {
-    char **slot = ARRAY_ADD(&reference->warnings);
-    if (slot == NULL)
+    _cleanup_(buffer_deinit) struct buffer about = {0};
+    if (path != NULL)
+        TRY(reference_put_path(&about, path));
+    struct store_remark *remark = ARRAY_ADD(&reference->remarks);
+    if (remark == NULL)
         return error_no_memory();
-    *slot = TAKE(sentence->data);
+    *remark = (struct store_remark){
+        .kind = kind, .about = TAKE(about.data), .text = TAKE(sentence->data)};
     *sentence = (struct buffer){0};
     return NULL;
 }
@@ -203,10 +210,11 @@ static struct error *pass_note_on(struct reference *reference, const char *note)
     if (note == NULL)
         return NULL;
     TRY(quote_put(&sentence, note, strlen(note), 400));
-    for (size_t i = 0; sentence.data != NULL && i < reference->warnings.count; i++)
-        if (strcmp(reference->warnings.items[i], sentence.data) == 0)
+    for (size_t i = 0; sentence.data != NULL && i < reference->remarks.count; i++)
+        if (strcmp(reference->remarks.items[i].text, sentence.data) == 0)
             return NULL;
-    return sentence.data != NULL ? reference_warn(reference, &sentence) : NULL;
+    return sentence.data != NULL ? reference_remark_add(reference, REMARK_NOTE, NULL, &sentence)
+                                 : NULL;
 }
 
 struct error *reference_add(struct reference *reference, const struct outcome_run *run)
@@ -313,7 +321,7 @@ static struct error *warn_of_one(struct reference *reference)
         return NULL;
     TRY(buffer_printf(&text, "with one reference run it cannot be seen whether the workload does "
                              "the same every time"));
-    return reference_warn(reference, &text);
+    return reference_remark_add(reference, REMARK_NOTE, NULL, &text);
 }
 
 bool reference_is_fit(const struct reference *reference)
@@ -357,14 +365,14 @@ struct error *reference_settle(struct reference *reference)
     return reference_learn(reference);
 }
 
-size_t reference_warning_count(const struct reference *reference)
+size_t reference_remark_count(const struct reference *reference)
 {
-    return reference->warnings.count;
+    return reference->remarks.count;
 }
 
-const char *reference_warning(const struct reference *reference, size_t index)
+struct store_remark reference_remark(const struct reference *reference, size_t index)
 {
-    return reference->warnings.items[index];
+    return reference->remarks.items[index];
 }
 
 const struct stats_moments *reference_seconds(const struct reference *reference)
@@ -415,7 +423,7 @@ struct error *reference_timely(struct reference *reference)
                       "fault: on a busy machine what is only slow is a hang; better --timeout %s "
                       "(oracle.timeout)",
                       clock_seconds(allowed_ns), clock_seconds(slowest_ns), enough.data));
-    return reference_warn(reference, &text);
+    return reference_remark_add(reference, REMARK_NOTE, NULL, &text);
 }
 
 // Whether a run of the reference has this line among its own.

@@ -31,8 +31,8 @@ struct error *reference_expected(const struct reference *reference);
 // Likewise: an error unless a trial may take longer than they did; a warning if not much longer.
 struct error *reference_timely(struct reference *reference);
 // One sentence per kind of nondeterminism that was found.
-size_t reference_warning_count(const struct reference *reference);
-const char *reference_warning(const struct reference *reference, size_t index);
+size_t reference_remark_count(const struct reference *reference);
+struct store_remark reference_remark(const struct reference *reference, size_t index);
 const struct stats_moments *reference_seconds(const struct reference *reference);
 int reference_status(const struct reference *reference);
 uint64_t reference_timeout_ns(const struct reference *reference);

@@ -46,6 +46,8 @@ enum query {
     FORGET_LINES,
     EACH_RECOVERY,
     EACH_LINES,
+    ADD_REMARK,
+    EACH_REMARK,
     COUNT_ALL,
     COUNT_TYPE,
     COUNT_FUNCTION,
@@ -111,6 +113,7 @@ enum kind {
     KIND_NUMBER,     // uint32_t
     KIND_SOME_NUMBER,
     KIND_INT,
+    KIND_MODE, // unsigned: permission bits; ARTIFACT_NO_MODE or none
     KIND_REAL,
     KIND_FLAG,
     KIND_TEXT, // const char *, never NULL
@@ -118,13 +121,14 @@ enum kind {
     KIND_STACK, // const char *, kept in the table `stack`
     KIND_BYTES, // const void *, and a size_t right behind it
     KIND_VERDICT,
-    KIND_STATE,
+    KIND_ENUM, // unsigned: the value of a name (enum-names.h)
     KIND_CONFIRMED,
 };
 struct column {
     const char *name;
     enum kind kind;
     size_t offset;
+    const struct enum_names *names; // of KIND_ENUM
 };
 struct table {
     const char *name;
@@ -132,7 +136,7 @@ struct table {
     int count;
 };
 extern const struct table table_campaign, table_reference, table_artifact, table_candidate,
-    table_trial, table_injection, table_finding, table_recovery, table_line_coverage;
+    table_trial, table_injection, table_finding, table_recovery, table_line_coverage, table_remark;
 
 struct store_artifact_row {
     int64_t reference;

@@ -6,6 +6,7 @@
 #include "base/guard.h"
 #include "base/timeouts.h"
 #include "store/internal.h"
+#include "store/older.h"
 #include "store/schema.h"
 
 #include <errno.h>
@@ -74,7 +75,8 @@ static struct error *connect(struct store *store, const char *options)
     // The file may come from anywhere: what its schema says is not to be trusted.
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    return store_execute(store, "PRAGMA cell_size_check = ON");
+    TRY(store_execute(store, "PRAGMA cell_size_check = ON"));
+    return older_prepare(store);
 }
 
 // The version of the schema, 0 for a new file.
@@ -96,13 +98,7 @@ static struct error *check_schema(struct store *store, int64_t *ret_version)
         return error_new("%s: the file is damaged: schema %ld does not exist", store->path,
                          version);
     *ret_version = version;
-    if (store->mode == STORE_READ && version < SCHEMA_REASONS)
-        TRY(store_execute(store, schema_without_reasons));
-    if (store->mode == STORE_READ && version < SCHEMA_MEASURES)
-        TRY(store_execute(store, schema_without_measures));
-    if (store->mode == STORE_READ && version < SCHEMA_WAYS)
-        TRY(store_execute(store, schema_without_ways));
-    return NULL;
+    return store->mode == STORE_READ ? older_show(store, version) : NULL;
 }
 
 // Whether commits wait in PATH-wal.
@@ -133,20 +129,21 @@ static struct error *open_to_read(struct store *store)
     return check_schema(store, &version);
 }
 
-static struct error *migrate(struct store *store, int64_t version)
+static struct error *take_steps(struct store *store, int64_t version)
 {
-    TRY(store_begin(store));
-    for (int64_t i = version; i < schema_version; i++) {
-        struct error *error = store_execute(store, schema_steps[i]);
-        if (error != NULL) {
-            store_rollback(store);
-            return error;
-        }
-    }
+    for (int64_t i = version; i < schema_version; i++)
+        TRY(store_execute(store, schema_steps[i]));
+    TRY(older_convert(store, version));
     char pragmas[100];
     snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d",
              SCHEMA_APPLICATION, schema_version);
-    struct error *error = store_execute(store, pragmas);
+    return store_execute(store, pragmas);
+}
+
+static struct error *migrate(struct store *store, int64_t version)
+{
+    TRY(store_begin(store));
+    struct error *error = take_steps(store, version);
     if (error != NULL) {
         store_rollback(store);
         return error;

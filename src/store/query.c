@@ -43,13 +43,13 @@ static const struct description queries[QUERIES] = {
     [FIND_FINDING] = {"SELECT id, trials, trial FROM finding WHERE campaign = ?1 AND cause = ?2",
                       NULL, NULL},
     [UPDATE_CAMPAIGN] = {"UPDATE campaign SET state = ?2, elapsed_s = ?3, candidates = ?4,"
-                         " planned = ?5, warnings = ?6, stopped_by = ?7 WHERE id = ?1",
+                         " planned = ?5, stopped_by = ?6 WHERE id = ?1",
                          NULL, NULL},
     [SET_DEFINITION] = {"UPDATE campaign SET definition = ?2 WHERE id = ?1", NULL, NULL},
     [REMOVE_CAMPAIGN] = {"DELETE FROM campaign WHERE id = ?1", NULL, NULL},
     [UPDATE_FINDING] = {"UPDATE finding SET title = ?5, site = ?6, file = ?7, line = ?8,"
                         " stack = ?9, trial = ?10, command = ?12, confirmed = ?13,"
-                        " suppressed = coalesce(?14, suppressed) WHERE id = ?1",
+                        " suppressed = coalesce(?14, suppressed), severity = ?15 WHERE id = ?1",
                         NULL, NULL},
     [CONFIRM_FINDING] = {"UPDATE finding SET confirmed = ?2 WHERE id = ?1", NULL, NULL},
     [SET_TRIAL_FINDING] = {"UPDATE trial SET finding = nullif(?2, 0) WHERE id = ?1", NULL, NULL},
@@ -65,11 +65,10 @@ static const struct description queries[QUERIES] = {
     [EACH_TRIAL] = SELECT(trial, "WHERE campaign = ?1 AND confirmation = 0 ORDER BY number"),
     [EACH_TRIAL_AND_CONFIRMATION] = SELECT(trial, "WHERE campaign = ?1 ORDER BY number, id"),
     [EACH_INJECTION] = SELECT(injection, "WHERE trial = ?1 ORDER BY id"),
-    [EACH_FINDING] =
-        SELECT(finding, "LEFT JOIN verdict ON verdict.word = finding.verdict"
-                        " WHERE finding.campaign = ?1"
-                        " ORDER BY finding.cause NOT LIKE finding.verdict || ' data loss%',"
-                        " verdict.severity, finding.trials DESC, finding.id"),
+    [EACH_FINDING] = SELECT(finding, "LEFT JOIN verdict ON verdict.word = finding.verdict"
+                                     " WHERE finding.campaign = ?1"
+                                     " ORDER BY finding.severity IS NOT 'critical',"
+                                     " verdict.severity, finding.trials DESC, finding.id"),
     [SUPPRESS_FINDING] = {"UPDATE finding SET suppressed = ?2 WHERE id = ?1", NULL, NULL},
     [ADD_RECOVERY] = INSERT(recovery),
     [ADD_LINES] = INSERT(line_coverage),
@@ -77,6 +76,8 @@ static const struct description queries[QUERIES] = {
     [FORGET_LINES] = {"DELETE FROM line_coverage WHERE campaign = ?1", NULL, NULL},
     [EACH_RECOVERY] = SELECT(recovery, "WHERE campaign = ?1 ORDER BY module, address"),
     [EACH_LINES] = SELECT(line_coverage, "WHERE campaign = ?1 ORDER BY file"),
+    [ADD_REMARK] = INSERT(remark),
+    [EACH_REMARK] = SELECT(remark, "WHERE campaign = ?1 ORDER BY id"),
     [COUNT_ALL] = COUNT("NULL", ""),
     [COUNT_TYPE] = COUNT_CANDIDATES("type"),
     [COUNT_FUNCTION] = COUNT_CANDIDATES("function"),

@@ -6,13 +6,6 @@
 
 #include <string.h>
 
-static const char *const state_words[] = {
-    [STORE_RUNNING] = "running",
-    [STORE_INTERRUPTED] = "interrupted",
-    [STORE_FINISHED] = "finished",
-};
-#define STATES (sizeof state_words / sizeof *state_words)
-
 // A stack is looked up by its hash: an index over the texts would hold all of them again. If the
 // hash function ever changes, old stacks are merely kept twice.
 static struct error *intern_stack(struct store *store, const char *text, int64_t *ret_id)
@@ -65,27 +58,24 @@ static struct error *bind_bytes(struct scan *scan, int parameter, const char *me
                                                                size, SQLITE_STATIC));
 }
 
-static const char *verdict_word(unsigned value)
-{
-    return verdict_facts[value].name;
-}
-
-static const char *state_word(unsigned value)
-{
-    return state_words[value];
-}
-
 // A value that is none is refused by the column's NOT NULL.
-static struct error *bind_word(struct scan *scan, int parameter, unsigned value, unsigned count,
-                               const char *(*word)(unsigned))
+static struct error *bind_verdict(struct scan *scan, int parameter, unsigned value)
 {
-    return scan_text(scan, parameter, value < count ? word(value) : NULL);
+    return scan_text(scan, parameter, value < VERDICTS ? verdict_facts[value].name : NULL);
 }
 
-static struct error *bind_member(struct scan *scan, int parameter, enum kind kind,
+static struct error *bind_enum(struct scan *scan, int parameter, const struct enum_names *names,
+                               unsigned value)
+{
+    if (value >= names->count)
+        return error_new("there is no %s %u", names->what, value);
+    return scan_text(scan, parameter, enum_name(names, value));
+}
+
+static struct error *bind_member(struct scan *scan, int parameter, const struct column *column,
                                  const char *member)
 {
-    switch (kind) {
+    switch (column->kind) {
     case KIND_INTEGER:
     case KIND_COUNT:
         return scan_integer(scan, parameter, *(const int64_t *)member);
@@ -97,6 +87,10 @@ static struct error *bind_member(struct scan *scan, int parameter, enum kind kin
         return scan_integer(scan, parameter, *(const uint32_t *)member);
     case KIND_SOME_NUMBER:
         return bind_some(scan, parameter, *(const unsigned *)member);
+    case KIND_MODE:
+        return *(const unsigned *)member == ARTIFACT_NO_MODE
+                   ? scan_text(scan, parameter, NULL)
+                   : scan_integer(scan, parameter, *(const unsigned *)member);
     case KIND_INT:
     case KIND_CONFIRMED:
         return scan_integer(scan, parameter, *(const int *)member);
@@ -113,9 +107,9 @@ static struct error *bind_member(struct scan *scan, int parameter, enum kind kin
     case KIND_BYTES:
         return bind_bytes(scan, parameter, member);
     case KIND_VERDICT:
-        return bind_word(scan, parameter, *(const unsigned *)member, VERDICTS, verdict_word);
-    case KIND_STATE:
-        return bind_word(scan, parameter, *(const unsigned *)member, STATES, state_word);
+        return bind_verdict(scan, parameter, *(const unsigned *)member);
+    case KIND_ENUM:
+        return bind_enum(scan, parameter, column->names, *(const unsigned *)member);
     }
     return NULL;
 }
@@ -123,7 +117,7 @@ static struct error *bind_member(struct scan *scan, int parameter, enum kind kin
 struct error *row_bind(struct scan *scan, const struct table *table, const void *row)
 {
     for (int i = 0; i < table->count; i++)
-        TRY(bind_member(scan, i + 1, table->columns[i].kind,
+        TRY(bind_member(scan, i + 1, &table->columns[i],
                         (const char *)row + table->columns[i].offset));
     return NULL;
 }
@@ -145,16 +139,16 @@ static struct error *read_verdict(struct scan *scan, int column, unsigned *ret_v
     return NULL;
 }
 
-static struct error *read_state(struct scan *scan, int column, unsigned *ret_value)
+static struct error *read_enum(struct scan *scan, int column, const struct enum_names *names,
+                               unsigned *ret_value)
 {
     const char *word;
     TRY(scan_column(scan, column, &word));
-    for (unsigned i = 0; word != NULL && i < STATES; i++)
-        if (strcmp(word, state_words[i]) == 0) {
-            *ret_value = i;
-            return NULL;
-        }
-    return damaged(scan, "state of a campaign");
+    unsigned value = enum_value(names, word);
+    if (value == names->count)
+        return damaged(scan, names->what);
+    *ret_value = value;
+    return NULL;
 }
 
 static struct error *read_text(struct scan *scan, int column, bool needed, const char **ret_text)
@@ -173,10 +167,11 @@ static void read_bytes(struct scan *scan, int column, char *member)
         bytes != NULL ? (size_t)sqlite3_column_bytes(scan->statement, column) : 0;
 }
 
-static struct error *read_member(struct scan *scan, int column, enum kind kind, char *member)
+static struct error *read_member(struct scan *scan, int column, const struct column *what,
+                                 char *member)
 {
     sqlite3_stmt *statement = scan->statement;
-    switch (kind) {
+    switch (what->kind) {
     case KIND_ID:
     case KIND_INTEGER:
     case KIND_KEY:
@@ -187,6 +182,11 @@ static struct error *read_member(struct scan *scan, int column, enum kind kind, 
     case KIND_NUMBER:
     case KIND_SOME_NUMBER:
         *(uint32_t *)member = (uint32_t)sqlite3_column_int64(statement, column);
+        return NULL;
+    case KIND_MODE:
+        *(unsigned *)member = sqlite3_column_type(statement, column) == SQLITE_NULL
+                                  ? ARTIFACT_NO_MODE
+                                  : (unsigned)sqlite3_column_int64(statement, column);
         return NULL;
     case KIND_INT:
         *(int *)member = (int)sqlite3_column_int64(statement, column);
@@ -200,14 +200,14 @@ static struct error *read_member(struct scan *scan, int column, enum kind kind, 
     case KIND_TEXT:
     case KIND_SOME_TEXT:
     case KIND_STACK:
-        return read_text(scan, column, kind == KIND_TEXT, (const char **)member);
+        return read_text(scan, column, what->kind == KIND_TEXT, (const char **)member);
     case KIND_BYTES:
         read_bytes(scan, column, member);
         return NULL;
     case KIND_VERDICT:
         return read_verdict(scan, column, (unsigned *)member);
-    case KIND_STATE:
-        return read_state(scan, column, (unsigned *)member);
+    case KIND_ENUM:
+        return read_enum(scan, column, what->names, (unsigned *)member);
     case KIND_CONFIRMED:
         *(int *)member = (int)sqlite3_column_int64(statement, column);
         return *(unsigned *)member <= STORE_FLAKY ? NULL : damaged(scan, "confirmation");
@@ -218,7 +218,7 @@ static struct error *read_member(struct scan *scan, int column, enum kind kind, 
 struct error *row_read(struct scan *scan, const struct table *table, void *row)
 {
     for (int i = 0; i < table->count; i++)
-        TRY(read_member(scan, i, table->columns[i].kind, (char *)row + table->columns[i].offset));
+        TRY(read_member(scan, i, &table->columns[i], (char *)row + table->columns[i].offset));
     return NULL;
 }
 

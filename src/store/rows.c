@@ -21,13 +21,12 @@ struct error *store_add_campaign(struct store *store, struct store_campaign *row
 }
 
 static const struct column update_columns[] = {
-    {"id", KIND_INTEGER, offsetof(struct store_campaign, id)},
-    {"state", KIND_STATE, offsetof(struct store_campaign, state)},
-    {"elapsed_s", KIND_REAL, offsetof(struct store_campaign, elapsed_s)},
-    {"candidates", KIND_COUNT, offsetof(struct store_campaign, candidates)},
-    {"planned", KIND_SOME_COUNT, offsetof(struct store_campaign, planned)},
-    {"warnings", KIND_SOME_TEXT, offsetof(struct store_campaign, warnings)},
-    {"stopped_by", KIND_SOME_TEXT, offsetof(struct store_campaign, stopped_by)},
+    {"id", KIND_INTEGER, offsetof(struct store_campaign, id), NULL},
+    {"state", KIND_ENUM, offsetof(struct store_campaign, state), &state_names},
+    {"elapsed_s", KIND_REAL, offsetof(struct store_campaign, elapsed_s), NULL},
+    {"candidates", KIND_COUNT, offsetof(struct store_campaign, candidates), NULL},
+    {"planned", KIND_SOME_COUNT, offsetof(struct store_campaign, planned), NULL},
+    {"stopped_by", KIND_ENUM, offsetof(struct store_campaign, stopped_by), &stop_names},
 };
 static const struct table update_table = {"campaign", update_columns,
                                           sizeof update_columns / sizeof *update_columns};
@@ -112,6 +111,21 @@ struct error *store_each_campaign(struct store *store,
     _cleanup_(scan_end) struct scan scan = {0};
     TRY(scan_start(store, EACH_CAMPAIGN, &scan));
     EACH_ROW(scan, table_campaign, store_campaign)
+}
+
+struct error *store_add_remark(struct store *store, struct store_remark *row)
+{
+    return row_add(store, ADD_REMARK, &table_remark, row);
+}
+
+struct error *store_each_remark(struct store *store, int64_t campaign,
+                                struct error *(*row)(void *, const struct store_remark *),
+                                void *data)
+{
+    _cleanup_(scan_end) struct scan scan = {0};
+    TRY(scan_start(store, EACH_REMARK, &scan));
+    TRY(scan_integer(&scan, 1, campaign));
+    EACH_ROW(scan, table_remark, store_remark)
 }
 
 struct error *store_add_reference(struct store *store, struct store_reference *row)

@@ -218,17 +218,29 @@ static const char ways[] =
     "ALTER TABLE trial ADD COLUMN way TEXT CHECK (way IS NULL OR way = 'forked' OR\n"
     "    way = 'checked' OR way = 'disputed');\n";
 
-const char *const schema_steps[] = {tables, views, stopped_by, measured, ways};
-const int schema_version = sizeof schema_steps / sizeof *schema_steps;
+// What was only said in sentences, or in the definition, before.
+static const char facts[] =
+    "ALTER TABLE campaign ADD COLUMN automatic INTEGER NOT NULL DEFAULT 0;\n"
+    "ALTER TABLE campaign ADD COLUMN selection TEXT NOT NULL DEFAULT 'all'\n"
+    "  CHECK (selection = 'all' OR selection = 'sample' OR selection = 'sweep');\n"
+    "ALTER TABLE campaign ADD COLUMN per TEXT;\n"
+    "ALTER TABLE campaign ADD COLUMN weighted INTEGER NOT NULL DEFAULT 0;\n"
+    "ALTER TABLE campaign ADD COLUMN listed INTEGER NOT NULL DEFAULT 0;\n"
+    "ALTER TABLE campaign ADD COLUMN changes_only INTEGER NOT NULL DEFAULT 0;\n"
+    "ALTER TABLE campaign ADD COLUMN long_lived INTEGER NOT NULL DEFAULT 0;\n"
+    "ALTER TABLE campaign ADD COLUMN filtered INTEGER NOT NULL DEFAULT 0;\n"
+    "ALTER TABLE artifact ADD COLUMN mode INTEGER;\n"
+    "ALTER TABLE trial ADD COLUMN round INTEGER;\n"
+    "ALTER TABLE finding ADD COLUMN severity TEXT CHECK (severity IS NULL OR\n"
+    "    severity = 'critical' OR severity = 'high' OR severity = 'medium');\n"
+    "CREATE TABLE remark (\n"
+    "  id INTEGER PRIMARY KEY,\n"
+    "  campaign INTEGER NOT NULL REFERENCES campaign ON DELETE CASCADE,\n"
+    "  kind TEXT NOT NULL CHECK (kind = 'note' OR kind = 'untested' OR kind = 'varies'),\n"
+    "  about TEXT,\n"
+    "  text TEXT NOT NULL\n"
+    ");\n"
+    "CREATE INDEX remark_campaign ON remark (campaign);\n";
 
-// Temporary, so that it hides the file's own table and the file stays as it is.
-const char schema_without_reasons[] =
-    "CREATE TEMP VIEW campaign AS SELECT *, NULL AS stopped_by FROM main.campaign";
-const char schema_without_measures[] =
-    "CREATE TEMP VIEW candidate AS SELECT *, NULL AS content, NULL AS carried FROM main.candidate;"
-    "CREATE TEMP VIEW finding AS SELECT *, NULL AS suppressed FROM main.finding;"
-    "CREATE TEMP TABLE recovery (id, campaign, module, address, code, function, file, line,"
-    " reached);"
-    "CREATE TEMP TABLE line_coverage (id, campaign, file, lines, before, after)";
-const char schema_without_ways[] =
-    "CREATE TEMP VIEW trial AS SELECT *, NULL AS way FROM main.trial";
+const char *const schema_steps[] = {tables, views, stopped_by, measured, ways, facts};
+const int schema_version = sizeof schema_steps / sizeof *schema_steps;

@@ -2,7 +2,8 @@
 // The tables, and how files of older versions get them.
 //
 // To change the schema: add a step at the end of the table in schema.c, never touch an old one
-// (tests/golden/store-*.sql hold them to that), and describe the result in docs/ordeal-store.5.
+// (tests/golden/store-*.sql hold them to that), say in older.c what files without it have instead,
+// and describe the result in docs/ordeal-store.5.
 #ifndef ORDEAL_STORE_SCHEMA_H
 #define ORDEAL_STORE_SCHEMA_H
 
@@ -14,16 +15,5 @@
 // schema_steps[i] makes version i + 1 of version i; PRAGMA user_version is the version.
 extern const char *const schema_steps[];
 extern const int schema_version;
-
-// Files of versions before this one do not know why a campaign ended; readers of them execute the
-// statement below.
-#define SCHEMA_REASONS 3
-extern const char schema_without_reasons[];
-// Likewise of coverage, contents and suppressions.
-#define SCHEMA_MEASURES 4
-extern const char schema_without_measures[];
-// Likewise of trials that were forked.
-#define SCHEMA_WAYS 5
-extern const char schema_without_ways[];
 
 #endif

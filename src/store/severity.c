@@ -1,34 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See severity.h. A cause is a verdict's name, what differs, and where the fault was.
+// See severity.h.
 #include "store/severity.h"
 
-#include <string.h>
-
-static bool is_about(enum verdict verdict, const char *cause, const char *what)
-{
-    size_t size = strlen(verdict_facts[verdict].name);
-    return cause != NULL && strlen(cause) > size &&
-           strncmp(cause + size + 1, what, strlen(what)) == 0;
-}
-
-enum severity finding_severity(enum verdict verdict, const char *cause)
+enum severity severity_of(enum verdict verdict, enum harm harm)
 {
     if (verdict >= VERDICTS || !verdict_facts[verdict].failure)
         return SEVERITY_NONE;
     if (verdict == VERDICT_CRASH || verdict == VERDICT_HANG)
         return SEVERITY_HIGH;
-    if (is_about(verdict, cause, "data loss"))
+    if (harm == HARM_LOSS)
         return SEVERITY_LOSS;
-    return verdict == VERDICT_SILENT && is_about(verdict, cause, "files") ? SEVERITY_HIGH
-                                                                          : SEVERITY_MEDIUM;
+    return verdict == VERDICT_SILENT && harm == HARM_FILES ? SEVERITY_HIGH : SEVERITY_MEDIUM;
 }
 
-const char *severity_word(enum severity severity)
+static const char *const names[SEVERITIES] = {
+    [SEVERITY_LOSS] = "critical",
+    [SEVERITY_HIGH] = "high",
+    [SEVERITY_MEDIUM] = "medium",
+};
+const struct enum_names severity_names = {"severity", names, SEVERITIES};
+
+const char *severity_name(enum severity severity)
 {
-    static const char *const words[] = {
-        [SEVERITY_LOSS] = "critical (data loss)",
-        [SEVERITY_HIGH] = "high",
-        [SEVERITY_MEDIUM] = "medium",
-    };
-    return severity < sizeof words / sizeof *words ? words[severity] : NULL;
+    return severity == SEVERITY_LOSS ? "critical (data loss)"
+                                     : enum_name(&severity_names, severity);
 }

@@ -7,6 +7,8 @@
 #define ORDEAL_STORE_STORE_H
 
 #include "base/error.h"
+#include "store/enum-names.h"
+#include "store/severity.h"
 #include "store/verdict.h"
 
 #include <stdbool.h>
@@ -39,8 +41,6 @@ struct error *store_begin(struct store *store);
 struct error *store_commit(struct store *store);
 void store_rollback(struct store *store);
 
-enum store_state { STORE_RUNNING, STORE_INTERRUPTED, STORE_FINISHED };
-
 struct store_campaign {
     int64_t id;
     const char *name;
@@ -52,14 +52,21 @@ struct store_campaign {
     const char *version;     // of Ordeal
     const char *machine;     // kernel release, processors: text for the report
     const char *program;     // its executable then: "SIZE MTIME BUILD-ID PATH", or NULL
-    const char *warnings;    // one per line, or NULL
     uint64_t seed;
     int64_t created_s;            // seconds since 1970
     double elapsed_s;             // running time so far, over all resumptions
     uint64_t candidates, planned; // planned: trials that are to be run; 0 while not known (sweep)
     enum store_state state;
-    const char *stopped_by; // "time budget", "max trials", "interval", "interrupt", "invalid
-                            // trials"; NULL: all was run, or it runs
+    enum store_stop stopped_by;
+    // What reports need to know of the definition:
+    bool automatic; // the faults were chosen, not named
+    enum store_selection selection;
+    const char *per;   // the selection takes so many of each of these ("type"), or NULL
+    bool weighted;     // by weights that were given
+    bool listed;       // trials are run in the order in which the injector lists candidates
+    bool changes_only; // of code that has changed since an earlier campaign
+    bool long_lived;   // many faults in one life of a server
+    bool filtered;     // it says what of the outputs is compared
 };
 // Sets row->id.
 struct error *store_add_campaign(struct store *store, struct store_campaign *row);
@@ -76,17 +83,33 @@ struct error *store_each_campaign(struct store *store,
                                   struct error *(*row)(void *, const struct store_campaign *),
                                   void *data);
 
+// A sentence about a campaign. remark_put() puts one together for people.
+struct store_remark {
+    int64_t id, campaign;
+    enum remark_kind kind;
+    const char *about; // the fault that is not tested; the path of the output that varies (NULL:
+                       // others do, too); or NULL
+    const char *text;  // of a fault that is not tested: why, or ""; else a sentence
+};
+struct error *store_add_remark(struct store *store, struct store_remark *row);
+// In the order in which they were added.
+struct error *store_each_remark(struct store *store, int64_t campaign,
+                                struct error *(*row)(void *, const struct store_remark *),
+                                void *data);
+
 // A fault-free run, and what it left behind.
 struct store_reference {
     int64_t id, campaign;
-    uint32_t number;     // from 1
-    const char *outcome; // "exit", "signal", "timeout"
-    int status;          // exit status or signal number
+    uint32_t number; // from 1
+    enum store_outcome outcome;
+    int status; // exit status or signal number
     double seconds;
 };
+#define ARTIFACT_NO_MODE ~0u
 struct store_artifact { // an output of a reference run
     const char *path;   // "<stdout>", "<stderr>" or an absolute path
-    const char *kind;   // "stream", "file 644", "directory 755", "link", "deleted", "other"
+    enum artifact_kind kind;
+    unsigned mode; // permission bits of a file or directory; ARTIFACT_NO_MODE: not known
     uint64_t size;
     uint64_t hash;       // of the whole content
     const void *content; // beginning of it, or NULL
@@ -135,8 +158,8 @@ struct store_trial {
     uint64_t seed;
     const char *spec; // what was really injected: the candidate's spec made concrete
     enum verdict verdict;
-    const char *reason;  // one sentence: why this verdict
-    const char *outcome; // "exit", "signal", "timeout", or "none" if nothing was started
+    const char *reason; // one sentence: why this verdict
+    enum store_outcome outcome;
     int status;
     double seconds;   // of the workload
     double started_s; // since the campaign began
@@ -147,9 +170,8 @@ struct store_trial {
     const char *output; // end of stderr, for people; or NULL
     int64_t finding;    // or 0
     bool confirmation;  // ran again to confirm or replay: not part of any count
-    const char *way;    // NULL: a run of its own. "forked": in a child of a run of many, "checked":
-                        // and a run of its own told the same, "disputed": this is the latter, which
-                        // told something else
+    enum store_way way;
+    uint32_t round; // of a long-lived server: the number of this fault in its life; 0: another's
 };
 struct store_injection {
     int64_t id, trial;
@@ -197,6 +219,7 @@ struct store_finding {
     const char *command; // that reproduces it
     enum store_confirmed confirmed;
     const char *suppressed; // name of the suppression that hides it, or NULL
+    enum severity severity;
 };
 // Finds the row with this campaign and cause or makes it; raises `trials` by one. Sets row->id, and
 // trials (1: it is new) and trial to what the row holds now; a known row keeps the rest.

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which member of which struct is which column.
 #include "store/internal.h"
+#include "store/severity.h"
 
 #include <stddef.h>
 
 #define COLUMN(type, member, kind)                                                                 \
     {                                                                                              \
-#member, kind, offsetof(struct type, member)                                               \
+#member, kind, offsetof(struct type, member), NULL                                         \
+    }
+#define ENUM(type, member, names)                                                                  \
+    {                                                                                              \
+#member, KIND_ENUM, offsetof(struct type, member), &names                                  \
     }
 #define TABLE(what)                                                                                \
     const struct table table_##what = {#what, what##_columns,                                      \
@@ -23,31 +28,39 @@ static const struct column campaign_columns[] = {
     COLUMN(store_campaign, version, KIND_TEXT),
     COLUMN(store_campaign, machine, KIND_TEXT),
     COLUMN(store_campaign, program, KIND_SOME_TEXT),
-    COLUMN(store_campaign, warnings, KIND_SOME_TEXT),
     COLUMN(store_campaign, seed, KIND_COUNT),
     COLUMN(store_campaign, created_s, KIND_INTEGER),
     COLUMN(store_campaign, elapsed_s, KIND_REAL),
     COLUMN(store_campaign, candidates, KIND_COUNT),
     COLUMN(store_campaign, planned, KIND_SOME_COUNT),
-    COLUMN(store_campaign, state, KIND_STATE),
-    COLUMN(store_campaign, stopped_by, KIND_SOME_TEXT),
+    ENUM(store_campaign, state, state_names),
+    ENUM(store_campaign, stopped_by, stop_names),
+    COLUMN(store_campaign, automatic, KIND_FLAG),
+    ENUM(store_campaign, selection, selection_names),
+    COLUMN(store_campaign, per, KIND_SOME_TEXT),
+    COLUMN(store_campaign, weighted, KIND_FLAG),
+    COLUMN(store_campaign, listed, KIND_FLAG),
+    COLUMN(store_campaign, changes_only, KIND_FLAG),
+    COLUMN(store_campaign, long_lived, KIND_FLAG),
+    COLUMN(store_campaign, filtered, KIND_FLAG),
 };
 TABLE(campaign);
 
 static const struct column reference_columns[] = {
     COLUMN(store_reference, id, KIND_ID),         COLUMN(store_reference, campaign, KIND_INTEGER),
-    COLUMN(store_reference, number, KIND_NUMBER), COLUMN(store_reference, outcome, KIND_TEXT),
+    COLUMN(store_reference, number, KIND_NUMBER), ENUM(store_reference, outcome, outcome_names),
     COLUMN(store_reference, status, KIND_INT),    COLUMN(store_reference, seconds, KIND_REAL),
 };
 TABLE(reference);
 
 static const struct column artifact_columns[] = {
     COLUMN(store_artifact_row, reference, KIND_INTEGER),
-    {"path", KIND_TEXT, offsetof(struct store_artifact_row, artifact.path)},
-    {"kind", KIND_TEXT, offsetof(struct store_artifact_row, artifact.kind)},
-    {"size", KIND_COUNT, offsetof(struct store_artifact_row, artifact.size)},
-    {"hash", KIND_COUNT, offsetof(struct store_artifact_row, artifact.hash)},
-    {"content", KIND_BYTES, offsetof(struct store_artifact_row, artifact.content)},
+    {"path", KIND_TEXT, offsetof(struct store_artifact_row, artifact.path), NULL},
+    {"kind", KIND_ENUM, offsetof(struct store_artifact_row, artifact.kind), &artifact_names},
+    {"mode", KIND_MODE, offsetof(struct store_artifact_row, artifact.mode), NULL},
+    {"size", KIND_COUNT, offsetof(struct store_artifact_row, artifact.size), NULL},
+    {"hash", KIND_COUNT, offsetof(struct store_artifact_row, artifact.hash), NULL},
+    {"content", KIND_BYTES, offsetof(struct store_artifact_row, artifact.content), NULL},
 };
 TABLE(artifact);
 _Static_assert(offsetof(struct store_artifact, content_size) ==
@@ -83,7 +96,7 @@ static const struct column trial_columns[] = {
     COLUMN(store_trial, spec, KIND_TEXT),
     COLUMN(store_trial, verdict, KIND_VERDICT),
     COLUMN(store_trial, reason, KIND_TEXT),
-    COLUMN(store_trial, outcome, KIND_TEXT),
+    ENUM(store_trial, outcome, outcome_names),
     COLUMN(store_trial, status, KIND_INT),
     COLUMN(store_trial, seconds, KIND_REAL),
     COLUMN(store_trial, started_s, KIND_REAL),
@@ -94,7 +107,8 @@ static const struct column trial_columns[] = {
     COLUMN(store_trial, output, KIND_SOME_TEXT),
     COLUMN(store_trial, finding, KIND_KEY),
     COLUMN(store_trial, confirmation, KIND_FLAG),
-    COLUMN(store_trial, way, KIND_SOME_TEXT),
+    ENUM(store_trial, way, way_names),
+    COLUMN(store_trial, round, KIND_SOME_NUMBER),
 };
 TABLE(trial);
 
@@ -132,6 +146,7 @@ static const struct column finding_columns[] = {
     COLUMN(store_finding, command, KIND_TEXT),
     COLUMN(store_finding, confirmed, KIND_CONFIRMED),
     COLUMN(store_finding, suppressed, KIND_SOME_TEXT),
+    ENUM(store_finding, severity, severity_names),
 };
 TABLE(finding);
 
@@ -150,3 +165,10 @@ static const struct column line_coverage_columns[] = {
     COLUMN(store_lines, before, KIND_COUNT), COLUMN(store_lines, after, KIND_COUNT),
 };
 TABLE(line_coverage);
+
+static const struct column remark_columns[] = {
+    COLUMN(store_remark, id, KIND_ID),      COLUMN(store_remark, campaign, KIND_INTEGER),
+    ENUM(store_remark, kind, remark_names), COLUMN(store_remark, about, KIND_SOME_TEXT),
+    COLUMN(store_remark, text, KIND_TEXT),
+};
+TABLE(remark);

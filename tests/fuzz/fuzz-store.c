@@ -44,11 +44,12 @@ static struct error *use(unsigned *rows, const char *const *texts, size_t count)
 static struct error *campaign(void *data, const struct store_campaign *row)
 {
     require(row->name != NULL && row->definition != NULL && row->state <= STORE_FINISHED);
-    return USE(data, row->name, row->definition, row->command, row->warnings, row->program);
+    return USE(data, row->name, row->definition, row->command, row->per, row->program);
 }
 static struct error *reference(void *data, const struct store_reference *row)
 {
-    return USE(data, row->outcome);
+    require(row->outcome < STORE_OUTCOMES);
+    return USE(data, NULL);
 }
 static struct error *artifact(void *data, const struct store_artifact *row)
 {
@@ -56,7 +57,7 @@ static struct error *artifact(void *data, const struct store_artifact *row)
     static volatile unsigned sum __attribute__((unused));
     for (size_t i = 0; i < row->content_size; i++)
         sum += bytes[i];
-    return USE(data, row->path, row->kind);
+    return USE(data, row->path);
 }
 static struct error *candidate(void *data, const struct store_candidate *row)
 {
@@ -64,8 +65,8 @@ static struct error *candidate(void *data, const struct store_candidate *row)
 }
 static struct error *trial(void *data, const struct store_trial *row)
 {
-    require(row->verdict < VERDICTS && row->reason != NULL);
-    return USE(data, row->spec, row->reason, row->crash, row->stack, row->output, row->outcome);
+    require(row->verdict < VERDICTS && row->reason != NULL && row->outcome < STORE_OUTCOMES);
+    return USE(data, row->spec, row->reason, row->crash, row->stack, row->output);
 }
 static struct error *injection(void *data, const struct store_injection *row)
 {
@@ -75,6 +76,11 @@ static struct error *finding(void *data, const struct store_finding *row)
 {
     require(row->verdict < VERDICTS && row->confirmed <= STORE_FLAKY && row->site != NULL);
     return USE(data, row->cause, row->title, row->site, row->file, row->stack, row->command);
+}
+static struct error *remark(void *data, const struct store_remark *row)
+{
+    require(row->kind < REMARK_KINDS && row->text != NULL);
+    return USE(data, row->about, row->text);
 }
 static struct error *count(void *data, const struct store_count *row)
 {
@@ -96,6 +102,7 @@ static void read_all(struct store *store)
         store_each_trial(store, 1, true, trial, &rows),
         store_each_injection(store, 1, injection, &rows),
         store_each_finding(store, 1, finding, &rows),
+        store_each_remark(store, 1, remark, &rows),
     };
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         error_free(errors[i]);
@@ -121,10 +128,14 @@ static void add_rows(struct store *store)
                                  .machine = "m"};
     must(store_begin(store));
     must(store_add_campaign(store, &row));
-    struct store_reference first = {.campaign = row.id, .number = 1, .outcome = "exit"};
+    struct store_reference first = {.campaign = row.id, .number = 1, .outcome = STORE_OUTCOME_EXIT};
     must(store_add_reference(store, &first));
-    must(store_add_artifact(store, first.id,
-                            &(struct store_artifact){"<stdout>", "stream", 3, 7, "abc", 3}));
+    must(store_add_artifact(
+        store, first.id,
+        &(struct store_artifact){"<stdout>", ARTIFACT_FILE, 0644, 3, 7, "abc", 3}));
+    struct store_remark untested = {
+        .campaign = row.id, .kind = REMARK_UNTESTED, .about = "f", .text = "why"};
+    must(store_add_remark(store, &untested));
     for (unsigned i = 1; i <= 40; i++) {
         struct store_candidate place = {.campaign = row.id,
                                         .number = i,
@@ -139,7 +150,7 @@ static void add_rows(struct store *store)
                                    .spec = "s",
                                    .verdict = (enum verdict)(i % VERDICTS),
                                    .reason = "r",
-                                   .outcome = "exit",
+                                   .outcome = STORE_OUTCOME_EXIT,
                                    .stack = "a\nb"};
         must(store_add_trial(store, &shot));
         struct store_injection hit = {

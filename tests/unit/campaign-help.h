@@ -20,10 +20,12 @@ static inline void must_work(struct error *error)
 }
 
 // Text as a target may write it to do harm, wherever it is shown.
-#define NASTY                                                                                      \
+#define NASTY_BEGINNING                                                                            \
     "\33[31mred\33[0m \33]0;title\7 <script>alert(1)</script> \"'>&amp;]]> \xff\xfe\x80 "          \
     "\xe2\x80\xae"                                                                                 \
-    "evil \xef\xbf\xbe \r\n\t =1+1"
+    "evil \xef\xbf\xbe \r"
+#define NASTY_END "\t =1+1"
+#define NASTY     NASTY_BEGINNING "\n" NASTY_END
 
 // A word that fits into no line.
 #define LONG_50   "abcdefghijklmnopqrstuvwxyz-0123456789-ABCDEFGHIJKL"
@@ -33,8 +35,10 @@ struct maker {
     struct store *store;
     int64_t campaign;
     uint64_t candidates, trials;
-    const char *definition; // NULL: a usual one
-    double weight;          // of candidates; 0: 1
+    enum store_selection selection;
+    const char *per;
+    bool weighted, filtered;
+    double weight; // of candidates; 0: 1
 };
 
 static inline void maker_start(struct maker *maker, const char *path, const char *name,
@@ -47,10 +51,8 @@ static inline void maker_start(struct maker *maker, const char *path, const char
     struct store_campaign campaign = {
         .name = name,
         .injector = "library",
-        .definition = maker->definition != NULL
-                          ? maker->definition
-                          : "campaign: made-up\ncommand: [cp, in, out]\n"
-                            "environment: [\"TOKEN=s3cr3t\"]\nselection:\n  kind: all\n",
+        .definition = "campaign: made-up\ncommand: [cp, in, out]\n"
+                      "environment: [\"TOKEN=s3cr3t\"]\nselection:\n  kind: all\n",
         .command = "cp in out",
         .directory = directory != NULL ? directory : "/nowhere",
         .environment = "[]",
@@ -62,6 +64,10 @@ static inline void maker_start(struct maker *maker, const char *path, const char
         .candidates = candidates,
         .planned = planned,
         .state = STORE_FINISHED,
+        .selection = maker->selection,
+        .per = maker->per,
+        .weighted = maker->weighted,
+        .filtered = maker->filtered,
     };
     must_work(store_add_campaign(maker->store, &campaign));
     maker->campaign = campaign.id;
@@ -73,17 +79,28 @@ static inline void maker_end(struct maker *maker)
     must_work(store_commit(maker->store));
 }
 
+static inline void maker_remark(struct maker *maker, const struct store_remark *remark)
+{
+    struct store_remark row = *remark;
+    row.campaign = maker->campaign;
+    must_work(store_add_remark(maker->store, &row));
+}
+
 static inline void maker_reference(struct maker *maker, uint32_t number, int status, uint64_t hash)
 {
     struct store_reference reference = {.campaign = maker->campaign,
                                         .number = number,
-                                        .outcome = "exit",
+                                        .outcome = STORE_OUTCOME_EXIT,
                                         .status = status,
                                         .seconds = 0.010 + 0.001 * number};
     must_work(store_add_reference(maker->store, &reference));
     const struct store_artifact artifacts[] = {
-        {.path = "<stdout>", .kind = "stream", .size = 10, .hash = 7},
-        {.path = "/nowhere/out", .kind = "file", .size = 10, .hash = hash},
+        {.path = "<stdout>",
+         .kind = ARTIFACT_STREAM,
+         .mode = ARTIFACT_NO_MODE,
+         .size = 10,
+         .hash = 7},
+        {.path = "/nowhere/out", .kind = ARTIFACT_FILE, .mode = 0644, .size = 10, .hash = hash},
     };
     for (size_t i = 0; i < 2; i++)
         must_work(store_add_artifact(maker->store, reference.id, &artifacts[i]));
@@ -135,6 +152,7 @@ static inline void maker_finding(struct maker *maker, const struct made_trial *m
         .stack = made->stack,
         .trial = trial,
         .command = made->command,
+        .severity = severity_of(made->verdict, HARM_NONE),
     };
     must_work(store_add_finding(maker->store, &finding));
     must_work(store_set_trial_finding(maker->store, trial, finding.id));
@@ -151,9 +169,9 @@ static inline int64_t maker_trial(struct maker *maker, const struct made_trial *
         .spec = made->type,
         .verdict = made->verdict,
         .reason = made->reason != NULL ? made->reason : "",
-        .outcome = made->verdict == VERDICT_CRASH  ? "signal"
-                   : made->verdict == VERDICT_HANG ? "timeout"
-                                                   : "exit",
+        .outcome = made->verdict == VERDICT_CRASH  ? STORE_OUTCOME_SIGNAL
+                   : made->verdict == VERDICT_HANG ? STORE_OUTCOME_TIMEOUT
+                                                   : STORE_OUTCOME_EXIT,
         .status = made->verdict == VERDICT_CRASH      ? 11
                   : made->verdict == VERDICT_GRACEFUL ? 1
                                                       : 0,
@@ -268,10 +286,15 @@ static inline void make_nasty(struct maker *maker, const char *path)
                                       .state = STORE_INTERRUPTED,
                                       .elapsed_s = 1e300,
                                       .candidates = 4,
-                                      .planned = 9,
-                                      .warnings = "first " NASTY "\nsecond warning\n"
-                                                  "not tested: wirte=-1/EIO: did you mean "
-                                                  "<\"write\">?"};
+                                      .planned = 9};
+    static const struct store_remark remarks[] = {
+        {.text = "first " NASTY_BEGINNING},
+        {.text = NASTY_END},
+        {.text = "second warning"},
+        {.kind = REMARK_UNTESTED, .about = "wirte=-1/EIO", .text = "did you mean <\"write\">?"},
+    };
+    for (size_t i = 0; i < sizeof remarks / sizeof *remarks; i++)
+        maker_remark(maker, &remarks[i]);
     must_work(store_update_campaign(maker->store, &campaign));
     maker_reference(maker, 1, 3, 9);
     for (unsigned i = 0; i < 4; i++) {

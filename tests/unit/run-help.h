@@ -35,7 +35,7 @@ static struct outcome_run run_new(int status, const char *out, const char *err)
 }
 
 __attribute__((unused)) static void run_file_bytes(struct outcome_run *run, const char *path,
-                                                   const char *kind, const void *content,
+                                                   enum artifact_kind kind, const void *content,
                                                    size_t size)
 {
     struct artifact *artifact = ARRAY_ADD(&run->artifacts);
@@ -50,7 +50,7 @@ __attribute__((unused)) static void run_file_bytes(struct outcome_run *run, cons
 __attribute__((unused)) static void run_file(struct outcome_run *run, const char *path,
                                              const char *content)
 {
-    run_file_bytes(run, path, "file", content, strlen(content));
+    run_file_bytes(run, path, ARTIFACT_FILE, content, strlen(content));
 }
 
 __attribute__((unused)) static void run_step(struct sandbox_result *result, int status,

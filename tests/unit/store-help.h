@@ -92,7 +92,7 @@ static inline struct store_trial some_trial(int64_t campaign, int64_t candidate,
                                 .spec = "read=-1/EIO when count == 3",
                                 .verdict = VERDICT_GRACEFUL,
                                 .reason = "exit status 1, the reference has 0",
-                                .outcome = "exit",
+                                .outcome = STORE_OUTCOME_EXIT,
                                 .status = 1,
                                 .seconds = 0.25,
                                 .activations = 1};

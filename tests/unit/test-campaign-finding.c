@@ -5,6 +5,7 @@
 #include "campaign/subject.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,12 +69,14 @@ static void test_titles(void **state)
     struct example example;
     example_start(&example, VERDICT_CRASH);
     example.result.observation.crash = (char *)"SIGSEGV at 0x0 in cp";
+    example.result.observation.crash_signal = SIGSEGV;
     example.result.stack = (char *)"copy_reg at copy.c:99 (cp)\nmain (cp)";
     example.injection.file = (char *)"src/copy.c";
     example.injection.line = 123;
     title_is(&example, "cp crashes (SIGSEGV in copy_reg) when read fails with EIO at copy.c:123");
 
     example.result.observation.crash = (char *)"SIGABRT";
+    example.result.observation.crash_signal = SIGABRT;
     example.result.stack =
         (char *)"libc.so.6+0x1234\nraise (libc.so.6)\nabort (libc.so.6)\nfinish (cp)";
     example.injection.file = NULL;

@@ -130,7 +130,7 @@ static struct error *keep(void *data, struct trial_job *job, const struct candid
                               .spec = job->spec,
                               .verdict = result->judgement.verdict,
                               .reason = "",
-                              .outcome = "exit",
+                              .outcome = STORE_OUTCOME_EXIT,
                               .activations = result->observation.activations};
     return store_add_trial(scene->store, &row); // refuses a number that is there already
 }

@@ -22,6 +22,7 @@ static struct engine_result example(void)
         .judgement = {.verdict = VERDICT_HANG,
                       .reason = strdup("why"),
                       .cause = strdup(""),
+                      .severity = SEVERITY_HIGH,
                       .symptom = SYMPTOM_LEFT,
                       .about = strdup("/f")},
         .end = SANDBOX_TIMEOUT,
@@ -29,9 +30,11 @@ static struct engine_result example(void)
         .changed = true,
         .seconds = 0.25,
         .stack = strdup("f at a.c:1 (a)\nmain"),
+        .round = 7,
     };
     result.observation.activations = 1000;
     result.observation.plan_hash = 42;
+    result.observation.crash_signal = 11;
     result.observation.crash_in_command = true;
     result.observation.note = strdup("note");
     for (int i = 0; i < 2; i++) {
@@ -41,6 +44,7 @@ static struct engine_result example(void)
         injection->occurrence = (uint64_t)i + 1;
         injection->line = 12;
         injection->process = 1;
+        injection->signal = 15;
         injection->seconds = 1.5;
     }
     return result;
@@ -77,7 +81,9 @@ static void test_result(void **state)
     assert_int_equal(got.judgement.verdict, VERDICT_HANG);
     assert_string_equal(got.judgement.reason, "why");
     assert_string_equal(got.judgement.cause, "");
+    assert_int_equal(got.judgement.severity, SEVERITY_HIGH);
     assert_int_equal(got.judgement.symptom, SYMPTOM_LEFT);
+    assert_int_equal(got.round, 7);
     assert_string_equal(got.judgement.about, "/f");
     assert_int_equal(got.end, SANDBOX_TIMEOUT);
     assert_int_equal(got.status, -1);
@@ -86,10 +92,12 @@ static void test_result(void **state)
     assert_string_equal(got.stack, result.stack);
     assert_null(got.output);
     assert_int_equal(got.observation.activations, 1000);
+    assert_int_equal(got.observation.crash_signal, 11);
     assert_true(got.observation.crash_in_command);
     assert_int_equal(got.observation.injections.count, 2);
     assert_string_equal(got.observation.injections.items[1].fault, "read=-1/EIO");
     assert_int_equal(got.observation.injections.items[1].occurrence, 2);
+    assert_int_equal(got.observation.injections.items[1].signal, 15);
     assert_null(got.observation.injections.items[1].symbol);
     engine_result_deinit(&got);
     engine_result_deinit(&result);

@@ -165,6 +165,7 @@ static void test_late_crash(void **state)
     run = usual(0, "", "");
     run.workload.end = SANDBOX_TIMEOUT;
     run.workload.ns = 2000000000;
+    run.observation.crash_signal = SIGABRT;
     run.observation.crash = strdup("SIGABRT at 0x7f in x");
     run.observation.crash_key = strdup("abort (libc.so.6)\nf (x)\nmain (x)");
     run.observation.crash_in_command = true;
@@ -182,6 +183,7 @@ static void test_crash(void **state)
     run = usual(0, "", "");
     run.workload.end = SANDBOX_SIGNAL;
     run.workload.status = SIGABRT;
+    run.observation.crash_signal = SIGABRT;
     run.observation.crash = strdup("SIGABRT at 0x7f in x");
     run.observation.crash_key = strdup("abort (libc.so.6)\nf (x)\nmain (x)");
     run.observation.crash_in_command = true;
@@ -189,6 +191,7 @@ static void test_crash(void **state)
            "crash SIGABRT in f (x)");
     // A process further down, and the command goes on as if nothing had been.
     run = usual(0, "done\n", "hello\n");
+    run.observation.crash_signal = SIGSEGV;
     run.observation.crash = strdup("SIGSEGV at 0x0 in child");
     judged(run, VERDICT_CRASH,
            "SIGSEGV at 0x0 in child (a process that the workload started); stderr: 'hello'",
@@ -208,6 +211,7 @@ static struct outcome_run crashed(const char *key, const char *stack)
     struct outcome_run run = usual(0, "", "");
     run.workload.end = SANDBOX_SIGNAL;
     run.workload.status = SIGSEGV;
+    run.observation.crash_signal = SIGSEGV;
     run.observation.crash = strdup("SIGSEGV at 0x0 in x");
     run.observation.crash_key = strdup(key);
     run.observation.crash_stack = stack != NULL ? strdup(stack) : NULL;
@@ -253,11 +257,10 @@ static void test_crash_causes(void **state)
     cause_is(crashed("x+0x10\nx+0x20\nx+0x30", NULL), "crash SIGSEGV in x+0x10 < x+0x20");
 }
 
-static struct outcome_run sent(const char *fault, int number)
+static struct outcome_run sent(int sent_number, int number)
 {
     struct outcome_run run = usual(0, "", "");
-    free(run.observation.injections.items[0].fault);
-    run.observation.injections.items[0].fault = strdup(fault);
+    run.observation.injections.items[0].signal = sent_number;
     run.workload.end = SANDBOX_SIGNAL;
     run.workload.status = number;
     return run;
@@ -266,20 +269,20 @@ static struct outcome_run sent(const char *fault, int number)
 // Death by the very signal that was sent is no crash; by another it is.
 static void test_sent_signal(void **state)
 {
-    judged(sent("SIGTERM at 0.01s", SIGTERM), VERDICT_GRACEFUL,
-           "killed by SIGTERM, which was sent to it",
+    judged(sent(SIGTERM, SIGTERM), VERDICT_GRACEFUL, "killed by SIGTERM, which was sent to it",
            "graceful exit status after read in fill at in.c:7");
-    judged(sent("SIGSEGV", SIGSEGV), VERDICT_GRACEFUL, "killed by SIGSEGV, which was sent to it",
+    judged(sent(SIGSEGV, SIGSEGV), VERDICT_GRACEFUL, "killed by SIGSEGV, which was sent to it",
            "graceful exit status after read in fill at in.c:7");
-    judged(sent("SIGTERM at 0.01s", SIGSEGV), VERDICT_CRASH, "killed by SIGSEGV",
+    judged(sent(SIGTERM, SIGSEGV), VERDICT_CRASH, "killed by SIGSEGV",
            "crash SIGSEGV after read in fill at in.c:7");
-    struct outcome_run run = sent("SIGTERM at 0.01s", SIGTERM);
+    struct outcome_run run = sent(SIGTERM, SIGTERM);
     run_step(&run.posttest, 1, "", "lock left behind\n");
     judged(run, VERDICT_UNSTABLE,
            "posttest failed: exit status 1; it says: 'lock left behind'; the workload: killed by "
            "SIGTERM",
            "unstable posttest after read in fill at in.c:7");
-    run = sent("SIGSEGV", SIGSEGV);
+    run = sent(SIGSEGV, SIGSEGV);
+    run.observation.crash_signal = SIGSEGV;
     run.observation.crash = strdup("SIGSEGV in x");
     judged(run, VERDICT_GRACEFUL, "killed by SIGSEGV, which was sent to it",
            "graceful exit status after read in fill at in.c:7");
@@ -306,7 +309,7 @@ static void test_unstable(void **state)
 static struct outcome_run loses(int status)
 {
     struct outcome_run run = usual(status, "done\n", "hello\n");
-    run_file_bytes(&run, "/w/notes", "deleted", "", 0);
+    run_file_bytes(&run, "/w/notes", ARTIFACT_DELETED, "", 0);
     return run;
 }
 
@@ -486,7 +489,7 @@ static void test_unexpected_success(void **state)
            "silent exit status after read in fill at in.c:7");
     // What is lost is worse than that.
     struct outcome_run run = run_new(0, "", "");
-    run_file_bytes(&run, "/w/notes", "deleted", "", 0);
+    run_file_bytes(&run, "/w/notes", ARTIFACT_DELETED, "", 0);
     judged(run, VERDICT_SILENT, "/w/notes was deleted; exit status 0 instead of 2",
            "silent data loss after read in fill at in.c:7");
     back_to(before);

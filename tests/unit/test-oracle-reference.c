@@ -25,11 +25,11 @@ static struct reference *begin(void)
 
 static void warns(const struct reference *reference, const char *text)
 {
-    for (size_t i = 0; i < reference_warning_count(reference); i++)
-        if (strstr(reference_warning(reference, i), text) != NULL)
+    for (size_t i = 0; i < reference_remark_count(reference); i++)
+        if (strstr(reference_remark(reference, i).text, text) != NULL)
             return;
-    fail_msg("no warning '%s', but '%s'", text,
-             reference_warning_count(reference) != 0 ? reference_warning(reference, 0) : "none");
+    fail_msg("no remark '%s', but '%s'", text,
+             reference_remark_count(reference) != 0 ? reference_remark(reference, 0).text : "none");
 }
 
 // Through the store and back.
@@ -52,9 +52,9 @@ static struct reference *store_and_load(const struct reference *reference)
     good(reference_save(reference, store, campaign.id));
     struct reference *loaded = NULL;
     good(reference_load(&oracle, store, campaign.id, &loaded));
-    assert_int_equal(reference_warning_count(loaded), reference_warning_count(reference));
-    for (size_t i = 0; i < reference_warning_count(loaded); i++)
-        assert_string_equal(reference_warning(loaded, i), reference_warning(reference, i));
+    assert_int_equal(reference_remark_count(loaded), reference_remark_count(reference));
+    for (size_t i = 0; i < reference_remark_count(loaded); i++)
+        assert_string_equal(reference_remark(loaded, i).text, reference_remark(reference, i).text);
     assert_int_equal(reference_timeout_ns(loaded), reference_timeout_ns(reference));
     assert_int_equal(reference_status(loaded), reference_status(reference));
     return loaded;
@@ -91,36 +91,36 @@ static void test_stable(void **state)
     for (int i = 0; i < 3; i++) {
         struct outcome_run run = run_new(0, "a\nb\n", "note\n");
         run_file(&run, "/w/out", "content\n");
-        run_file_bytes(&run, "/w/sub", "directory", "", 0);
-        run_file_bytes(&run, "/w/old", "deleted", "", 0);
-        run_file_bytes(&run, "/w/link", "link", "target", 6);
+        run_file_bytes(&run, "/w/sub", ARTIFACT_DIRECTORY, "", 0);
+        run_file_bytes(&run, "/w/old", ARTIFACT_DELETED, "", 0);
+        run_file_bytes(&run, "/w/link", ARTIFACT_LINK, "target", 6);
         refer(reference, run);
     }
     good(reference_settle(reference));
-    assert_int_equal(reference_warning_count(reference), 0);
+    assert_int_equal(reference_remark_count(reference), 0);
     assert_int_equal(reference_timeout_ns(reference), 2000000000u);
 
     struct outcome_run run = run_new(0, "a\nb\n", "note\n");
     run_file(&run, "/w/out", "content\n");
-    run_file_bytes(&run, "/w/sub", "directory", "", 0);
-    run_file_bytes(&run, "/w/old", "deleted", "", 0);
-    run_file_bytes(&run, "/w/link", "link", "target", 6);
+    run_file_bytes(&run, "/w/sub", ARTIFACT_DIRECTORY, "", 0);
+    run_file_bytes(&run, "/w/old", ARTIFACT_DELETED, "", 0);
+    run_file_bytes(&run, "/w/link", ARTIFACT_LINK, "target", 6);
     differs(reference, run, "", NULL);
 
     run = run_new(1, "a\n", "note\nerror\n");
     run_file(&run, "/w/out", "conten\n");
-    run_file_bytes(&run, "/w/sub", "directory", "", 0);
-    run_file_bytes(&run, "/w/old", "deleted", "", 0);
-    run_file_bytes(&run, "/w/link", "link", "target", 6);
+    run_file_bytes(&run, "/w/sub", ARTIFACT_DIRECTORY, "", 0);
+    run_file_bytes(&run, "/w/old", ARTIFACT_DELETED, "", 0);
+    run_file_bytes(&run, "/w/link", ARTIFACT_LINK, "target", 6);
     differs(reference, run, "sofm",
             "/w/out differs at line 1: 'conten' instead of 'content'; stdout has 1 line instead of "
             "2, the first missing: 'b'");
 
     run = run_new(0, "a\nb\n", "");
     run_file(&run, "/w/out", "content\n");
-    run_file_bytes(&run, "/w/sub", "directory", "", 0);
-    run_file_bytes(&run, "/w/old", "deleted", "", 0);
-    run_file_bytes(&run, "/w/link", "link", "elsewhere", 9);
+    run_file_bytes(&run, "/w/sub", ARTIFACT_DIRECTORY, "", 0);
+    run_file_bytes(&run, "/w/old", ARTIFACT_DELETED, "", 0);
+    run_file_bytes(&run, "/w/link", ARTIFACT_LINK, "elsewhere", 9);
     differs(reference, run, "f", "/w/link is a link to something else");
     reference_free(reference);
 }
@@ -165,14 +165,14 @@ static void test_file_sets(void **state)
     run_file(&run, "/w/core\n", "x");
     differs(reference, run, "l", "/w/core\\n was written, which the reference does not do");
     run = run_new(0, "", "");
-    run_file_bytes(&run, "/w/out", "deleted", "", 0);
+    run_file_bytes(&run, "/w/out", ARTIFACT_DELETED, "", 0);
     differs(reference, run, "f", "/w/out is missing");
     run = run_new(0, "", "");
-    run_file_bytes(&run, "/w/out", "directory", "", 0);
+    run_file_bytes(&run, "/w/out", ARTIFACT_DIRECTORY, "", 0);
     differs(reference, run, "f", "/w/out is a directory instead of a file");
     run = run_new(0, "", "");
     run_file(&run, "/w/out", "content\n");
-    run_file_bytes(&run, "/etc/passwd", "deleted", "", 0);
+    run_file_bytes(&run, "/etc/passwd", ARTIFACT_DELETED, "", 0);
     differs(reference, run, "f", "/etc/passwd was deleted");
     reference_free(reference);
 }
@@ -187,9 +187,9 @@ static void test_unsteady_files(void **state)
         snprintf(path, sizeof path, "/w/log.%d", 100 + i);
         run_file(&run, path, "x");
         run_file(&run, "/w/out", "content\n");
-        run_file_bytes(&run, "/w/sub", "directory", "", 0);
+        run_file_bytes(&run, "/w/sub", ARTIFACT_DIRECTORY, "", 0);
         snprintf(path, sizeof path, "/w/tmp.%d", 100 + i);
-        run_file_bytes(&run, path, "directory", "", 0);
+        run_file_bytes(&run, path, ARTIFACT_DIRECTORY, "", 0);
         refer(reference, run);
     }
     good(reference_settle(reference));
@@ -199,17 +199,17 @@ static void test_unsteady_files(void **state)
     struct outcome_run run = run_new(0, "", "");
     run_file(&run, "/w/log.777", "y");
     run_file(&run, "/w/out", "content\n");
-    run_file_bytes(&run, "/w/sub", "directory", "", 0);
-    run_file_bytes(&run, "/w/tmp.777", "directory", "", 0);
+    run_file_bytes(&run, "/w/sub", ARTIFACT_DIRECTORY, "", 0);
+    run_file_bytes(&run, "/w/tmp.777", ARTIFACT_DIRECTORY, "", 0);
     run_file(&run, "/w/tmp.777/a", "y");
     differs(reference, run, "", NULL);
     run = run_new(0, "", "");
     run_file(&run, "/w/log.101", "y");
-    run_file_bytes(&run, "/w/sub", "directory", "", 0);
+    run_file_bytes(&run, "/w/sub", ARTIFACT_DIRECTORY, "", 0);
     differs(reference, run, "f", "/w/out was not written");
     run = run_new(0, "", "");
     run_file(&run, "/w/out", "content\n");
-    run_file_bytes(&run, "/w/sub", "directory", "", 0);
+    run_file_bytes(&run, "/w/sub", ARTIFACT_DIRECTORY, "", 0);
     run_file(&run, "/w/sub/new", "");
     differs(reference, run, "l", "/w/sub/new was written, which the reference does not do");
     reference_free(reference);
@@ -302,14 +302,14 @@ static void test_odd_names(void **state)
         struct outcome_run run = run_new(0, "", "");
         run_file(&run, "/w/\xff\xfe", "content\n");
         run_file(&run, "/w/\xc3\xa4\\xff\\\\x\\", "content\n");
-        run_file_bytes(&run, "/w/old", "file", "\xff\xfe\n", 3);
+        run_file_bytes(&run, "/w/old", ARTIFACT_FILE, "\xff\xfe\n", 3);
         refer(reference, run);
     }
     good(reference_settle(reference));
     struct outcome_run run = run_new(0, "", "");
     run_file(&run, "/w/\xff\xfe", "content\n");
     run_file(&run, "/w/\xc3\xa4\\xff\\\\x\\", "content\n");
-    run_file_bytes(&run, "/w/old", "file", "\xff\xfe\n", 3);
+    run_file_bytes(&run, "/w/old", ARTIFACT_FILE, "\xff\xfe\n", 3);
     differs(reference, run, "", NULL);
     reference_free(reference);
 }
@@ -325,7 +325,7 @@ static void test_flaky_text(void **state)
         struct outcome_run run = run_new(0, out, err);
         run_file(&run, "/w/set", file);
         run_file(&run, "/w/long", &"x\nx\nx\n"[2 * i]);
-        run_file_bytes(&run, "/w/bin", "file", &"\0\1\2\3\4"[i], 2);
+        run_file_bytes(&run, "/w/bin", ARTIFACT_FILE, &"\0\1\2\3\4"[i], 2);
         refer(reference, run);
     }
     good(reference_settle(reference));
@@ -339,11 +339,11 @@ static void test_flaky_text(void **state)
     struct outcome_run run = run_new(0, "start\nat 23:59\nend\n", "[77] warning\n");
     run_file(&run, "/w/set", "b\na\n");
     run_file(&run, "/w/long", "whatever\n");
-    run_file_bytes(&run, "/w/bin", "file", "\0whatever", 9);
+    run_file_bytes(&run, "/w/bin", ARTIFACT_FILE, "\0whatever", 9);
     differs(reference, run, "", NULL);
     run = run_new(0, "start\nat 23:59\n", "[77] error\n");
     run_file(&run, "/w/set", "b\nc\n");
-    run_file_bytes(&run, "/w/bin", "file", "\0", 1);
+    run_file_bytes(&run, "/w/bin", ARTIFACT_FILE, "\0", 1);
     differs(reference, run, "ofm",
             "/w/long was not written; /w/set has a line that it should not have: 'c'; stdout has 2 "
             "lines instead of 3, the first missing: 'end'");
@@ -359,7 +359,7 @@ static void test_filters(void **state)
     refer(reference, run_new(0, "pid 12\n", ""));
     refer(reference, run_new(0, "pid 345\n", ""));
     good(reference_settle(reference));
-    assert_int_equal(reference_warning_count(reference), 0);
+    assert_int_equal(reference_remark_count(reference), 0);
     differs(reference, run_new(0, "pid 6\n", ""), "", NULL);
     differs(reference, run_new(0, "pid none\n", ""), "o",
             "stdout differs at line 1: 'pid none' instead of 'pid N'");
@@ -385,7 +385,7 @@ static void test_huge(void **state)
     for (int i = 0; i < 2; i++)
         refer(reference, run_new(0, same, same));
     good(reference_settle(reference));
-    assert_int_equal(reference_warning_count(reference), 0);
+    assert_int_equal(reference_remark_count(reference), 0);
     differs(reference, run_new(0, same, same), "", NULL);
     differs(reference, run_new(0, other, same), "o",
             "stdout differs beyond its first 64 KiB (3300004 bytes instead of 3300004)");
@@ -407,12 +407,12 @@ static void test_binary(void **state)
     struct reference *reference = begin();
     for (int i = 0; i < 2; i++) {
         struct outcome_run run = run_new(0, "", "");
-        run_file_bytes(&run, "/w/bin", "file", "\0\1\2", 3);
+        run_file_bytes(&run, "/w/bin", ARTIFACT_FILE, "\0\1\2", 3);
         refer(reference, run);
     }
     good(reference_settle(reference));
     struct outcome_run run = run_new(0, "", "");
-    run_file_bytes(&run, "/w/bin", "file", "\0\1\3", 3);
+    run_file_bytes(&run, "/w/bin", ARTIFACT_FILE, "\0\1\3", 3);
     differs(reference, run, "f", "/w/bin has other content (still 3 bytes)");
     run = run_new(0, "", "");
     run_file(&run, "/w/bin", "text\n");
@@ -428,7 +428,7 @@ static void test_switches(void **state)
     refer(reference, run_new(0, "a\n", "hello\nbye\n"));
     refer(reference, run_new(0, "b\n", "hello\nbye\n"));
     good(reference_settle(reference));
-    assert_int_equal(reference_warning_count(reference), 0);
+    assert_int_equal(reference_remark_count(reference), 0);
     struct outcome_run run = run_new(0, "c\n", "hello\n");
     run_file(&run, "/w/new", "");
     differs(reference, run, "e", "stderr has 1 line instead of 2, the first missing: 'bye'");
@@ -548,8 +548,8 @@ static void test_notes(void **state)
         refer(reference, run);
     }
     good(reference_settle(reference));
-    assert_int_equal(reference_warning_count(reference), 1);
-    assert_string_equal(reference_warning(reference, 0), "x could not allocate y\\n");
+    assert_int_equal(reference_remark_count(reference), 1);
+    assert_string_equal(reference_remark(reference, 0).text, "x could not allocate y\\n");
     reference_free(reference);
 }
 

@@ -183,11 +183,11 @@ static void add_stratum(struct maker *maker, const char *type, unsigned size, un
     }
 }
 
-static struct campaign_facts load_sample(const char *name, const char *definition, double weight,
-                                         struct store **ret_store)
+static struct campaign_facts load_sample(const char *name, const char *per, bool weighted,
+                                         double weight, struct store **ret_store)
 {
     static const struct report_options options = {0};
-    struct maker maker = {.definition = definition};
+    struct maker maker = {.selection = STORE_SELECT_SAMPLE, .per = per, .weighted = weighted};
     fresh(name);
     maker_start(&maker, path, name, 211, 10);
     add_stratum(&maker, "malloc", 206, 5, 1, VERDICT_PASS);
@@ -204,8 +204,7 @@ static struct campaign_facts load_sample(const char *name, const char *definitio
 static void groups_are_weighted_by_their_size(void **state)
 {
     struct store *store;
-    struct campaign_facts facts = load_sample(
-        "strata", "selection:\n  sample: 5\n  kind: sample\n  per: function\n", 1, &store);
+    struct campaign_facts facts = load_sample("strata", "function", false, 1, &store);
     assert_int_equal(facts.design.kind, CAMPAIGN_ESTIMATED);
     assert_int_equal(facts.failures.hits, 5);
     assert_int_equal(facts.failures.n, 10);
@@ -222,10 +221,8 @@ static void groups_are_weighted_by_their_size(void **state)
 
 static void weights_are_made_up_for(void **state)
 {
-    static const char definition[] =
-        "selection:\n  sample: 10\n  kind: sample\n  weights: /nowhere/w\n";
     struct store *store;
-    struct campaign_facts facts = load_sample("weighted", definition, 1000, &store);
+    struct campaign_facts facts = load_sample("weighted", NULL, true, 1000, &store);
     assert_int_equal(facts.design.kind, CAMPAIGN_ESTIMATED);
     // The heavy ones were chosen for sure; each of the five others stands for 41.2.
     assert_true(fabs(facts.failures.part - 5.0 / 211) < 1e-6);
@@ -233,7 +230,7 @@ static void weights_are_made_up_for(void **state)
     campaign_facts_deinit(&facts);
     store_close(store);
     // Weights that nobody knows: no share is better than a wrong one.
-    facts = load_sample("unknown", definition, 1, &store);
+    facts = load_sample("unknown", NULL, true, 1, &store);
     assert_int_equal(facts.design.kind, CAMPAIGN_UNKNOWN);
     assert_false(campaign_has_share(&facts.failures));
     assert_int_equal(facts.failures.hits, 5);
@@ -243,8 +240,8 @@ static void weights_are_made_up_for(void **state)
 }
 
 // All candidates are chosen and run; the last trial ends with `last`.
-static bool is_exhaustive(const char *name, enum verdict last, const char *warnings,
-                          const char *stopped_by, const char *words)
+static bool is_exhaustive(const char *name, enum verdict last, const char *untested,
+                          enum store_stop stopped_by, const char *words)
 {
     static const struct report_options options = {0};
     struct maker maker = {0};
@@ -255,10 +252,13 @@ static bool is_exhaustive(const char *name, enum verdict last, const char *warni
     const struct store_campaign campaign = {.id = maker.campaign,
                                             .state = STORE_FINISHED,
                                             .candidates = 2,
-                                            .planned = stopped_by != NULL ? 9 : 2,
-                                            .stopped_by = stopped_by,
-                                            .warnings = warnings};
+                                            .planned = stopped_by != STORE_STOP_NONE ? 9 : 2,
+                                            .stopped_by = stopped_by};
     must_work(store_update_campaign(maker.store, &campaign));
+    maker_remark(&maker, &(struct store_remark){.text = "x"});
+    if (untested != NULL)
+        maker_remark(&maker, &(struct store_remark){
+                                 .kind = REMARK_UNTESTED, .about = untested, .text = "no such"});
     maker_end(&maker);
     store_close(maker.store);
     struct report_subject subject = {0};
@@ -275,35 +275,33 @@ static bool is_exhaustive(const char *name, enum verdict last, const char *warni
 
 static void exhaustive_means_all(void **state)
 {
-    assert_true(is_exhaustive("all", VERDICT_CRASH, NULL, NULL, NULL));
-    assert_false(
-        is_exhaustive("missed", VERDICT_NOT_ACTIVATED, NULL, NULL, "1 trial tested nothing"));
-    assert_false(is_exhaustive("untested", VERDICT_PASS, "x\nnot tested: wirte=-1/EIO: no such",
-                               NULL, "not all faults that were asked for"));
-    assert_false(is_exhaustive("reached", VERDICT_PASS, NULL, "interval",
+    assert_true(is_exhaustive("all", VERDICT_CRASH, NULL, STORE_STOP_NONE, NULL));
+    assert_false(is_exhaustive("missed", VERDICT_NOT_ACTIVATED, NULL, STORE_STOP_NONE,
+                               "1 trial tested nothing"));
+    assert_false(is_exhaustive("untested", VERDICT_PASS, "wirte=-1/EIO", STORE_STOP_NONE,
+                               "not all faults that were asked for"));
+    assert_false(is_exhaustive("reached", VERDICT_PASS, NULL, STORE_STOP_INTERVAL,
                                "known as well as was asked for: 2 of 9 planned trials"));
     assert_false(
-        is_exhaustive("late", VERDICT_PASS, NULL, "time budget",
+        is_exhaustive("late", VERDICT_PASS, NULL, STORE_STOP_TIME,
                       "its time was over: 2 of 9 planned trials are done; 'ordeal campaign "
                       "--resume --db"));
 }
 
-// What filters make equal does not count as differing; the campaign's warnings tell.
+// What filters make equal does not count as differing; the campaign's remarks tell.
 static void filters_quiet_the_notes(void **state)
 {
-    static const char definition[] =
-        "oracle:\n  references: 2\n  ignore: []\n  filters: [{match: x, with: y}]\n";
-    static const char *const warnings[] = {NULL, "'/nowhere/out' varies and is no text"};
     for (int i = 0; i < 2; i++) {
         static const struct report_options options = {0};
-        struct maker maker = {.definition = definition};
+        struct maker maker = {.filtered = true};
         fresh(i == 0 ? "filtered" : "warned");
         maker_start(&maker, path, "filtered", 1, 1);
         maker_reference(&maker, 1, 0, 8);
         maker_reference(&maker, 2, 0, 9);
-        const struct store_campaign row = {
-            .id = maker.campaign, .state = STORE_FINISHED, .warnings = warnings[i]};
-        must_work(store_update_campaign(maker.store, &row));
+        if (i == 1)
+            maker_remark(&maker, &(struct store_remark){.kind = REMARK_VARIES,
+                                                        .about = "/nowhere/out",
+                                                        .text = "'/nowhere/out' varies"});
         maker_end(&maker);
         const struct report_subject subject = {.store = maker.store};
         struct campaign_facts facts;

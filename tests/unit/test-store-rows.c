@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "store-help.h"
+#include "store/remark.h"
 
 static void campaigns(void **state)
 {
@@ -16,14 +17,17 @@ static void campaigns(void **state)
     must_fail(store_find_campaign(store, 0, &found), "no campaign was stored");
     must(store_add_campaign(store, &first));
     second.name = "second";
+    second.selection = STORE_SELECT_SAMPLE;
+    second.per = "type";
+    second.automatic = second.weighted = second.listed = true;
+    second.changes_only = second.long_lived = second.filtered = true;
     must(store_add_campaign(store, &second));
     assert_int_not_equal(first.id, second.id);
     second.state = STORE_INTERRUPTED;
     second.elapsed_s = 1.5;
     second.candidates = 7;
     second.planned = 5;
-    second.warnings = "output differs\nbetween runs";
-    second.stopped_by = "time budget";
+    second.stopped_by = STORE_STOP_TIME;
     must(store_update_campaign(store, &second));
 
     must(store_find_campaign(store, 0, &found));
@@ -36,8 +40,11 @@ static void campaigns(void **state)
     assert_string_equal(found.environment, first.environment);
     assert_string_equal(found.version, first.version);
     assert_string_equal(found.machine, first.machine);
-    assert_string_equal(found.warnings, second.warnings);
-    assert_string_equal(found.stopped_by, "time budget");
+    assert_int_equal(found.stopped_by, STORE_STOP_TIME);
+    assert_int_equal(found.selection, STORE_SELECT_SAMPLE);
+    assert_string_equal(found.per, "type");
+    assert_true(found.automatic && found.weighted && found.listed && found.changes_only &&
+                found.long_lived && found.filtered);
     assert_true(found.seed == 0xfedcba9876543210 && found.created_s == 1700000000);
     assert_true(found.elapsed_s == 1.5 && found.candidates == 7 && found.planned == 5);
     assert_int_equal(found.state, STORE_INTERRUPTED);
@@ -45,7 +52,10 @@ static void campaigns(void **state)
     store_campaign_deinit(&found);
 
     must(store_find_campaign(store, first.id, &found));
-    assert_null(found.warnings);
+    assert_true(found.stopped_by == STORE_STOP_NONE && found.selection == STORE_SELECT_ALL);
+    assert_null(found.per);
+    assert_false(found.automatic || found.weighted || found.listed || found.changes_only ||
+                 found.long_lived || found.filtered);
     assert_true(found.planned == 0 && found.state == STORE_RUNNING);
     store_campaign_deinit(&found);
     must_fail(store_find_campaign(store, 99, &found), "there is no campaign 99");
@@ -53,10 +63,46 @@ static void campaigns(void **state)
     must_fail(store_update_campaign(store, &second), "there is no campaign 99");
 }
 
+static struct error *see_remark(void *data, const struct store_remark *row)
+{
+    struct buffer *text = data;
+    must(remark_put(text, row));
+    return buffer_printf(text, " (%s, %s)\n", enum_name(&remark_names, row->kind),
+                         row->about != NULL ? row->about : "-");
+}
+
+static void remarks(void **state)
+{
+    _cleanup_(store_closep) struct store *store = open_store(STORE_WRITE);
+    struct store_campaign campaign = some_campaign();
+    must(store_add_campaign(store, &campaign));
+    struct store_remark rows[] = {
+        {.kind = REMARK_UNTESTED, .about = "wirte=-1/EIO", .text = "no such function"},
+        {.kind = REMARK_UNTESTED, .about = "dup=-1/EIO", .text = ""},
+        {.kind = REMARK_VARIES, .about = "<stdout>", .text = "stdout varies"},
+        {.kind = REMARK_NOTE, .text = "a note"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        rows[i].campaign = campaign.id;
+        must(store_add_remark(store, &rows[i]));
+    }
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    must(store_each_remark(store, campaign.id, see_remark, &text));
+    assert_string_equal(text.data,
+                        "not tested: wirte=-1/EIO: no such function (untested, wirte=-1/EIO)\n"
+                        "not tested: dup=-1/EIO (untested, dup=-1/EIO)\n"
+                        "stdout varies (varies, <stdout>)\na note (note, -)\n");
+    rows[0].kind = REMARK_KINDS;
+    rows[0].id = 0;
+    must_fail(store_add_remark(store, &rows[0]), "there is no kind of remark 3");
+    must(store_remove_campaign(store, campaign.id));
+    assert_int_equal(query_number(store, "SELECT count(*) FROM remark"), 0);
+}
+
 static struct error *see_reference(void *data, const struct store_reference *row)
 {
     assert_int_equal(row->number, ++*(unsigned *)data);
-    assert_string_equal(row->outcome, "signal");
+    assert_int_equal(row->outcome, STORE_OUTCOME_SIGNAL);
     assert_int_equal(row->status, 11);
     assert_true(row->seconds == 0.5);
     return NULL;
@@ -66,7 +112,8 @@ static struct error *see_artifact(void *data, const struct store_artifact *row)
 {
     unsigned number = ++*(unsigned *)data;
     assert_string_equal(row->path, number == 1 ? "<stdout>" : "/gone");
-    assert_string_equal(row->kind, number == 1 ? "stream" : "deleted");
+    assert_int_equal(row->kind, number == 1 ? ARTIFACT_STREAM : ARTIFACT_DIRECTORY);
+    assert_int_equal(row->mode, number == 1 ? ARTIFACT_NO_MODE : 0);
     assert_true(row->hash == UINT64_MAX && row->size == 1000);
     assert_int_equal(row->content_size, number == 1 ? 4 : 0);
     if (number == 1)
@@ -81,16 +128,19 @@ static void references(void **state)
     _cleanup_(store_closep) struct store *store = open_store(STORE_WRITE);
     struct store_campaign campaign = some_campaign();
     must(store_add_campaign(store, &campaign));
-    struct store_reference reference = {
-        .campaign = campaign.id, .number = 2, .outcome = "signal", .status = 11, .seconds = 0.5};
+    struct store_reference reference = {.campaign = campaign.id,
+                                        .number = 2,
+                                        .outcome = STORE_OUTCOME_SIGNAL,
+                                        .status = 11,
+                                        .seconds = 0.5};
     must(store_add_reference(store, &reference));
     int64_t second = reference.id;
     reference.id = 0;
     reference.number = 1;
     must(store_add_reference(store, &reference));
     const struct store_artifact artifacts[] = {
-        {"<stdout>", "stream", 1000, UINT64_MAX, "a\0\xff\n", 4},
-        {"/gone", "deleted", 1000, UINT64_MAX, NULL, 0}};
+        {"<stdout>", ARTIFACT_STREAM, ARTIFACT_NO_MODE, 1000, UINT64_MAX, "a\0\xff\n", 4},
+        {"/gone", ARTIFACT_DIRECTORY, 0, 1000, UINT64_MAX, NULL, 0}};
     must(store_add_artifact(store, second, &artifacts[0]));
     must(store_add_artifact(store, second, &artifacts[1]));
     unsigned seen = 0;
@@ -159,6 +209,8 @@ static void trials(void **state)
     trial.stack = "copy\nmain";
     trial.output = "";
     trial.plan_hash = UINT64_MAX;
+    trial.way = STORE_WAY_CHECKED;
+    trial.round = 7;
     must(store_add_trial(store, &trial));
     struct store_injection injection = some_injection(trial.id);
     must(store_add_injection(store, &injection));
@@ -168,7 +220,8 @@ static void trials(void **state)
     assert_string_equal(found.crash, "SIGSEGV at 0x0");
     assert_string_equal(found.stack, "copy\nmain");
     assert_string_equal(found.output, "");
-    assert_string_equal(found.outcome, "exit");
+    assert_int_equal(found.outcome, STORE_OUTCOME_EXIT);
+    assert_true(found.way == STORE_WAY_CHECKED && found.round == 7);
     assert_true(found.seed == 0x8000000000000001 && found.plan_hash == UINT64_MAX);
     assert_true(found.verdict == VERDICT_CRASH && found.finding == 0 && !found.confirmation);
     assert_true(found.candidate == candidate.id && found.seconds == 0.25);
@@ -193,9 +246,9 @@ static void trials(void **state)
     trial.candidate = 99;
     must_fail(store_add_trial(store, &trial), "FOREIGN KEY");
     trial.candidate = candidate.id;
-    trial.outcome = "vanished";
-    must_fail(store_add_trial(store, &trial), "CHECK");
-    trial.outcome = "exit";
+    trial.outcome = STORE_OUTCOMES;
+    must_fail(store_add_trial(store, &trial), "there is no outcome 4");
+    trial.outcome = STORE_OUTCOME_EXIT;
     trial.verdict = VERDICTS;
     must_fail(store_add_trial(store, &trial), "NOT NULL");
 }
@@ -405,9 +458,11 @@ int main(void)
 {
 #define STORE_TEST(function) cmocka_unit_test_setup_teardown(function, help_setup, help_teardown)
     const struct CMUnitTest tests[] = {
-        STORE_TEST(campaigns), STORE_TEST(references),   STORE_TEST(candidates_by_number),
-        STORE_TEST(trials),    STORE_TEST(findings),     STORE_TEST(counts),
-        STORE_TEST(callbacks), STORE_TEST(transactions), STORE_TEST(readers),
+        STORE_TEST(campaigns),    STORE_TEST(remarks),
+        STORE_TEST(references),   STORE_TEST(candidates_by_number),
+        STORE_TEST(trials),       STORE_TEST(findings),
+        STORE_TEST(counts),       STORE_TEST(callbacks),
+        STORE_TEST(transactions), STORE_TEST(readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static void older_files_are_migrated(void **state)
         struct store_campaign campaign;
         must(store_find_campaign(store, 1, &campaign));
         assert_string_equal(campaign.name, "copy");
-        assert_null(campaign.stopped_by);
+        assert_int_equal(campaign.stopped_by, STORE_STOP_NONE);
         store_campaign_deinit(&campaign);
         assert_int_equal(query_number(store, "PRAGMA user_version"), version);
         store_close(store);
@@ -87,6 +87,80 @@ static void older_files_are_migrated(void **state)
         store_trial_deinit(&trial);
         store_candidate_deinit(&candidate);
         assert_int_equal(query_number(store, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+        store_close(store);
+    }
+}
+
+static struct error *put_remark(void *data, const struct store_remark *row)
+{
+    return buffer_printf(data, "%s|%s|%s\n", enum_name(&remark_names, row->kind),
+                         row->about != NULL ? row->about : "", row->text);
+}
+
+static struct error *put_artifact(void *data, const struct store_artifact *row)
+{
+    return buffer_printf(data, "%s %s %o\n", row->path, enum_name(&artifact_names, row->kind),
+                         row->mode == ARTIFACT_NO_MODE ? 07777 : row->mode);
+}
+
+static struct error *put_round(void *data, const struct store_trial *row)
+{
+    return buffer_printf(data, "%u ", row->round);
+}
+
+static struct error *put_severity(void *data, const struct store_finding *row)
+{
+    return buffer_printf(data, "%lld %s\n", (long long)row->id,
+                         enum_name(&severity_names, row->severity));
+}
+
+static void campaign_is(struct store *store, int64_t id, const char *expected)
+{
+    struct store_campaign row;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    must(store_find_campaign(store, id, &row));
+    must(buffer_printf(&text, "%s %s%s%s%s%s%s%s", enum_name(&selection_names, row.selection),
+                       row.per != NULL ? row.per : "", row.automatic ? " automatic" : "",
+                       row.weighted ? " weighted" : "", row.listed ? " listed" : "",
+                       row.changes_only ? " changes" : "", row.long_lived ? " long-lived" : "",
+                       row.filtered ? " filtered" : ""));
+    assert_string_equal(text.data, expected);
+    store_campaign_deinit(&row);
+}
+
+static void facts_are(struct store *store)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    campaign_is(store, 1, "all ");
+    campaign_is(store, 2, "sample function listed long-lived filtered");
+    campaign_is(store, 3, "all  automatic weighted listed changes filtered");
+    must(store_each_remark(store, 2, put_remark, &text));
+    must(store_each_remark(store, 3, put_remark, &text));
+    must(store_each_artifact(store, 1, put_artifact, &text));
+    must(store_each_trial(store, 2, false, put_round, &text));
+    must(store_each_finding(store, 2, put_severity, &text));
+    assert_string_equal(text.data,
+                        "untested|wirte=-1/EIO|wirte is never called, but write is\n"
+                        "varies|/home/out|'/home/out' varies and is no text; it is not compared\n"
+                        "varies|<stdout>|stdout: lines 3 and 4 vary; they are not compared\n"
+                        "note||trials run one at a time\n"
+                        "varies||7 more outputs vary between reference runs\n"
+                        "<stdout> stream 7777\n/home/log file 640\n/home/out file 4755\n"
+                        "/home/new directory 755\n/home/old deleted 7777\n/home/plain file 7777\n"
+                        "/home/none file 0\n/home/pipe other 7777\n"
+                        "1 12 1 0 2 critical\n4 high\n3 high\n5 medium\n");
+}
+
+// What version 5 only said in sentences and in the definition, a reader finds, and a writer keeps.
+static void sentences_become_columns(void **state)
+{
+    _cleanup_(buffer_deinit) struct buffer old = golden(5);
+    execute(old.data);
+    static const enum store_mode modes[] = {STORE_READ, STORE_WRITE, STORE_READ};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        struct store *store = open_store(modes[i]);
+        facts_are(store);
+        assert_int_equal(query_number(store, "PRAGMA user_version"), i == 0 ? 5 : schema_version);
         store_close(store);
     }
 }
@@ -105,6 +179,20 @@ static void migration_is_all_or_nothing(void **state)
     assert_int_equal(query_number(store, "SELECT count(*) FROM sqlite_schema WHERE type = 'view'"),
                      0);
     store_close(store);
+}
+
+// The schema takes every word of the table, and no other.
+static void names_pass(struct store *store, const struct enum_names *names, const char *table,
+                       const char *column)
+{
+    for (unsigned i = 0; i <= names->count; i++) {
+        const char *word = i < names->count ? enum_name(names, i) : "fine";
+        char *sql = sqlite3_mprintf("UPDATE %s SET %s = %Q", table, column, word);
+        bool taken = sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK &&
+                     sqlite3_changes(store->database) > 0;
+        assert_true(taken == (i < names->count));
+        sqlite3_free(sql);
+    }
 }
 
 static void words_agree(void **state)
@@ -126,6 +214,15 @@ static void words_agree(void **state)
     assert_int_not_equal(
         sqlite3_exec(store->database, "UPDATE trial SET verdict = 'fine'", NULL, NULL, NULL),
         SQLITE_OK);
+    struct store_finding finding = some_finding(1, "cause");
+    must(store_add_finding(store, &finding));
+    must(store_add_remark(store, &(struct store_remark){.campaign = 1, .text = "note"}));
+    names_pass(store, &state_names, "campaign", "state");
+    names_pass(store, &selection_names, "campaign", "selection");
+    names_pass(store, &outcome_names, "trial", "outcome");
+    names_pass(store, &way_names, "trial", "way");
+    names_pass(store, &severity_names, "finding", "severity");
+    names_pass(store, &remark_names, "remark", "kind");
 }
 
 static void views(void **state)
@@ -299,6 +396,7 @@ int main(void)
 #define STORE_TEST(function) cmocka_unit_test_setup_teardown(function, help_setup, help_teardown)
     const struct CMUnitTest tests[] = {
         STORE_TEST(older_files_are_migrated),
+        STORE_TEST(sentences_become_columns),
         STORE_TEST(migration_is_all_or_nothing),
         STORE_TEST(words_agree),
         STORE_TEST(views),

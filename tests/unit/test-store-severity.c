@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How severe findings are, and the rules of a spec with several.
+// How severe findings are, the words of the store, and the rules of a spec with several.
 #include "store/severity.h"
 #include "store/spec.h"
 
@@ -11,30 +11,48 @@
 
 #include <cmocka.h>
 
-static void severity_is(enum verdict verdict, const char *cause, const char *expected)
+static void severity_is(enum verdict verdict, enum harm harm, const char *expected)
 {
-    const char *word = severity_word(finding_severity(verdict, cause));
+    const char *name = severity_name(severity_of(verdict, harm));
     if (expected == NULL)
-        assert_null(word);
+        assert_null(name);
     else
-        assert_string_equal(word, expected);
+        assert_string_equal(name, expected);
 }
 
 static void test_severity(void **state)
 {
-    severity_is(VERDICT_CRASH, "crash SIGSEGV in data loss (x)", "high");
-    severity_is(VERDICT_HANG, "hang in f (x)", "high");
-    severity_is(VERDICT_SILENT, "silent data loss after read in f", "critical (data loss)");
-    severity_is(VERDICT_UNSTABLE, "unstable data loss after read in f", "critical (data loss)");
-    severity_is(VERDICT_SILENT, "silent files after read in f", "high");
-    severity_is(VERDICT_SILENT, "silent leftovers after unlink in f", "medium");
-    severity_is(VERDICT_UNSTABLE, "unstable files after fclose in f", "medium");
-    severity_is(VERDICT_WRONG_OUTPUT, "wrong-output files after read in f", "medium");
-    severity_is(VERDICT_SILENT, "silent stdout after data loss", "medium");
-    severity_is(VERDICT_SILENT, NULL, "medium");
-    severity_is(VERDICT_SILENT, "", "medium");
-    severity_is(VERDICT_PASS, "pass", NULL);
-    severity_is(VERDICTS, "", NULL);
+    severity_is(VERDICT_CRASH, HARM_LOSS, "high");
+    severity_is(VERDICT_HANG, HARM_NONE, "high");
+    severity_is(VERDICT_SILENT, HARM_LOSS, "critical (data loss)");
+    severity_is(VERDICT_UNSTABLE, HARM_LOSS, "critical (data loss)");
+    severity_is(VERDICT_SILENT, HARM_FILES, "high");
+    severity_is(VERDICT_SILENT, HARM_NONE, "medium");
+    severity_is(VERDICT_UNSTABLE, HARM_FILES, "medium");
+    severity_is(VERDICT_WRONG_OUTPUT, HARM_FILES, "medium");
+    severity_is(VERDICT_GRACEFUL, HARM_FILES, NULL);
+    severity_is(VERDICT_PASS, HARM_NONE, NULL);
+    severity_is(VERDICTS, HARM_NONE, NULL);
+    assert_null(severity_name(SEVERITIES));
+}
+
+// Every value has a word of its own, and at most one of them none.
+static void test_names(void **state)
+{
+    static const struct enum_names *const all[] = {&state_names,  &stop_names,    &selection_names,
+                                                   &remark_names, &outcome_names, &artifact_names,
+                                                   &way_names,    &severity_names};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const struct enum_names *names = all[i];
+        unsigned none = 0;
+        for (unsigned value = 0; value < names->count; value++) {
+            assert_int_equal(enum_value(names, enum_name(names, value)), value);
+            none += enum_name(names, value) == NULL;
+        }
+        assert_true(none <= 1);
+        assert_int_equal(enum_value(names, "no such word"), names->count);
+        assert_null(enum_name(names, names->count));
+    }
 }
 
 static void part_is(const char *spec, size_t index, const char *expected)
@@ -68,6 +86,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_severity),
+        cmocka_unit_test(test_names),
         cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

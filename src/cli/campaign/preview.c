@@ -10,6 +10,7 @@
 #include "injector/injector.h"
 #include "oracle/reference.h"
 #include "report/text.h"
+#include "store/remark.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,18 +54,22 @@ static struct error *run_references(const struct definition *definition, struct 
     return reference_timely(reference);
 }
 
-static struct error *put_remark(void *data, const char *sentence)
+static struct error *put_remark(void *data, const struct store_remark *remark)
 {
     struct buffer *text = data;
+    _cleanup_(buffer_deinit) struct buffer sentence = {0};
+    TRY(remark_put(&sentence, remark));
     TRY(buffer_append(text, "# ", 2));
-    TRY(text_put(text, sentence, SIZE_MAX, 0));
+    TRY(text_put(text, sentence.data, SIZE_MAX, 0));
     return buffer_append(text, "\n", 1);
 }
 
-static struct error *put_warnings(const struct reference *reference, struct buffer *text)
+static struct error *put_remarks(const struct reference *reference, struct buffer *text)
 {
-    for (size_t i = 0; i < reference_warning_count(reference); i++)
-        TRY(put_remark(text, reference_warning(reference, i)));
+    for (size_t i = 0; i < reference_remark_count(reference); i++) {
+        const struct store_remark remark = reference_remark(reference, i);
+        TRY(put_remark(text, &remark));
+    }
     return NULL;
 }
 
@@ -156,7 +161,7 @@ struct error *campaign_preview(const struct definition *definition)
     TRY(reference_new(&definition->oracle, &reference));
     TRY(run_references(definition, shooting, reference));
     TRY(injector->candidates(shooting_injector(shooting), gather, &gathering));
-    TRY(put_warnings(reference, &more));
+    TRY(put_remarks(reference, &more));
     TRY(put_candidates(definition, &gathering, &more));
     if (injector->remarks != NULL)
         TRY(injector->remarks(shooting_injector(shooting), put_remark, &more));

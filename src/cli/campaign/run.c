@@ -55,7 +55,7 @@ int campaign_exit_status(const struct campaign_end *end, const bool failing[VERD
         return EXIT_FINDINGS;
     if (end->state != STORE_FINISHED)
         return EXIT_CANNOT_RUN; // nothing found so far is not nothing found
-    if (all == 0 && end->stopped_by != NULL)
+    if (all == 0 && end->stopped_by != STORE_STOP_NONE)
         return EXIT_CANNOT_RUN; // there was something to test, but no time for it
     return counted == 0 ? EXIT_UNTESTED : 0;
 }

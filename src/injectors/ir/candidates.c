@@ -193,8 +193,12 @@ static bool is_any_loaded(const struct ir *self)
     return self->programs.items.count == 0;
 }
 
-struct error *ir_remarks(void *data, struct error *(*say)(void *data, const char *sentence),
-                         void *say_data)
+static struct error *note(remark_say *say, void *data, const char *sentence)
+{
+    return say(data, &(struct store_remark){.kind = REMARK_NOTE, .text = sentence});
+}
+
+struct error *ir_remarks(void *data, remark_say *say, void *say_data)
 {
     const struct ir *self = data;
     _cleanup_(buffer_deinit) struct buffer executed = {0}, loaded = {0}, several = {0}, none = {0};
@@ -202,21 +206,21 @@ struct error *ir_remarks(void *data, struct error *(*say)(void *data, const char
         TRY(buffer_printf(&several,
                           "each trial has %zu faults; groups of the report go by the first of them",
                           self->together));
-        TRY(say(say_data, several.data));
+        TRY(note(say, say_data, several.data));
     }
     if (self->not_executed != 0) {
         TRY(buffer_printf(&executed,
                           "%zu faults are in code that the first fault-free run does not execute, "
                           "and were left out ('blocks: all' takes them in)",
                           self->not_executed));
-        TRY(say(say_data, executed.data));
+        TRY(note(say, say_data, executed.data));
     }
     if (self->not_loaded != 0) {
         TRY(buffer_printf(&loaded,
                           "%zu faults are in files that the workload does not load, and were left "
                           "out",
                           self->not_loaded));
-        TRY(say(say_data, loaded.data));
+        TRY(note(say, say_data, loaded.data));
     }
     if (!is_any_loaded(self)) {
         TRY(buffer_printf(&none,
@@ -224,10 +228,11 @@ struct error *ir_remarks(void *data, struct error *(*say)(void *data, const char
                           "is statically linked, link it dynamically: faults are switched on by "
                           "what is loaded into it",
                           self->programs.items.items[0].name));
-        TRY(say(say_data, none.data));
+        TRY(note(say, say_data, none.data));
     }
     if (self->programs.cut)
-        TRY(say(say_data, "there are too many files below the working directory to look for faults "
-                          "in all of them; name the files in 'binaries'"));
+        TRY(note(say, say_data,
+                 "there are too many files below the working directory to look for faults "
+                 "in all of them; name the files in 'binaries'"));
     return NULL;
 }

@@ -63,7 +63,6 @@ struct error *ir_shot_take_hits(const struct ir *self, struct observation *obser
 // ---- ir-candidates.c ----
 
 struct error *ir_candidates(void *self, candidate_add *add, void *add_data);
-struct error *ir_remarks(void *self, struct error *(*say)(void *data, const char *sentence),
-                         void *say_data);
+struct error *ir_remarks(void *self, remark_say *say, void *say_data);
 
 #endif

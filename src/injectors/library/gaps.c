@@ -64,8 +64,7 @@ static struct error *put_why(const struct gaps *gaps, const struct library_plan 
 }
 
 // Functions that are called and cannot return what the fault has them return.
-static struct error *tell_misfits(const struct library_plan *plan, size_t fault,
-                                  struct error *(*say)(void *data, const char *sentence),
+static struct error *tell_misfits(const struct library_plan *plan, size_t fault, remark_say *say,
                                   void *data)
 {
     const struct scenario_rule_view rule = scenario_rule(plan->faults, fault);
@@ -79,10 +78,14 @@ static struct error *tell_misfits(const struct library_plan *plan, size_t fault,
         told = call->function; // calls are sorted by function
         _cleanup_(buffer_deinit) struct buffer text = {0};
         bool left_out = library_leaves_out(plan, fault, call->function);
-        TRY(buffer_printf(&text, "%s%s: this is not how %s fails, it returns %s%s",
-                          left_out ? "not tested: " : "", rule.text, call->function, failure,
-                          left_out ? "" : "; verdicts on it say little"));
-        TRY(say(data, text.data));
+        if (!left_out)
+            TRY(buffer_printf(&text, "%s: ", rule.text));
+        TRY(buffer_printf(&text, "this is not how %s fails, it returns %s%s", call->function,
+                          failure, left_out ? "" : "; verdicts on it say little"));
+        const struct store_remark remark = {.kind = left_out ? REMARK_UNTESTED : REMARK_NOTE,
+                                            .about = left_out ? rule.text : NULL,
+                                            .text = text.data};
+        TRY(say(data, &remark));
     }
     return NULL;
 }
@@ -103,17 +106,18 @@ static bool is_misfit(const struct library_plan *plan, size_t fault)
 }
 
 struct error *gaps_tell(const struct gaps *gaps, const struct library_plan *plan,
-                        const struct injector_setup *setup,
-                        struct error *(*say)(void *data, const char *sentence), void *data)
+                        const struct injector_setup *setup, remark_say *say, void *data)
 {
     for (size_t i = 0; i < scenario_rule_count(plan->faults); i++) {
         TRY(tell_misfits(plan, i, say, data));
         if ((plan->made != NULL && plan->made[i] != 0) || is_misfit(plan, i))
             continue;
-        _cleanup_(buffer_deinit) struct buffer text = {0};
-        TRY(buffer_printf(&text, "not tested: %s: ", scenario_rule(plan->faults, i).text));
-        TRY(put_why(gaps, plan, setup, i, &text));
-        TRY(say(data, text.data));
+        _cleanup_(buffer_deinit) struct buffer why = {0};
+        TRY(put_why(gaps, plan, setup, i, &why));
+        const struct store_remark remark = {.kind = REMARK_UNTESTED,
+                                            .about = scenario_rule(plan->faults, i).text,
+                                            .text = why.data};
+        TRY(say(data, &remark));
     }
     if (plan->uncertain == 0)
         return NULL;
@@ -122,5 +126,5 @@ struct error *gaps_tell(const struct gaps *gaps, const struct library_plan *plan
                       "%llu calls were left out: not every reference run makes them, or not in the "
                       "same process",
                       (unsigned long long)plan->uncertain));
-    return say(data, text.data);
+    return say(data, &(struct store_remark){.kind = REMARK_NOTE, .text = text.data});
 }

@@ -20,10 +20,9 @@ void gaps_deinit(struct gaps *gaps);
 // fault was not called for.
 struct error *gaps_look(struct gaps *gaps, const struct library_plan *plan,
                         const struct wire_view *view);
-// After library_candidates(): a sentence for each fault without a candidate, "not tested: …", for
+// After library_candidates(): a remark for each fault without a candidate (REMARK_UNTESTED), for
 // each function that cannot return what its fault returns, and for calls that not all runs made.
 struct error *gaps_tell(const struct gaps *gaps, const struct library_plan *plan,
-                        const struct injector_setup *setup,
-                        struct error *(*say)(void *data, const char *sentence), void *data);
+                        const struct injector_setup *setup, remark_say *say, void *data);
 
 #endif

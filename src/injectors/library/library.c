@@ -351,8 +351,7 @@ static struct error *deeper(void *self, candidate_add *add, void *data)
     return choice_deeper(&library->plan, &library->stacks, &library->followed, &options, add, data);
 }
 
-static struct error *remarks(void *self, struct error *(*say)(void *data, const char *sentence),
-                             void *data)
+static struct error *remarks(void *self, remark_say *say, void *data)
 {
     struct library *library = self;
     return gaps_tell(&library->gaps, &library->plan, &library->setup, say, data);

@@ -313,6 +313,7 @@ static struct error *add_injection(const struct signals *self, struct observatio
     observation->activations = 1;
     injection->occurrence = injection->process = 1;
     injection->seconds = clock_seconds(self->sent_ns);
+    injection->signal = self->number;
     // Without the moment, by which trials with the same effect would fall apart.
     injection->fault = strndup(self->spec, strcspn(self->spec, " "));
     injection->program = strdup(self->program);

@@ -50,7 +50,7 @@ static struct error *put_trial(void *data, const struct store_trial *row)
     TRY(put_candidate(text, campaign_candidate_find(&table->candidates, row->candidate)));
     TRY(put_text(text, row->spec));
     TRY(put_number(text, row->seed));
-    TRY(put_text(text, row->outcome));
+    TRY(put_text(text, enum_name(&outcome_names, row->outcome)));
     TRY(buffer_printf(text, ",%d,%.6f,%.6f", row->status, row->seconds, row->started_s));
     TRY(put_number(text, row->activations));
     TRY(put_text(text, row->crash));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a report says of a campaign's definition. It is read as the lines that Ordeal writes it in:
-// a key at the beginning of a line, or two spaces behind it below its section.
+// A campaign's definition as reports show it. It is read as the lines that Ordeal writes it in: a
+// key at the beginning of a line, and what belongs to it below it, further in.
 #include "report/campaign/facts.h"
 
 #include "base/cleanup.h"
@@ -37,23 +37,6 @@ struct error *campaign_put_definition(const char *definition, struct buffer *tex
         left_out = left_out && !begins_key(line);
         if (!left_out)
             TRY(buffer_append(text, line, line_size(line)));
-    }
-    return NULL;
-}
-
-const char *campaign_definition_value(const char *definition, const char *section, const char *key,
-                                      size_t *ret_size)
-{
-    bool inside = false;
-    for (const char *line = definition; line != NULL && *line != '\0'; line += line_size(line)) {
-        if (begins_key(line))
-            inside = is_key(line, section);
-        if (!inside || strncmp(line, "  ", 2) != 0 || !is_key(line + 2, key))
-            continue;
-        const char *value = line + 2 + strlen(key) + 1;
-        value += strspn(value, " ");
-        *ret_size = strcspn(value, "\n");
-        return *ret_size != 0 ? value : NULL;
     }
     return NULL;
 }

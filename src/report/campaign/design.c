@@ -218,20 +218,16 @@ static void forget_shares(struct campaign_facts *facts)
 
 struct error *campaign_design_find(struct campaign_facts *facts)
 {
-    const char *definition = facts->campaign.definition;
-    size_t size = 0, weights_size = 0;
-    const char *kind = campaign_definition_value(definition, "selection", "kind", &size);
-    if (kind == NULL || size != 6 || strncmp(kind, "sample", 6) != 0 ||
-        facts->selected >= facts->campaign.candidates)
+    const struct store_campaign *campaign = &facts->campaign;
+    if (campaign->selection != STORE_SELECT_SAMPLE || facts->selected >= campaign->candidates)
         return NULL;
-    const char *per = campaign_definition_value(definition, "selection", "per", &size);
-    bool given =
-        campaign_definition_value(definition, "selection", "weights", &weights_size) != NULL;
+    const char *per = campaign->per;
+    bool given = campaign->weighted;
     _cleanup_(sample_deinit) struct sample sample = {.design = &facts->design};
     TRY(campaign_candidates_load(facts->store, facts->campaign.id, &sample.candidates));
     facts->design.weighted = given || weights_vary(&sample.candidates);
     if (per != NULL)
-        snprintf(facts->design.per, sizeof facts->design.per, "%.*s", (int)size, per);
+        snprintf(facts->design.per, sizeof facts->design.per, "%s", per);
     if (per == NULL && !facts->design.weighted)
         return NULL;
     // Stores of earlier versions have 1 for every weight.

@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "report/text.h"
 #include "stats/stats.h"
-#include "store/severity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +122,7 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     finding->line = row->line;
     finding->trials = row->trials;
     finding->confirmed = row->confirmed;
+    finding->severity = row->severity;
     TRY(copy(row->cause, "", &finding->cause));
     TRY(copy(row->title, verdict_facts[finding->verdict].name, &finding->title));
     TRY(copy(row->site, "", &finding->site));
@@ -140,12 +140,12 @@ static struct error *order_findings(struct campaign_facts *facts)
     struct campaign_finding *sorted = calloc(count + 1, sizeof *sorted);
     if (sorted == NULL)
         return error_no_memory();
-    for (enum severity severity = 0; severity <= SEVERITY_NONE; severity++)
-        for (size_t i = 0; i < count; i++) {
-            const struct campaign_finding *finding = &facts->findings.items[i];
-            if (finding_severity(finding->verdict, finding->cause) == severity)
-                sorted[put++] = *finding;
-        }
+    static const enum severity order[] = {SEVERITY_LOSS, SEVERITY_HIGH, SEVERITY_MEDIUM,
+                                          SEVERITY_NONE};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        for (size_t j = 0; j < count; j++)
+            if (facts->findings.items[j].severity == order[i])
+                sorted[put++] = facts->findings.items[j];
     if (count != 0)
         memcpy(facts->findings.items, sorted, count * sizeof *sorted);
     free(sorted);
@@ -158,16 +158,30 @@ static struct error *add_way(void *data, const struct store_count *row)
     uint64_t count = 0;
     for (int i = 0; i < VERDICTS; i++)
         count += row->verdicts[i];
-    if (row->group == NULL)
-        return NULL;
-    bool checked = strcmp(row->group, "checked") == 0;
-    if (checked || strcmp(row->group, "forked") == 0)
-        facts->forked += count;
-    if (checked)
+    switch (enum_value(&way_names, row->group)) {
+    case STORE_WAY_CHECKED:
         facts->checked += count;
-    if (strcmp(row->group, "disputed") == 0)
+        facts->forked += count;
+        break;
+    case STORE_WAY_FORKED:
+        facts->forked += count;
+        break;
+    case STORE_WAY_DISPUTED:
         facts->disputed += count;
+        break;
+    }
     return NULL;
+}
+
+static struct error *add_remark(void *data, const struct store_remark *row)
+{
+    struct campaign_facts *facts = data;
+    struct campaign_remark *remark = ARRAY_ADD(&facts->remarks);
+    if (remark == NULL)
+        return error_no_memory();
+    remark->kind = row->kind;
+    TRY(copy(row->about, NULL, &remark->about));
+    return copy(row->text, "", &remark->text);
 }
 
 struct error *campaign_facts_load(struct campaign_facts *facts,
@@ -184,7 +198,8 @@ struct error *campaign_facts_load(struct campaign_facts *facts,
     TRY(store_each_candidate(facts->store, facts->campaign.id, 0, 0, add_selected,
                              &facts->selected));
     TRY(campaign_design_find(facts));
-    TRY(campaign_references_load(facts->store, &facts->campaign, &facts->references));
+    TRY(store_each_remark(facts->store, facts->campaign.id, add_remark, facts));
+    TRY(campaign_references_load(facts));
     TRY(store_each_finding(facts->store, facts->campaign.id, add_finding, facts));
     TRY(order_findings(facts));
     TRY(campaign_titles_tell_apart(facts));
@@ -206,6 +221,11 @@ void campaign_facts_deinit(struct campaign_facts *facts)
         free(finding->command);
     }
     ARRAY_DEINIT(&facts->findings);
+    for (size_t i = 0; i < facts->remarks.count; i++) {
+        free(facts->remarks.items[i].about);
+        free(facts->remarks.items[i].text);
+    }
+    ARRAY_DEINIT(&facts->remarks);
     for (size_t i = 0; i < facts->limits.count; i++)
         free(facts->limits.items[i]);
     ARRAY_DEINIT(&facts->limits);
@@ -252,11 +272,10 @@ struct error *campaign_put_replay(const struct campaign_facts *facts, int64_t tr
 
 struct error *campaign_put_resume(const struct campaign_facts *facts, struct buffer *text)
 {
-    const char *command = facts->options->resumed, *definition = facts->campaign.definition;
+    const char *command = facts->options->resumed;
     // Faults that nobody named are those of `ordeal test`.
-    bool test = definition != NULL && strstr(definition, "\n    faults: [auto]\n") != NULL;
     if (command == NULL)
-        command = test ? "test" : "campaign";
+        command = facts->campaign.automatic ? "test" : "campaign";
     TRY(buffer_printf(text, "ordeal %s --resume", command));
     return put_store(facts, text);
 }
@@ -309,23 +328,15 @@ const char *campaign_confirmed_name(enum store_confirmed confirmed)
 bool campaign_out_of_time(const struct campaign_facts *facts)
 {
     const struct store_campaign *campaign = &facts->campaign;
-    return campaign->state == STORE_FINISHED && campaign->stopped_by != NULL &&
-           strcmp(campaign->stopped_by, "time budget") == 0 && campaign_all(&facts->counts) == 0;
+    return campaign->state == STORE_FINISHED && campaign->stopped_by == STORE_STOP_TIME &&
+           campaign_all(&facts->counts) == 0;
 }
 
 const char *campaign_state_name(const struct campaign_facts *facts)
 {
     if (campaign_out_of_time(facts))
         return "out of time";
-    switch (facts->campaign.state) {
-    case STORE_RUNNING:
-        return "running";
-    case STORE_INTERRUPTED:
-        return "interrupted";
-    case STORE_FINISHED:
-        return "finished";
-    }
-    return "unknown";
+    return enum_name(&state_names, facts->campaign.state);
 }
 
 struct error *report_sink_rest(struct report_sink *sink, size_t worth)

@@ -50,6 +50,7 @@ struct campaign_finding {
     unsigned line;
     uint64_t trials;
     enum store_confirmed confirmed;
+    enum severity severity;
 };
 // "confirmed", "not repeated" when a second run of its trial went otherwise; NULL: there was none.
 const char *campaign_confirmed_name(enum store_confirmed confirmed);
@@ -63,6 +64,13 @@ struct error *campaign_detail_load(struct store *store, int64_t trial,
                                    struct campaign_detail *ret_detail);
 void campaign_detail_deinit(struct campaign_detail *detail);
 
+// As in store_remark.
+struct campaign_remark {
+    enum remark_kind kind;
+    char *about; // or NULL
+    char *text;
+};
+
 struct campaign_references {
     uint64_t count;
     struct stats_moments seconds;
@@ -72,8 +80,6 @@ struct campaign_references {
     uint64_t outputs_differ; // between runs after filters: not used to condemn a trial
     ARRAY(char *) differing; // the first of them
 };
-struct error *campaign_references_load(struct store *store, const struct store_campaign *campaign,
-                                       struct campaign_references *references);
 void campaign_references_deinit(struct campaign_references *references);
 
 // Whether all candidates were as likely to be chosen. If not, the plain share of the trials says
@@ -101,6 +107,7 @@ struct campaign_facts {
     struct campaign_share shares[VERDICTS], failures;
     uint64_t selected; // candidates chosen to be run
     struct campaign_design design;
+    ARRAY(struct campaign_remark) remarks;
     struct campaign_references references;
     ARRAY(struct campaign_finding) findings; // most severe first; those that are not suppressed
     uint64_t suppressed, suppressed_trials;  // findings that are, and trials that show them
@@ -120,6 +127,8 @@ struct error *campaign_grouping_judge(const struct campaign_facts *facts,
                                       struct campaign_grouping *grouping);
 void campaign_grouping_deinit(struct campaign_grouping *grouping);
 
+// Fills facts->references, of which facts->remarks say what varies.
+struct error *campaign_references_load(struct campaign_facts *facts);
 // Where titles of findings are the same, adds what tells them apart.
 struct error *campaign_titles_tell_apart(struct campaign_facts *facts);
 // Fills facts->design, and the shares where they are not the plain ones.
@@ -129,9 +138,6 @@ struct error *campaign_limits_find(struct campaign_facts *facts);
 
 // The definition without the environment, which may hold secrets.
 struct error *campaign_put_definition(const char *definition, struct buffer *text);
-// The value of a key of a section, as it is written there; NULL if it has none.
-const char *campaign_definition_value(const char *definition, const char *section, const char *key,
-                                      size_t *ret_size);
 
 // Commands as they are printed everywhere: they name the store unless it is ./ordeal.db. The one
 // that reproduces a trial, from what the store has for it; the one that runs the trial again; the

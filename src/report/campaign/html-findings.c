@@ -103,7 +103,7 @@ static struct error *put_finding(struct html_page *page, size_t number,
     TRY(html_number(page, finding->trials));
     HTML(page, "&nbsp;%s", finding->trials == 1 ? "trial" : "trials");
     const char *confirmed = campaign_confirmed_name(finding->confirmed);
-    const char *severity = severity_word(finding_severity(finding->verdict, finding->cause));
+    const char *severity = severity_name(finding->severity);
     if (confirmed != NULL)
         HTML(page, ", %s", confirmed);
     if (severity != NULL)

@@ -67,9 +67,9 @@ static struct error *put_header(struct html_page *page)
     HTML(page, " chosen, ");
     TRY(html_number(page, campaign_all(&page->facts->counts)));
     HTML(page, " trials</dd></div>");
-    if (campaign->stopped_by != NULL) {
+    if (campaign->stopped_by != STORE_STOP_NONE) {
         TRY(put_fact(page, "Stopped by"));
-        TRY(html_text(page, campaign->stopped_by));
+        TRY(html_text(page, enum_name(&stop_names, campaign->stopped_by)));
         HTML(page, "</dd></div>");
     }
     TRY(put_fact(page, "References"));

@@ -131,7 +131,7 @@ static struct error *put_fields(struct store *store, const struct store_trial *r
     TRY(add_text(text, "spec", row->spec));
     // A string: it may be larger than what other languages take for a number.
     TRY(buffer_printf(text, ",\"seed\":\"%llu\"", (unsigned long long)row->seed));
-    TRY(add_text(text, "outcome", row->outcome));
+    TRY(add_text(text, "outcome", enum_name(&outcome_names, row->outcome)));
     TRY(add_signed(text, "status", row->status));
     TRY(add_real(text, "seconds", row->seconds));
     TRY(add_real(text, "started", row->started_s));
@@ -139,7 +139,7 @@ static struct error *put_fields(struct store *store, const struct store_trial *r
     TRY(add_text(text, "crash", row->crash));
     TRY(add_text(text, "stack", row->stack));
     TRY(add_text(text, "output", row->output));
-    TRY(add_text(text, "way", row->way));
+    TRY(add_text(text, "way", enum_name(&way_names, row->way)));
     if (row->finding != 0)
         TRY(add_signed(text, "finding", row->finding));
     if (row->activations != 0) {

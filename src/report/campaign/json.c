@@ -119,7 +119,7 @@ static struct error *put_campaign(const struct campaign_facts *facts, struct rep
         json_add_integer(&maker, line, "disputed", facts->disputed);
     }
     json_add_real(&maker, line, "confidence", facts->confidence);
-    add_optional(&maker, line, "stopped_by", campaign->stopped_by);
+    add_optional(&maker, line, "stopped_by", enum_name(&stop_names, campaign->stopped_by));
     static const char *const designs[] = {"plain", "estimated", "unknown"};
     json_add_string(&maker, line, "shares", designs[facts->design.kind]);
     if (facts->design.kind == CAMPAIGN_ESTIMATED)
@@ -190,8 +190,7 @@ void campaign_json_finding(struct json_maker *maker, json_t *line,
     json_add_signed(maker, line, "id", finding->id);
     json_add_string(maker, line, "verdict", verdict_facts[finding->verdict].name);
     json_add_string(maker, line, "title", finding->title);
-    add_optional(maker, line, "severity",
-                 severity_word(finding_severity(finding->verdict, finding->cause)));
+    add_optional(maker, line, "severity", severity_name(finding->severity));
     json_add_string(maker, line, "cause", finding->cause);
     json_add_string(maker, line, "site", finding->site);
     add_optional(maker, line, "file", finding->file);

@@ -99,31 +99,18 @@ static struct error *put_type(struct suite *suite, const struct campaign_group *
     return NULL;
 }
 
-#define UNTESTED "not tested: "
-
-// The next of the campaign's warnings about a fault that has no candidates; NULL: there is none.
-static const char *next_untested(const char *line)
+static bool is_untested(const struct campaign_remark *remark)
 {
-    while (line != NULL && *line != '\0' && strncmp(line, UNTESTED, strlen(UNTESTED)) != 0) {
-        line += strcspn(line, "\n");
-        line += *line == '\n';
-    }
-    return line != NULL && *line != '\0' ? line + strlen(UNTESTED) : NULL;
+    return remark->kind == REMARK_UNTESTED && remark->about != NULL;
 }
 
-// "FAULT: WHY"
-static struct error *put_untested(struct suite *suite, const char *line)
+// A fault that has no candidates.
+static struct error *put_untested(struct suite *suite, const struct campaign_remark *remark)
 {
-    _cleanup_free_ char *fault = strndup(line, strcspn(line, "\n"));
-    if (fault == NULL)
-        return error_no_memory();
-    char *why = strstr(fault, ": ");
-    if (why != NULL)
-        *why = '\0';
-    TRY(start_case(suite, "ordeal.fault", fault));
+    TRY(start_case(suite, "ordeal.fault", remark->about));
     PUT(suite, "><skipped");
-    if (why != NULL)
-        TRY(put_attribute(suite, "message", why + 2));
+    if (*remark->text != '\0')
+        TRY(put_attribute(suite, "message", remark->text));
     PUT(suite, "/></testcase>\n");
     return NULL;
 }
@@ -147,10 +134,10 @@ static struct error *forget_suppressed(void *data, const struct store_count *row
 
 static struct error *put_types(struct suite *suite)
 {
-    const char *warnings = suite->facts->campaign.warnings;
+    const struct campaign_facts *facts = suite->facts;
     size_t untested = 0;
-    for (const char *line = next_untested(warnings); line != NULL; line = next_untested(line))
-        untested++;
+    for (size_t i = 0; i < facts->remarks.count; i++)
+        untested += is_untested(&facts->remarks.items[i]);
     _cleanup_(campaign_grouping_deinit) struct campaign_grouping types = {0};
     TRY(campaign_grouping_load(suite->facts, "type", &types));
     if (suite->facts->suppressed != 0)
@@ -165,8 +152,9 @@ static struct error *put_types(struct suite *suite)
                     suite->facts->campaign.elapsed_s));
     for (size_t i = 0; i < types.groups.count; i++)
         TRY(put_type(suite, &types.groups.items[i]));
-    for (const char *line = next_untested(warnings); line != NULL; line = next_untested(line))
-        TRY(put_untested(suite, line));
+    for (size_t i = 0; i < facts->remarks.count; i++)
+        if (is_untested(&facts->remarks.items[i]))
+            TRY(put_untested(suite, &facts->remarks.items[i]));
     return end_suite(suite);
 }
 

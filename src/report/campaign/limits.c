@@ -3,6 +3,7 @@
 #include "report/campaign/facts.h"
 
 #include "base/cleanup.h"
+#include "store/remark.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -63,14 +64,16 @@ static struct error *on_trials(struct campaign_facts *facts)
 static struct error *on_end(struct campaign_facts *facts)
 {
     static const struct {
-        const char *stopped_by, *words, *option; // without a new limit it would not go on
-    } ends[] = {
-        {"interval", "Ended because the share of failures was known as well as was asked for",
-         " --until-interval WIDTH"},
-        {"max trials", "Ended with the number of trials that was asked for", " --max-trials N"},
-        {"time budget", "Ended when its time was over", " --time-budget TIME"},
-        {"interrupt", "Interrupted", ""},
-        {"invalid trials", "Stopped because trials could not be run", ""},
+        const char *words, *option; // without a new limit it would not go on
+    } ends[STORE_STOPS] = {
+        [STORE_STOP_INTERVAL] = {"Ended because the share of failures was known as well as was "
+                                 "asked for",
+                                 " --until-interval WIDTH"},
+        [STORE_STOP_TRIALS] = {"Ended with the number of trials that was asked for",
+                               " --max-trials N"},
+        [STORE_STOP_TIME] = {"Ended when its time was over", " --time-budget TIME"},
+        [STORE_STOP_INTERRUPT] = {"Interrupted", ""},
+        [STORE_STOP_INVALID] = {"Stopped because trials could not be run", ""},
     };
     const struct store_campaign *campaign = &facts->campaign;
     uint64_t all = campaign_all(&facts->counts);
@@ -79,11 +82,10 @@ static struct error *on_end(struct campaign_facts *facts)
                         : campaign->planned > all ? "Ended before all planned trials were run"
                                                   : NULL;
     const char *option = "";
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (campaign->stopped_by != NULL && strcmp(campaign->stopped_by, ends[i].stopped_by) == 0) {
-            words = ends[i].words;
-            option = ends[i].option;
-        }
+    if (campaign->stopped_by != STORE_STOP_NONE) {
+        words = ends[campaign->stopped_by].words;
+        option = ends[campaign->stopped_by].option;
+    }
     if (words == NULL)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer resume = {0}, counts = {0};
@@ -91,7 +93,7 @@ static struct error *on_end(struct campaign_facts *facts)
     if (campaign->planned > all)
         TRY(buffer_printf(&counts, ": %llu of %llu planned trials are done", NUMBER(all),
                           NUMBER(campaign->planned)));
-    if (campaign->state == STORE_FINISHED && campaign->stopped_by == NULL)
+    if (campaign->state == STORE_FINISHED && campaign->stopped_by == STORE_STOP_NONE)
         return say(facts, "%s%s.", words, counts.data != NULL ? counts.data : "");
     return say(facts, "%s%s; '%s%s' goes on.", words, counts.data != NULL ? counts.data : "",
                resume.data, option);
@@ -123,14 +125,11 @@ static struct error *on_design(struct campaign_facts *facts)
     return NULL;
 }
 
-static bool has_warning(const struct campaign_facts *facts, const char *beginning)
+static bool has_untested(const struct campaign_facts *facts)
 {
-    for (const char *line = facts->campaign.warnings; line != NULL && *line != '\0';) {
-        if (strncmp(line, beginning, strlen(beginning)) == 0)
+    for (size_t i = 0; i < facts->remarks.count; i++)
+        if (facts->remarks.items[i].kind == REMARK_UNTESTED)
             return true;
-        line += strcspn(line, "\n");
-        line += *line == '\n';
-    }
     return false;
 }
 
@@ -139,7 +138,7 @@ static struct error *on_all(struct campaign_facts *facts)
 {
     uint64_t missed =
         facts->counts.verdicts[VERDICT_NOT_ACTIVATED] + facts->counts.verdicts[VERDICT_INVALID];
-    bool untested = has_warning(facts, "not tested: ");
+    bool untested = has_untested(facts);
     if (missed == 0 && !untested)
         return say(facts,
                    "Exhaustive: every candidate was tried, so that for this workload the shares "
@@ -159,15 +158,12 @@ static struct error *on_all(struct campaign_facts *facts)
 static struct error *on_sample(struct campaign_facts *facts)
 {
     uint64_t chosen = facts->selected, of = facts->campaign.candidates;
-    size_t size = 0;
-    const char *kind =
-        campaign_definition_value(facts->campaign.definition, "selection", "kind", &size);
-    if (kind != NULL && strncmp(kind, "sweep", size) == 0)
+    if (facts->campaign.selection == STORE_SELECT_SWEEP)
         return say(facts,
                    "A sweep: %llu of %llu candidates were tried, one occurrence after the other; "
                    "the shares are theirs.",
                    NUMBER(chosen), NUMBER(of));
-    if (campaign_definition_value(facts->campaign.definition, "selection", "since", &size) != NULL)
+    if (facts->campaign.changes_only)
         return say(facts,
                    "What changed: %llu of %llu candidates were to be tried; the shares are theirs.",
                    NUMBER(chosen), NUMBER(of));
@@ -198,10 +194,7 @@ static struct error *on_selection(struct campaign_facts *facts)
         return on_sample(facts);
     if (campaign->planned != 0 && all >= campaign->planned && facts->n != 0)
         return on_all(facts);
-    size_t size = 0;
-    const char *order =
-        campaign_definition_value(campaign->definition, "selection", "order", &size);
-    if (order != NULL && strncmp(order, "listed", size) == 0 && all != 0)
+    if (campaign->listed && all != 0)
         return say(facts, "The most promising candidates come first: the shares are those of the "
                           "trials that were run, not of all.");
     return NULL;
@@ -237,27 +230,19 @@ struct lives {
     uint64_t faults, lives;
 };
 
-// As slots note it, see engine/slot-session.c.
 static struct error *count_life(void *data, const struct store_trial *row)
 {
     struct lives *lives = data;
-    const char *note =
-        row->reason != NULL ? strstr(row->reason, " in this life of the server)") : NULL;
-    if (note == NULL)
-        return NULL;
-    lives->faults++;
-    lives->lives += (size_t)(note - row->reason) >= 8 && strncmp(note - 8, "(fault 1", 8) == 0;
+    lives->faults += row->round != 0;
+    lives->lives += row->round == 1;
     return NULL;
 }
 
 // Many faults in one life of a server.
 static struct error *on_lives(struct campaign_facts *facts)
 {
-    size_t size = 0;
     struct lives lives = {0};
-    const char *value =
-        campaign_definition_value(facts->campaign.definition, "server", "long_lived", &size);
-    if (value == NULL || strncmp(value, "true", size) != 0)
+    if (!facts->campaign.long_lived)
         return NULL;
     TRY(store_each_trial(facts->store, facts->campaign.id, false, count_life, &lives));
     if (lives.lives > lives.faults || lives.faults == 0)
@@ -303,12 +288,13 @@ struct error *campaign_limits_find(struct campaign_facts *facts)
     TRY(on_lives(facts));
     TRY(on_forks(facts));
     TRY(on_references(facts));
-    // The campaign's own warnings, a line each.
-    for (const char *line = facts->campaign.warnings; line != NULL && *line != '\0';) {
-        size_t size = strcspn(line, "\n");
-        if (size != 0)
-            TRY(say(facts, "%.*s", (int)(size < 2000 ? size : 2000), line));
-        line += size + (line[size] == '\n');
+    for (size_t i = 0; i < facts->remarks.count; i++) {
+        const struct campaign_remark *remark = &facts->remarks.items[i];
+        const struct store_remark row = {
+            .kind = remark->kind, .about = remark->about, .text = remark->text};
+        _cleanup_(buffer_deinit) struct buffer sentence = {0};
+        TRY(remark_put(&sentence, &row));
+        TRY(say(facts, "%.2000s", sentence.data));
     }
     return NULL;
 }

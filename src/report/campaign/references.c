@@ -20,7 +20,7 @@ struct output_seen {
 struct reader {
     struct store *store;
     struct campaign_references *references;
-    char *outcome;
+    enum store_outcome outcome;
     int status;
     ARRAY(int64_t) runs;
     struct arena paths;
@@ -30,7 +30,6 @@ struct reader {
 
 static void reader_deinit(struct reader *reader)
 {
-    free(reader->outcome);
     arena_deinit(&reader->paths);
     ARRAY_DEINIT(&reader->outputs);
     map_deinit(&reader->by_path);
@@ -40,15 +39,14 @@ static void reader_deinit(struct reader *reader)
 static struct error *describe(const struct store_reference *row, char **ret_text)
 {
     struct buffer text = {0};
-    const char *outcome = row->outcome != NULL ? row->outcome : "?";
     const char *name = row->status > 0 ? sigabbrev_np(row->status) : NULL;
     struct error *error = NULL;
-    if (strcmp(outcome, "exit") == 0)
+    if (row->outcome == STORE_OUTCOME_EXIT)
         error = buffer_printf(&text, "exit status %d", row->status);
-    else if (strcmp(outcome, "signal") == 0 && name != NULL)
+    else if (row->outcome == STORE_OUTCOME_SIGNAL && name != NULL)
         error = buffer_printf(&text, "SIG%s", name);
     else
-        error = buffer_printf(&text, "%s %d", outcome, row->status);
+        error = buffer_printf(&text, "%s %d", enum_name(&outcome_names, row->outcome), row->status);
     *ret_text = text.data;
     return error;
 }
@@ -62,13 +60,12 @@ static struct error *add_reference(void *data, const struct store_reference *row
     if (run == NULL)
         return error_no_memory();
     *run = row->id;
-    const char *outcome = row->outcome != NULL ? row->outcome : "?";
     if (references->count++ == 0) {
         reader->status = row->status;
-        reader->outcome = strdup(outcome);
-        return reader->outcome == NULL ? error_no_memory() : describe(row, &references->ending);
+        reader->outcome = row->outcome;
+        return describe(row, &references->ending);
     }
-    if (strcmp(reader->outcome, outcome) != 0 || reader->status != row->status)
+    if (reader->outcome != row->outcome || reader->status != row->status)
         references->endings_differ = true;
     return NULL;
 }
@@ -104,41 +101,14 @@ static struct error *add_output(void *data, const struct store_artifact *row)
     return map_put(&reader->by_path, hash, (uint32_t)(reader->outputs.count - 1));
 }
 
-// Whether the definition says what is compared: then an output may differ, and it does not matter.
-static bool is_selective(const struct store_campaign *campaign)
+// Whether the campaign, which applied the filters, says that this output varies.
+static bool is_remarked(const struct campaign_facts *facts, const char *path)
 {
-    static const struct {
-        const char *key, *usual;
-    } keys[] = {{"filters", "[]"}, {"ignore", "[]"}, {"compare", "[stdout, files]"}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        size_t size = 0;
-        const char *value =
-            campaign_definition_value(campaign->definition, "oracle", keys[i].key, &size);
-        if (value != NULL &&
-            (size != strlen(keys[i].usual) || strncmp(value, keys[i].usual, size) != 0))
+    for (size_t i = 0; i < facts->remarks.count; i++) {
+        const struct campaign_remark *remark = &facts->remarks.items[i];
+        if (remark->kind == REMARK_VARIES &&
+            (remark->about == NULL || strcmp(remark->about, path) == 0))
             return true;
-    }
-    return false;
-}
-
-// Whether the campaign, which applied the filters, warned of this output: "stdout: line 3 varies",
-// "'/path' varies".
-static bool is_warned_of(const struct store_campaign *campaign, const char *path)
-{
-    size_t size = strlen(path);
-    if (*path == '<' && size > 2) {
-        path++;
-        size -= 2;
-    }
-    for (const char *line = campaign->warnings; line != NULL && *line != '\0';) {
-        size_t length = strcspn(line, "\n");
-        if (memmem(line, length, "more outputs vary between", 25) != NULL)
-            return true;
-        size_t quote = *line == '\'' || *line == '"';
-        if (length > size + quote && strncmp(line + quote, path, size) == 0 &&
-            strchr(" :'\"", line[quote + size]) != NULL)
-            return true;
-        line += length + (line[length] == '\n');
     }
     return false;
 }
@@ -162,10 +132,9 @@ static int compare_paths(const void *left, const void *right)
                   ((const struct output_seen *)right)->path);
 }
 
-static struct error *judge_outputs(struct reader *reader, const struct store_campaign *campaign)
+static struct error *judge_outputs(struct reader *reader, const struct campaign_facts *facts)
 {
     struct campaign_references *references = reader->references;
-    bool selective = is_selective(campaign);
     references->outputs = reader->outputs.count;
     if (reader->outputs.count != 0)
         qsort(reader->outputs.items, reader->outputs.count, sizeof *reader->outputs.items,
@@ -173,20 +142,21 @@ static struct error *judge_outputs(struct reader *reader, const struct store_cam
     for (size_t i = 0; i < reader->outputs.count; i++) {
         const struct output_seen *seen = &reader->outputs.items[i];
         bool differs = seen->differs || seen->runs != references->count;
-        if (differs && (!selective || is_warned_of(campaign, seen->path)))
+        // Where the definition says what is compared, an output may differ and not matter.
+        if (differs && (!facts->campaign.filtered || is_remarked(facts, seen->path)))
             TRY(name_output(references, seen->path));
     }
     return NULL;
 }
 
-struct error *campaign_references_load(struct store *store, const struct store_campaign *campaign,
-                                       struct campaign_references *references)
+struct error *campaign_references_load(struct campaign_facts *facts)
 {
-    _cleanup_(reader_deinit) struct reader reader = {.store = store, .references = references};
-    TRY(store_each_reference(store, campaign->id, add_reference, &reader));
+    _cleanup_(reader_deinit) struct reader reader = {.store = facts->store,
+                                                     .references = &facts->references};
+    TRY(store_each_reference(facts->store, facts->campaign.id, add_reference, &reader));
     for (size_t i = 0; i < reader.runs.count; i++)
-        TRY(store_each_artifact(store, reader.runs.items[i], add_output, &reader));
-    return judge_outputs(&reader, campaign);
+        TRY(store_each_artifact(facts->store, reader.runs.items[i], add_output, &reader));
+    return judge_outputs(&reader, facts);
 }
 
 void campaign_references_deinit(struct campaign_references *references)

@@ -2,6 +2,7 @@
 // The findings of a campaign as SARIF 2.1.0: a rule per verdict, a result per finding.
 #include "report/sarif.h"
 #include "base/cleanup.h"
+#include "base/frame-text.h"
 #include "report/campaign/facts.h"
 
 #include <stdlib.h>
@@ -57,26 +58,27 @@ static struct error *add_invocation(struct log *log, json_t *run)
     return sarif_add_base(maker, run, campaign->directory);
 }
 
-// A frame is "FUNCTION at FILE:LINE (MODULE)" if everything is known about it.
-static struct error *add_frame(struct log *log, json_t *frames, char *text)
+static struct error *copy_part(struct frame_part part, struct buffer *text)
+{
+    return buffer_append(text, part.text != NULL ? part.text : "", part.size);
+}
+
+static struct error *add_frame(struct log *log, json_t *frames, const struct frame_text *read)
 {
     struct json_maker *maker = &log->maker;
+    _cleanup_(buffer_deinit) struct buffer whole = {0}, module = {0}, file = {0};
+    TRY(copy_part(read->whole, &whole));
+    TRY(copy_part(read->module, &module));
+    TRY(copy_part(read->file, &file));
     json_t *frame = json_add_object(maker, frames, NULL);
     json_t *location = json_add_object(maker, frame, "location");
-    if (*text != '\0')
-        sarif_add_message(maker, location, "message", text);
-    char *module = strrchr(text, '('), *at = strstr(text, " at ");
-    size_t size = strlen(text);
-    if (module == NULL || module == text || text[size - 1] != ')')
+    if (whole.size != 0)
+        sarif_add_message(maker, location, "message", whole.data);
+    if (read->function.text != NULL && read->module.text != NULL)
+        json_add_string(maker, frame, "module", module.data);
+    if (read->file.text == NULL)
         return NULL;
-    text[size - 1] = module[-1] = '\0';
-    json_add_string(maker, frame, "module", module + 1);
-    char *colon = at != NULL && at < module ? strrchr(at, ':') : NULL, *end = NULL;
-    unsigned long line = colon != NULL ? strtoul(colon + 1, &end, 10) : 0;
-    if (line == 0 || line > UINT32_MAX || *end != '\0' || colon <= at + 4)
-        return NULL;
-    *colon = '\0';
-    return sarif_add_place(maker, location, log->facts->campaign.directory, at + 4, (unsigned)line);
+    return sarif_add_place(maker, location, log->facts->campaign.directory, file.data, read->line);
 }
 
 static struct error *add_stack(struct log *log, json_t *result, const char *stack)
@@ -84,13 +86,9 @@ static struct error *add_stack(struct log *log, json_t *result, const char *stac
     struct json_maker *maker = &log->maker;
     json_t *entry = json_add_object(maker, json_add_array(maker, result, "stacks"), NULL);
     json_t *frames = json_add_array(maker, entry, "frames");
-    for (const char *line = stack; *line != '\0' && !maker->failed;) {
-        size_t size = strcspn(line, "\n");
-        _cleanup_(buffer_deinit) struct buffer text = {0};
-        TRY(buffer_append(&text, line, size));
-        TRY(add_frame(log, frames, text.data));
-        line += size + (line[size] == '\n');
-    }
+    struct frame_text frame;
+    while (!maker->failed && frame_text_next(&stack, &frame))
+        TRY(add_frame(log, frames, &frame));
     return NULL;
 }
 

@@ -194,7 +194,7 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
         TRY(buffer_printf(&title, ", and after %llu other failure%s",
                           (unsigned long long)finding->trials - 1,
                           finding->trials == 2 ? "" : "s"));
-    const char *severity = severity_word(finding_severity(finding->verdict, finding->cause));
+    const char *severity = severity_name(finding->severity);
     if (severity != NULL)
         TRY(buffer_printf(&title, "; severity: %s", severity));
     if (finding->confirmed == STORE_FLAKY)

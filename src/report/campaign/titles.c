@@ -4,7 +4,7 @@
 #include "report/campaign/facts.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
+#include "base/frame-text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,85 +26,68 @@ static struct error *keep_stack(void *data, const struct store_injection *row)
     return NULL;
 }
 
-// The n-th frame; size 0: there is none.
-static const char *frame_at(const char *stack, size_t number, size_t *ret_size)
+// Whether a frame is of a program, not of a library.
+static bool is_own(const struct frame_text *frame)
 {
-    while (number-- != 0 && *stack != '\0') {
-        stack += strcspn(stack, "\n");
-        stack += *stack == '\n';
-    }
-    *ret_size = strcspn(stack, "\n");
-    return stack;
+    bool library =
+        frame_part_begins(frame->module, "lib") || frame_part_begins(frame->module, "ld-");
+    bool address = frame->function.text == NULL && frame->module.text == NULL;
+    return !library && !address;
 }
 
-// Frames are "FUNCTION at FILE:LINE (MODULE)", "FUNCTION (MODULE)", "MODULE+0xOFFSET" or
-// "0xADDRESS". Whether one is of a program, not of a library.
-static bool is_own(const char *frame, size_t size)
+#define OWN SIZE_MAX // instead of a number: the innermost frame of the program
+
+static bool find_frame(const char *stack, size_t number, struct frame_text *ret_frame)
 {
-    const char *module = memrchr(frame, '(', size);
-    module = module != NULL ? module + 1 : frame;
-    return size != 0 && strncmp(module, "lib", 3) != 0 && strncmp(module, "ld-", 3) != 0 &&
-           strncmp(module, "0x", 2) != 0;
+    if (number != OWN)
+        return frame_text_at(stack, number, ret_frame) && ret_frame->whole.size != 0;
+    while (frame_text_next(&stack, ret_frame) && ret_frame->whole.size != 0)
+        if (is_own(ret_frame))
+            return true;
+    return false;
 }
 
-static const char *own_frame(const char *stack, size_t *ret_size)
+static bool same(struct frame_part a, struct frame_part b)
 {
-    for (size_t i = 0;; i++) {
-        const char *frame = frame_at(stack, i, ret_size);
-        if (*ret_size == 0 || is_own(frame, *ret_size))
-            return frame;
-    }
+    return a.size == b.size && memcmp(a.text, b.text, a.size) == 0;
 }
 
-static bool same(const char *a, size_t a_size, const char *b, size_t b_size)
-{
-    return a_size == b_size && memcmp(a, b, a_size) == 0;
-}
-
-// Whether the frames that `number` stands for (SIZE_MAX: those of the program) are there, and are
-// all different.
+// Whether the frames that `number` stands for are there, and are all different.
 static bool tells_apart(const struct namesakes *namesakes, size_t number)
 {
     for (size_t i = 0; i < namesakes->count; i++)
         for (size_t j = 0; j <= i; j++) {
-            size_t a_size, b_size;
-            const char *a = number == SIZE_MAX ? own_frame(namesakes->stacks[i], &a_size)
-                                               : frame_at(namesakes->stacks[i], number, &a_size);
-            const char *b = number == SIZE_MAX ? own_frame(namesakes->stacks[j], &b_size)
-                                               : frame_at(namesakes->stacks[j], number, &b_size);
-            if (a_size == 0 || (i != j && same(a, a_size, b, b_size)))
+            struct frame_text a, b;
+            if (!find_frame(namesakes->stacks[i], number, &a) ||
+                !find_frame(namesakes->stacks[j], number, &b) || (i != j && same(a.whole, b.whole)))
                 return false;
         }
     return true;
 }
 
 // "FUNCTION at FILE:LINE" without directories, "FUNCTION in MODULE", or as it is.
-static struct error *put_frame(struct buffer *text, const char *frame, size_t size)
+static struct error *put_frame(struct buffer *text, const struct frame_text *frame)
 {
-    _cleanup_free_ char *own = strndup(frame, size);
-    if (own == NULL)
-        return error_no_memory();
-    char *module = strrchr(own, '('), *at = strstr(own, " at ");
-    if (module == NULL || module == own || own[size - 1] != ')')
-        return buffer_printf(text, "%s", own);
-    own[size - 1] = module[-1] = '\0';
-    if (at == NULL || at >= module)
-        return buffer_printf(text, "%s in %s", own, module + 1);
-    *at = '\0';
-    return buffer_printf(text, "%s at %s", own, file_base_name(at + 4));
+    struct frame_part function = frame->function, module = frame->module, place = frame->place;
+    if (function.text == NULL || module.text == NULL)
+        return buffer_append(text, frame->whole.text, frame->whole.size);
+    TRY(buffer_append(text, function.text, function.size));
+    if (place.text == NULL)
+        return buffer_printf(text, " in %.*s", (int)module.size, module.text);
+    const char *slash = memrchr(place.text, '/', place.size);
+    const char *base = slash != NULL ? slash + 1 : place.text;
+    return buffer_printf(text, " at %.*s", (int)(place.text + place.size - base), base);
 }
 
 static struct error *extend(struct campaign_finding *finding, const char *stack, size_t number,
                             bool found)
 {
     _cleanup_(buffer_deinit) struct buffer title = {0};
-    size_t size = 0;
+    struct frame_text frame;
     TRY(buffer_printf(&title, "%s, ", finding->title));
-    if (found) {
-        const char *frame =
-            number == SIZE_MAX ? own_frame(stack, &size) : frame_at(stack, number, &size);
+    if (found && find_frame(stack, number, &frame)) {
         TRY(buffer_printf(&title, "%s ", number == 0 ? "in" : "called from"));
-        TRY(put_frame(&title, frame, size));
+        TRY(put_frame(&title, &frame));
     } else {
         TRY(buffer_printf(&title, "as in trial %lld", (long long)finding->trial));
     }
@@ -125,7 +108,7 @@ static struct error *tell_apart(struct store *store, struct namesakes *namesakes
         if (namesakes->stacks[i] == NULL && (namesakes->stacks[i] = strdup("")) == NULL)
             return error_no_memory();
     }
-    size_t number = SIZE_MAX;
+    size_t number = OWN;
     bool found = namesakes->count <= MOST_NAMESAKES && tells_apart(namesakes, number);
     for (size_t i = 0; !found && namesakes->count <= MOST_NAMESAKES && i < MOST_FRAMES; i++) {
         number = i;

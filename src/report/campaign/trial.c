@@ -100,14 +100,13 @@ static struct error *put_block(struct page *page, const char *heading, const cha
 static struct error *put_outcome(struct page *page)
 {
     const struct store_trial *trial = &page->detail.trial;
-    const char *outcome = trial->outcome != NULL ? trial->outcome : "?";
     const char *name = trial->status > 0 ? sigabbrev_np(trial->status) : NULL;
     TRY(put_label(page, "ended"));
-    if (strcmp(outcome, "exit") == 0)
+    if (trial->outcome == STORE_OUTCOME_EXIT)
         PUT(&page->terminal, "exit status %d", trial->status);
-    else if (strcmp(outcome, "signal") == 0 && name != NULL)
+    else if (trial->outcome == STORE_OUTCOME_SIGNAL && name != NULL)
         PUT(&page->terminal, "killed by SIG%s", name);
-    else if (strcmp(outcome, "timeout") == 0)
+    else if (trial->outcome == STORE_OUTCOME_TIMEOUT)
         PUT(&page->terminal, "killed when its time was over");
     else
         PUT(&page->terminal, "not started");
@@ -145,8 +144,7 @@ static struct error *put_head(struct page *page)
                           confirmed != NULL ? ", " : "", confirmed != NULL ? confirmed : "",
                           finding->title));
         TRY(put_line(page, "finding", text.data));
-        TRY(put_line(page, "severity",
-                     severity_word(finding_severity(finding->verdict, finding->cause))));
+        TRY(put_line(page, "severity", severity_name(finding->severity)));
     }
     TRY(put_line(page, "reason", trial->reason));
     TRY(put_line(page, "command", page->facts.campaign.command));

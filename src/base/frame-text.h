@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Stacks as text, as the store keeps them (docs/ordeal-store.5): one frame per line, innermost
+// first. A frame is what is known of it:
+//   FUNCTION at FILE:LINE (MODULE)
+//   FUNCTION (MODULE)
+//   MODULE+0xOFFSET
+//   0xADDRESS
+#ifndef ORDEAL_BASE_FRAME_TEXT_H
+#define ORDEAL_BASE_FRAME_TEXT_H
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct frame_part {   // of a line, not ended by NUL
+    const char *text; // NULL: not known
+    size_t size;
+};
+
+static inline struct frame_part frame_part(const char *text)
+{
+    return (struct frame_part){text, strlen(text)};
+}
+
+struct frame_text {
+    struct frame_part whole;
+    struct frame_part function; // C++ names may have blanks and parentheses in them
+    struct frame_part place;    // "FILE:LINE"
+    struct frame_part file;     // of it
+    unsigned line;
+    struct frame_part module;
+    uint64_t offset; // in the module, of a frame without a function; without a module: the address
+};
+
+// The frame at *stack, which is moved behind it; false at the end.
+bool frame_text_next(const char **stack, struct frame_text *ret_frame);
+// The frame of that number, from 0; false if there are fewer.
+bool frame_text_at(const char *stack, size_t number, struct frame_text *ret_frame);
+
+// Writes a frame: `place` follows from file and line.
+struct error *frame_text_put(struct buffer *text, const struct frame_text *frame);
+
+bool frame_part_is(struct frame_part part, const char *text);
+bool frame_part_begins(struct frame_part part, const char *text);
+
+#endif

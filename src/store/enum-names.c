@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See enum-names.h.
+#include "store/enum-names.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const char *enum_name(const struct enum_names *names, unsigned value)
+{
+    return value < names->count ? names->names[value] : NULL;
+}
+
+unsigned enum_value(const struct enum_names *names, const char *name)
+{
+    for (unsigned i = 0; i < names->count; i++) {
+        const char *known = names->names[i];
+        if (known == NULL || name == NULL ? known == name : strcmp(known, name) == 0)
+            return i;
+    }
+    return names->count;
+}
+
+static const char *const states[STORE_STATES] = {
+    [STORE_RUNNING] = "running",
+    [STORE_INTERRUPTED] = "interrupted",
+    [STORE_FINISHED] = "finished",
+};
+const struct enum_names state_names = {"state of a campaign", states, STORE_STATES};
+
+static const char *const stops[STORE_STOPS] = {
+    [STORE_STOP_TIME] = "time budget",       [STORE_STOP_TRIALS] = "max trials",
+    [STORE_STOP_INTERVAL] = "interval",      [STORE_STOP_INTERRUPT] = "interrupt",
+    [STORE_STOP_INVALID] = "invalid trials",
+};
+const struct enum_names stop_names = {"reason to stop", stops, STORE_STOPS};
+
+static const char *const selections[STORE_SELECTIONS] = {
+    [STORE_SELECT_ALL] = "all",
+    [STORE_SELECT_SAMPLE] = "sample",
+    [STORE_SELECT_SWEEP] = "sweep",
+};
+const struct enum_names selection_names = {"selection", selections, STORE_SELECTIONS};
+
+static const char *const remarks[REMARK_KINDS] = {
+    [REMARK_NOTE] = "note",
+    [REMARK_UNTESTED] = "untested",
+    [REMARK_VARIES] = "varies",
+};
+const struct enum_names remark_names = {"kind of remark", remarks, REMARK_KINDS};
+
+static const char *const outcomes[STORE_OUTCOMES] = {
+    [STORE_OUTCOME_NONE] = "none",
+    [STORE_OUTCOME_EXIT] = "exit",
+    [STORE_OUTCOME_SIGNAL] = "signal",
+    [STORE_OUTCOME_TIMEOUT] = "timeout",
+};
+const struct enum_names outcome_names = {"outcome", outcomes, STORE_OUTCOMES};
+
+static const char *const artifacts[ARTIFACT_KINDS] = {
+    [ARTIFACT_STREAM] = "stream",       [ARTIFACT_FILE] = "file",
+    [ARTIFACT_DIRECTORY] = "directory", [ARTIFACT_LINK] = "link",
+    [ARTIFACT_DELETED] = "deleted",     [ARTIFACT_OTHER] = "other",
+};
+const struct enum_names artifact_names = {"kind of file", artifacts, ARTIFACT_KINDS};
+
+static const char *const ways[STORE_WAYS] = {
+    [STORE_WAY_FORKED] = "forked",
+    [STORE_WAY_CHECKED] = "checked",
+    [STORE_WAY_DISPUTED] = "disputed",
+};
+const struct enum_names way_names = {"way of a trial", ways, STORE_WAYS};

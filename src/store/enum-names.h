@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Facts that are one of a few things: enums in the program, words in the store. Each list of words
+// is one table, by value; the schema has the same words (schema.c), and a test compares them.
+#ifndef ORDEAL_STORE_ENUM_NAMES_H
+#define ORDEAL_STORE_ENUM_NAMES_H
+
+struct enum_names {
+    const char *what;         // it is, for messages: "outcome"
+    const char *const *names; // by value; NULL: none, which is SQL's NULL
+    unsigned count;
+};
+// The name of a value, or NULL.
+const char *enum_name(const struct enum_names *names, unsigned value);
+// The value of a name (NULL: of none); names->count if there is no such name.
+unsigned enum_value(const struct enum_names *names, const char *name);
+
+enum store_state { STORE_RUNNING, STORE_INTERRUPTED, STORE_FINISHED, STORE_STATES };
+
+// Why a campaign ended before everything that was planned had been run.
+enum store_stop {
+    STORE_STOP_NONE, // all was run, or it runs
+    STORE_STOP_TIME,
+    STORE_STOP_TRIALS,
+    STORE_STOP_INTERVAL,
+    STORE_STOP_INTERRUPT,
+    STORE_STOP_INVALID,
+    STORE_STOPS
+};
+
+// Which candidates of a campaign are run.
+enum store_selection {
+    STORE_SELECT_ALL,
+    STORE_SELECT_SAMPLE,
+    STORE_SELECT_SWEEP,
+    STORE_SELECTIONS
+};
+
+// What a campaign has to say besides its numbers.
+enum remark_kind {
+    REMARK_NOTE,
+    REMARK_UNTESTED, // a fault that was asked for has no candidate
+    REMARK_VARIES,   // an output is not the same in all reference runs
+    REMARK_KINDS
+};
+
+// How a run of the workload ended.
+enum store_outcome {
+    STORE_OUTCOME_NONE, // it was not started
+    STORE_OUTCOME_EXIT,
+    STORE_OUTCOME_SIGNAL,
+    STORE_OUTCOME_TIMEOUT,
+    STORE_OUTCOMES
+};
+
+enum artifact_kind {
+    ARTIFACT_STREAM,
+    ARTIFACT_FILE,
+    ARTIFACT_DIRECTORY,
+    ARTIFACT_LINK,
+    ARTIFACT_DELETED,
+    ARTIFACT_OTHER,
+    ARTIFACT_KINDS
+};
+
+// How a trial came to its result.
+enum store_way {
+    STORE_WAY_FULL,     // by a run of its own
+    STORE_WAY_FORKED,   // in a child of a run of many
+    STORE_WAY_CHECKED,  // likewise, and a run of its own told the same
+    STORE_WAY_DISPUTED, // by a run of its own, which told something else than the child
+    STORE_WAYS
+};
+
+extern const struct enum_names state_names, stop_names, selection_names, remark_names,
+    outcome_names, artifact_names, way_names;
+
+#endif

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See older.h. Reader and writer use the same expressions: the reader in temporary views, which
+// hide the file's own tables, the writer in updates.
+#include "store/older.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "store/internal.h"
+#include "store/schema.h"
+
+#include <string.h>
+
+#define FACTS 6 // the version that has what was only said in sentences before
+
+static size_t line_size(const char *line)
+{
+    size_t size = strcspn(line, "\n");
+    return size + (line[size] == '\n');
+}
+
+static bool is_key(const char *line, const char *key)
+{
+    size_t size = strlen(key);
+    return strncmp(line, key, size) == 0 && line[size] == ':';
+}
+
+// Whether a line begins a key of the first level: all others belong to the one before them.
+static bool begins_key(const char *line)
+{
+    return (*line >= 'a' && *line <= 'z') || *line == '#';
+}
+
+// The value of a key of a section, as it is written there: a key stands two spaces behind the
+// beginning of a line below its section. NULL: it has none.
+static const char *find_value(const char *definition, const char *section, const char *key)
+{
+    bool inside = false;
+    for (const char *line = definition; *line != '\0'; line += line_size(line)) {
+        if (begins_key(line))
+            inside = is_key(line, section);
+        if (!inside || strncmp(line, "  ", 2) != 0 || !is_key(line + 2, key))
+            continue;
+        const char *value = line + 2 + strlen(key) + 1;
+        value += strspn(value, " ");
+        return *value != '\n' && *value != '\0' ? value : NULL;
+    }
+    return NULL;
+}
+
+// definition_value(DEFINITION, SECTION, KEY)
+static void definition_value(sqlite3_context *context, int count, sqlite3_value **arguments)
+{
+    const char *texts[3];
+    for (int i = 0; i < count; i++)
+        if ((texts[i] = (const char *)sqlite3_value_text(arguments[i])) == NULL)
+            return; // NULL
+    const char *value = find_value(texts[0], texts[1], texts[2]);
+    if (value != NULL)
+        sqlite3_result_text(context, value, (int)strcspn(value, "\n"), SQLITE_TRANSIENT);
+}
+
+struct error *older_prepare(struct store *store)
+{
+    int code = sqlite3_create_function(store->database, "definition_value", 3,
+                                       SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
+                                       definition_value, NULL, NULL);
+    return code == SQLITE_OK ? NULL : store_failed(store, code);
+}
+
+#define VALUE(section, key) "definition_value(definition, '" section "', '" key "')"
+
+// "as the reference (fault 7 in this life of the server)"
+#define LIFE      " in this life of the server)"
+#define UP_TO     "substr(reason, 1, length(reason) - length('" LIFE "'))"
+#define BEFORE_IT "rtrim(" UP_TO ", '0123456789')"
+
+// "file 644"
+#define KIND_ENUMS           "substr(kind, 1, instr(kind || ' ', ' ') - 1)"
+#define DIGITS               "CAST(substr(kind, instr(kind, ' ') + 1) AS INTEGER)"
+#define DIGIT(power, weight) DIGITS " / " power " % 10 * " weight
+
+static const char no_value[] = "NULL";
+
+static const struct {
+    int since;
+    const struct table *table;
+    const char *column;
+    const char *instead; // in a file of a version before that
+} columns[] = {
+    {3, &table_campaign, "stopped_by", no_value},
+    {4, &table_candidate, "content", no_value},
+    {4, &table_candidate, "carried", no_value},
+    {4, &table_finding, "suppressed", no_value},
+    {5, &table_trial, "way", no_value},
+    {FACTS, &table_campaign, "automatic",
+     "instr(definition, char(10) || '    faults: [auto]' || char(10)) > 0"},
+    {FACTS, &table_campaign, "selection",
+     "CASE " VALUE("selection", "kind") " WHEN 'sample' THEN 'sample' WHEN 'sweep' THEN 'sweep'"
+                                        " ELSE 'all' END"},
+    {FACTS, &table_campaign, "per", VALUE("selection", "per")},
+    {FACTS, &table_campaign, "weighted", VALUE("selection", "weights") " IS NOT NULL"},
+    {FACTS, &table_campaign, "listed", VALUE("selection", "order") " IS 'listed'"},
+    {FACTS, &table_campaign, "changes_only", VALUE("selection", "since") " IS NOT NULL"},
+    {FACTS, &table_campaign, "long_lived", VALUE("server", "long_lived") " IS 'true'"},
+    {FACTS, &table_campaign, "filtered",
+     "coalesce(" VALUE(
+         "oracle",
+         "filters") ", '[]') <> '[]' OR"
+                    " coalesce(" VALUE(
+                        "oracle",
+                        "ignore") ", '[]') <> '[]' OR"
+                                  " coalesce(" VALUE(
+                                      "oracle",
+                                      "compare") ", '[stdout, files]') <> '[stdout, files]'"},
+    {FACTS, &table_artifact, "mode",
+     "CASE WHEN kind LIKE '% _%' THEN " DIGIT("1", "1") " + " DIGIT("10", "8") " + " DIGIT(
+         "100", "64") " + " DIGIT("1000", "512") " END"},
+    {FACTS, &table_artifact, "kind",
+     "CASE WHEN " KIND_ENUMS
+     " IN ('stream', 'file', 'directory', 'link', 'deleted') THEN " KIND_ENUMS " ELSE 'other' END"},
+    {FACTS, &table_trial, "round",
+     "CASE WHEN reason LIKE '%(fault %" LIFE "' AND " BEFORE_IT " LIKE '%(fault ' THEN"
+     " CAST(substr(" UP_TO ", length(" BEFORE_IT ") + 1) AS INTEGER) END"},
+    {FACTS, &table_finding, "severity",
+     "CASE WHEN verdict IN ('crash', 'hang') THEN 'high'"
+     " WHEN verdict NOT IN ('silent', 'wrong-output', 'unstable') THEN NULL"
+     " WHEN substr(cause, length(verdict) + 2, 9) = 'data loss' THEN 'critical'"
+     " WHEN verdict = 'silent' AND substr(cause, length(verdict) + 2, 5) = 'files' THEN 'high'"
+     " ELSE 'medium' END"},
+};
+#define COLUMNS (sizeof columns / sizeof *columns)
+
+static const struct table *const tables[] = {&table_campaign, &table_artifact, &table_candidate,
+                                             &table_trial, &table_finding};
+#define TABLES (sizeof tables / sizeof *tables)
+
+// Remarks were one text, a line each: of faults without candidates ("not tested: FAULT: WHY"), and
+// of outputs that vary ("stdout: line 3 varies", "'/path' varies"), which are recognized by the
+// names of the outputs that there are.
+#define NOT_TESTED "'not tested: '"
+#define NAME       "CASE WHEN path LIKE '<%' THEN substr(path, 2, length(path) - 2) ELSE path END"
+#define UNQUOTED   "CASE WHEN substr(text, 1, 1) IN ('''', '\"') THEN substr(text, 2) ELSE text END"
+static const char old_remarks[] =
+    "WITH RECURSIVE line (campaign, number, text, rest) AS ("
+    "  SELECT id, 0, '', warnings || char(10) FROM main.campaign WHERE warnings IS NOT NULL"
+    "  UNION ALL"
+    "  SELECT campaign, number + 1, substr(rest, 1, instr(rest, char(10)) - 1),"
+    "    substr(rest, instr(rest, char(10)) + 1) FROM line"
+    "  WHERE instr(rest, char(10)) > 0"
+    "),"
+    "sentence (campaign, number, text, untested, varies, more) AS ("
+    "  SELECT campaign, number, text,"
+    "    CASE WHEN substr(text, 1, 12) = " NOT_TESTED " THEN substr(text, 13) END,"
+    "    (SELECT path FROM main.artifact JOIN main.reference ON reference.id = artifact.reference"
+    "      WHERE reference.campaign = line.campaign AND length(" NAME ") > 0"
+    "      AND substr(" UNQUOTED ", 1, length(" NAME ")) = " NAME "      AND substr(" UNQUOTED
+    ", length(" NAME ") + 1, 1) IN (' ', ':', '''', '\"')"
+    "      ORDER BY length(path) DESC LIMIT 1),"
+    "    instr(text, 'more outputs vary between')"
+    "  FROM line WHERE text <> ''"
+    ")"
+    "SELECT number AS id, campaign,"
+    "  CASE WHEN untested IS NOT NULL THEN 'untested'"
+    "    WHEN more OR varies IS NOT NULL THEN 'varies' ELSE 'note' END AS kind,"
+    "  CASE WHEN untested IS NOT NULL"
+    "      THEN substr(untested, 1, instr(untested || ': ', ': ') - 1)"
+    "    WHEN more THEN NULL ELSE varies END AS about,"
+    "  CASE WHEN untested IS NOT NULL THEN substr(untested, instr(untested || ': ', ': ') + 2)"
+    "    ELSE text END AS text FROM sentence";
+
+static const char *instead_of(const struct table *table, const char *column, int64_t version)
+{
+    for (size_t i = 0; i < COLUMNS; i++)
+        if (columns[i].table == table && columns[i].since > version &&
+            strcmp(columns[i].column, column) == 0)
+            return columns[i].instead;
+    return NULL;
+}
+
+static bool is_older(const struct table *table, int64_t version)
+{
+    for (size_t i = 0; i < COLUMNS; i++)
+        if (columns[i].table == table && columns[i].since > version)
+            return true;
+    return false;
+}
+
+static struct error *show_table(struct store *store, const struct table *table, int64_t version)
+{
+    _cleanup_(buffer_deinit) struct buffer sql = {0};
+    if (!is_older(table, version))
+        return NULL;
+    TRY(buffer_printf(&sql, "CREATE TEMP VIEW %s AS SELECT ", table->name));
+    if (table->columns[0].kind != KIND_ID)
+        TRY(buffer_printf(&sql, "id, "));
+    for (int i = 0; i < table->count; i++) {
+        const char *name = table->columns[i].name, *instead = instead_of(table, name, version);
+        TRY(buffer_printf(&sql, "%s%s AS %s", i != 0 ? ", " : "", instead != NULL ? instead : name,
+                          name));
+    }
+    TRY(buffer_printf(&sql, " FROM main.%s", table->name));
+    return store_execute(store, sql.data);
+}
+
+static struct error *show_remarks(struct store *store)
+{
+    _cleanup_(buffer_deinit) struct buffer sql = {0};
+    TRY(buffer_printf(&sql, "CREATE TEMP VIEW remark AS %s", old_remarks));
+    return store_execute(store, sql.data);
+}
+
+struct error *older_show(struct store *store, int64_t version)
+{
+    for (size_t i = 0; i < TABLES; i++)
+        TRY(show_table(store, tables[i], version));
+    if (version < 4)
+        TRY(store_execute(store,
+                          "CREATE TEMP TABLE recovery (id, campaign, module, address, code,"
+                          " function, file, line, reached);"
+                          "CREATE TEMP TABLE line_coverage (id, campaign, file, lines, before,"
+                          " after)"));
+    return version < FACTS ? show_remarks(store) : NULL;
+}
+
+static struct error *convert_remarks(struct store *store)
+{
+    _cleanup_(buffer_deinit) struct buffer sql = {0};
+    TRY(buffer_printf(&sql,
+                      "INSERT INTO remark (campaign, kind, about, text) SELECT campaign, kind,"
+                      " about, text FROM (%s) ORDER BY campaign, id;"
+                      "ALTER TABLE campaign DROP COLUMN warnings",
+                      old_remarks));
+    return store_execute(store, sql.data);
+}
+
+// Only rows that change are written: there may be very many.
+static struct error *convert_table(struct store *store, const struct table *table, int64_t version)
+{
+    _cleanup_(buffer_deinit) struct buffer changes = {0}, changed = {0}, sql = {0};
+    for (size_t i = 0; i < COLUMNS; i++) {
+        const char *name = columns[i].column, *instead = columns[i].instead;
+        if (columns[i].table != table || columns[i].since <= version || instead == no_value)
+            continue;
+        TRY(buffer_printf(&changes, "%s%s = (%s)", changes.size != 0 ? ", " : "", name, instead));
+        TRY(buffer_printf(&changed, "%s%s IS NOT (%s)", changed.size != 0 ? " OR " : "", name,
+                          instead));
+    }
+    if (changes.size == 0)
+        return NULL;
+    TRY(buffer_printf(&sql, "UPDATE %s SET %s WHERE %s", table->name, changes.data, changed.data));
+    return store_execute(store, sql.data);
+}
+
+struct error *older_convert(struct store *store, int64_t version)
+{
+    for (size_t i = 0; i < TABLES; i++)
+        TRY(convert_table(store, tables[i], version));
+    return version < FACTS ? convert_remarks(store) : NULL;
+}
