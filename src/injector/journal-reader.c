@@ -155,7 +155,8 @@ struct error *journal_reader_put_frame(struct journal_reader *reader, const char
         journal_reader_find(reader, module, offset - (returns ? 1 : 0));
     frame.module = frame_part(file_base_name(module));
     if (place.symbol != NULL)
-        frame.function = (struct frame_part){place.symbol, (size_t)journal_reader_name_size(place.symbol)};
+        frame.function =
+            (struct frame_part){place.symbol, (size_t)journal_reader_name_size(place.symbol)};
     if (place.file != NULL && !brief) {
         frame.file = frame_part(place.file);
         frame.line = place.line;
