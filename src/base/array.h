@@ -36,20 +36,18 @@ struct buffer {
 };
 
 void buffer_deinit(struct buffer *buffer);
-__attribute__((warn_unused_result)) struct error *buffer_append(struct buffer *buffer,
-                                                                const void *data, size_t size);
-__attribute__((format(printf, 2, 3), warn_unused_result)) struct error *
+_must_check_ struct error *buffer_append(struct buffer *buffer, const void *data, size_t size);
+__attribute__((format(printf, 2, 3))) _must_check_ struct error *
 buffer_printf(struct buffer *buffer, const char *format, ...);
 // Zero bytes up to the next multiple of `alignment` (a power of two).
-__attribute__((warn_unused_result)) struct error *buffer_align(struct buffer *buffer,
-                                                               size_t alignment);
+_must_check_ struct error *buffer_align(struct buffer *buffer, size_t alignment);
 
 // A whole file, refusing more than `limit` bytes.
-__attribute__((warn_unused_result)) struct error *buffer_read_file(const char *path, size_t limit,
-                                                                   struct buffer *ret_buffer);
+_must_check_ struct error *buffer_read_file(const char *path, size_t limit,
+                                            struct buffer *ret_buffer);
 // The same where nobody hands over a pipe on purpose: anything but a regular file is refused, and
 // never waited for.
-__attribute__((warn_unused_result)) struct error *
-buffer_read_regular(const char *path, size_t limit, struct buffer *ret_buffer);
+_must_check_ struct error *buffer_read_regular(const char *path, size_t limit,
+                                               struct buffer *ret_buffer);
 
 #endif

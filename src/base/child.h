@@ -19,7 +19,7 @@ struct child {
 };
 // *ret_status is what waitpid() says. What a terminal interrupts is the command, which decides what
 // becomes of that; this process goes on. An error if it could not be started, or that of `loaded`.
-struct error *child_run(const struct child *child, int *ret_status);
+_must_check_ struct error *child_run(const struct child *child, int *ret_status);
 
 // What a shell makes of that: the exit status, or 128 and the signal's number.
 int child_exit_status(int status);

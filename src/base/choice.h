@@ -10,9 +10,10 @@
 // The index of a word, or -1.
 int choice_find(const char *values, const char *word, size_t size);
 // Likewise; an error names the words that are allowed, and the one that may be meant.
-struct error *choice_parse(const char *values, const char *word, size_t size, int *ret_index);
+_must_check_ struct error *choice_parse(const char *values, const char *word, size_t size,
+                                        int *ret_index);
 // The error itself.
-struct error *choice_error(const char *values, const char *word, size_t size);
+_must_check_ struct error *choice_error(const char *values, const char *word, size_t size);
 // The word with that index; "" if there is none.
 const char *choice_word(const char *values, int index, size_t *ret_size);
 

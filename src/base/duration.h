@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 // The next round time that is not below: "200ms", "5s", "10m".
-struct error *duration_put_enough(struct buffer *text, uint64_t ns);
+_must_check_ struct error *duration_put_enough(struct buffer *text, uint64_t ns);
 // Not above: whole seconds bare, "3"; otherwise "400ms", or "50us" of less than a millisecond.
-struct error *duration_put_patience(struct buffer *text, uint64_t ns);
+_must_check_ struct error *duration_put_patience(struct buffer *text, uint64_t ns);
 
 #endif

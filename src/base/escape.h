@@ -10,7 +10,7 @@
 // Appends the bytes. Control characters (utf8.h), and bytes that are no UTF-8, are written \n, \t
 // or \xNN; `quote` and the backslash get a backslash unless `quote` is 0. "..." stands for what
 // comes after the first `most` bytes.
-__attribute__((warn_unused_result)) struct error *escape_put(struct buffer *text, const char *bytes,
-                                                             size_t size, size_t most, char quote);
+_must_check_ struct error *escape_put(struct buffer *text, const char *bytes, size_t size,
+                                      size_t most, char quote);
 
 #endif

@@ -16,18 +16,15 @@ const char *file_base_name(const char *path);
 size_t file_library_stem(const char *name);
 
 // Writes everything; `name` is for the error.
-__attribute__((warn_unused_result)) struct error *file_write(int descriptor, const char *name,
-                                                             const struct buffer *text);
+_must_check_ struct error *file_write(int descriptor, const char *name, const struct buffer *text);
 
 // A new file beside `path` under a name nobody can foresee, to be renamed to `path`. It did not
 // exist before, and is no link.
-__attribute__((warn_unused_result)) struct error *file_beside(const char *path, int *ret_descriptor,
-                                                              char **ret_temporary);
+_must_check_ struct error *file_beside(const char *path, int *ret_descriptor, char **ret_temporary);
 
 // Gives a file new content: readers see the old or the new, never a part.
-__attribute__((warn_unused_result)) struct error *file_replace(const char *path,
-                                                               const struct buffer *text);
+_must_check_ struct error *file_replace(const char *path, const struct buffer *text);
 
-__attribute__((warn_unused_result)) struct error *random_word(uint64_t *ret_word);
+_must_check_ struct error *random_word(uint64_t *ret_word);
 
 #endif

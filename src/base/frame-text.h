@@ -42,7 +42,7 @@ bool frame_text_next(const char **stack, struct frame_text *ret_frame);
 bool frame_text_at(const char *stack, size_t number, struct frame_text *ret_frame);
 
 // Writes a frame: `place` follows from file and line.
-struct error *frame_text_put(struct buffer *text, const struct frame_text *frame);
+_must_check_ struct error *frame_text_put(struct buffer *text, const struct frame_text *frame);
 
 bool frame_part_is(struct frame_part part, const char *text);
 bool frame_part_begins(struct frame_part part, const char *text);

@@ -35,7 +35,6 @@ static inline bool late_library_is_ready(const struct late_library *library)
 }
 // Loads the library of this file name, unless that is done, and binds all its functions. The error
 // says no more than why that did not work; who asks again tries again.
-__attribute__((warn_unused_result)) struct error *late_library_need(struct late_library *library,
-                                                                    const char *name);
+_must_check_ struct error *late_library_need(struct late_library *library, const char *name);
 
 #endif

@@ -29,7 +29,7 @@ void map_deinit(struct map *map);
 // many there were before.
 void map_clear(struct map *map);
 // Room for `count` keys in all: putting them cannot fail.
-__attribute__((warn_unused_result)) struct error *map_reserve(struct map *map, size_t count);
+_must_check_ struct error *map_reserve(struct map *map, size_t count);
 
 // The value of a key, of several the one that was put first. MAP_NONE if there is none.
 uint32_t map_find(const struct map *map, uint64_t key);
@@ -40,11 +40,9 @@ uint32_t map_find_equal(const struct map *map, uint64_t hash, map_is_equal *is_e
                         const void *sought);
 
 // `value` is not MAP_NONE. A key that is there already gets one more value.
-__attribute__((warn_unused_result)) struct error *map_put(struct map *map, uint64_t key,
-                                                          uint32_t value);
+_must_check_ struct error *map_put(struct map *map, uint64_t key, uint32_t value);
 // Puts a key that may be there, for sets. `ret_new` may be NULL.
-__attribute__((warn_unused_result)) struct error *map_add(struct map *map, uint64_t key,
-                                                          bool *ret_new);
+_must_check_ struct error *map_add(struct map *map, uint64_t key, bool *ret_new);
 static inline bool map_has(const struct map *map, uint64_t key)
 {
     return map_find(map, key) != MAP_NONE;

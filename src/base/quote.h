@@ -12,11 +12,12 @@
 
 // Appends at most `most` bytes, "..." standing for the rest; control characters and bytes that are
 // no UTF-8 as \n, \t, \xNN.
-struct error *quote_put(struct buffer *buffer, const char *bytes, size_t size, size_t most);
+_must_check_ struct error *quote_put(struct buffer *buffer, const char *bytes, size_t size,
+                                     size_t most);
 // 'bytes', at most QUOTE_MOST of them.
-struct error *quote_put_word(struct buffer *buffer, const char *bytes, size_t size);
+_must_check_ struct error *quote_put_word(struct buffer *buffer, const char *bytes, size_t size);
 // The last line that is not empty, quoted; nothing if there is none.
-struct error *quote_put_last_line(struct buffer *buffer, const char *prefix, const char *bytes,
-                                  size_t size);
+_must_check_ struct error *quote_put_last_line(struct buffer *buffer, const char *prefix,
+                                               const char *bytes, size_t size);
 
 #endif

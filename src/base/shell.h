@@ -7,10 +7,8 @@
 
 // Appends a word so that a shell reads back exactly it. In quotes only if need be; with control
 // characters or bytes that are no UTF-8 as $'...', which bash, zsh, ksh and POSIX of 2024 know.
-__attribute__((warn_unused_result)) struct error *shell_put_word(struct buffer *text,
-                                                                 const char *word);
+_must_check_ struct error *shell_put_word(struct buffer *text, const char *word);
 // With blanks between them.
-__attribute__((warn_unused_result)) struct error *shell_put_words(struct buffer *text,
-                                                                  char *const *words, size_t count);
+_must_check_ struct error *shell_put_words(struct buffer *text, char *const *words, size_t count);
 
 #endif

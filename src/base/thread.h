@@ -3,15 +3,16 @@
 #ifndef ORDEAL_BASE_THREAD_H
 #define ORDEAL_BASE_THREAD_H
 
+#include "base/error.h"
+
 #include <pthread.h>
 #include <signal.h>
 
-struct error;
-
 // Blocks every signal in the calling thread until signals_restore().
-struct error *signals_block(sigset_t *ret_before);
+_must_check_ struct error *signals_block(sigset_t *ret_before);
 void signals_restore(const sigset_t *before);
 
-struct error *thread_start(pthread_t *ret_thread, void *(*run)(void *), void *argument);
+_must_check_ struct error *thread_start(pthread_t *ret_thread, void *(*run)(void *),
+                                        void *argument);
 
 #endif

@@ -14,12 +14,12 @@ struct words {
 };
 
 // Appends a copy. A NUL byte in the text is an error.
-struct error *words_add(struct words *words, const char *text, size_t size);
+_must_check_ struct error *words_add(struct words *words, const char *text, size_t size);
 void words_clear(struct words *words);
 void words_deinit(struct words *words);
 // Replaces all of them by a command for the shell; an empty text leaves no words.
-struct error *words_shell(struct words *words, const char *text, size_t size);
+_must_check_ struct error *words_shell(struct words *words, const char *text, size_t size);
 // "NAME=VALUE", in place of another one of that name.
-struct error *words_set_variable(struct words *words, const char *text, size_t size);
+_must_check_ struct error *words_set_variable(struct words *words, const char *text, size_t size);
 
 #endif

@@ -9,7 +9,8 @@ struct callers {
     uint32_t *first;  // by function: of `blocks`; one more than there are functions
     uint32_t *blocks; // that end with a call of it, or a tail call
 };
-struct error *callers_init(const struct flow_image *image, struct callers *ret_callers);
+_must_check_ struct error *callers_init(const struct flow_image *image,
+                                        struct callers *ret_callers);
 void callers_deinit(struct callers *callers);
 
 // Whether some way through the function never writes the register of results: then it has none.

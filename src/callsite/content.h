@@ -35,7 +35,7 @@ struct contents {
 };
 void contents_deinit(struct contents *contents);
 // Forgets everything.
-struct error *contents_start(struct contents *contents, unsigned lanes);
+_must_check_ struct error *contents_start(struct contents *contents, unsigned lanes);
 
 // All of these give CONTENT_UNKNOWN when there are too many, or memory is short.
 uint16_t content_of_lanes(struct contents *contents, uint64_t known, const int64_t *numbers,

@@ -80,20 +80,23 @@ static inline bool follow_failed(const struct follower *follower, const struct w
 uint8_t follow_argument(const struct follower *follower, const struct way *way);
 
 // follow.c: into a function that gets the result as an argument. *ret_returned: it gives it back.
-struct error *follow_into(struct follower *follower, struct way *way, uint32_t at,
-                          uint32_t function, bool *ret_returned);
+_must_check_ struct error *follow_into(struct follower *follower, struct way *way, uint32_t at,
+                                       uint32_t function, bool *ret_returned);
 
 // A way that goes on in a block, with some of its lanes.
-struct error *follow_go_to(struct follower *follower, const struct way *way, uint32_t block,
-                           uint64_t lanes);
+_must_check_ struct error *follow_go_to(struct follower *follower, const struct way *way,
+                                        uint32_t block, uint64_t lanes);
 
 // follow-leave.c: from the last instruction of a block on; and wherever that may lead.
-struct error *follow_leave_block(struct follower *follower, struct way *way, uint32_t at);
-struct error *follow_go_on(struct follower *follower, struct way *way);
+_must_check_ struct error *follow_leave_block(struct follower *follower, struct way *way,
+                                              uint32_t at);
+_must_check_ struct error *follow_go_on(struct follower *follower, struct way *way);
 
 // follow-seen.c: whether nobody was here in this state, or often enough in a similar one.
-struct error *follow_is_new(struct follower *follower, const struct way *way, bool *ret_new);
-struct error *follow_is_enough(struct follower *follower, const struct way *way, bool *ret_enough);
+_must_check_ struct error *follow_is_new(struct follower *follower, const struct way *way,
+                                         bool *ret_new);
+_must_check_ struct error *follow_is_enough(struct follower *follower, const struct way *way,
+                                            bool *ret_enough);
 
 // follow-step.c: one instruction within a block. *ret_other is filled in when the way forks.
 void follow_step(struct follower *follower, struct way *way, uint32_t at, struct way *ret_other,

@@ -51,7 +51,8 @@ struct branch_lanes {
 };
 
 struct follower;
-struct error *follower_new(const struct flow_image *image, struct follower **ret_follower);
+_must_check_ struct error *follower_new(const struct flow_image *image,
+                                        struct follower **ret_follower);
 void follower_free(struct follower *follower);
 
 enum follow_mode {
@@ -63,10 +64,10 @@ enum follow_mode {
     FOLLOW_BRANCHES, // goes on for all lanes as long as the result matters, and notes branches
 };
 // From right behind the call that ends `block` on, with `numbers` in the return register.
-struct error *follower_run(struct follower *follower, uint32_t block,
-                           const struct candidates *candidates, uint64_t known,
-                           const int64_t *numbers, uint64_t failures, enum follow_mode mode,
-                           struct outcome *ret_outcome);
+_must_check_ struct error *follower_run(struct follower *follower, uint32_t block,
+                                        const struct candidates *candidates, uint64_t known,
+                                        const int64_t *numbers, uint64_t failures,
+                                        enum follow_mode mode, struct outcome *ret_outcome);
 
 // The branches of the last run of FOLLOW_BRANCHES, and blocks from where on successes were not
 // followed any more; *ret_count of them.

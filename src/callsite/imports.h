@@ -14,10 +14,10 @@ struct callsite_imports {
 void callsite_imports_deinit(struct callsite_imports *imports);
 
 // `cache` may be NULL.
-struct error *callsite_imports_learn(struct profile_set *set, size_t module,
-                                     const struct flow_image *image,
-                                     const struct profile_cache *cache,
-                                     struct callsite_imports *ret_imports);
+_must_check_ struct error *callsite_imports_learn(struct profile_set *set, size_t module,
+                                                  const struct flow_image *image,
+                                                  const struct profile_cache *cache,
+                                                  struct callsite_imports *ret_imports);
 // Keeps what was worked out for the next time. Failures are of no consequence.
 void callsite_imports_keep(const struct callsite_imports *imports,
                            const struct profile_cache *cache);

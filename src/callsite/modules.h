@@ -32,11 +32,12 @@ struct callsite_modules {
 void callsite_modules_deinit(struct callsite_modules *modules);
 
 // A program (looked for as the shell would) or a shared object, and everything it needs.
-struct error *callsite_modules_add(struct callsite_modules *modules, const char *name);
+_must_check_ struct error *callsite_modules_add(struct callsite_modules *modules, const char *name);
 // Keeps what was worked out about imports for the next time, if there is a cache.
 void callsite_modules_keep(const struct callsite_modules *modules);
 // Finds the sites of all of them, in `threads` threads.
-struct error *callsite_modules_find(struct callsite_modules *modules, unsigned threads);
+_must_check_ struct error *callsite_modules_find(struct callsite_modules *modules,
+                                                 unsigned threads);
 // Functions of the C library that cannot fail, whatever their code looks like; sorted.
 const char *const *callsite_never_failing(size_t *ret_count);
 // The errno that goes with a result of an import, or 0.

@@ -10,8 +10,9 @@
 uint64_t recovery_failures(const struct site_callee *callee, const struct candidates *candidates,
                            uint64_t failures);
 // After a run of FOLLOW_BRANCHES: adds to sites->failing.
-struct error *recovery_note(const struct flow_image *image, const struct follower *follower,
-                            uint32_t call, uint64_t failures, struct sites *sites);
+_must_check_ struct error *recovery_note(const struct flow_image *image,
+                                         const struct follower *follower, uint32_t call,
+                                         uint64_t failures, struct sites *sites);
 
 struct recovery_block {
     uint64_t address;
@@ -25,7 +26,7 @@ void recovery_deinit(struct recovery *recovery);
 // Blocks that cannot be reached from the beginning of their function without one of
 // sites->failing, where that is only come to by way of the calls. Functions with jumps that are not
 // understood have none.
-struct error *recovery_find(const struct flow_image *image, const struct sites *sites,
-                            struct recovery *ret_recovery);
+_must_check_ struct error *recovery_find(const struct flow_image *image, const struct sites *sites,
+                                         struct recovery *ret_recovery);
 
 #endif

@@ -128,8 +128,8 @@ struct sites_world {
 };
 // Every site of an image. Time and memory are linear in the code: what exceeds a budget is
 // SITE_UNKNOWN.
-struct error *sites_find(const struct flow_image *image, const struct sites_world *world,
-                         struct sites *ret_sites);
+_must_check_ struct error *sites_find(const struct flow_image *image,
+                                      const struct sites_world *world, struct sites *ret_sites);
 
 const char *site_class_name(enum site_class class);
 const char *site_use_name(enum site_use use);

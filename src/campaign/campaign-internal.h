@@ -46,11 +46,11 @@ struct campaign {
 
 int campaign_interrupts(const struct campaign *campaign);
 // Told, and kept in the store; the same one only once.
-struct error *campaign_warn(struct campaign *campaign, const char *sentence);
+_must_check_ struct error *campaign_warn(struct campaign *campaign, const char *sentence);
 // Only kept: the report tells it.
-struct error *campaign_remark(struct campaign *campaign, const char *sentence);
-struct error *campaign_load_schedule(struct campaign *campaign);
+_must_check_ struct error *campaign_remark(struct campaign *campaign, const char *sentence);
+_must_check_ struct error *campaign_load_schedule(struct campaign *campaign);
 // Keeps the slots busy until there is a reason to stop.
-struct error *campaign_loop(struct campaign *campaign);
+_must_check_ struct error *campaign_loop(struct campaign *campaign);
 
 #endif

@@ -41,22 +41,24 @@ struct campaign_end {
     uint64_t findings;
 };
 
-struct error *campaign_start(const struct definition *definition, struct store *store,
-                             const struct campaign_control *control, struct campaign_end *ret_end);
+_must_check_ struct error *campaign_start(const struct definition *definition, struct store *store,
+                                          const struct campaign_control *control,
+                                          struct campaign_end *ret_end);
 // The newest campaign that is not finished, or campaign `id`.
-struct error *campaign_resume(struct store *store, int64_t id,
-                              const struct campaign_control *control, struct campaign_end *ret_end);
+_must_check_ struct error *campaign_resume(struct store *store, int64_t id,
+                                           const struct campaign_control *control,
+                                           struct campaign_end *ret_end);
 
 // Which one that is; an error if there is none. With new limits, one that ended by its time budget,
 // number of trials or interval is meant, too.
-struct error *campaign_find_unfinished(struct store *store, int64_t id, bool new_limits,
-                                       int64_t *ret_id);
+_must_check_ struct error *campaign_find_unfinished(struct store *store, int64_t id,
+                                                    bool new_limits, int64_t *ret_id);
 
 // Whether the campaign that campaign_resume() would go on with has this definition. If not, an
 // error that says what differs. (`id` is not 0.) What only says how long and how many at once may
 // differ, and so may the environment: a resumed campaign runs in the one it began with.
-struct error *campaign_compare(struct store *store, int64_t id,
-                               const struct definition *definition);
+_must_check_ struct error *campaign_compare(struct store *store, int64_t id,
+                                            const struct definition *definition);
 
 struct replay_end {
     enum verdict before;
@@ -66,12 +68,13 @@ struct replay_end {
     char *warning; // what differs from then (another version, program changed), or NULL
 };
 // Runs a trial again, `times` times; nothing is stored.
-struct error *campaign_replay(struct store *store, int64_t trial, uint64_t times,
-                              const struct campaign_control *control, struct replay_end *ret_end);
+_must_check_ struct error *campaign_replay(struct store *store, int64_t trial, uint64_t times,
+                                           const struct campaign_control *control,
+                                           struct replay_end *ret_end);
 void replay_end_deinit(struct replay_end *end);
 // Under gdb, stopped at the injection, in the campaign's sandbox; it warns if that is none, or a
 // copy. *ret_status is gdb's.
-struct error *campaign_debug(struct store *store, int64_t trial,
-                             const struct campaign_control *control, int *ret_status);
+_must_check_ struct error *campaign_debug(struct store *store, int64_t trial,
+                                          const struct campaign_control *control, int *ret_status);
 
 #endif

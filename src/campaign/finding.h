@@ -30,9 +30,10 @@ struct finding_options {
     bool harmless;       // the workload changes no files: it may be run outside a sandbox
     uint64_t timeout_ns; // after which a trial hangs
 };
-struct error *finding_describe(const struct finding_options *options,
-                               const struct engine_result *result, const char *spec, uint64_t seed,
-                               int64_t trial, struct finding_text *ret_text);
+_must_check_ struct error *finding_describe(const struct finding_options *options,
+                                            const struct engine_result *result, const char *spec,
+                                            uint64_t seed, int64_t trial,
+                                            struct finding_text *ret_text);
 void finding_text_deinit(struct finding_text *text);
 
 #define FINDING_SPARES  2
@@ -78,17 +79,18 @@ void finding_groups_deinit(struct finding_groups *groups);
 // NULL if there is none.
 struct finding_group *finding_group_find(struct finding_groups *groups, const char *cause);
 // The cause is copied; everything else is zero.
-struct error *finding_group_add(struct finding_groups *groups, const char *cause,
-                                struct finding_group **ret_group);
+_must_check_ struct error *finding_group_add(struct finding_groups *groups, const char *cause,
+                                             struct finding_group **ret_group);
 // Those of a campaign that is resumed; with `confirm`, those not confirmed yet are to be run again.
-struct error *finding_groups_load(struct finding_groups *groups, struct store *store,
-                                  int64_t campaign, bool confirm);
+_must_check_ struct error *finding_groups_load(struct finding_groups *groups, struct store *store,
+                                               int64_t campaign, bool confirm);
 // Keeps a trial for later, if there is need for more.
-struct error *finding_add_spare(struct finding_group *group, const struct finding_spare *spare);
+_must_check_ struct error *finding_add_spare(struct finding_group *group,
+                                             const struct finding_spare *spare);
 // Makes the next spare the trial to be run again; false if there is none.
 bool finding_use_spare(struct finding_group *group);
 // Confirmed: of several faults, makes the next one alone the spec to be run, if there is one.
-struct error *finding_take_part(struct finding_group *group);
+_must_check_ struct error *finding_take_part(struct finding_group *group);
 // Whether a trial shows it with less ado than the one so far.
 bool finding_is_simpler(const struct finding_group *group, const struct engine_result *result);
 // What trials are grouped by.

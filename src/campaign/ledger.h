@@ -32,22 +32,24 @@ struct ledger {
 };
 
 // Counts what is stored already.
-struct error *ledger_init(struct ledger *ledger);
+_must_check_ struct error *ledger_init(struct ledger *ledger);
 // Drops what is not committed.
 void ledger_deinit(struct ledger *ledger);
 double ledger_elapsed_s(const struct ledger *ledger);
 
 // As schedule_keep. The start of the trial is derived from its duration.
-struct error *ledger_keep(void *ledger, struct trial_job *job, const struct candidate *candidate,
-                          struct engine_result *result);
+_must_check_ struct error *ledger_keep(void *ledger, struct trial_job *job,
+                                       const struct candidate *candidate,
+                                       struct engine_result *result);
 // A finding whose trial is to be run again; NULL if there is none. It is the caller's until
 // ledger_confirm().
 struct finding_group *ledger_unconfirmed(struct ledger *ledger, size_t *ret_index);
-struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct trial_job *job,
-                             struct engine_result *result);
+_must_check_ struct error *ledger_confirm(struct ledger *ledger, size_t index,
+                                          const struct trial_job *job,
+                                          struct engine_result *result);
 
 // Commits if it is time, or in any case.
-struct error *ledger_flush(struct ledger *ledger, bool now);
+_must_check_ struct error *ledger_flush(struct ledger *ledger, bool now);
 // How long until it is time; `most_ns` if nothing waits.
 uint64_t ledger_wait_ns(const struct ledger *ledger, uint64_t most_ns);
 

@@ -13,10 +13,10 @@
 // Before the first reference run. Servers have one in any case.
 void network_try(struct preparation *preparation);
 // After it. *ret_again: it said nothing and is forgotten, the next one is the first.
-struct error *network_decide(struct preparation *preparation, struct reference *reference,
-                             bool *ret_again);
+_must_check_ struct error *network_decide(struct preparation *preparation,
+                                          struct reference *reference, bool *ret_again);
 // What became of `auto`, so that the campaign can be gone on with and its trials replayed.
-struct error *network_save(const struct preparation *preparation);
+_must_check_ struct error *network_save(const struct preparation *preparation);
 
 // Whether anybody can be connected to by way of localhost, according to a table such as
 // /proc/net/tcp.

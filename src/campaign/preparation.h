@@ -27,11 +27,13 @@ struct preparation {
 
 // Runs references and stores them together with the candidates: all or nothing. *ret_reference is
 // NULL if an interrupt came in between.
-struct error *preparation_run(struct preparation *preparation, struct reference **ret_reference);
+_must_check_ struct error *preparation_run(struct preparation *preparation,
+                                           struct reference **ret_reference);
 // Whether no reference run changed a file, as far as that was looked at.
-struct error *preparation_harmless(struct store *store, int64_t campaign,
-                                   const struct definition *definition, bool *ret_harmless);
+_must_check_ struct error *preparation_harmless(struct store *store, int64_t campaign,
+                                                const struct definition *definition,
+                                                bool *ret_harmless);
 // Whether that was done before.
-struct error *preparation_done(struct store *store, int64_t campaign, bool *ret_done);
+_must_check_ struct error *preparation_done(struct store *store, int64_t campaign, bool *ret_done);
 
 #endif

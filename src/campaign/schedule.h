@@ -42,16 +42,19 @@ typedef struct error *(*schedule_keep)(void *data, struct trial_job *job,
                                        struct engine_result *result);
 
 struct schedule;
-struct error *schedule_load(const struct schedule_options *options, struct schedule **ret_schedule);
+_must_check_ struct error *schedule_load(const struct schedule_options *options,
+                                         struct schedule **ret_schedule);
 void schedule_free(struct schedule *schedule);
 // Trials in all, those that are done included; 0: not known.
 uint64_t schedule_planned(const struct schedule *schedule);
 // *ret_got is false if there is nothing to do before a result has come in; with no trial running,
 // nothing at all. The job's text is the caller's.
-struct error *schedule_next(struct schedule *schedule, bool *ret_got, struct trial_job *ret_job);
+_must_check_ struct error *schedule_next(struct schedule *schedule, bool *ret_got,
+                                         struct trial_job *ret_job);
 // The result of a job. Takes what is in both; calls `keep` for none, one or more results.
-struct error *schedule_done(struct schedule *schedule, struct trial_job *job,
-                            struct engine_result *result, schedule_keep keep, void *data);
+_must_check_ struct error *schedule_done(struct schedule *schedule, struct trial_job *job,
+                                         struct engine_result *result, schedule_keep keep,
+                                         void *data);
 
 // The two kinds there are; schedule_load() chooses.
 struct schedule_kind {

@@ -23,10 +23,10 @@ struct second_faults {
     uint64_t budget_ns;              // for recording, about; 0: no limit
 };
 // Stores the candidates after those that are there.
-struct error *second_faults_add(const struct second_faults *second);
+_must_check_ struct error *second_faults_add(const struct second_faults *second);
 
 // Whether a campaign wants them and has none yet.
-struct error *second_faults_due(const struct injector *injector, void *self, struct store *store,
-                                int64_t campaign, bool *ret_due);
+_must_check_ struct error *second_faults_due(const struct injector *injector, void *self,
+                                             struct store *store, int64_t campaign, bool *ret_due);
 
 #endif

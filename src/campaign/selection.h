@@ -9,7 +9,8 @@
 
 // Marks with true what is chosen. Uniform over candidates, or by weight; the same seed chooses the
 // same. Of a sweep: the first position of every series. Candidates get the weights that were used.
-struct error *selection_choose(const struct selection *selection, uint64_t seed,
-                               struct candidate *candidates, size_t count, bool **ret_chosen);
+_must_check_ struct error *selection_choose(const struct selection *selection, uint64_t seed,
+                                            struct candidate *candidates, size_t count,
+                                            bool **ret_chosen);
 
 #endif

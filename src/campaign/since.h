@@ -18,12 +18,15 @@ void since_deinit(struct since *since);
 
 // From the newest campaign in the store `path` that ran `command`. Candidates whose content it has,
 // and tried, are carried over; but not what is suppressed, then or by `known` (or NULL) now.
-struct error *since_look(const char *path, const char *command, const struct suppressions *known,
-                         const struct candidate *candidates, size_t count, struct since *ret_since);
+_must_check_ struct error *since_look(const char *path, const char *command,
+                                      const struct suppressions *known,
+                                      const struct candidate *candidates, size_t count,
+                                      struct since *ret_since);
 // One sentence; NULL if nothing was carried over and nothing could not be.
-struct error *since_tell(const struct since *since, const char *path, size_t count,
-                         char **ret_sentence);
+_must_check_ struct error *since_tell(const struct since *since, const char *path, size_t count,
+                                      char **ret_sentence);
 // Of a stored campaign: how many of each verdict were carried over.
-struct error *since_count(struct store *store, int64_t campaign, uint64_t ret_verdicts[VERDICTS]);
+_must_check_ struct error *since_count(struct store *store, int64_t campaign,
+                                       uint64_t ret_verdicts[VERDICTS]);
 
 #endif

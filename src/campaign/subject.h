@@ -9,18 +9,20 @@
 
 // A copy for runs of ours: the store's own files, which may lie in the working directory and change
 // all the time, are not compared. `text` is the definition as definition_write() gives it.
-struct error *subject_definition(const char *text, const char *store_path,
-                                 struct definition *ret_definition);
+_must_check_ struct error *subject_definition(const char *text, const char *store_path,
+                                              struct definition *ret_definition);
 
 // The workload's command as a shell would show it.
-struct error *subject_command(const struct definition *definition, char **ret_text);
+_must_check_ struct error *subject_command(const struct definition *definition, char **ret_text);
 // Its environment as a JSON array.
-struct error *subject_environment(const struct definition *definition, char **ret_text);
+_must_check_ struct error *subject_environment(const struct definition *definition,
+                                               char **ret_text);
 // "Linux 6.1.0, 2 processors".
-struct error *subject_machine(char **ret_text);
+_must_check_ struct error *subject_machine(char **ret_text);
 // The program the command runs: "SIZE MTIME BUILD-ID PATH". NULL if it cannot be found.
-struct error *subject_program(const struct definition *definition, char **ret_text);
+_must_check_ struct error *subject_program(const struct definition *definition, char **ret_text);
 // What has become of the program: a sentence, or NULL if it is the same. Either may be NULL.
-struct error *subject_program_changed(const char *then, const char *now, char **ret_sentence);
+_must_check_ struct error *subject_program_changed(const char *then, const char *now,
+                                                   char **ret_sentence);
 
 #endif

@@ -26,9 +26,9 @@ struct suppressions {
 void suppressions_deinit(struct suppressions *suppressions);
 
 // An error names file and line, and shows the line. May be called again for more files.
-struct error *suppressions_read(struct suppressions *suppressions, const char *path);
-struct error *suppressions_parse(struct suppressions *suppressions, const char *name,
-                                 const char *text, size_t size);
+_must_check_ struct error *suppressions_read(struct suppressions *suppressions, const char *path);
+_must_check_ struct error *suppressions_parse(struct suppressions *suppressions, const char *name,
+                                              const char *text, size_t size);
 
 // What a finding is known by: its verdict, what its fault was injected into, the injected error or
 // "", and the call stack, one frame per line as the store has it, innermost first.
@@ -38,16 +38,19 @@ struct suppress_about {
 bool suppression_matches(const struct suppression *suppression, const struct suppress_about *about);
 
 // Whether one of them means this finding of the store.
-struct error *suppressions_mean(const struct suppressions *suppressions, struct store *store,
-                                const struct store_finding *row, bool *ret_mean);
+_must_check_ struct error *suppressions_mean(const struct suppressions *suppressions,
+                                             struct store *store, const struct store_finding *row,
+                                             bool *ret_mean);
 // Marks the campaign's findings in the store: those that match are hidden, all others are not.
 // *ret_hidden, by verdict: trials that show hidden findings.
-struct error *suppressions_apply(struct suppressions *suppressions, struct store *store,
-                                 int64_t campaign, uint64_t ret_hidden[VERDICTS]);
+_must_check_ struct error *suppressions_apply(struct suppressions *suppressions,
+                                              struct store *store, int64_t campaign,
+                                              uint64_t ret_hidden[VERDICTS]);
 // The same without a change: as they are marked.
-struct error *suppressions_hidden(struct store *store, int64_t campaign,
-                                  uint64_t ret_hidden[VERDICTS]);
+_must_check_ struct error *suppressions_hidden(struct store *store, int64_t campaign,
+                                               uint64_t ret_hidden[VERDICTS]);
 // A block for every finding that is not hidden.
-struct error *suppressions_generate(struct store *store, int64_t campaign, struct buffer *text);
+_must_check_ struct error *suppressions_generate(struct store *store, int64_t campaign,
+                                                 struct buffer *text);
 
 #endif

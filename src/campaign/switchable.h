@@ -9,7 +9,8 @@
 
 // The specs of a campaign's chosen candidates that are so, as of engine_task. Also what is there
 // after an error is the caller's.
-struct error *switchable_find(const struct injector_switches *switches, struct store *store,
-                              int64_t campaign, struct words *ret_switchable);
+_must_check_ struct error *switchable_find(const struct injector_switches *switches,
+                                           struct store *store, int64_t campaign,
+                                           struct words *ret_switchable);
 
 #endif

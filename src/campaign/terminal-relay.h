@@ -9,7 +9,7 @@
 // From open to close a thread passes on what is typed on stdin, which must be a terminal, and what
 // the command prints, to stdout; and the size of the terminal.
 struct relay;
-struct error *relay_open(struct relay **ret_relay);
+_must_check_ struct error *relay_open(struct relay **ret_relay);
 void relay_close(struct relay *relay);         // gives the user's terminal its ways back
 int relay_terminal(const struct relay *relay); // for the command
 

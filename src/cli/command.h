@@ -76,18 +76,19 @@ const char *command_synopsis(const struct command *command);
 
 // Parses what follows the verb. *ret_operands points into `arguments`. With --help among the
 // options, *ret_help is set and nothing else is checked.
-struct error *options_parse(const struct command *command, char **arguments, void *settings,
-                            char ***ret_operands, bool *ret_help);
+_must_check_ struct error *options_parse(const struct command *command, char **arguments,
+                                         void *settings, char ***ret_operands, bool *ret_help);
 void options_deinit(const struct command *command, void *settings);
 
 // Usage text: of the tool, of one command.
-struct error *help_overview(struct buffer *text);
-struct error *help_command(const struct command *command, struct buffer *text);
+_must_check_ struct error *help_overview(struct buffer *text);
+_must_check_ struct error *help_command(const struct command *command, struct buffer *text);
 // Words from column `indent` on, wrapped to the width of a page; the cursor is at `column`.
-struct error *help_wrap(struct buffer *text, const char *words, size_t indent, size_t column);
+_must_check_ struct error *help_wrap(struct buffer *text, const char *words, size_t indent,
+                                     size_t column);
 
 // "there is no command NAME; did you mean …?"
-struct error *unknown_command(const char *name);
+_must_check_ struct error *unknown_command(const char *name);
 
 // Where a report goes: a file, or the descriptor `otherwise` if the path is NULL. Opened before the
 // work begins, so that it is not done in vain; a file's old content stays until there is a new one.
@@ -95,15 +96,15 @@ struct output {
     int descriptor, opened; // `opened` is -1 if it is not ours
     const char *name;
 };
-struct error *output_open(const char *path, int otherwise, struct output *ret_output);
-struct error *output_put(struct output *output, const struct buffer *text);
+_must_check_ struct error *output_open(const char *path, int otherwise, struct output *ret_output);
+_must_check_ struct error *output_put(struct output *output, const struct buffer *text);
 bool output_is_same(const struct output *a, const struct output *b); // one and the same file
 void output_close(struct output *output);
 
 // Prints a text on the standard output.
-struct error *output_print(const struct buffer *text);
+_must_check_ struct error *output_print(const struct buffer *text);
 // For --seed where none is given: short enough to be typed again.
-struct error *random_seed(uint64_t *ret_seed);
+_must_check_ struct error *random_seed(uint64_t *ret_seed);
 // Whether colours belong on this descriptor.
 bool output_colour(int descriptor);
 

@@ -9,6 +9,6 @@
 
 // Loads them now. A command that will need them calls this first: later there is nobody to return
 // an error to, and the process would end.
-struct error *mathematics_need(void);
+_must_check_ struct error *mathematics_need(void);
 
 #endif

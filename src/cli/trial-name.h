@@ -8,6 +8,6 @@
 #include "store/store.h"
 
 // Does not look whether a trial that was named by its number exists.
-struct error *trial_find(struct store *store, const char *text, int64_t *ret_trial);
+_must_check_ struct error *trial_find(struct store *store, const char *text, int64_t *ret_trial);
 
 #endif

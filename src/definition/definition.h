@@ -81,32 +81,36 @@ struct definition {
 };
 
 // Everything at its default; directory and environment are this process's own.
-struct error *definition_new(struct definition *ret_definition);
+_must_check_ struct error *definition_new(struct definition *ret_definition);
 void definition_deinit(struct definition *definition);
 // Reads a file over what is there. Errors carry file, line and a caret, and name what is allowed.
-struct error *definition_read(struct definition *definition, const char *path);
+_must_check_ struct error *definition_read(struct definition *definition, const char *path);
 // Likewise from memory, as stored.
-struct error *definition_parse(struct definition *definition, const char *name, const char *text,
-                               size_t size);
+_must_check_ struct error *definition_parse(struct definition *definition, const char *name,
+                                            const char *text, size_t size);
 // As YAML that definition_parse() reads back to the same.
-struct error *definition_write(const struct definition *definition, struct buffer *text);
+_must_check_ struct error *definition_write(const struct definition *definition,
+                                            struct buffer *text);
 // Likewise for people: of the environment only what differs from this process's own.
-struct error *definition_write_brief(const struct definition *definition, struct buffer *text);
+_must_check_ struct error *definition_write_brief(const struct definition *definition,
+                                                  struct buffer *text);
 bool definition_is_server(const struct definition *definition);
 // What can be found wrong before anything runs.
-struct error *definition_check(const struct definition *definition);
+_must_check_ struct error *definition_check(const struct definition *definition);
 // Of a selection alone: that its parts go together, and that its file of weights can be read.
-struct error *selection_check(const struct selection *selection);
+_must_check_ struct error *selection_check(const struct selection *selection);
 
 // Fields that flags set one by one: key as in the file ("oracle.references", "timeout.factor").
-struct error *definition_set(struct definition *definition, const char *key, const char *value);
-struct error *definition_add_parameter(struct definition *definition, const char *name,
-                                       const char *value);
+_must_check_ struct error *definition_set(struct definition *definition, const char *key,
+                                          const char *value);
+_must_check_ struct error *definition_add_parameter(struct definition *definition, const char *name,
+                                                    const char *value);
 // Makes it this definition's injector; parameters of another one go.
-struct error *definition_use_injector(struct definition *definition, const char *name, size_t size);
+_must_check_ struct error *definition_use_injector(struct definition *definition, const char *name,
+                                                   size_t size);
 // The injector that it names; an error if it names none.
-struct error *definition_injector(const struct definition *definition,
-                                  const struct injector **ret_injector);
+_must_check_ struct error *definition_injector(const struct definition *definition,
+                                               const struct injector **ret_injector);
 // What an injector gets to know. It is good for as long as the definition.
 struct injector_setup definition_setup(const struct definition *definition);
 

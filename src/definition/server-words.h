@@ -25,7 +25,7 @@ struct ready {
     uint64_t delay_ns;
 };
 // Errors say what is possible.
-struct error *ready_parse(const char *text, struct ready *ret_ready);
+_must_check_ struct error *ready_parse(const char *text, struct ready *ret_ready);
 
 enum stop_kind {
     STOP_SIGNAL,
@@ -37,6 +37,6 @@ struct stop {
     int signal;
     const char *command;
 };
-struct error *stop_parse(const char *text, struct stop *ret_stop);
+_must_check_ struct error *stop_parse(const char *text, struct stop *ret_stop);
 
 #endif

@@ -16,14 +16,15 @@ struct value value_of(const char *text);
 
 // Sets what one text can say. Lists (patterns, filters, environment) get one more entry; a command
 // becomes one for the shell.
-struct error *value_set(struct definition *definition, const struct schema_field *field,
-                        struct value value);
+_must_check_ struct error *value_set(struct definition *definition,
+                                     const struct schema_field *field, struct value value);
 
 void filters_clear(struct oracle *oracle);
-struct error *filters_add(struct oracle *oracle, struct value match, struct value with);
+_must_check_ struct error *filters_add(struct oracle *oracle, struct value match,
+                                       struct value with);
 
 // For the writer: exactly what value_set() reads.
-struct error *value_put_duration(struct buffer *text, uint64_t ns);
-struct error *value_put_size(struct buffer *text, uint64_t bytes);
+_must_check_ struct error *value_put_duration(struct buffer *text, uint64_t ns);
+_must_check_ struct error *value_put_size(struct buffer *text, uint64_t bytes);
 
 #endif

@@ -15,7 +15,7 @@ struct weight {
 struct weights {
     ARRAY(struct weight) lines;
 };
-struct error *weights_read(const char *path, struct weights *ret_weights);
+_must_check_ struct error *weights_read(const char *path, struct weights *ret_weights);
 double weights_find(const struct weights *weights, const char *type);
 void weights_deinit(struct weights *weights);
 

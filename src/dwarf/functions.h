@@ -16,9 +16,10 @@ typedef struct error *dwarf_function_found(void *context, unsigned number, uint6
 // Calls `found` with the code [lo, hi) of every function that matches a query: also the parts the
 // compiler split off (f.cold, f.part.0, f.constprop.1). A function without a symbol, because all
 // its calls were inlined, is found where it was inlined, if the module's own file has DWARF.
-struct error *dwarf_functions_find(struct dwarf_module *module,
-                                   const struct dwarf_function_query *queries, size_t count,
-                                   dwarf_function_found *found, void *context);
+_must_check_ struct error *dwarf_functions_find(struct dwarf_module *module,
+                                                const struct dwarf_function_query *queries,
+                                                size_t count, dwarf_function_found *found,
+                                                void *context);
 
 // Whether a name a person wrote stands for a demangled name: it, or its last components, with or
 // without template arguments.

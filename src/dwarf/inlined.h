@@ -6,8 +6,9 @@
 #include "dwarf/functions.h"
 
 // Calls `found` with every address range of the functions asked for, inlined or not.
-struct error *dwarf_inlined_find(struct dwarf_module *module,
-                                 const struct dwarf_function_query *queries, size_t count,
-                                 dwarf_function_found *found, void *context);
+_must_check_ struct error *dwarf_inlined_find(struct dwarf_module *module,
+                                              const struct dwarf_function_query *queries,
+                                              size_t count, dwarf_function_found *found,
+                                              void *context);
 
 #endif

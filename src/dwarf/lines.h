@@ -16,7 +16,7 @@ struct dwarf_units {
     ARRAY(struct dwarf_unit_range) ranges; // by lo
 };
 
-struct error *dwarf_units_load(Dwarf *dwarf, struct dwarf_units *ret_units);
+_must_check_ struct error *dwarf_units_load(Dwarf *dwarf, struct dwarf_units *ret_units);
 void dwarf_units_deinit(struct dwarf_units *units);
 
 // The row of the line table that an address belongs to. NULL if there is none.
@@ -36,7 +36,8 @@ typedef struct error *dwarf_line_found(void *context, unsigned number, uint64_t 
 
 // Calls `found` with every address range [lo, hi) that a row of the module's line tables gives to
 // a line asked for.
-struct error *dwarf_lines_find(struct dwarf_module *module, const struct dwarf_line_query *queries,
-                               size_t count, dwarf_line_found *found, void *context);
+_must_check_ struct error *dwarf_lines_find(struct dwarf_module *module,
+                                            const struct dwarf_line_query *queries, size_t count,
+                                            dwarf_line_found *found, void *context);
 
 #endif

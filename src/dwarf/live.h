@@ -27,8 +27,9 @@ struct dwarf_live_stack {
 // functions that the others do not have. `root` is put before the paths of its modules ("" if they
 // are the same here). Returns after `timeout_ns` at the latest: what is not known by then is an
 // error. The process must be one that this one may trace.
-struct error *dwarf_live_stack(pid_t process, pid_t thread, const char *root, unsigned samples,
-                               uint64_t timeout_ns, struct dwarf_live_stack *ret_stack);
+_must_check_ struct error *dwarf_live_stack(pid_t process, pid_t thread, const char *root,
+                                            unsigned samples, uint64_t timeout_ns,
+                                            struct dwarf_live_stack *ret_stack);
 void dwarf_live_stack_deinit(struct dwarf_live_stack *stack);
 
 #endif

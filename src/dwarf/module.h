@@ -11,14 +11,14 @@
 
 struct dwarf_module;
 
-struct error *dwarf_module_open(const char *path, struct dwarf_module **ret_module);
+_must_check_ struct error *dwarf_module_open(const char *path, struct dwarf_module **ret_module);
 void dwarf_module_close(struct dwarf_module *module);
 
 const struct elf_object *dwarf_module_object(const struct dwarf_module *module);
 
 // The module's symbols; if its own file is stripped, with those of the separate debug file.
-struct error *dwarf_module_symbols(struct dwarf_module *module,
-                                   const struct elf_symbols **ret_symbols);
+_must_check_ struct error *dwarf_module_symbols(struct dwarf_module *module,
+                                                const struct elf_symbols **ret_symbols);
 
 // The module's DWARF, from its own file or from a separate debug file found by build-id or by
 // .gnu_debuglink. NULL if there is none.

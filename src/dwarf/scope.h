@@ -24,13 +24,13 @@ struct dwarf_locals {
 };
 
 void dwarf_locals_deinit(struct dwarf_locals *locals);
-struct error *dwarf_locals_add(struct dwarf_locals *locals, const struct dwarf_variable *variable,
-                               unsigned depth);
-struct error *dwarf_locals_shadow(struct dwarf_locals *locals, unsigned number, unsigned depth,
-                                  uint64_t lo, uint64_t hi);
+_must_check_ struct error *dwarf_locals_add(struct dwarf_locals *locals,
+                                            const struct dwarf_variable *variable, unsigned depth);
+_must_check_ struct error *dwarf_locals_shadow(struct dwarf_locals *locals, unsigned number,
+                                               unsigned depth, uint64_t lo, uint64_t hi);
 
 // Reports every local where no deeper one of the name is in scope, then forgets all.
-struct error *dwarf_locals_flush(struct dwarf_locals *locals,
-                                 const struct dwarf_variable_listener *listener);
+_must_check_ struct error *dwarf_locals_flush(struct dwarf_locals *locals,
+                                              const struct dwarf_variable_listener *listener);
 
 #endif

@@ -9,7 +9,7 @@
 
 // Keeps the files it has opened; one per report.
 struct dwarf_symbolizer;
-struct error *dwarf_symbolizer_new(struct dwarf_symbolizer **ret_symbolizer);
+_must_check_ struct error *dwarf_symbolizer_new(struct dwarf_symbolizer **ret_symbolizer);
 void dwarf_symbolizer_free(struct dwarf_symbolizer *symbolizer);
 
 struct dwarf_position {

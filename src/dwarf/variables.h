@@ -33,8 +33,9 @@ struct dwarf_variable_listener {
     void *context;
 };
 
-struct error *dwarf_variables_find(struct dwarf_module *module,
-                                   const struct dwarf_variable_query *queries, size_t count,
-                                   const struct dwarf_variable_listener *listener);
+_must_check_ struct error *dwarf_variables_find(struct dwarf_module *module,
+                                                const struct dwarf_variable_query *queries,
+                                                size_t count,
+                                                const struct dwarf_variable_listener *listener);
 
 #endif

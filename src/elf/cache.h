@@ -12,7 +12,7 @@ struct elf_cache {
 };
 
 // A cache that is missing or makes no sense is empty, as it is for the loader.
-struct error *elf_cache_load(const char *path, struct elf_cache *ret_cache);
+_must_check_ struct error *elf_cache_load(const char *path, struct elf_cache *ret_cache);
 void elf_cache_deinit(struct elf_cache *cache);
 
 // The path of an x86-64 library, or NULL. Belongs to the cache.

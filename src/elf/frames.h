@@ -13,8 +13,8 @@ struct elf_frame {
 
 // Calls `found` for every entry of .eh_frame that the table in .eh_frame_hdr leads to. Entries that
 // make no sense are left out. Nothing to do if there is no such table.
-struct error *elf_each_frame(const struct elf_object *object,
-                             struct error *(*found)(void *data, const struct elf_frame *),
-                             void *data);
+_must_check_ struct error *
+elf_each_frame(const struct elf_object *object,
+               struct error *(*found)(void *data, const struct elf_frame *), void *data);
 
 #endif

@@ -49,7 +49,7 @@ struct elf_object {
 };
 
 // An error about the object's bytes, naming the file.
-__attribute__((format(printf, 2, 3), warn_unused_result)) struct error *
+__attribute__((format(printf, 2, 3))) _must_check_ struct error *
 elf_object_broken(const struct elf_object *object, const char *format, ...);
 
 // The bytes of the file behind a link-time address: at least `size` of them, in the form libelf has
@@ -66,12 +66,10 @@ uint64_t elf_object_available(const struct elf_object *object, uint64_t address)
 const char *elf_object_string(const struct elf_object *object, uint64_t offset);
 
 // Fills imports and exports from the dynamic symbol table; leaves them empty if `bare`.
-__attribute__((warn_unused_result)) struct error *elf_object_load_symbols(struct elf_object *object,
-                                                                          bool bare);
+_must_check_ struct error *elf_object_load_symbols(struct elf_object *object, bool bare);
 // The dynamic symbol table as libelf data, or NULL if it is not in the file.
 Elf_Data *elf_object_dynamic_symbols(const struct elf_object *object, int *ret_count);
 // Fills `versions` from DT_VERNEED and DT_VERDEF.
-__attribute__((warn_unused_result)) struct error *
-elf_object_load_versions(struct elf_object *object);
+_must_check_ struct error *elf_object_load_versions(struct elf_object *object);
 
 #endif

@@ -20,8 +20,8 @@ struct elf_names {
 };
 
 void elf_names_deinit(struct elf_names *names);
-__attribute__((warn_unused_result)) struct error *
-elf_names_add(struct elf_names *names, const char *text, size_t size, uint32_t number);
+_must_check_ struct error *elf_names_add(struct elf_names *names, const char *text, size_t size,
+                                         uint32_t number);
 
 // Every entry of a name in turn: start with NULL, ends with NULL.
 const struct elf_name *elf_names_next(const struct elf_names *names, const struct elf_name *last,

@@ -12,9 +12,9 @@
 struct elf_object;
 
 // Opens and checks a file. Not ELF, truncated or broken: an error that names file and problem.
-struct error *elf_object_open(const char *path, struct elf_object **ret_object);
+_must_check_ struct error *elf_object_open(const char *path, struct elf_object **ret_object);
 // The same without imports and exports, which then are empty.
-struct error *elf_object_open_bare(const char *path, struct elf_object **ret_object);
+_must_check_ struct error *elf_object_open_bare(const char *path, struct elf_object **ret_object);
 void elf_object_close(struct elf_object *object);
 
 struct elf_facts {
@@ -53,13 +53,13 @@ struct elf_program {
     bool script; // reached through #!
     bool setuid; // set-user-ID, set-group-ID or file capabilities that would take effect
 };
-struct error *elf_find_program(const char *command, struct elf_program *ret_program);
+_must_check_ struct error *elf_find_program(const char *command, struct elf_program *ret_program);
 void elf_program_deinit(struct elf_program *program);
 
 // The file of a library that is asked for by its name ("libc.so.6"), where the loader would find it
 // for a program that says nothing of its own: LD_LIBRARY_PATH, /etc/ld.so.cache, the default
 // directories.
-struct error *elf_find_library(const char *name, char **ret_path);
+_must_check_ struct error *elf_find_library(const char *name, char **ret_path);
 
 // The libraries a program loads at start, as the loader finds them (DT_RUNPATH, LD_LIBRARY_PATH,
 // /etc/ld.so.cache or the default directories), breadth first, program excluded.
@@ -69,7 +69,8 @@ struct elf_closure {
     char **missing; // DT_NEEDED names not found
     size_t missing_count;
 };
-struct error *elf_closure_find(const struct elf_object *program, struct elf_closure *ret_closure);
+_must_check_ struct error *elf_closure_find(const struct elf_object *program,
+                                            struct elf_closure *ret_closure);
 void elf_closure_deinit(struct elf_closure *closure);
 
 #endif

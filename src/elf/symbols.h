@@ -30,8 +30,8 @@ struct elf_symbols {
 };
 
 // `debug` is the separate debug file or NULL. Both must outlive the symbols.
-struct error *elf_symbols_load(const struct elf_object *object, Elf *debug,
-                               struct elf_symbols *ret_symbols);
+_must_check_ struct error *elf_symbols_load(const struct elf_object *object, Elf *debug,
+                                            struct elf_symbols *ret_symbols);
 void elf_symbols_deinit(struct elf_symbols *symbols);
 
 // The best code symbol that covers a link-time address, or NULL.

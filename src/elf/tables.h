@@ -14,10 +14,10 @@ struct elf_dynamic_symbol {
     bool defined, local;
     bool hidden_version; // not the one a new program would be linked to
 };
-struct error *elf_each_dynamic_symbol(const struct elf_object *object,
-                                      struct error *(*found)(void *data,
-                                                             const struct elf_dynamic_symbol *),
-                                      void *data);
+_must_check_ struct error *
+elf_each_dynamic_symbol(const struct elf_object *object,
+                        struct error *(*found)(void *data, const struct elf_dynamic_symbol *),
+                        void *data);
 
 struct elf_relocation {
     uint64_t address; // of what is relocated
@@ -25,9 +25,9 @@ struct elf_relocation {
     int64_t addend;
     struct elf_dynamic_symbol symbol; // name NULL: none
 };
-struct error *elf_each_relocation(const struct elf_object *object,
-                                  struct error *(*found)(void *data, const struct elf_relocation *),
-                                  void *data);
+_must_check_ struct error *
+elf_each_relocation(const struct elf_object *object,
+                    struct error *(*found)(void *data, const struct elf_relocation *), void *data);
 
 // The bytes of the file from a link-time address to the end of its segment; NULL if there are none.
 // They stay until the object is closed, or they are forgotten; who asks again gets them again.

@@ -28,8 +28,8 @@ struct fork_batch {
 };
 
 // Fills in all results: those that were not run have WAY_NOT_RUN. *ret_trusted: no check failed.
-struct error *fork_batch_run(const struct fork_batch *batch, struct engine_result *results,
-                             bool *ret_trusted);
+_must_check_ struct error *fork_batch_run(const struct fork_batch *batch,
+                                          struct engine_result *results, bool *ret_trusted);
 
 // Whether a trial is one of those that are checked.
 bool fork_batch_checks(uint64_t seed);

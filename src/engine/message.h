@@ -22,22 +22,25 @@ struct message_job { // as a slot gets it
 void message_job_deinit(struct message_job *job);
 
 // Appends a whole message, with its size.
-struct error *message_put_job(struct buffer *out, const struct engine_job *job, uint32_t more);
-struct error *message_put_result(struct buffer *out, const struct engine_result *result);
+_must_check_ struct error *message_put_job(struct buffer *out, const struct engine_job *job,
+                                           uint32_t more);
+_must_check_ struct error *message_put_result(struct buffer *out,
+                                              const struct engine_result *result);
 // The slot cannot work at all.
-struct error *message_put_refusal(struct buffer *out, const char *why);
+_must_check_ struct error *message_put_refusal(struct buffer *out, const char *why);
 
 // The size of the message `bytes` begin with, the four bytes of the size included; 0 if they are
 // not there yet. An error if it cannot be true.
-struct error *message_size(const void *bytes, size_t size, size_t *ret_size);
+_must_check_ struct error *message_size(const void *bytes, size_t size, size_t *ret_size);
 
 // `bytes` is one whole message.
-struct error *message_get_job(const void *bytes, size_t size, struct message_job *ret_job);
+_must_check_ struct error *message_get_job(const void *bytes, size_t size,
+                                           struct message_job *ret_job);
 // The slot's refusal is an error, too.
-struct error *message_get_result(const void *bytes, size_t size, struct engine_result *ret_result,
-                                 bool *ret_refused);
+_must_check_ struct error *message_get_result(const void *bytes, size_t size,
+                                              struct engine_result *ret_result, bool *ret_refused);
 
 // Sends all of it, however often that is interrupted.
-struct error *message_send_whole(int socket, const struct buffer *message);
+_must_check_ struct error *message_send_whole(int socket, const struct buffer *message);
 
 #endif

@@ -47,7 +47,7 @@ struct driver {
     uint32_t crashes;                          // so far
 };
 
-struct error *driver_open_stream(struct stream *stream, int to);
+_must_check_ struct error *driver_open_stream(struct stream *stream, int to);
 
 // Passes on what there is; notes which children have ended.
 void driver_pump(struct driver *driver);
@@ -60,10 +60,11 @@ enum driver_end { HELD, GONE, LATE };
 enum driver_end driver_await(struct driver *driver, bool (*holds)(struct driver *), uint64_t ns,
                              bool alone);
 
-struct error *driver_run(struct driver *driver, char *const *command, char *const *environment,
-                         int input, struct child *ret_child, bool quiet);
+_must_check_ struct error *driver_run(struct driver *driver, char *const *command,
+                                      char *const *environment, int input, struct child *ret_child,
+                                      bool quiet);
 // As the helper.
-struct error *driver_run_shell(struct driver *driver, const char *text, bool quiet);
+_must_check_ struct error *driver_run_shell(struct driver *driver, const char *text, bool quiet);
 
 bool driver_is_alone(struct driver *driver);
 void driver_end_all(struct driver *driver);

@@ -20,8 +20,8 @@ struct server_life_options {
     const char *injector, *switches; // as of server_orders; NULL: none
     uint64_t first_switch, switch_count;
 };
-struct error *server_life_new(const struct server_life_options *options,
-                              struct server_life **ret_life);
+_must_check_ struct error *server_life_new(const struct server_life_options *options,
+                                           struct server_life **ret_life);
 void server_life_free(struct server_life *life);
 
 // Makes a step of it; time, input and data are not touched.
@@ -36,12 +36,13 @@ void server_life_ask(struct server_life *life, uint32_t rule);
 void server_life_enough(struct server_life *life);
 // The part of a load in the streams, to their end if `to_end`. *ret_there is false if it is not
 // there yet, or not any more.
-struct error *server_life_cut(const struct server_load *load, bool to_end,
-                              const struct sandbox_result *whole, struct sandbox_result *ret_cut,
-                              bool *ret_there);
+_must_check_ struct error *server_life_cut(const struct server_load *load, bool to_end,
+                                           const struct sandbox_result *whole,
+                                           struct sandbox_result *ret_cut, bool *ret_there);
 // The exit status of a load: a client that dies of a signal is told as shells tell it.
 int server_load_status(const struct server_load *load);
 // When all is over: what run->workload is of the driver becomes the server's and the load's.
-struct error *server_life_conclude(const struct server_life *life, struct outcome_run *run);
+_must_check_ struct error *server_life_conclude(const struct server_life *life,
+                                                struct outcome_run *run);
 
 #endif

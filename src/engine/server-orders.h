@@ -65,12 +65,13 @@ struct server_orders {
 
 // *ret_descriptor is what the driver gets; the mapping is the caller's to unmap with
 // server_state_close().
-struct error *server_state_open(const struct server_orders *orders, int *ret_descriptor,
-                                struct server_state **ret_state, size_t *ret_size);
+_must_check_ struct error *server_state_open(const struct server_orders *orders,
+                                             int *ret_descriptor, struct server_state **ret_state,
+                                             size_t *ret_size);
 void server_state_close(struct server_state *state, size_t size);
 
 // The driver's side: the lists are to be freed, everything else is part of the mapping.
-struct error *server_orders_read(int descriptor, struct server_state **ret_state,
-                                 struct server_orders *ret_orders);
+_must_check_ struct error *server_orders_read(int descriptor, struct server_state **ret_state,
+                                              struct server_orders *ret_orders);
 
 #endif

@@ -16,7 +16,7 @@ enum step { SETUP, PRETEST, WORKLOAD, POSTTEST, ORACLE, TEARDOWN, STEPS };
 _Static_assert(STEPS == 1 + SHOOTING_OTHER_STEPS, "there are other steps");
 
 typedef ARRAY(char *) borrowed; // words of others: only the list is ours; ends with NULL
-struct error *shooting_add_word(borrowed *list, char *word);
+_must_check_ struct error *shooting_add_word(borrowed *list, char *word);
 
 struct shooting {
     const struct definition *definition;
@@ -77,18 +77,18 @@ struct life {
 void life_deinit(struct life *life);
 void life_keep_error(struct life *life, struct error *error); // if it is the first
 struct injected_thread life_last_injected(const struct life *life);
-struct error *life_lead(struct life *life, uint64_t timeout_ns);
+_must_check_ struct error *life_lead(struct life *life, uint64_t timeout_ns);
 
 // Servers. The tick as of sandbox_step.
-struct error *life_prepare_server(struct life *life, uint64_t timeout_ns);
+_must_check_ struct error *life_prepare_server(struct life *life, uint64_t timeout_ns);
 uint64_t life_server_started(void *data, pid_t pid);
 uint64_t life_server_tick(void *data, pid_t pid, uint64_t ns);
 // Of a long-lived one, whose run is over: leaves what one load has done.
-struct error *life_narrow(struct life *life);
+_must_check_ struct error *life_narrow(struct life *life);
 
 // Branches.
 extern const struct sandbox_branching life_branching;
-struct error *life_prepare_branches(struct life *life);
-struct error *life_finish_branch(struct life *life, struct sandbox *sandbox);
+_must_check_ struct error *life_prepare_branches(struct life *life);
+_must_check_ struct error *life_finish_branch(struct life *life, struct sandbox *sandbox);
 
 #endif

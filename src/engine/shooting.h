@@ -21,21 +21,22 @@
 // ORDEAL_TRIAL. What the run changed in the file system is looked at when the workload is done,
 // before posttest.
 struct shooting;
-struct error *shooting_new(const struct definition *definition, const struct injector *injector,
-                           struct shooting **ret_shooting);
+_must_check_ struct error *shooting_new(const struct definition *definition,
+                                        const struct injector *injector,
+                                        struct shooting **ret_shooting);
 void shooting_free(struct shooting *shooting);
 struct sandbox *shooting_sandbox(struct shooting *shooting);
 bool shooting_is_apart(const struct shooting *shooting);        // a run has a network of its own
 void shooting_set_apart(struct shooting *shooting, bool apart); // from the next run on
 struct sandbox_traffic shooting_traffic(const struct shooting *shooting); // of the last run
 // The injector forgets what it has seen.
-struct error *shooting_restart(struct shooting *shooting);
+_must_check_ struct error *shooting_restart(struct shooting *shooting);
 void *shooting_injector(struct shooting *shooting); // its `self`
 
 // spec NULL: a reference run. timeout_ns 0: none. An error means that the machinery failed, not the
 // target.
-struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t seed,
-                           uint64_t timeout_ns, struct outcome_run *ret_run);
+_must_check_ struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t seed,
+                                        uint64_t timeout_ns, struct outcome_run *ret_run);
 // Many shots in one run of the workload without other steps, as far as they suit the injector's
 // `forks`. ended() takes the run of one of them, in the order in which the workload comes to them;
 // false: no more of them. In *ret_run what became of the workload itself.
@@ -47,13 +48,15 @@ struct shooting_branches {
     void (*refused)(void *data, size_t index);
     void *data;
 };
-struct error *shooting_branch(struct shooting *shooting, const struct shooting_branches *branches,
-                              uint64_t timeout_ns, struct outcome_run *ret_run,
-                              enum wire_fork_refusal *ret_refusal);
+_must_check_ struct error *shooting_branch(struct shooting *shooting,
+                                           const struct shooting_branches *branches,
+                                           uint64_t timeout_ns, struct outcome_run *ret_run,
+                                           enum wire_fork_refusal *ret_refusal);
 
 // As shooting_run(), and the injector records what the workload calls in consequence (shot.follow).
-struct error *shooting_follow(struct shooting *shooting, const char *spec, uint64_t seed,
-                              uint64_t timeout_ns, struct outcome_run *ret_run);
+_must_check_ struct error *shooting_follow(struct shooting *shooting, const char *spec,
+                                           uint64_t seed, uint64_t timeout_ns,
+                                           struct outcome_run *ret_run);
 // Of runs from now on: ends every step but teardown when *stop is above `above`, as if its time
 // were over (`stop` may be NULL); tells of processes ("daem, sleep") that live on when the command
 // has ended for a while.
@@ -74,13 +77,14 @@ struct shooting_session {
     void *data;
 };
 // *ret_run is of the last round that was begun, *ret_rounds how many were.
-struct error *shooting_serve(struct shooting *shooting, const struct shooting_session *session,
-                             struct outcome_run *ret_run, uint32_t *ret_rounds);
+_must_check_ struct error *shooting_serve(struct shooting *shooting,
+                                          const struct shooting_session *session,
+                                          struct outcome_run *ret_run, uint32_t *ret_rounds);
 // The shot under gdb, in the sandbox and without a limit on its time, between setup, pretest and
 // teardown: with `terminal` as its terminal or, if that is negative, running through, with this
 // process's stdout and stderr. *ret_status is gdb's exit status. An error if the injector has no
 // use for gdb.
-struct error *shooting_debug(struct shooting *shooting, const char *spec, uint64_t seed,
-                             int terminal, int *ret_status);
+_must_check_ struct error *shooting_debug(struct shooting *shooting, const char *spec,
+                                          uint64_t seed, int terminal, int *ret_status);
 
 #endif

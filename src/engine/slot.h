@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 // Starts one. *ret_socket is the controller's end of its socket.
-struct error *slot_start(const struct engine_task *task, pid_t *ret_pid, int *ret_socket);
+_must_check_ struct error *slot_start(const struct engine_task *task, pid_t *ret_pid,
+                                      int *ret_socket);
 
 #endif

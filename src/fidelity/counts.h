@@ -17,14 +17,15 @@ struct counts_file {
     struct buffer bytes;
     ARRAY(struct counts_module) modules;
 };
-struct error *counts_file_read(const char *path, struct counts_file *ret_file);
+_must_check_ struct error *counts_file_read(const char *path, struct counts_file *ret_file);
 // The same of bytes in memory, which become the file's.
-struct error *counts_file_parse(const char *path, struct buffer *bytes,
-                                struct counts_file *ret_file);
+_must_check_ struct error *counts_file_parse(const char *path, struct buffer *bytes,
+                                             struct counts_file *ret_file);
 void counts_file_close(struct counts_file *file);
 // Adds its counts, one per block of the subject, which has to know all modules.
-struct error *counts_file_add(const struct counts_file *file,
-                              const struct fidelity_subject *subject, uint64_t *counts);
+_must_check_ struct error *counts_file_add(const struct counts_file *file,
+                                           const struct fidelity_subject *subject,
+                                           uint64_t *counts);
 
 struct counts_run {
     ARRAY(struct counts_file) files;
@@ -36,14 +37,14 @@ struct fidelity_workload {
     uint64_t **counts; // by run and block, once they are added up
     uint64_t *total;   // by block
 };
-struct error *fidelity_workload_read(const char *label, const char *directory,
-                                     struct fidelity_workload *ret_workload);
+_must_check_ struct error *fidelity_workload_read(const char *label, const char *directory,
+                                                  struct fidelity_workload *ret_workload);
 void fidelity_workload_deinit(struct fidelity_workload *workload);
 // Adds the linked files that the workload's counts come from and that are not there yet.
-struct error *fidelity_subject_add_counted(struct fidelity_subject *subject,
-                                           const struct fidelity_workload *workload);
+_must_check_ struct error *fidelity_subject_add_counted(struct fidelity_subject *subject,
+                                                        const struct fidelity_workload *workload);
 // Once the subject is finished.
-struct error *fidelity_workload_add_up(struct fidelity_workload *workload,
-                                       const struct fidelity_subject *subject);
+_must_check_ struct error *fidelity_workload_add_up(struct fidelity_workload *workload,
+                                                    const struct fidelity_subject *subject);
 
 #endif

@@ -7,8 +7,8 @@
 
 // Whether a block is part of the program: it is there, or was executed.
 bool fidelity_is_counted(const struct fidelity_block *block, uint64_t count);
-struct error *fidelity_measure_executions(const struct fidelity_subject *subject,
-                                          const struct fidelity_workload *workload,
-                                          struct fidelity_result *result);
+_must_check_ struct error *fidelity_measure_executions(const struct fidelity_subject *subject,
+                                                       const struct fidelity_workload *workload,
+                                                       struct fidelity_result *result);
 
 #endif

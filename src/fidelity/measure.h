@@ -49,8 +49,9 @@ struct fidelity_distance {
 };
 
 // How far the output is from the input, as if `n` faults had been drawn with the output's odds.
-struct error *fidelity_distance(const double *input, const double *output, size_t types, double n,
-                                struct fidelity_distance *ret_distance);
+_must_check_ struct error *fidelity_distance(const double *input, const double *output,
+                                             size_t types, double n,
+                                             struct fidelity_distance *ret_distance);
 
 struct fidelity_size { // of a block, on average
     double candidates, lines, instructions;
@@ -80,9 +81,9 @@ struct fidelity_result {
     struct fidelity_growth growth;
     struct fidelity_band bands[FIDELITY_BANDS];
 };
-struct error *fidelity_measure(const struct fidelity_subject *subject,
-                               const struct fidelity_workload *workload,
-                               struct fidelity_result *ret_result);
+_must_check_ struct error *fidelity_measure(const struct fidelity_subject *subject,
+                                            const struct fidelity_workload *workload,
+                                            struct fidelity_result *ret_result);
 void fidelity_result_deinit(struct fidelity_result *result);
 
 // ---- matching the output to the model ----
@@ -94,11 +95,12 @@ struct fidelity_match {
     double lost;                            // share of the model in types that cannot be activated
     struct fidelity_distance before, after; // of `drawn` faults drawn evenly, drawn by weight
 };
-struct error *fidelity_match(const struct fidelity_result *result, const double *model,
-                             struct fidelity_match *ret_match);
+_must_check_ struct error *fidelity_match(const struct fidelity_result *result, const double *model,
+                                          struct fidelity_match *ret_match);
 void fidelity_match_deinit(struct fidelity_match *match);
 // As a campaign's selection reads it: a line per type.
-struct error *fidelity_put_weights(const struct fidelity_result *result,
-                                   const struct fidelity_match *match, struct buffer *text);
+_must_check_ struct error *fidelity_put_weights(const struct fidelity_result *result,
+                                                const struct fidelity_match *match,
+                                                struct buffer *text);
 
 #endif

@@ -45,11 +45,12 @@ struct fidelity_subject {
 
 void fidelity_subject_deinit(struct fidelity_subject *subject);
 // Adds a linked file; one that has no counters is refused.
-struct error *fidelity_subject_add(struct fidelity_subject *subject, const char *path);
+_must_check_ struct error *fidelity_subject_add(struct fidelity_subject *subject, const char *path);
 // The same of an image that is open already, which becomes the subject's.
-struct error *fidelity_subject_take(struct fidelity_subject *subject, struct image *image);
+_must_check_ struct error *fidelity_subject_take(struct fidelity_subject *subject,
+                                                 struct image *image);
 // When all are added: lines and types get their numbers.
-struct error *fidelity_subject_finish(struct fidelity_subject *subject);
+_must_check_ struct error *fidelity_subject_finish(struct fidelity_subject *subject);
 // SIZE_MAX if there is none.
 size_t fidelity_module_by_key(const struct fidelity_subject *subject, uint64_t key);
 

@@ -90,7 +90,8 @@ struct flow_image {
 };
 
 // `object` must outlive the image.
-struct error *flow_image_open(const struct elf_object *object, struct flow_image **ret_image);
+_must_check_ struct error *flow_image_open(const struct elf_object *object,
+                                           struct flow_image **ret_image);
 void flow_image_close(struct flow_image *image);
 
 // callee values: a local function, or an import.

@@ -6,25 +6,26 @@
 #include "flow/image.h"
 
 // slots.c: what the loader fills in, by address; imports.
-struct error *flow_load_slots(struct flow_image *image);
+_must_check_ struct error *flow_load_slots(struct flow_image *image);
 // ranges.c: functions from unwind tables, symbols and calls; decodes them.
-struct error *flow_load_functions(struct flow_image *image);
+_must_check_ struct error *flow_load_functions(struct flow_image *image);
 // thunks.c: notes a symbol if it is one of a thunk; turns jumps to thunks into what they stand for.
-struct error *flow_note_thunk(struct flow_image *image, const char *name, size_t name_size,
-                              uint64_t address);
+_must_check_ struct error *flow_note_thunk(struct flow_image *image, const char *name,
+                                           size_t name_size, uint64_t address);
 void flow_replace_thunks(struct flow_image *image);
 // tables.c: where an indirect jump goes. Calls `target` with fact indices; says whether it is
 // understood.
-struct error *flow_table_targets(const struct flow_image *image, uint32_t function, uint32_t fact,
-                                 struct error *(*target)(void *data, uint32_t fact), void *data,
-                                 bool *ret_understood);
+_must_check_ struct error *flow_table_targets(const struct flow_image *image, uint32_t function,
+                                              uint32_t fact,
+                                              struct error *(*target)(void *data, uint32_t fact),
+                                              void *data, bool *ret_understood);
 // blocks.c: basic blocks and edges.
-struct error *flow_build_blocks(struct flow_image *image);
+_must_check_ struct error *flow_build_blocks(struct flow_image *image);
 // returns.c: which functions come back.
-struct error *flow_find_returns(struct flow_image *image);
+_must_check_ struct error *flow_find_returns(struct flow_image *image);
 // pointers.c: who is called through variables.
 void flow_follow_pointers(struct flow_image *image);
 // stack.c: where the stack and frame pointers are.
-struct error *flow_measure_stack(struct flow_image *image);
+_must_check_ struct error *flow_measure_stack(struct flow_image *image);
 
 #endif

@@ -225,6 +225,7 @@ struct injector {
 extern const struct injector *const injectors[];
 const struct injector *injector_find(const char *name); // or NULL
 // Likewise; an error names those that there are.
-struct error *injector_named(const char *name, size_t size, const struct injector **ret_injector);
+_must_check_ struct error *injector_named(const char *name, size_t size,
+                                          const struct injector **ret_injector);
 
 #endif

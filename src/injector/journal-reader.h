@@ -14,26 +14,26 @@
 #include <stdint.h>
 
 struct journal_reader;
-struct error *journal_reader_new(struct journal_reader **ret_reader);
+_must_check_ struct error *journal_reader_new(struct journal_reader **ret_reader);
 void journal_reader_free(struct journal_reader *reader);
 
 // Before frames of another life of the sandbox are named. `root` goes before paths of modules that
 // are not the same outside.
-struct error *journal_reader_begin(struct journal_reader *reader, const char *root);
+_must_check_ struct error *journal_reader_begin(struct journal_reader *reader, const char *root);
 
 // Fills in activations, injections, crash and note. `scenario` is what the plan was made of.
-struct error *journal_reader_observe(struct journal_reader *reader, const struct wire_view *view,
-                                     const struct scenario *scenario,
-                                     struct observation *observation);
+_must_check_ struct error *journal_reader_observe(struct journal_reader *reader,
+                                                  const struct wire_view *view,
+                                                  const struct scenario *scenario,
+                                                  struct observation *observation);
 
 // When the run is over: ends its session and does both of the above. The view lives until the next
 // run is prepared.
 struct runtime_session; // trial/runtime-session.h
-struct error *journal_reader_end_session(struct journal_reader *reader,
-                                         struct runtime_session *session, const char *root,
-                                         const struct scenario *scenario,
-                                         struct wire_view *ret_view,
-                                         struct observation *observation);
+_must_check_ struct error *
+journal_reader_end_session(struct journal_reader *reader, struct runtime_session *session,
+                           const char *root, const struct scenario *scenario,
+                           struct wire_view *ret_view, struct observation *observation);
 
 // Where an address of a module's file is. Strings live until the next journal_reader_begin().
 struct journal_reader_place {
@@ -47,9 +47,9 @@ struct journal_reader_place journal_reader_find(struct journal_reader *reader, c
 // "FUNCTION at FILE:LINE (MODULE)", "FUNCTION (MODULE)", "MODULE+0xOFFSET" or, without a module
 // (NULL), "0xADDRESS". `offset` is a link-time address; one that a call returns to if `returns`.
 // `brief`: without file and line, for keys.
-struct error *journal_reader_put_frame(struct journal_reader *reader, const char *module,
-                                       uint64_t offset, bool returns, bool brief,
-                                       struct buffer *text);
+_must_check_ struct error *journal_reader_put_frame(struct journal_reader *reader,
+                                                    const char *module, uint64_t offset,
+                                                    bool returns, bool brief, struct buffer *text);
 
 // How much of a symbol to show: of the twin that has a function's faults, the function's name.
 int journal_reader_name_size(const char *symbol);

@@ -36,12 +36,14 @@ void parameters_clear(struct parameters *parameters);
 void parameters_forget(struct parameters *parameters, const char *name); // of one
 
 // What the injector says about a parameter; an error if it has none of that name.
-struct error *parameters_known(const struct injector *injector, const char *name, size_t size,
-                               const struct injector_parameter **ret_known);
+_must_check_ struct error *parameters_known(const struct injector *injector, const char *name,
+                                            size_t size,
+                                            const struct injector_parameter **ret_known);
 // One more value, or another one where the injector takes only one. Errors do not say where.
-struct error *parameters_add(struct parameters *parameters, const struct injector *injector,
-                             const char *name, size_t name_size, const char *value, size_t size,
-                             unsigned line);
+_must_check_ struct error *parameters_add(struct parameters *parameters,
+                                          const struct injector *injector, const char *name,
+                                          size_t name_size, const char *value, size_t size,
+                                          unsigned line);
 // NULL if it was not given.
 const struct parameter *parameters_find(const struct parameters *parameters, const char *name);
 // All values of a parameter, or NULL.
@@ -50,10 +52,10 @@ const struct words *parameters_words(const struct parameters *parameters, const 
 const char *parameters_value(const struct parameters *parameters, const char *name,
                              const char *otherwise);
 // That those the injector cannot do without are there.
-struct error *parameters_check(const struct parameters *parameters,
-                               const struct injector *injector);
+_must_check_ struct error *parameters_check(const struct parameters *parameters,
+                                            const struct injector *injector);
 // An error about the place where a parameter stands.
-__attribute__((format(printf, 2, 3), warn_unused_result)) struct error *
+__attribute__((format(printf, 2, 3))) _must_check_ struct error *
 parameters_error(const struct parameter *parameter, const char *format, ...);
 
 #endif

@@ -8,8 +8,10 @@
 #include "injector/injector.h"
 
 // "cd DIRECTORY && NAME=VALUE ", as far as directory and environment are not this process's own.
-struct error *reproduce_put_place(struct buffer *text, const struct injector_setup *setup);
+_must_check_ struct error *reproduce_put_place(struct buffer *text,
+                                               const struct injector_setup *setup);
 // The workload, and its standard input.
-struct error *reproduce_put_command(struct buffer *text, const struct injector_setup *setup);
+_must_check_ struct error *reproduce_put_command(struct buffer *text,
+                                                 const struct injector_setup *setup);
 
 #endif

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 // `file` is the region; `first` is where the states of its rules are in it, and `count` how many.
-struct error *rule_switches_open(const char *file, uint64_t first, uint64_t count,
-                                 void **ret_switches);
+_must_check_ struct error *rule_switches_open(const char *file, uint64_t first, uint64_t count,
+                                              void **ret_switches);
 void rule_switches_close(void *switches);
 void rule_switches_set(void *switches, uint32_t rule, bool on);
 uint64_t rule_switches_fired(const void *switches, uint32_t rule);

@@ -7,6 +7,6 @@
 
 // An error if instructions cannot be decoded: none would be found. To be called before a piece of
 // work that depends on them.
-struct error *isa_need(void);
+_must_check_ struct error *isa_need(void);
 
 #endif

@@ -11,10 +11,10 @@ struct image_index {
     size_t function;
 };
 
-struct error *image_read_map(struct image *image, struct cursor *cursor);
-struct error *image_read_marks(struct image *image, struct cursor *cursor);
+_must_check_ struct error *image_read_map(struct image *image, struct cursor *cursor);
+_must_check_ struct error *image_read_marks(struct image *image, struct cursor *cursor);
 // "PATH: WHAT in section SECTION at byte OFFSET"
-struct error *image_broken(const struct image *image, const char *section, size_t offset,
-                           const char *what);
+_must_check_ struct error *image_broken(const struct image *image, const char *section,
+                                        size_t offset, const char *what);
 
 #endif

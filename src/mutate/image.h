@@ -70,13 +70,15 @@ struct image {
 };
 
 // A file without faults inside gives an image without functions.
-struct error *image_open(const char *path, struct image *ret_image);
+_must_check_ struct error *image_open(const char *path, struct image *ret_image);
 // The same of bytes in memory, which become the image's; `path` is for errors.
-struct error *image_parse(const char *path, struct buffer *bytes, struct image *ret_image);
+_must_check_ struct error *image_parse(const char *path, struct buffer *bytes,
+                                       struct image *ret_image);
 void image_close(struct image *image);
 
 // What a section holds; nothing if there is none of that name.
-struct error *image_section(const struct image *image, const char *name, struct cursor *ret_bytes);
+_must_check_ struct error *image_section(const struct image *image, const char *name,
+                                         struct cursor *ret_bytes);
 // Five bytes of the file at a link-time address of code, or NULL.
 unsigned char *image_code(const struct image *image, uint64_t address, size_t size);
 // The four bytes that decide in the variable mode, or NULL.
@@ -102,7 +104,7 @@ struct image_patches {
 void image_patches_deinit(struct image_patches *patches);
 
 // Which candidates are enabled: one flag per candidate.
-struct error *image_enabled(const struct image *image, bool **ret_enabled);
+_must_check_ struct error *image_enabled(const struct image *image, bool **ret_enabled);
 // No longer wants a candidate, nor those whose code the optimiser has made one with it.
 void image_forget(const struct image *image, size_t candidate, bool *enabled);
 // The first candidate whose code the optimiser has made one with this one's; itself if there is
@@ -110,15 +112,16 @@ void image_forget(const struct image *image, size_t candidate, bool *enabled);
 size_t image_same_code(const struct image *image, size_t candidate);
 // Brings the image's bytes to the state that exactly these are enabled. *ret_patches says what had
 // to be changed.
-struct error *image_enable(struct image *image, const bool *enabled,
-                           struct image_patches *ret_patches);
+_must_check_ struct error *image_enable(struct image *image, const bool *enabled,
+                                        struct image_patches *ret_patches);
 // Brings the bytes back to what they were before that.
 void image_undo(struct image *image, const struct image_patches *patches);
 // A number from 1 on as listed, or TYPE@PLACE; PLACE is a function, FILE:LINE or FILE:LINE:COLUMN,
 // the file with all its directories or only the last ones.
-struct error *image_find(const struct image *image, const char *text, size_t *ret_candidate);
+_must_check_ struct error *image_find(const struct image *image, const char *text,
+                                      size_t *ret_candidate);
 // Writes the bytes to a file, atomically, with the mode of the image's own file.
-struct error *image_write(const struct image *image, const char *path);
+_must_check_ struct error *image_write(const struct image *image, const char *path);
 
 // ---- in a process ----
 
@@ -128,13 +131,13 @@ struct process_report {
 };
 // Brings a running process that has the image loaded to the state that exactly these are enabled,
 // or with `add` that these are enabled, too. No thread runs meanwhile, or stands in patched bytes.
-struct error *process_enable(int process, struct image *image, const bool *enabled, bool add,
-                             struct process_report *ret_report);
+_must_check_ struct error *process_enable(int process, struct image *image, const bool *enabled,
+                                          bool add, struct process_report *ret_report);
 
 // Runs a command whose program is the image, with these enabled from its first instruction on;
 // *ret_status is what waitpid() says.
-struct error *process_run(char *const *command, struct image *image, const bool *enabled,
-                          int *ret_status);
+_must_check_ struct error *process_run(char *const *command, struct image *image,
+                                       const bool *enabled, int *ret_status);
 
 // ---- checking ----
 
@@ -147,7 +150,8 @@ struct verify_report {
     struct buffer problems; // one line each
     size_t problem_count;
 };
-struct error *image_verify(const struct image *image, struct verify_report *ret_report);
+_must_check_ struct error *image_verify(const struct image *image,
+                                        struct verify_report *ret_report);
 void verify_report_deinit(struct verify_report *report);
 
 #endif

@@ -15,14 +15,16 @@
 #define EVIDENCE_FILES 4
 
 struct evidence;
-struct error *evidence_new(struct evidence **ret_evidence);
+_must_check_ struct error *evidence_new(struct evidence **ret_evidence);
 void evidence_free(struct evidence *evidence); // removes the directory
 const char *evidence_directory(const struct evidence *evidence);
 const char *evidence_file(const struct evidence *evidence, unsigned index); // absolute path
 
 // Gives the files new content. The workload's result is handed separately, as the run does not have
 // it yet; the run's artifacts are its changes.
-struct error *evidence_write(struct evidence *evidence, const struct sandbox_result *workload,
-                             const struct outcome_run *run, const char *spec, uint64_t seed);
+_must_check_ struct error *evidence_write(struct evidence *evidence,
+                                          const struct sandbox_result *workload,
+                                          const struct outcome_run *run, const char *spec,
+                                          uint64_t seed);
 
 #endif

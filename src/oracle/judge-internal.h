@@ -18,15 +18,16 @@ struct hearing {
 };
 
 // Adds what stderr says to the reason.
-struct error *hearing_put_stderr(struct hearing *hearing);
+_must_check_ struct error *hearing_put_stderr(struct hearing *hearing);
 // "read in f at a.c:12" or what is known of that: the same for all faults in one place.
-struct error *hearing_put_site(struct buffer *buffer, const struct injection *injection);
+_must_check_ struct error *hearing_put_site(struct buffer *buffer,
+                                            const struct injection *injection);
 // `what`, and after which faults, as the cause.
-struct error *hearing_put_cause_site(struct hearing *hearing, const char *what);
+_must_check_ struct error *hearing_put_cause_site(struct hearing *hearing, const char *what);
 
 // Something died, and what remained waited for it, or for nothing.
-struct error *hearing_ask_late_crash(struct hearing *hearing);
-struct error *hearing_ask_hang(struct hearing *hearing);
-struct error *hearing_ask_crash(struct hearing *hearing);
+_must_check_ struct error *hearing_ask_late_crash(struct hearing *hearing);
+_must_check_ struct error *hearing_ask_hang(struct hearing *hearing);
+_must_check_ struct error *hearing_ask_crash(struct hearing *hearing);
 
 #endif

@@ -16,8 +16,8 @@ struct judgement {
     enum symptom symptom;
     char *about; // the file that this is about, or NULL
 };
-struct error *judge(const struct reference *reference, const struct outcome_run *run,
-                    struct judgement *ret_judgement);
+_must_check_ struct error *judge(const struct reference *reference, const struct outcome_run *run,
+                                 struct judgement *ret_judgement);
 void judgement_deinit(struct judgement *judgement);
 
 #endif

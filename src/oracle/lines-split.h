@@ -16,8 +16,9 @@ struct lines_split {
     bool cut;     // as in lines_text; the part of a line at the end is left out
     bool unended; // the last line has no newline
 };
-struct error *lines_split(const struct lines_filters *filters, const struct lines_text *text,
-                          struct lines_split *ret_split);
+_must_check_ struct error *lines_split(const struct lines_filters *filters,
+                                       const struct lines_text *text,
+                                       struct lines_split *ret_split);
 void lines_split_deinit(struct lines_split *split);
 
 static inline const char *lines_at(const struct lines_split *split, size_t index)

@@ -15,8 +15,8 @@
 // its matches. In a replacement \0 is the match, \1 to \9 its groups, \\ a backslash.
 struct lines_filters;
 // The error names the pattern and what is wrong with it.
-struct error *lines_filters_new(const struct filter *filters, size_t count,
-                                struct lines_filters **ret_filters);
+_must_check_ struct error *lines_filters_new(const struct filter *filters, size_t count,
+                                             struct lines_filters **ret_filters);
 void lines_filters_free(struct lines_filters *filters);
 
 struct lines_text { // one version
@@ -34,8 +34,9 @@ enum lines_mode {
 
 struct lines_model;
 // Learns from one or more versions. The texts are not needed afterwards.
-struct error *lines_learn(const struct lines_filters *filters, const struct lines_text *texts,
-                          size_t count, struct lines_model **ret_model);
+_must_check_ struct error *lines_learn(const struct lines_filters *filters,
+                                       const struct lines_text *texts, size_t count,
+                                       struct lines_model **ret_model);
 void lines_model_free(struct lines_model *model);
 enum lines_mode lines_mode(const struct lines_model *model);
 // What varies, to be put after the text's name: "line 3 varies: 'a' / 'b'", "the order of lines
@@ -46,19 +47,23 @@ bool lines_varies_once(const struct lines_model *model);
 
 // Whether `text` differs in what is stable. If so, where: "differs at line 3: 'a' instead of 'b'"
 // is appended to `sentence`.
-struct error *lines_compare(const struct lines_model *model, const struct lines_filters *filters,
-                            const struct lines_text *text, bool *ret_differs,
-                            struct buffer *sentence);
+_must_check_ struct error *lines_compare(const struct lines_model *model,
+                                         const struct lines_filters *filters,
+                                         const struct lines_text *text, bool *ret_differs,
+                                         struct buffer *sentence);
 
 // Whether every line that is the same in all versions is in `text`, as often as they have it,
 // whatever else is between them. Where lines vary, there must at least be as many.
-struct error *lines_all_there(const struct lines_model *model, const struct lines_filters *filters,
-                              const struct lines_text *text, bool *ret_there);
+_must_check_ struct error *lines_all_there(const struct lines_model *model,
+                                           const struct lines_filters *filters,
+                                           const struct lines_text *text, bool *ret_there);
 
 // Whether `text` says something that no version says: a line more often than they have it or, when
 // lines vary, a line that does not even look like one of theirs with other numbers. The line itself
 // is appended to `line`, as it is.
-struct error *lines_new(const struct lines_model *model, const struct lines_filters *filters,
-                        const struct lines_text *text, bool *ret_new, struct buffer *line);
+_must_check_ struct error *lines_new(const struct lines_model *model,
+                                     const struct lines_filters *filters,
+                                     const struct lines_text *text, bool *ret_new,
+                                     struct buffer *line);
 
 #endif

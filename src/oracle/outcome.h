@@ -44,23 +44,25 @@ struct outcome_run {
 void outcome_run_deinit(struct outcome_run *run);
 
 // Adds the workload's streams, which must be there already, as the first artifacts.
-struct error *outcome_add_streams(struct outcome_run *run);
+_must_check_ struct error *outcome_add_streams(struct outcome_run *run);
 // Adds a change of the file system; the first ones with their content, if that is text.
 // *content_left is what of ARTIFACT_TOTAL is left.
-struct error *outcome_add_change(struct outcome_run *run, const struct sandbox_change *change,
-                                 size_t *content_left);
+_must_check_ struct error *outcome_add_change(struct outcome_run *run,
+                                              const struct sandbox_change *change,
+                                              size_t *content_left);
 // Makes a run in a copy of the directory `to`, made at `from`, comparable with runs in other
 // copies: writes `to` for `from` in paths and, as far as they were kept, in contents.
-struct error *outcome_move(struct outcome_run *run, const char *from, const char *to);
+_must_check_ struct error *outcome_move(struct outcome_run *run, const char *from, const char *to);
 // Adds the workload's complaints (complaint.h) that were found elsewhere to those on stderr.
-struct error *outcome_set_sanitizer(struct outcome_run *run, struct buffer *more);
+_must_check_ struct error *outcome_set_sanitizer(struct outcome_run *run, struct buffer *more);
 
 // As in store_trial.
 enum store_outcome outcome_of(enum sandbox_end end);
 // Whether a step was run and did not end with exit status 0.
 bool outcome_failed(const struct sandbox_result *result);
 // "exit status 3", "killed by SIGSEGV", "took longer than its time".
-struct error *outcome_put_end(struct buffer *buffer, const struct sandbox_result *result);
+_must_check_ struct error *outcome_put_end(struct buffer *buffer,
+                                           const struct sandbox_result *result);
 // "SIGSEGV", or "signal 99"; static storage.
 const char *outcome_signal_name(int number);
 

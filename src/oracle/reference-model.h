@@ -56,33 +56,35 @@ bool reference_was_there(const char *path, uint64_t *ret_size);
 // no loss: whoever made it can do so again.
 bool reference_changes(const struct artifact *artifact);
 // What the reference does not say on stderr: err_more and more of the difference.
-struct error *reference_find_more(const struct reference *reference,
-                                  const struct artifact *artifact, struct difference *difference);
+_must_check_ struct error *reference_find_more(const struct reference *reference,
+                                               const struct artifact *artifact,
+                                               struct difference *difference);
 // The same elsewhere: an output that speaks of the error that was injected, in the English words of
 // strerror(3), reports it; unless these words may just be copied: no output of any reference run
 // has them, nor a file as it was before, and all that the runs made of this one is known.
-struct error *reference_find_report(const struct reference *reference,
-                                    const struct artifact *artifact,
-                                    const struct observation *observation,
-                                    struct difference *difference);
+_must_check_ struct error *reference_find_report(const struct reference *reference,
+                                                 const struct artifact *artifact,
+                                                 const struct observation *observation,
+                                                 struct difference *difference);
 // Likewise; and whether a file does nothing else: all that the reference (item NULL: it does not
 // have it) has is there.
-struct error *reference_is_log(const struct reference *reference, const struct reference_item *item,
-                               const struct artifact *artifact,
-                               const struct observation *observation, struct difference *difference,
-                               bool *ret_log);
+_must_check_ struct error *reference_is_log(const struct reference *reference,
+                                            const struct reference_item *item,
+                                            const struct artifact *artifact,
+                                            const struct observation *observation,
+                                            struct difference *difference, bool *ret_log);
 // Takes the text of the sentence; `path` of the output that varies, if it is about that, or NULL.
-struct error *reference_remark_add(struct reference *reference, enum remark_kind kind,
-                                   const char *path, struct buffer *sentence);
+_must_check_ struct error *reference_remark_add(struct reference *reference, enum remark_kind kind,
+                                                const char *path, struct buffer *sentence);
 // Finds items and unsteady directories, with remarks.
-struct error *reference_learn(struct reference *reference);
+_must_check_ struct error *reference_learn(struct reference *reference);
 
 // Content as a text for lines.h; false if it is none.
 bool reference_text(const struct artifact *artifact, struct lines_text *ret_text);
 // A path as the store keeps it. Paths are bytes and the store keeps text: \xNN stands for a byte
 // that is no UTF-8, \\ for a backslash.
-struct error *reference_put_path(struct buffer *text, const char *path);
+_must_check_ struct error *reference_put_path(struct buffer *text, const char *path);
 // "stdout" or the path, quoted.
-struct error *reference_put_name(struct buffer *buffer, const char *path);
+_must_check_ struct error *reference_put_name(struct buffer *buffer, const char *path);
 
 #endif

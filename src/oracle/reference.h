@@ -13,10 +13,12 @@
 
 struct reference; // of a campaign: all its reference runs
 
-struct error *reference_new(const struct oracle *oracle, struct reference **ret_reference);
+_must_check_ struct error *reference_new(const struct oracle *oracle,
+                                         struct reference **ret_reference);
 void reference_free(struct reference *reference);
 // Takes what it needs from the run and leaves the rest.
-struct error *reference_add(struct reference *reference, const struct outcome_run *run);
+_must_check_ struct error *reference_add(struct reference *reference,
+                                         const struct outcome_run *run);
 // As if no run had been added.
 void reference_clear(struct reference *reference);
 // Whether no run so far keeps reference_settle() from comparing with it.
@@ -25,11 +27,11 @@ bool reference_is_as_expected(const struct reference *reference); // and its exi
 bool reference_is_late(const struct reference *reference);        // it did not end in time
 // After the last: works out what is stable. An error when no comparison is possible at all (runs
 // end differently, time out, are killed, pretest fails), written for the user.
-struct error *reference_settle(struct reference *reference);
+_must_check_ struct error *reference_settle(struct reference *reference);
 // After that, of fresh runs: an error unless they ended with the exit status that is expected.
-struct error *reference_expected(const struct reference *reference);
+_must_check_ struct error *reference_expected(const struct reference *reference);
 // Likewise: an error unless a trial may take longer than they did; a warning if not much longer.
-struct error *reference_timely(struct reference *reference);
+_must_check_ struct error *reference_timely(struct reference *reference);
 // One sentence per kind of nondeterminism that was found.
 size_t reference_remark_count(const struct reference *reference);
 struct store_remark reference_remark(const struct reference *reference, size_t index);
@@ -37,11 +39,11 @@ const struct stats_moments *reference_seconds(const struct reference *reference)
 int reference_status(const struct reference *reference);
 uint64_t reference_timeout_ns(const struct reference *reference);
 
-struct error *reference_save(const struct reference *reference, struct store *store,
-                             int64_t campaign);
+_must_check_ struct error *reference_save(const struct reference *reference, struct store *store,
+                                          int64_t campaign);
 // Loads and settles.
-struct error *reference_load(const struct oracle *oracle, struct store *store, int64_t campaign,
-                             struct reference **ret_reference);
+_must_check_ struct error *reference_load(const struct oracle *oracle, struct store *store,
+                                          int64_t campaign, struct reference **ret_reference);
 
 // The first of a run's complaints (outcome_run.sanitizer) that no reference run has, or NULL.
 const char *reference_new_complaint(const struct reference *reference, const char *complaints,
@@ -83,8 +85,9 @@ struct difference {
     char *more;    // the first line on stderr that the reference does not have, quoted; or NULL
     char *more_in; // where else that line is: "stdout" or a file; NULL: on stderr
 };
-struct error *reference_compare(const struct reference *reference, const struct outcome_run *run,
-                                struct difference *ret_difference);
+_must_check_ struct error *reference_compare(const struct reference *reference,
+                                             const struct outcome_run *run,
+                                             struct difference *ret_difference);
 void difference_deinit(struct difference *difference);
 
 #endif

@@ -19,7 +19,8 @@ struct batch_item {
 };
 
 // Fills in every item. The error it returns itself is about none of them.
-struct error *profile_batch(const struct batch *batch, struct batch_item *items, size_t count);
+_must_check_ struct error *profile_batch(const struct batch *batch, struct batch_item *items,
+                                         size_t count);
 void batch_item_deinit(struct batch_item *item);
 
 #endif

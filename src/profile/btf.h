@@ -9,7 +9,7 @@
 struct btf;
 
 // No types: *ret_btf is NULL. `object` must outlive them. What makes no sense is left out.
-struct error *btf_open(const struct elf_object *object, struct btf **ret_btf);
+_must_check_ struct error *btf_open(const struct elf_object *object, struct btf **ret_btf);
 void btf_close(struct btf *btf);
 
 // Structure or union of a name.

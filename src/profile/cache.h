@@ -12,18 +12,21 @@ struct profile_cache {
 };
 // `kernel` says which errors of system calls are used. Without a home there is no directory, and
 // nothing is found or kept.
-struct error *profile_cache_open(const char *kernel, struct profile_cache *ret_cache);
+_must_check_ struct error *profile_cache_open(const char *kernel, struct profile_cache *ret_cache);
 void profile_cache_close(struct profile_cache *cache);
 
 // The key of a module of a set.
-struct error *profile_cache_key(const struct profile_cache *cache, const struct profile_set *set,
-                                size_t module, struct buffer *key);
+_must_check_ struct error *profile_cache_key(const struct profile_cache *cache,
+                                             const struct profile_set *set, size_t module,
+                                             struct buffer *key);
 
 // A file that is missing, damaged or of something else is not found; *ret_found says whether.
-struct error *profile_cache_load(const struct profile_cache *cache, const struct buffer *key,
-                                 const char *path, struct profile *ret_profile, bool *ret_found);
+_must_check_ struct error *profile_cache_load(const struct profile_cache *cache,
+                                              const struct buffer *key, const char *path,
+                                              struct profile *ret_profile, bool *ret_found);
 // Errors are of no consequence but that the work has to be done again.
-struct error *profile_cache_store(const struct profile_cache *cache, const struct buffer *key,
-                                  const struct profile *profile);
+_must_check_ struct error *profile_cache_store(const struct profile_cache *cache,
+                                               const struct buffer *key,
+                                               const struct profile *profile);
 
 #endif

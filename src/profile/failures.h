@@ -49,8 +49,8 @@ void failures_deinit(struct failures *failures);
 
 // `summary` may be NULL if the function's code was not found; `hints`: enum hint. Some names say
 // that a function asks or compares, rather than does something.
-struct error *failures_of(const struct summary *summary, unsigned hints, const char *name,
-                          struct failures *ret_failures);
+_must_check_ struct error *failures_of(const struct summary *summary, unsigned hints,
+                                       const char *name, struct failures *ret_failures);
 
 // Says of each way whether it is likely to be a failure: callers of the function want to know.
 void failures_mark(struct summary *summary, unsigned hints, const char *name);

@@ -26,8 +26,8 @@ struct members {
     ARRAY(uint32_t) visited; // the blocks that are
 };
 // Image and types must outlive it.
-struct error *members_init(struct members *members, const struct flow_image *image,
-                           const struct elf_symbols *symbols, const struct btf *btf);
+_must_check_ struct error *members_init(struct members *members, const struct flow_image *image,
+                                        const struct elf_symbols *symbols, const struct btf *btf);
 void members_deinit(struct members *members);
 
 // Of the indirect call or jump a block ends with. False if that cannot be told.

@@ -10,7 +10,8 @@
 
 // Sets `callee` of the blocks that end with such a call to an import that stands for the operation,
 // and adds that import. An image without types: nothing is found.
-struct error *operations_find(struct flow_image *image, const struct elf_symbols *symbols,
-                              struct operation_targets *targets);
+_must_check_ struct error *operations_find(struct flow_image *image,
+                                           const struct elf_symbols *symbols,
+                                           struct operation_targets *targets);
 
 #endif

@@ -6,7 +6,7 @@
 #include "profile/kernel.h"
 #include "profile/profile.h"
 
-struct error *kernel_profile(const struct kernel *kernel, const char *path,
-                             struct profile *ret_profile);
+_must_check_ struct error *kernel_profile(const struct kernel *kernel, const char *path,
+                                          struct profile *ret_profile);
 
 #endif

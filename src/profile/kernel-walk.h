@@ -34,13 +34,14 @@ const uint32_t *walk_targets(const struct operation_targets *operations, const u
 
 struct walk;
 // Blocks whose `callee` is an import reach the targets of the operation of that number.
-struct error *walk_new(const struct flow_image *image, const struct operation_targets *operations,
-                       struct walk **ret_walk);
+_must_check_ struct error *walk_new(const struct flow_image *image,
+                                    const struct operation_targets *operations,
+                                    struct walk **ret_walk);
 void walk_free(struct walk *walk);
 
 // Adds a function and whatever it reaches; then all of them are looked at together.
-struct error *walk_add(struct walk *walk, uint32_t function);
-struct error *walk_run(struct walk *walk);
+_must_check_ struct error *walk_add(struct walk *walk, uint32_t function);
+_must_check_ struct error *walk_run(struct walk *walk);
 
 const struct outcomes *walk_outcomes(const struct walk *walk, uint32_t function);
 void walk_count(const struct walk *walk, struct kernel_figures *figures);

@@ -9,7 +9,7 @@
 struct kernel;
 
 // `path` is a vmlinux: an ELF file with symbols, not the compressed file a machine boots from.
-struct error *kernel_open(const char *path, struct kernel **ret_kernel);
+_must_check_ struct error *kernel_open(const char *path, struct kernel **ret_kernel);
 void kernel_close(struct kernel *kernel);
 
 // Errors of a system call as programs see them; NULL if nothing is known of it. In the shape of

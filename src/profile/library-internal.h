@@ -48,13 +48,13 @@ struct node { // a function of a module
 };
 
 // Everything a module needs is added, too, if it is not there.
-struct error *module_find_scope(struct profile_set *set, size_t module);
+_must_check_ struct error *module_find_scope(struct profile_set *set, size_t module);
 // Decodes its code, unless that was done.
-struct error *module_open(struct module *module);
+_must_check_ struct error *module_open(struct module *module);
 // The function behind a callee; its function is FLOW_NONE if that is not known.
-struct error *module_node(struct profile_set *set, uint32_t module, uint32_t callee,
-                          struct node *ret_node);
+_must_check_ struct error *module_node(struct profile_set *set, uint32_t module, uint32_t callee,
+                                       struct node *ret_node);
 // Looks at a function and, before it, at what it calls, unless that was done.
-struct error *module_analyse(struct profile_set *set, struct node node);
+_must_check_ struct error *module_analyse(struct profile_set *set, struct node node);
 
 #endif

@@ -16,14 +16,16 @@ struct profile_options {
     const struct error_set *(*system_call)(const void *data, int64_t number);
     const void *system_call_data;
 };
-struct error *profile_set_new(const struct profile_options *options, struct profile_set **ret_set);
+_must_check_ struct error *profile_set_new(const struct profile_options *options,
+                                           struct profile_set **ret_set);
 void profile_set_free(struct profile_set *set);
 
 // Adds a module and, before it, whatever it needs. One that is there already is not added again.
-struct error *profile_set_add(struct profile_set *set, const char *path, size_t *ret_module);
+_must_check_ struct error *profile_set_add(struct profile_set *set, const char *path,
+                                           size_t *ret_module);
 
 // Analyses the functions of a module that it exports, and what they call, wherever that is.
-struct error *profile_set_analyse(struct profile_set *set, size_t module);
+_must_check_ struct error *profile_set_analyse(struct profile_set *set, size_t module);
 
 // Lets go of a module's code when all that is wanted of it has been analysed; the results stay.
 void profile_set_release(struct profile_set *set, size_t module);
@@ -36,19 +38,19 @@ struct profile_export {
     const struct summary *summary; // NULL: its code was not found
 };
 // By name. `each` is called for exported functions only.
-struct error *profile_each_export(const struct profile_set *set, size_t module,
-                                  struct error *(*each)(void *data, const struct profile_export *),
-                                  void *data);
+_must_check_ struct error *
+profile_each_export(const struct profile_set *set, size_t module,
+                    struct error *(*each)(void *data, const struct profile_export *), void *data);
 const struct error_sets *profile_sets(const struct profile_set *set);
 
 // The code of a module.
-struct error *profile_module_image(struct profile_set *set, size_t module,
-                                   const struct flow_image **ret_image);
+_must_check_ struct error *profile_module_image(struct profile_set *set, size_t module,
+                                                const struct flow_image **ret_image);
 const char *profile_module_path(const struct profile_set *set, size_t module);
 
 // The failures of the function that an import (of the module's image) is bound to, which is
 // analysed if need be. Deinit them.
-struct error *profile_import_failures(struct profile_set *set, size_t module, uint32_t import,
-                                      struct failures *ret_failures);
+_must_check_ struct error *profile_import_failures(struct profile_set *set, size_t module,
+                                                   uint32_t import, struct failures *ret_failures);
 
 #endif

@@ -10,13 +10,14 @@ struct man {
     unsigned (*number)(const char *, size_t); // of an error's name; 0: it is none
 };
 // The directories of MANPATH, or the usual ones.
-struct error *man_open(unsigned (*number)(const char *name, size_t size), struct man *ret_man);
+_must_check_ struct error *man_open(unsigned (*number)(const char *name, size_t size),
+                                    struct man *ret_man);
 void man_close(struct man *man);
 
 // What the section ERRORS of a function's page lists. *ret_found: whether there is a page with such
 // a section. Pages that make no sense say nothing.
-struct error *man_errors(const struct man *man, const char *function, struct error_set *ret_errors,
-                         bool *ret_found);
+_must_check_ struct error *man_errors(const struct man *man, const char *function,
+                                      struct error_set *ret_errors, bool *ret_found);
 
 // Likewise of a page's source.
 bool man_parse(const struct man *man, const char *page, struct error_set *ret_errors);

@@ -35,20 +35,23 @@ struct profile {
 void profile_deinit(struct profile *profile);
 
 // Of a module that has been analysed. Failures that differ only in errno are put together.
-struct error *profile_make(struct profile_set *set, size_t module, struct profile *ret_profile);
+_must_check_ struct error *profile_make(struct profile_set *set, size_t module,
+                                        struct profile *ret_profile);
 
 // The same under another path.
-struct error *profile_copy(const struct profile *profile, const char *path,
-                           struct profile *ret_copy);
+_must_check_ struct error *profile_copy(const struct profile *profile, const char *path,
+                                        struct profile *ret_copy);
 
 // Leaves error numbers out of errno and of results.
-struct error *profile_exclude(struct profile *profile, const struct error_set *numbers);
+_must_check_ struct error *profile_exclude(struct profile *profile,
+                                           const struct error_set *numbers);
 
 static inline const char *profile_text(const struct profile *profile, uint32_t text)
 {
     return text == 0 ? NULL : profile->texts.data + text;
 }
-struct error *profile_add_text(struct profile *profile, const char *text, uint32_t *ret_text);
+_must_check_ struct error *profile_add_text(struct profile *profile, const char *text,
+                                            uint32_t *ret_text);
 
 // The name of the variable an effect is about, or NULL.
 const char *profile_effect_name(const struct profile *profile, const struct effect *effect);

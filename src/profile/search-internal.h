@@ -79,10 +79,11 @@ struct search {
 };
 
 // search-story.c: what a story knows, and states that were met before.
-struct error *search_push(struct search *search, const struct story *story);
-struct error *search_is_new(struct search *search, const struct story *story, bool *ret_new);
+_must_check_ struct error *search_push(struct search *search, const struct story *story);
+_must_check_ struct error *search_is_new(struct search *search, const struct story *story,
+                                         bool *ret_new);
 // The end of a story.
-struct error *search_tell(struct search *search, const struct story *story);
+_must_check_ struct error *search_tell(struct search *search, const struct story *story);
 struct value value_constant(int64_t number);
 // Applies the operations that were met.
 void tracked_set(const struct search *search, struct tracked *tracked, struct value value);
@@ -98,7 +99,8 @@ void story_simplify(struct story *story);
 void story_note_result(struct search *search, struct story *story, uint32_t at);
 
 // search-step.c: one instruction back. *ret_ended: the story cannot be, or goes on as others.
-struct error *search_step(struct search *search, struct story *story, uint32_t at, bool *ret_ended);
+_must_check_ struct error *search_step(struct search *search, struct story *story, uint32_t at,
+                                       bool *ret_ended);
 // What a condition that held says about the flags' makings, from here on backwards.
 void search_add_pending(struct search *search, struct story *story, uint32_t before,
                         enum isa_condition condition);
@@ -122,8 +124,8 @@ struct effect *story_add_effect(struct story *story, const struct effect *effect
 void story_follow_stored(struct story *story, const struct effect *effect, uint8_t reg);
 
 // search-call.c: calls.
-struct error *search_step_call(struct search *search, struct story *story, uint32_t at,
-                               bool *ret_forked);
+_must_check_ struct error *search_step_call(struct search *search, struct story *story, uint32_t at,
+                                            bool *ret_forked);
 // Registers (bits) that something else is put into.
 void tracked_clobber(struct tracked *tracked, uint32_t registers);
 void story_clobber_known(struct story *story, uint32_t registers);
@@ -133,15 +135,15 @@ bool search_allows(const struct search *search, const struct story *story,
                    const struct value *value);
 bool story_asks_result(const struct story *story);
 // One of the callee's ways is part of this story.
-struct error *search_go_through(struct search *search, const struct story *story,
-                                const struct way *way, uint32_t at);
+_must_check_ struct error *search_go_through(struct search *search, const struct story *story,
+                                             const struct way *way, uint32_t at);
 // Likewise, and only if this is true in front of the call; or NULL.
-struct error *search_go_through_when(struct search *search, const struct story *story,
-                                     const struct way *way, uint32_t at,
-                                     const struct known *condition);
+_must_check_ struct error *search_go_through_when(struct search *search, const struct story *story,
+                                                  const struct way *way, uint32_t at,
+                                                  const struct known *condition);
 
 // search-system-call.c.
-struct error *search_step_system_call(struct search *search, struct story *story, uint32_t at,
-                                      bool *ret_forked);
+_must_check_ struct error *search_step_system_call(struct search *search, struct story *story,
+                                                   uint32_t at, bool *ret_forked);
 
 #endif

@@ -25,7 +25,8 @@ struct search_world {
 };
 
 // Looks at every way out of a function.
-struct error *search_function(const struct flow_image *image, uint32_t function,
-                              const struct search_world *world, struct summary *summary);
+_must_check_ struct error *search_function(const struct flow_image *image, uint32_t function,
+                                           const struct search_world *world,
+                                           struct summary *summary);
 
 #endif

@@ -52,6 +52,6 @@ void summary_deinit(struct summary *summary);
 // Gives back the memory of what could still be added.
 void summary_shrink(struct summary *summary);
 // Unless there is an equal one.
-struct error *summary_add(struct summary *summary, const struct way *way);
+_must_check_ struct error *summary_add(struct summary *summary, const struct way *way);
 
 #endif

@@ -45,12 +45,12 @@ struct error_sets {
     bool shared;        // by threads: items stay where they are
     unsigned char lock;
 };
-struct error *error_sets_init(struct error_sets *sets);
+_must_check_ struct error *error_sets_init(struct error_sets *sets);
 // From now on several threads may put sets and use those they know.
-struct error *error_sets_share(struct error_sets *sets);
+_must_check_ struct error *error_sets_share(struct error_sets *sets);
 void error_sets_deinit(struct error_sets *sets);
-struct error *error_sets_put(struct error_sets *sets, const struct error_set *set,
-                             uint32_t *ret_number);
+_must_check_ struct error *error_sets_put(struct error_sets *sets, const struct error_set *set,
+                                          uint32_t *ret_number);
 
 enum value_kind {
     VALUE_OTHER,    // not a constant

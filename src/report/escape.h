@@ -8,14 +8,14 @@
 #include "base/error.h"
 
 // For HTML and XML: between tags; as the value of an attribute in quotation marks.
-struct error *escape_markup(struct buffer *buffer, const char *text);
-struct error *escape_attribute(struct buffer *buffer, const char *text);
+_must_check_ struct error *escape_markup(struct buffer *buffer, const char *text);
+_must_check_ struct error *escape_attribute(struct buffer *buffer, const char *text);
 
 // One field of a CSV file (RFC 4180), quoted if it has to be. A text that a spreadsheet would take
 // for a formula gets an apostrophe in front.
-struct error *escape_csv(struct buffer *buffer, const char *text);
+_must_check_ struct error *escape_csv(struct buffer *buffer, const char *text);
 
 // A path as part of a URI.
-struct error *escape_uri(struct buffer *buffer, const char *path);
+_must_check_ struct error *escape_uri(struct buffer *buffer, const char *path);
 
 #endif

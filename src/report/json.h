@@ -31,12 +31,12 @@ void json_add_real(struct json_maker *maker, json_t *parent, const char *key, do
 void json_add_bool(struct json_maker *maker, json_t *parent, const char *key, bool value);
 
 // The text of the whole, pure ASCII, ended by a newline.
-struct error *json_write(const struct json_maker *maker, const json_t *root,
-                         struct buffer *ret_text);
+_must_check_ struct error *json_write(const struct json_maker *maker, const json_t *root,
+                                      struct buffer *ret_text);
 
 // The same in one line.
-struct error *json_write_line(const struct json_maker *maker, const json_t *root,
-                              struct buffer *ret_text);
+_must_check_ struct error *json_write_line(const struct json_maker *maker, const json_t *root,
+                                           struct buffer *ret_text);
 
 static inline void json_release(json_t **value)
 {

@@ -17,10 +17,11 @@ void sarif_add_rule(struct json_maker *maker, const struct sarif_run *run, const
                     const char *meaning, const char *level);
 
 // Says where paths that are not absolute begin. Nothing if the directory is NULL or relative.
-struct error *sarif_add_base(struct json_maker *maker, json_t *run, const char *directory);
+_must_check_ struct error *sarif_add_base(struct json_maker *maker, json_t *run,
+                                          const char *directory);
 // The physical location of a line (0: of the file), below the directory if it can be.
-struct error *sarif_add_place(struct json_maker *maker, json_t *location, const char *directory,
-                              const char *file, unsigned line);
+_must_check_ struct error *sarif_add_place(struct json_maker *maker, json_t *location,
+                                           const char *directory, const char *file, unsigned line);
 // The name of a function or an address, as a logical location.
 void sarif_add_logical(struct json_maker *maker, json_t *location, const char *name);
 

@@ -12,26 +12,27 @@
 
 // Appends at most `size` bytes, up to a NUL. Control characters, and bytes that are not UTF-8, are
 // written \n, \t or \xNN; `quote` is escaped too unless it is 0.
-struct error *text_put(struct buffer *buffer, const char *bytes, size_t size, char quote);
+_must_check_ struct error *text_put(struct buffer *buffer, const char *bytes, size_t size,
+                                    char quote);
 
 // Same in at most `columns` columns, "..." standing for what did not fit; *ret_used is how many
 // were needed (NULL: nobody asks). Less than four columns cannot hold a cut text.
-struct error *text_put_fit(struct buffer *buffer, const char *bytes, size_t columns,
-                           size_t *ret_used);
+_must_check_ struct error *text_put_fit(struct buffer *buffer, const char *bytes, size_t columns,
+                                        size_t *ret_used);
 
 // Same for a path: its end is what tells one file from another, so ".../" stands for what is
 // before.
-struct error *text_put_path(struct buffer *buffer, const char *path, size_t columns);
+_must_check_ struct error *text_put_path(struct buffer *buffer, const char *path, size_t columns);
 
 // Same for a text of several lines: newlines and tabs stay.
-struct error *text_put_lines(struct buffer *buffer, const char *text);
+_must_check_ struct error *text_put_lines(struct buffer *buffer, const char *text);
 
 // Same as valid UTF-8 for JSON: control characters stay, broken bytes become U+FFFD.
-struct error *text_put_utf8(struct buffer *buffer, const char *bytes, size_t size);
+_must_check_ struct error *text_put_utf8(struct buffer *buffer, const char *bytes, size_t size);
 
 // "870 us", "1.9 ms", "12.3 s".
-struct error *text_put_duration(struct buffer *buffer, uint64_t ns);
+_must_check_ struct error *text_put_duration(struct buffer *buffer, uint64_t ns);
 // The same of seconds as a store has them: what makes no sense is 0.
-struct error *text_put_seconds(struct buffer *buffer, double seconds);
+_must_check_ struct error *text_put_seconds(struct buffer *buffer, double seconds);
 
 #endif

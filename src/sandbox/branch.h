@@ -22,9 +22,9 @@ struct branch {
 // What was captured so far is the command's.
 void branch_begin(struct branch *branch, const struct capture captures[2], uint64_t now_ns);
 // Gives the result all that was captured, and takes back what is not the command's.
-struct error *branch_end(struct branch *branch, struct capture captures[2],
-                         struct sandbox_result *result);
+_must_check_ struct error *branch_end(struct branch *branch, struct capture captures[2],
+                                      struct sandbox_result *result);
 // Ends the copy, which is the only child of the command.
-struct error *branch_kill(pid_t command);
+_must_check_ struct error *branch_kill(pid_t command);
 
 #endif

@@ -5,8 +5,8 @@
 #include "base/error.h"
 
 // Programs that this process executes get no other capabilities than harmless ones.
-struct error *capabilities_bound(void);
+_must_check_ struct error *capabilities_bound(void);
 // Gives up all others now.
-struct error *capabilities_drop(void);
+_must_check_ struct error *capabilities_drop(void);
 
 #endif

@@ -14,10 +14,10 @@ struct capture {
 };
 
 // *ret_write is the end for the command.
-struct error *capture_open(struct capture *capture, struct sandbox_stream *stream, size_t limit,
-                           int *ret_write);
+_must_check_ struct error *capture_open(struct capture *capture, struct sandbox_stream *stream,
+                                        size_t limit, int *ret_write);
 void capture_close(struct capture *capture);
 // What is there, but not for ever: somebody may write faster than we read.
-struct error *capture_read(struct capture *capture);
+_must_check_ struct error *capture_read(struct capture *capture);
 
 #endif

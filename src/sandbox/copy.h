@@ -13,6 +13,6 @@
 // Copies `from` to `to`, which must not exist: contents (shared where the file system can), links,
 // modes, owners if allowed, times. What lies in other file systems is left out. More than the
 // limits above are an error that says so.
-struct error *copy_tree(const char *from, const char *to);
+_must_check_ struct error *copy_tree(const char *from, const char *to);
 
 #endif

@@ -20,7 +20,7 @@ struct crowd {
 
 // `now_ns`: after the start of the step. *ret_count: how many processes there are if they are more
 // than the limit, otherwise 0.
-struct error *crowd_look(struct crowd *crowd, uint64_t now_ns, const pid_list *spared,
-                         size_t *ret_count);
+_must_check_ struct error *crowd_look(struct crowd *crowd, uint64_t now_ns, const pid_list *spared,
+                                      size_t *ret_count);
 
 #endif

@@ -79,17 +79,17 @@ struct sandbox {
 
 extern const struct backend direct_backend, overlay_backend;
 
-__attribute__((format(printf, 2, 3))) struct error *sandbox_warn(struct sandbox *sandbox,
-                                                                 const char *format, ...);
+__attribute__((format(printf, 2, 3))) _must_check_ struct error *
+sandbox_warn(struct sandbox *sandbox, const char *format, ...);
 
 bool overlay_owns_users(const struct overlay *overlay); // it lives in a user namespace of its own
 // Makes sandbox->overlay, adding warnings; an error says why it cannot be had here.
-struct error *overlay_new(struct sandbox *sandbox);
+_must_check_ struct error *overlay_new(struct sandbox *sandbox);
 void overlay_free(struct overlay *overlay);
 void overlay_renew(struct overlay *overlay);  // the next life is born of a new zygote
 void overlay_disown(struct overlay *overlay); // its processes are another process's
 
-struct error *direct_open(struct sandbox *sandbox);
+_must_check_ struct error *direct_open(struct sandbox *sandbox);
 void direct_close(struct sandbox *sandbox);
 
 #endif

@@ -8,10 +8,10 @@
 #include "sandbox/internal.h"
 
 // *ret_socket tells a MESSAGE_COMMAND when the command ended; *ret_command is its pid.
-struct error *keeper_start(const struct spawn *spawn, pid_t *ret_keeper, int *ret_socket,
-                           pid_t *ret_command);
+_must_check_ struct error *keeper_start(const struct spawn *spawn, pid_t *ret_keeper,
+                                        int *ret_socket, pid_t *ret_command);
 // Reads that message.
-struct error *keeper_news(int socket, struct progress *progress);
+_must_check_ struct error *keeper_news(int socket, struct progress *progress);
 // What wait4() said about a process.
 struct rusage;
 void progress_count(struct progress *progress, const struct rusage *usage);

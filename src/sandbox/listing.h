@@ -30,8 +30,8 @@ void listing_deinit(struct listing *listing);
 // Hashes of files that have not changed since `known` (may be NULL) are taken from there. `copied`:
 // `known` is about the original of this copy, so that inodes differ. Directories that cannot be
 // read count as empty.
-struct error *listing_take(const char *directory, const struct listing *known, bool copied,
-                           struct listing *ret_listing);
+_must_check_ struct error *listing_take(const char *directory, const struct listing *known,
+                                        bool copied, struct listing *ret_listing);
 const struct listing_entry *listing_find(const struct listing *listing, const char *path);
 // Whether both are the same thing with the same content.
 bool listing_same(const struct listing_entry *a, const struct listing_entry *b);

@@ -49,24 +49,24 @@ struct incoming {
 void incoming_deinit(struct incoming *incoming);
 
 // Descriptors end with -1; may be NULL. `payload` may be NULL.
-struct error *message_send(int socket, const struct message *head, const struct buffer *payload,
-                           const int *descriptors);
+_must_check_ struct error *message_send(int socket, const struct message *head,
+                                        const struct buffer *payload, const int *descriptors);
 // *ret_incoming is initialised in any case. A closed connection is an error.
-struct error *message_receive(int socket, struct incoming *ret_incoming);
+_must_check_ struct error *message_receive(int socket, struct incoming *ret_incoming);
 // MESSAGE_HELLO, with system calls alone.
 bool message_announce(int socket);
 
 // MESSAGE_FAILED; frees the error.
 void message_fail(int socket, struct error *error);
 // The error that a MESSAGE_FAILED is about, else NULL.
-struct error *message_failure(const struct incoming *incoming);
+_must_check_ struct error *message_failure(const struct incoming *incoming);
 
 // Strings in a payload, each with its NUL; a list has its count before it.
-struct error *message_add_list(struct buffer *payload, char *const *list);
-struct error *message_add_text(struct buffer *payload, const char *text);
+_must_check_ struct error *message_add_list(struct buffer *payload, char *const *list);
+_must_check_ struct error *message_add_text(struct buffer *payload, const char *text);
 // Read back; they point into the payload. The array is the caller's to free.
 struct cursor;
 const char *message_text(struct cursor *cursor); // NULL: the payload is broken
-struct error *message_list(struct cursor *cursor, char ***ret_list);
+_must_check_ struct error *message_list(struct cursor *cursor, char ***ret_list);
 
 #endif

@@ -22,9 +22,11 @@ struct mounts {
 void mounts_deinit(struct mounts *mounts);
 
 // The text of a mountinfo file: what is below `prefix`.
-struct error *mounts_parse(const char *text, const char *prefix, struct mounts *ret_mounts);
+_must_check_ struct error *mounts_parse(const char *text, const char *prefix,
+                                        struct mounts *ret_mounts);
 // The mounts below `prefix` that can be reached; what lies below others is left out.
-struct error *mounts_read(const char *file, const char *prefix, struct mounts *ret_mounts);
+_must_check_ struct error *mounts_read(const char *file, const char *prefix,
+                                       struct mounts *ret_mounts);
 const struct mount_entry *mounts_at(const struct mounts *mounts, const char *path); // or NULL
 bool mounts_below(const struct mounts *mounts, const char *path);                   // strictly
 bool mounts_option(const char *options, const char *name); // "rw,pids", "pids"

@@ -17,8 +17,8 @@ struct overlay {
     bool show_tmp, show_shm;
 };
 
-struct error *overlay_each_change(struct sandbox *sandbox, const char *const *ignored,
-                                  struct error *(*change)(void *, const struct sandbox_change *),
-                                  void *data);
+_must_check_ struct error *
+overlay_each_change(struct sandbox *sandbox, const char *const *ignored,
+                    struct error *(*change)(void *, const struct sandbox_change *), void *data);
 
 #endif

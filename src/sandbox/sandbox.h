@@ -38,7 +38,8 @@ struct sandbox_options {
 
 struct sandbox;
 // Warnings are sentences for the user (what could not be isolated, and why).
-struct error *sandbox_new(const struct sandbox_options *options, struct sandbox **ret_sandbox);
+_must_check_ struct error *sandbox_new(const struct sandbox_options *options,
+                                       struct sandbox **ret_sandbox);
 void sandbox_free(struct sandbox *sandbox);
 enum sandbox_kind sandbox_kind(const struct sandbox *sandbox); // what AUTO became
 // Whether lives from the next one on have a network of their own; OVERLAY only.
@@ -127,10 +128,10 @@ struct sandbox_step {
 // writable as they are, and not removable. When `look` is not NULL it is called when all steps are
 // done and their processes are gone, with the private view still there. An error means that the
 // life could not be led; every process of it is dead and nothing is left mounted in any case.
-struct error *sandbox_live(struct sandbox *sandbox, const struct sandbox_step *steps, size_t count,
-                           const char *const *visible,
-                           struct error *(*look)(void *data, struct sandbox *sandbox), void *data,
-                           struct sandbox_result *results);
+_must_check_ struct error *sandbox_live(struct sandbox *sandbox, const struct sandbox_step *steps,
+                                        size_t count, const char *const *visible,
+                                        struct error *(*look)(void *data, struct sandbox *sandbox),
+                                        void *data, struct sandbox_result *results);
 void sandbox_result_deinit(struct sandbox_result *result);
 
 // During a life, also within callbacks: prefix for absolute paths of the inside ("" if the same).
@@ -165,8 +166,8 @@ struct sandbox_change {
 };
 // Sorted by path. Paths below a pattern of `ignored` (fnmatch, ends with NULL, may be NULL) are
 // left out; so are private /tmp, /dev, /run directories of ours and Ordeal's own files.
-struct error *sandbox_each_change(struct sandbox *sandbox, const char *const *ignored,
-                                  struct error *(*change)(void *, const struct sandbox_change *),
-                                  void *data);
+_must_check_ struct error *
+sandbox_each_change(struct sandbox *sandbox, const char *const *ignored,
+                    struct error *(*change)(void *, const struct sandbox_change *), void *data);
 
 #endif

@@ -34,6 +34,6 @@ void spawn_reset_signals(uint64_t signals);
 // 127 if it cannot be prepared). *ret_handle is a pidfd. It starts in a
 // session of its own, with no other descriptor than the standard ones, no signal blocked or
 // ignored.
-struct error *spawn_start(const struct spawn *spawn, pid_t *ret_pid, int *ret_handle);
+_must_check_ struct error *spawn_start(const struct spawn *spawn, pid_t *ret_pid, int *ret_handle);
 
 #endif

@@ -52,7 +52,7 @@ struct view {
 }; // lives as long as the process that stages it
 
 // Enters namespaces of our own and prepares the stage. `directory` is where the trials work.
-struct error *view_prepare(struct view *ret_view, const char *directory);
+_must_check_ struct error *view_prepare(struct view *ret_view, const char *directory);
 
 struct view_request {
     bool show_tmp, show_shm; // show what is outside in /tmp, in /dev/shm
@@ -60,17 +60,17 @@ struct view_request {
 };
 // In a fresh copy of the stage: puts the root together and enters it. *ret_root: the root.
 // *ret_layers: the directory that holds u0, u1, … the upper layers.
-struct error *view_build(const struct view *view, const struct view_request *request, int *ret_root,
-                         int *ret_layers);
+_must_check_ struct error *view_build(const struct view *view, const struct view_request *request,
+                                      int *ret_root, int *ret_layers);
 
 // For files of the view alone.
 // 0 or errno.
 int view_mount_overlay(const struct view *view, const struct view_part *part, const char *target);
 bool view_owns(const struct view *view, const char *path);
 mode_t view_mode(const struct view *view, const char *path, mode_t mode);
-struct error *view_plan(struct view *view, const char *directory);
-__attribute__((format(printf, 2, 3))) struct error *view_warn(struct view *view, const char *format,
-                                                              ...);
+_must_check_ struct error *view_plan(struct view *view, const char *directory);
+__attribute__((format(printf, 2, 3))) _must_check_ struct error *view_warn(struct view *view,
+                                                                           const char *format, ...);
 int view_readonly(const char *path); // everything mounted there; -1 and errno
 
 #endif

@@ -23,19 +23,19 @@ struct actions {
 };
 
 // One action, at the current token.
-struct error *action_parse(struct parser *parser, struct actions *actions);
+_must_check_ struct error *action_parse(struct parser *parser, struct actions *actions);
 // Its parts, also used by the scenario files' readers.
-struct error *action_parse_value(struct parser *parser, struct actions *actions);
-struct error *action_parse_errno(struct parser *parser, struct actions *actions);
-struct error *action_parse_duration(struct parser *parser, struct actions *actions);
-struct error *action_parse_signal(struct parser *parser, struct actions *actions);
-struct error *action_parse_out_place(struct parser *parser, struct wire_out *ret_out);
-struct error *action_parse_out_value(struct parser *parser, struct wire_out *out);
+_must_check_ struct error *action_parse_value(struct parser *parser, struct actions *actions);
+_must_check_ struct error *action_parse_errno(struct parser *parser, struct actions *actions);
+_must_check_ struct error *action_parse_duration(struct parser *parser, struct actions *actions);
+_must_check_ struct error *action_parse_signal(struct parser *parser, struct actions *actions);
+_must_check_ struct error *action_parse_out_place(struct parser *parser, struct wire_out *ret_out);
+_must_check_ struct error *action_parse_out_value(struct parser *parser, struct wire_out *out);
 
 // Checks that the actions go together and suit the function; fills in what depends on it.
-struct error *action_check(struct actions *actions, const struct source *source, size_t offset,
-                           const struct pattern *pattern);
+_must_check_ struct error *action_check(struct actions *actions, const struct source *source,
+                                        size_t offset, const struct pattern *pattern);
 // Appends the actions in native spelling.
-struct error *action_print(const struct actions *actions, struct buffer *buffer);
+_must_check_ struct error *action_print(const struct actions *actions, struct buffer *buffer);
 
 #endif

@@ -16,19 +16,20 @@ struct codegen {
 };
 
 // Compiles a condition as the code of rule `rule` and fills in the rule's code, flags and gates.
-struct error *codegen_rule(struct scenario *scenario, uint32_t rule, uint32_t pattern,
-                           const struct source *source, const struct expression *condition,
-                           struct wire_rule *wire);
+_must_check_ struct error *codegen_rule(struct scenario *scenario, uint32_t rule, uint32_t pattern,
+                                        const struct source *source,
+                                        const struct expression *condition, struct wire_rule *wire);
 
 // For compile functions of triggers. `pops` and `pushes` are the instruction's effect.
-struct error *codegen_emit(struct codegen *codegen, const struct expression *node, unsigned pops,
-                           unsigned pushes, struct wire_instruction instruction);
-__attribute__((format(printf, 3, 4), warn_unused_result)) struct error *
+_must_check_ struct error *codegen_emit(struct codegen *codegen, const struct expression *node,
+                                        unsigned pops, unsigned pushes,
+                                        struct wire_instruction instruction);
+__attribute__((format(printf, 3, 4))) _must_check_ struct error *
 codegen_error(const struct codegen *codegen, const struct expression *node, const char *format,
               ...);
 // Pushes argument `number` (1-based), read as `type`.
-struct error *codegen_argument(struct codegen *codegen, const struct expression *node,
-                               unsigned number, enum wire_argument_type type);
+_must_check_ struct error *codegen_argument(struct codegen *codegen, const struct expression *node,
+                                            unsigned number, enum wire_argument_type type);
 struct pattern *codegen_pattern(const struct codegen *codegen);
 // Notes that an argument is a C string, so that the journal shows it.
 void codegen_note_string(struct codegen *codegen, unsigned number);

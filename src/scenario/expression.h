@@ -47,7 +47,8 @@ struct named_triggers {
     struct map by_name; // by the name's offset
 };
 void named_triggers_deinit(struct named_triggers *names);
-struct error *named_triggers_add(struct named_triggers *names, struct named_trigger trigger);
+_must_check_ struct error *named_triggers_add(struct named_triggers *names,
+                                              struct named_trigger trigger);
 
 // The triggers an expression may ask.
 struct vocabulary {
@@ -65,24 +66,26 @@ struct parser {
     unsigned nodes;
 };
 
-struct error *parser_start(struct parser *parser, struct scenario *scenario,
-                           const struct source *source, size_t at,
-                           const struct named_triggers *names);
+_must_check_ struct error *parser_start(struct parser *parser, struct scenario *scenario,
+                                        const struct source *source, size_t at,
+                                        const struct named_triggers *names);
 // An expression, up to the first token that cannot belong to it.
-struct error *parse_expression(struct parser *parser, const struct expression **ret_expression);
+_must_check_ struct error *parse_expression(struct parser *parser,
+                                            const struct expression **ret_expression);
 // An expression that is the whole of a source.
-struct error *expression_parse(struct scenario *scenario, const struct source *source,
-                               const struct named_triggers *names,
-                               const struct expression **ret_expression);
+_must_check_ struct error *expression_parse(struct scenario *scenario, const struct source *source,
+                                            const struct named_triggers *names,
+                                            const struct expression **ret_expression);
 
 // For parse functions of triggers.
-struct error *parser_error(const struct parser *parser, size_t offset, const char *format, ...)
-    __attribute__((format(printf, 3, 4), warn_unused_result));
-struct error *parse_open(struct parser *parser, const char *after); // '('
-struct error *parse_close(struct parser *parser);                   // ')'
+_must_check_ struct error *parser_error(const struct parser *parser, size_t offset,
+                                        const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+_must_check_ struct error *parse_open(struct parser *parser, const char *after); // '('
+_must_check_ struct error *parse_close(struct parser *parser);                   // ')'
 // A number from `low` to `high`; `what` is for the message.
-struct error *parse_bounded(struct parser *parser, const char *what, uint64_t low, uint64_t high,
-                            uint64_t *ret_number);
+_must_check_ struct error *parse_bounded(struct parser *parser, const char *what, uint64_t low,
+                                         uint64_t high, uint64_t *ret_number);
 
 // What a constant operation yields; false if it divides by zero. Wraps on overflow; shifts count
 // modulo 64.

@@ -51,9 +51,9 @@ struct lexer {
 };
 
 // Reads the first token.
-struct error *lexer_start(struct lexer *lexer, const struct source *source, struct arena *arena,
-                          struct strings *strings, size_t at);
-struct error *lexer_next(struct lexer *lexer);
+_must_check_ struct error *lexer_start(struct lexer *lexer, const struct source *source,
+                                       struct arena *arena, struct strings *strings, size_t at);
+_must_check_ struct error *lexer_next(struct lexer *lexer);
 
 // The bytes from the current token's start up to a blank or one of `stop`, quotes removed; the
 // token after them becomes the current one. May be empty.
@@ -62,13 +62,13 @@ struct word {
     size_t start, end;
     bool quoted; // some of it stood in quotes
 };
-struct error *lexer_word(struct lexer *lexer, const char *stop, struct word *ret_word);
+_must_check_ struct error *lexer_word(struct lexer *lexer, const char *stop, struct word *ret_word);
 
 bool lexer_is_name(const struct lexer *lexer, const char *name);
 // "expected WANTED, found 'x'", or the problem of a bad token.
-__attribute__((warn_unused_result)) struct error *lexer_unexpected(const struct lexer *lexer,
-                                                                   const char *wanted);
+_must_check_ struct error *lexer_unexpected(const struct lexer *lexer, const char *wanted);
 // Steps over a token of that kind, or complains.
-struct error *lexer_expect(struct lexer *lexer, enum token_kind kind, const char *wanted);
+_must_check_ struct error *lexer_expect(struct lexer *lexer, enum token_kind kind,
+                                        const char *wanted);
 
 #endif

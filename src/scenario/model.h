@@ -65,21 +65,22 @@ struct scenario {
     uint64_t seed;
 };
 
-struct error *scenario_text(struct scenario *scenario, const char *chars, size_t size,
-                            struct text *ret_text);
-struct error *scenario_text_of(struct scenario *scenario, const struct buffer *buffer,
-                               struct text *ret_text);
+_must_check_ struct error *scenario_text(struct scenario *scenario, const char *chars, size_t size,
+                                         struct text *ret_text);
+_must_check_ struct error *scenario_text_of(struct scenario *scenario, const struct buffer *buffer,
+                                            struct text *ret_text);
 // Numbers a pattern; equal ones get the same number.
-struct error *scenario_intern_pattern(struct scenario *scenario, struct text library,
-                                      struct text name, uint32_t *ret_index);
+_must_check_ struct error *scenario_intern_pattern(struct scenario *scenario, struct text library,
+                                                   struct text name, uint32_t *ret_index);
 // Splits and checks `[LIBRARY:]NAME`, read from `source` at `offset`.
-struct error *scenario_split_pattern(struct scenario *scenario, const struct source *source,
-                                     size_t offset, struct text word, bool quoted,
-                                     struct text *ret_library, struct text *ret_name);
+_must_check_ struct error *scenario_split_pattern(struct scenario *scenario,
+                                                  const struct source *source, size_t offset,
+                                                  struct text word, bool quoted,
+                                                  struct text *ret_library, struct text *ret_name);
 // Keeps an error for the case that a plug-in's file is never found; takes it over.
-struct error *scenario_note_missing(struct scenario *scenario, struct plugin *plugin,
-                                    struct error *error);
+_must_check_ struct error *scenario_note_missing(struct scenario *scenario, struct plugin *plugin,
+                                                 struct error *error);
 // Finds the file of a plug-in instance, if it can be found by now.
-struct error *scenario_find_plugin(struct scenario *scenario, struct plugin *plugin);
+_must_check_ struct error *scenario_find_plugin(struct scenario *scenario, struct plugin *plugin);
 
 #endif

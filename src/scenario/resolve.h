@@ -11,12 +11,12 @@
 // Ranges come ordered by query and lo; those of one query neither overlap nor touch. Of one
 // variable the locals' ranges do not overlap, and there is at most one static location.
 // The module is known as `path`; `file` is where it can be read.
-struct error *resolve_module(const struct scenario *scenario, const char *path, const char *file,
-                             struct buffer *ret_bytes);
+_must_check_ struct error *resolve_module(const struct scenario *scenario, const char *path,
+                                          const char *file, struct buffer *ret_bytes);
 
 // Why variable `index` of the scenario cannot be read in a module, as the end of a sentence
 // ("it has no such member"); NULL in *ret_why if it can be, at least somewhere.
-struct error *resolve_explain_variable(const struct scenario *scenario, size_t index,
-                                       const char *path, const char **ret_why);
+_must_check_ struct error *resolve_explain_variable(const struct scenario *scenario, size_t index,
+                                                    const char *path, const char **ret_why);
 
 #endif

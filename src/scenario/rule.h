@@ -17,16 +17,16 @@ struct draft {
     struct text name;
     unsigned arguments; // how many the user says there are
 };
-struct error *rule_add(struct scenario *scenario, struct draft *draft);
+_must_check_ struct error *rule_add(struct scenario *scenario, struct draft *draft);
 
 // Reads one rule in strace's spelling, if the text is in it.
 bool strace_is(const struct source *source);
-struct error *strace_add(struct scenario *scenario, const struct source *source);
+_must_check_ struct error *strace_add(struct scenario *scenario, const struct source *source);
 // Reads one SPEC, in either spelling.
-struct error *spec_add(struct scenario *scenario, const struct source *source,
-                       const struct named_triggers *names);
+_must_check_ struct error *spec_add(struct scenario *scenario, const struct source *source,
+                                    const struct named_triggers *names);
 // A piece of the source without blanks around it, line breaks within it as blanks.
-struct error *spec_trimmed(struct scenario *scenario, const struct source *source, size_t start,
-                           size_t end, struct text *ret_text);
+_must_check_ struct error *spec_trimmed(struct scenario *scenario, const struct source *source,
+                                        size_t start, size_t end, struct text *ret_text);
 
 #endif

@@ -12,30 +12,31 @@
 
 struct scenario;
 
-struct error *scenario_new(struct scenario **ret_scenario);
+_must_check_ struct error *scenario_new(struct scenario **ret_scenario);
 void scenario_free(struct scenario *scenario);
 
 // Adds the rules of one --inject argument: native spelling or strace's.
-struct error *scenario_add_spec(struct scenario *scenario, const char *spec);
+_must_check_ struct error *scenario_add_spec(struct scenario *scenario, const char *spec);
 // Likewise, for functions that are only watched: more than the one of that name, or less.
 enum scenario_watch {
     SCENARIO_WATCH_VARIANTS, // what wire/names.h makes of its name, too
     SCENARIO_WATCH_OUTSIDE,  // only calls that leave the caller's module, not to the C library
 };
-struct error *scenario_add_watch(struct scenario *scenario, const char *spec,
-                                 enum scenario_watch kind);
+_must_check_ struct error *scenario_add_watch(struct scenario *scenario, const char *spec,
+                                              enum scenario_watch kind);
 // What to record with the stacks of the calls that the last rule watches: which kinds of
 // descriptors they get, by the 1-based argument that is one; and that stacks of its function, which
 // is no glob, need not be told apart where calls return to a place in a module.
 void scenario_watch_descriptor(struct scenario *scenario, unsigned argument);
-struct error *scenario_spare_stacks(struct scenario *scenario, const char *module, uint64_t offset);
+_must_check_ struct error *scenario_spare_stacks(struct scenario *scenario, const char *module,
+                                                 uint64_t offset);
 // Adds the rules of a scenario file; YAML or the LFI article's XML, told apart by content.
-struct error *scenario_add_file(struct scenario *scenario, const char *path);
+_must_check_ struct error *scenario_add_file(struct scenario *scenario, const char *path);
 // Same for a text already in memory; `name` is for error messages.
-struct error *scenario_add_yaml(struct scenario *scenario, const char *name, const char *text,
-                                size_t size);
-struct error *scenario_add_xml(struct scenario *scenario, const char *name, const char *text,
-                               size_t size);
+_must_check_ struct error *scenario_add_yaml(struct scenario *scenario, const char *name,
+                                             const char *text, size_t size);
+_must_check_ struct error *scenario_add_xml(struct scenario *scenario, const char *name,
+                                            const char *text, size_t size);
 
 // What a rule says, for listings and reports. Strings belong to the scenario.
 struct scenario_rule_view {
@@ -107,7 +108,7 @@ const struct scenario_variable *scenario_variable(const struct scenario *scenari
 // Plug-in triggers: files to load into the target. `name` of plugin(name, …) must match a file
 // given with scenario_add_plugin (by its stem) or be found as NAME.so beside the scenario file or
 // in the directories of ORDEAL_PLUGIN_PATH.
-struct error *scenario_add_plugin(struct scenario *scenario, const char *path);
+_must_check_ struct error *scenario_add_plugin(struct scenario *scenario, const char *path);
 size_t scenario_plugin_count(const struct scenario *scenario);
 const char *scenario_plugin_file(const struct scenario *scenario, size_t index);
 
@@ -117,7 +118,7 @@ bool scenario_names_sanitizers(const struct scenario *scenario);
 void scenario_include_sanitizers(struct scenario *scenario);
 
 // Compiles everything to a plan (wire/plan.h).
-struct error *scenario_compile(const struct scenario *scenario, uint64_t seed,
-                               struct buffer *ret_plan);
+_must_check_ struct error *scenario_compile(const struct scenario *scenario, uint64_t seed,
+                                            struct buffer *ret_plan);
 
 #endif

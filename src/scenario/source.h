@@ -29,7 +29,7 @@ struct source {
 struct source source_whole(const char *name, const char *text, size_t size);
 
 // An error about byte `offset` of source->text.
-__attribute__((format(printf, 3, 4), warn_unused_result)) struct error *
+__attribute__((format(printf, 3, 4))) _must_check_ struct error *
 source_error(const struct source *source, size_t offset, const char *format, ...);
 
 #endif

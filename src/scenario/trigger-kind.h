@@ -36,6 +36,6 @@ extern const struct trigger_kind trigger_after, trigger_arg, trigger_caller, tri
 extern const struct vocabulary trigger_vocabulary;
 
 // (P): leaves the probability in the node's number, as WIRE_OP_RANDOM has it.
-struct error *trigger_parse_random(struct parser *parser, struct expression *node);
+_must_check_ struct error *trigger_parse_random(struct parser *parser, struct expression *node);
 
 #endif

@@ -21,8 +21,8 @@ struct xml_node {
 
 // Reads a file into the arena. There need not be one root element: the result is a node without
 // name that holds all the outermost ones.
-struct error *xml_tree_read(const struct source *file, struct arena *arena,
-                            struct xml_node **ret_root);
+_must_check_ struct error *xml_tree_read(const struct source *file, struct arena *arena,
+                                         struct xml_node **ret_root);
 
 // The value of an attribute, or NULL.
 const char *xml_attribute(const struct xml_node *node, const char *name);

@@ -8,8 +8,9 @@
 
 // Appends what a <trigger> says as a native expression. `label` keeps the state of one plug-in
 // instance apart from others.
-struct error *xml_trigger_expression(const struct source *file, const struct xml_node *trigger,
-                                     const char *label, struct buffer *expression);
+_must_check_ struct error *xml_trigger_expression(const struct source *file,
+                                                  const struct xml_node *trigger, const char *label,
+                                                  struct buffer *expression);
 // " (did you mean 'x'?)" if a class name is close to a stock one, otherwise "".
 const char *xml_class_suggestion(const char *class_, char storage[SUGGESTION_SIZE]);
 

@@ -25,8 +25,8 @@ struct yaml_node {
 // Reads the one document of a file into the arena. NULL for an empty document. Refuses what
 // scenarios have no use for: anchors, aliases, tags, a second document, deep nesting, keys given
 // twice.
-struct error *yaml_tree_read(const struct source *file, struct arena *arena,
-                             struct yaml_node **ret_root);
+_must_check_ struct error *yaml_tree_read(const struct source *file, struct arena *arena,
+                                          struct yaml_node **ret_root);
 
 // What is parsed when a scalar's text is read, so that errors point into the file.
 struct source yaml_scalar_source(const struct source *file, const struct yaml_node *scalar);

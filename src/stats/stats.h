@@ -30,16 +30,16 @@ struct stats_test {
     unsigned freedom; // degrees of
     double p;
 };
-struct error *stats_independence(const uint64_t (*rows)[2], size_t count,
-                                 struct stats_test *ret_test);
+_must_check_ struct error *stats_independence(const uint64_t (*rows)[2], size_t count,
+                                              struct stats_test *ret_test);
 const char *stats_method_name(enum stats_method method);
 // "***" p < 0.001, "**" p < 0.01, "*" p < 0.05, "".
 const char *stats_stars(double p);
 
 // Whether observed counts are as expected, which have the same sum: chi-square; what is expected
 // less than 5 times is one row together. Rows where nothing is expected must have nothing observed.
-struct error *stats_fit(const double *observed, const double *expected, size_t count,
-                        struct stats_test *ret_test);
+_must_check_ struct error *stats_fit(const double *observed, const double *expected, size_t count,
+                                     struct stats_test *ret_test);
 // How far two distributions are apart, in bits: 0 equal, 1 nothing in common. Both are scaled to
 // the sum 1; NAN if one is empty.
 double stats_jensen_shannon(const double *first, const double *second, size_t count);
@@ -84,10 +84,11 @@ uint64_t stats_random_below(struct stats_random *random, uint64_t bound); // unb
 double stats_random_unit(struct stats_random *random);                    // [0, 1)
 
 // `chosen` of 0..n-1 without repetition, ascending; all if chosen >= n. O(chosen) memory.
-struct error *stats_sample(struct stats_random *random, uint64_t n, uint64_t chosen,
-                           uint64_t **ret_indices, uint64_t *ret_count);
+_must_check_ struct error *stats_sample(struct stats_random *random, uint64_t n, uint64_t chosen,
+                                        uint64_t **ret_indices, uint64_t *ret_count);
 // Likewise with weights; items of weight 0 are never chosen.
-struct error *stats_sample_weighted(struct stats_random *random, const double *weights, uint64_t n,
-                                    uint64_t chosen, uint64_t **ret_indices, uint64_t *ret_count);
+_must_check_ struct error *stats_sample_weighted(struct stats_random *random, const double *weights,
+                                                 uint64_t n, uint64_t chosen,
+                                                 uint64_t **ret_indices, uint64_t *ret_count);
 
 #endif

@@ -72,19 +72,19 @@ struct store {
 };
 
 // The error for an SQLite result code of this connection, in words for the user.
-__attribute__((warn_unused_result)) struct error *store_failed(struct store *store, int code);
+_must_check_ struct error *store_failed(struct store *store, int code);
 
 // Statements without parameters and results.
-struct error *store_execute(struct store *store, const char *sql);
-struct error *store_pragma(struct store *store, const char *sql, int64_t *ret_value);
+_must_check_ struct error *store_execute(struct store *store, const char *sql);
+_must_check_ struct error *store_pragma(struct store *store, const char *sql, int64_t *ret_value);
 
 // A transaction around several statements, unless one is open already. `error` of the work between
 // is passed through.
-struct error *store_write_start(struct store *store, bool *ret_own);
-struct error *store_write_end(struct store *store, bool own, struct error *error);
+_must_check_ struct error *store_write_start(struct store *store, bool *ret_own);
+_must_check_ struct error *store_write_end(struct store *store, bool own, struct error *error);
 
 // The SQL of a query, to be freed.
-struct error *query_text(enum query query, char **ret_sql);
+_must_check_ struct error *query_text(enum query query, char **ret_sql);
 
 // A running query. Taken from those kept prepared, or prepared: the same query may run inside of
 // itself.
@@ -95,13 +95,13 @@ struct scan {
     char **repaired; // texts of the current row that were not UTF-8
     size_t repaired_count;
 };
-struct error *scan_start(struct store *store, enum query query, struct scan *ret_scan);
+_must_check_ struct error *scan_start(struct store *store, enum query query, struct scan *ret_scan);
 void scan_end(struct scan *scan);
-struct error *scan_integer(struct scan *scan, int parameter, int64_t value);
-struct error *scan_text(struct scan *scan, int parameter, const char *text);
+_must_check_ struct error *scan_integer(struct scan *scan, int parameter, int64_t value);
+_must_check_ struct error *scan_text(struct scan *scan, int parameter, const char *text);
 // The next row; *ret_got false at the end.
-struct error *scan_step(struct scan *scan, bool *ret_got);
-struct error *scan_column(struct scan *scan, int column, const char **ret_text);
+_must_check_ struct error *scan_step(struct scan *scan, bool *ret_got);
+_must_check_ struct error *scan_column(struct scan *scan, int column, const char **ret_text);
 
 // How a column and a member of a struct correspond. The "or none" kinds are NULL for 0.
 enum kind {
@@ -144,10 +144,11 @@ struct store_artifact_row {
 };
 
 // Binds the members of `row` to parameters 1…; reads a row that selects the table's columns first.
-struct error *row_bind(struct scan *scan, const struct table *table, const void *row);
-struct error *row_read(struct scan *scan, const struct table *table, void *row);
+_must_check_ struct error *row_bind(struct scan *scan, const struct table *table, const void *row);
+_must_check_ struct error *row_read(struct scan *scan, const struct table *table, void *row);
 // Inserts; sets the member of KIND_ID.
-struct error *row_add(struct store *store, enum query query, const struct table *table, void *row);
+_must_check_ struct error *row_add(struct store *store, enum query query, const struct table *table,
+                                   void *row);
 // Calls back for each row of a query whose parameters are bound. A macro, for the callbacks differ
 // in type.
 #define EACH_ROW(scan, table, type)                                                                \
@@ -162,7 +163,7 @@ struct error *row_add(struct store *store, enum query query, const struct table 
     }
 
 // Gives the row texts of its own; releases them.
-struct error *row_keep(const struct table *table, void *row);
+_must_check_ struct error *row_keep(const struct table *table, void *row);
 void row_drop(const struct table *table, void *row);
 
 #endif

@@ -8,7 +8,7 @@
 struct store_lock;
 
 // Of the database `path`, by the file PATH-lock. An error that says who has it if somebody does.
-struct error *store_lock_take(const char *path, struct store_lock **ret_lock);
+_must_check_ struct error *store_lock_take(const char *path, struct store_lock **ret_lock);
 void store_lock_release(struct store_lock *lock);
 
 #endif

@@ -8,10 +8,10 @@
 #include "store/store.h"
 
 // Makes the functions known that the statements below use.
-struct error *older_prepare(struct store *store);
+_must_check_ struct error *older_prepare(struct store *store);
 // For a reader of a file of that version: shows it as one of today, and leaves it as it is.
-struct error *older_show(struct store *store, int64_t version);
+_must_check_ struct error *older_show(struct store *store, int64_t version);
 // For a writer, after the steps of the schema: fills what they have added to such a file.
-struct error *older_convert(struct store *store, int64_t version);
+_must_check_ struct error *older_convert(struct store *store, int64_t version);
 
 #endif

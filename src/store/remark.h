@@ -8,6 +8,6 @@
 #include "store/store.h"
 
 // One sentence: "not tested: FAULT: WHY", or the text.
-struct error *remark_put(struct buffer *text, const struct store_remark *remark);
+_must_check_ struct error *remark_put(struct buffer *text, const struct store_remark *remark);
 
 #endif

@@ -23,7 +23,8 @@ enum store_mode {
     STORE_READ,  // must exist; an older schema is read as it is or refused with a reason
     STORE_WRITE, // made if missing, migrated if old; refused while another controller writes
 };
-struct error *store_open(const char *path, enum store_mode mode, struct store **ret_store);
+_must_check_ struct error *store_open(const char *path, enum store_mode mode,
+                                      struct store **ret_store);
 // A store belongs to the process that opened it: in a forked child this does nothing.
 void store_close(struct store *store);
 static inline void store_closep(struct store **store)
@@ -37,8 +38,8 @@ const char *store_path(const struct store *store); // as it was given to store_o
 // Everything between is stored as a whole; a reader sees the file as it was at one moment. Writing
 // outside a transaction is one of its own. store_commit() is durable: what it covers survives
 // SIGKILL of this process. After an error in a transaction nothing of it will be stored.
-struct error *store_begin(struct store *store);
-struct error *store_commit(struct store *store);
+_must_check_ struct error *store_begin(struct store *store);
+_must_check_ struct error *store_commit(struct store *store);
 void store_rollback(struct store *store);
 
 struct store_campaign {
@@ -69,19 +70,21 @@ struct store_campaign {
     bool filtered;     // it says what of the outputs is compared
 };
 // Sets row->id.
-struct error *store_add_campaign(struct store *store, struct store_campaign *row);
+_must_check_ struct error *store_add_campaign(struct store *store, struct store_campaign *row);
 // state, stopped_by, elapsed_s, candidates, planned, warnings of the campaign with row->id.
-struct error *store_update_campaign(struct store *store, const struct store_campaign *row);
-struct error *store_set_definition(struct store *store, int64_t id, const char *definition);
+_must_check_ struct error *store_update_campaign(struct store *store,
+                                                 const struct store_campaign *row);
+_must_check_ struct error *store_set_definition(struct store *store, int64_t id,
+                                                const char *definition);
 // With everything that belongs to it.
-struct error *store_remove_campaign(struct store *store, int64_t id);
+_must_check_ struct error *store_remove_campaign(struct store *store, int64_t id);
 // id 0: the newest. An error if there is none. The text lives until store_campaign_deinit().
-struct error *store_find_campaign(struct store *store, int64_t id,
-                                  struct store_campaign *ret_campaign);
+_must_check_ struct error *store_find_campaign(struct store *store, int64_t id,
+                                               struct store_campaign *ret_campaign);
 void store_campaign_deinit(struct store_campaign *campaign);
-struct error *store_each_campaign(struct store *store,
-                                  struct error *(*row)(void *, const struct store_campaign *),
-                                  void *data);
+_must_check_ struct error *
+store_each_campaign(struct store *store,
+                    struct error *(*row)(void *, const struct store_campaign *), void *data);
 
 // A sentence about a campaign. remark_put() puts one together for people.
 struct store_remark {
@@ -91,11 +94,11 @@ struct store_remark {
                        // others do, too); or NULL
     const char *text;  // of a fault that is not tested: why, or ""; else a sentence
 };
-struct error *store_add_remark(struct store *store, struct store_remark *row);
+_must_check_ struct error *store_add_remark(struct store *store, struct store_remark *row);
 // In the order in which they were added.
-struct error *store_each_remark(struct store *store, int64_t campaign,
-                                struct error *(*row)(void *, const struct store_remark *),
-                                void *data);
+_must_check_ struct error *
+store_each_remark(struct store *store, int64_t campaign,
+                  struct error *(*row)(void *, const struct store_remark *), void *data);
 
 // A fault-free run, and what it left behind.
 struct store_reference {
@@ -115,15 +118,15 @@ struct store_artifact { // an output of a reference run
     const void *content; // beginning of it, or NULL
     size_t content_size;
 };
-struct error *store_add_reference(struct store *store, struct store_reference *row);
-struct error *store_add_artifact(struct store *store, int64_t reference,
-                                 const struct store_artifact *row);
-struct error *store_each_reference(struct store *store, int64_t campaign,
-                                   struct error *(*row)(void *, const struct store_reference *),
-                                   void *data);
-struct error *store_each_artifact(struct store *store, int64_t reference,
-                                  struct error *(*row)(void *, const struct store_artifact *),
-                                  void *data);
+_must_check_ struct error *store_add_reference(struct store *store, struct store_reference *row);
+_must_check_ struct error *store_add_artifact(struct store *store, int64_t reference,
+                                              const struct store_artifact *row);
+_must_check_ struct error *
+store_each_reference(struct store *store, int64_t campaign,
+                     struct error *(*row)(void *, const struct store_reference *), void *data);
+_must_check_ struct error *
+store_each_artifact(struct store *store, int64_t reference,
+                    struct error *(*row)(void *, const struct store_artifact *), void *data);
 
 // A place together with a fault type.
 struct store_candidate {
@@ -144,12 +147,11 @@ struct store_candidate {
     uint64_t content;    // the same in other builds where the code around the call is; 0: not known
     const char *carried; // its verdict in an earlier campaign, instead of a trial in this; or NULL
 };
-struct error *store_add_candidate(struct store *store, struct store_candidate *row);
+_must_check_ struct error *store_add_candidate(struct store *store, struct store_candidate *row);
 // By number, those above `after`, `limit` of them at most (0 = all).
-struct error *store_each_candidate(struct store *store, int64_t campaign, uint64_t after,
-                                   uint64_t limit,
-                                   struct error *(*row)(void *, const struct store_candidate *),
-                                   void *data);
+_must_check_ struct error *
+store_each_candidate(struct store *store, int64_t campaign, uint64_t after, uint64_t limit,
+                     struct error *(*row)(void *, const struct store_candidate *), void *data);
 
 struct store_trial {
     int64_t id, campaign;
@@ -187,20 +189,22 @@ struct store_injection {
     const char *stack; // as above
 };
 // Sets ids. Stacks are kept once each, however many rows have them.
-struct error *store_add_trial(struct store *store, struct store_trial *row);
-struct error *store_add_injection(struct store *store, struct store_injection *row);
-struct error *store_set_trial_finding(struct store *store, int64_t trial, int64_t finding);
+_must_check_ struct error *store_add_trial(struct store *store, struct store_trial *row);
+_must_check_ struct error *store_add_injection(struct store *store, struct store_injection *row);
+_must_check_ struct error *store_set_trial_finding(struct store *store, int64_t trial,
+                                                   int64_t finding);
 // Trials that confirm something are left out unless `confirmations`.
-struct error *store_each_trial(struct store *store, int64_t campaign, bool confirmations,
-                               struct error *(*row)(void *, const struct store_trial *),
-                               void *data);
-struct error *store_find_trial(struct store *store, int64_t id, struct store_trial *ret_trial,
-                               struct store_candidate *ret_candidate);
+_must_check_ struct error *
+store_each_trial(struct store *store, int64_t campaign, bool confirmations,
+                 struct error *(*row)(void *, const struct store_trial *), void *data);
+_must_check_ struct error *store_find_trial(struct store *store, int64_t id,
+                                            struct store_trial *ret_trial,
+                                            struct store_candidate *ret_candidate);
 void store_trial_deinit(struct store_trial *trial);
 void store_candidate_deinit(struct store_candidate *candidate);
-struct error *store_each_injection(struct store *store, int64_t trial,
-                                   struct error *(*row)(void *, const struct store_injection *),
-                                   void *data);
+_must_check_ struct error *
+store_each_injection(struct store *store, int64_t trial,
+                     struct error *(*row)(void *, const struct store_injection *), void *data);
 
 // Whether the trial that stands for a finding showed it again when it was run once more.
 enum store_confirmed { STORE_NOT_CONFIRMED, STORE_CONFIRMED, STORE_FLAKY };
@@ -223,18 +227,20 @@ struct store_finding {
 };
 // Finds the row with this campaign and cause or makes it; raises `trials` by one. Sets row->id, and
 // trials (1: it is new) and trial to what the row holds now; a known row keeps the rest.
-struct error *store_add_finding(struct store *store, struct store_finding *row);
+_must_check_ struct error *store_add_finding(struct store *store, struct store_finding *row);
 // title, site, file, line, stack, trial, command and confirmed of the finding with row->id: a
 // simpler trial shows it.
-struct error *store_update_finding(struct store *store, const struct store_finding *row);
-struct error *store_confirm_finding(struct store *store, int64_t id,
-                                    enum store_confirmed confirmed);
+_must_check_ struct error *store_update_finding(struct store *store,
+                                                const struct store_finding *row);
+_must_check_ struct error *store_confirm_finding(struct store *store, int64_t id,
+                                                 enum store_confirmed confirmed);
 // Hides it, or with NULL does not.
-struct error *store_suppress_finding(struct store *store, int64_t id, const char *suppressed);
+_must_check_ struct error *store_suppress_finding(struct store *store, int64_t id,
+                                                  const char *suppressed);
 // Most severe first, then most trials.
-struct error *store_each_finding(struct store *store, int64_t campaign,
-                                 struct error *(*row)(void *, const struct store_finding *),
-                                 void *data);
+_must_check_ struct error *
+store_each_finding(struct store *store, int64_t campaign,
+                   struct error *(*row)(void *, const struct store_finding *), void *data);
 
 // A block of code that is only executed after a call has failed, and somebody noticed.
 enum store_reached { STORE_NEVER, STORE_BY_REFERENCE, STORE_BY_TRIAL };
@@ -256,16 +262,16 @@ struct store_lines {
     uint64_t before, after; // covered by references; by trials, too
 };
 // A campaign's are stored all at once: begin with none. `lines`: of these, too.
-struct error *store_forget_coverage(struct store *store, int64_t campaign, bool lines);
-struct error *store_add_recovery(struct store *store, struct store_recovery *row);
-struct error *store_add_lines(struct store *store, struct store_lines *row);
+_must_check_ struct error *store_forget_coverage(struct store *store, int64_t campaign, bool lines);
+_must_check_ struct error *store_add_recovery(struct store *store, struct store_recovery *row);
+_must_check_ struct error *store_add_lines(struct store *store, struct store_lines *row);
 // By module and address.
-struct error *store_each_recovery(struct store *store, int64_t campaign,
-                                  struct error *(*row)(void *, const struct store_recovery *),
-                                  void *data);
-struct error *store_each_lines(struct store *store, int64_t campaign,
-                               struct error *(*row)(void *, const struct store_lines *),
-                               void *data);
+_must_check_ struct error *
+store_each_recovery(struct store *store, int64_t campaign,
+                    struct error *(*row)(void *, const struct store_recovery *), void *data);
+_must_check_ struct error *
+store_each_lines(struct store *store, int64_t campaign,
+                 struct error *(*row)(void *, const struct store_lines *), void *data);
 
 // Trials per verdict; optionally within groups: "type", "function", "module", "file",
 // "component", "program", "way" (NULL: one group); "suppressed": by type, those that show
@@ -274,8 +280,8 @@ struct store_count {
     const char *group;
     uint64_t verdicts[VERDICTS];
 };
-struct error *store_each_count(struct store *store, int64_t campaign, const char *group_by,
-                               struct error *(*row)(void *, const struct store_count *),
-                               void *data);
+_must_check_ struct error *
+store_each_count(struct store *store, int64_t campaign, const char *group_by,
+                 struct error *(*row)(void *, const struct store_count *), void *data);
 
 #endif

@@ -23,13 +23,13 @@ struct address_list {
 #define ADDRESS_TEXT 160
 
 // May ask the name service. An error says what is wrong with the text.
-struct error *address_parse(const char *text, struct address_list *ret_list);
+_must_check_ struct error *address_parse(const char *text, struct address_list *ret_list);
 // A socket that is bound, listening and non-blocking; *ret_address is what it is bound to.
-struct error *address_listen(const struct address_list *list, int *ret_socket,
-                             struct address *ret_address);
+_must_check_ struct error *address_listen(const struct address_list *list, int *ret_socket,
+                                          struct address *ret_address);
 // A connected non-blocking socket, after at most timeout_ns for each choice.
-struct error *address_connect(const struct address_list *list, uint64_t timeout_ns,
-                              int *ret_socket);
+_must_check_ struct error *address_connect(const struct address_list *list, uint64_t timeout_ns,
+                                           int *ret_socket);
 // In the spelling address_parse() reads.
 void address_format(const struct address *address, char text[ADDRESS_TEXT]);
 

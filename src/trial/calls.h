@@ -53,7 +53,7 @@ struct calls {
 };
 
 // Reads what targets wrote, whatever it is. Empty if the trial did not record.
-struct error *calls_read(const struct wire_view *view, struct calls *ret_calls);
+_must_check_ struct error *calls_read(const struct wire_view *view, struct calls *ret_calls);
 void calls_deinit(struct calls *calls);
 
 #endif

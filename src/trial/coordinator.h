@@ -39,14 +39,14 @@ struct coordinator_options {
     void *data;
 };
 
-struct error *coordinator_open(const struct coordinator_options *options,
-                               struct coordinator **ret_coordinator);
+_must_check_ struct error *coordinator_open(const struct coordinator_options *options,
+                                            struct coordinator **ret_coordinator);
 void coordinator_close(struct coordinator *coordinator);
 
 // Where it listens.
 void coordinator_address(const struct coordinator *coordinator, char text[ADDRESS_TEXT]);
 // Serves until the descriptor `stop` becomes readable.
-struct error *coordinator_serve(struct coordinator *coordinator, int stop);
+_must_check_ struct error *coordinator_serve(struct coordinator *coordinator, int stop);
 
 // How often it was asked and said yes.
 struct coordinator_totals {

@@ -20,9 +20,10 @@ struct cover_file {
     pid_t owner; // a forked child must leave its parent's file alone
 };
 // Blocks of one module stand together, by address.
-struct error *cover_file_create(const struct wire_coverage_module *modules, size_t module_count,
-                                const struct wire_coverage_block *blocks, size_t block_count,
-                                struct cover_file *ret_file);
+_must_check_ struct error *cover_file_create(const struct wire_coverage_module *modules,
+                                             size_t module_count,
+                                             const struct wire_coverage_block *blocks,
+                                             size_t block_count, struct cover_file *ret_file);
 void cover_file_close(struct cover_file *file);
 
 // What blocks that are reached from now on are marked with; not 0.

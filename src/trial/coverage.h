@@ -28,7 +28,7 @@ struct coverage {
 };
 
 // Of a command: PATH and #! are followed as the kernel does.
-struct error *coverage_find(const char *command, struct coverage *ret_coverage);
+_must_check_ struct error *coverage_find(const char *command, struct coverage *ret_coverage);
 void coverage_deinit(struct coverage *coverage);
 
 // Whether a module of the program defines a function, imported or not: its index.

@@ -17,9 +17,9 @@ struct debug_options {
 
 // What to start between runtime_session_begin() and runtime_session_end(): gdb's argument list and
 // environment, each to be freed with debug_list_free(). An error if there is no gdb.
-struct error *debug_words(const struct runtime_session *session,
-                          const struct debug_options *options, char ***ret_arguments,
-                          char ***ret_environment);
+_must_check_ struct error *debug_words(const struct runtime_session *session,
+                                       const struct debug_options *options, char ***ret_arguments,
+                                       char ***ret_environment);
 void debug_list_free(char ***list);
 
 #endif

@@ -23,7 +23,7 @@
 struct decision;
 
 // Parses one rule; without `when` it always says yes.
-struct error *decision_new(const char *text, struct decision **ret_decision);
+_must_check_ struct error *decision_new(const char *text, struct decision **ret_decision);
 void decision_free(struct decision *decision);
 
 const char *decision_name(const struct decision *decision); // may be a glob

@@ -12,14 +12,16 @@ struct diagnosis {
     size_t why_count;
     ARRAY(char *) warnings;
 };
-struct error *diagnosis_make(const struct wire_view *view, struct diagnosis *ret_diagnosis);
+_must_check_ struct error *diagnosis_make(const struct wire_view *view,
+                                          struct diagnosis *ret_diagnosis);
 void diagnosis_deinit(struct diagnosis *diagnosis);
 
 // "open64, openat and fopen": what the command's program imports that does the same as a function,
 // if it imports anything like that.
-struct error *diagnosis_relatives(const char *command, const char *function, struct buffer *names);
+_must_check_ struct error *diagnosis_relatives(const char *command, const char *function,
+                                               struct buffer *names);
 
-__attribute__((format(printf, 2, 3), warn_unused_result)) struct error *
+__attribute__((format(printf, 2, 3))) _must_check_ struct error *
 diagnosis_warn(struct diagnosis *diagnosis, const char *format, ...);
 
 #endif

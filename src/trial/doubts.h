@@ -6,6 +6,6 @@
 #include "trial/diagnose.h"
 
 // Adds a warning for each function that was made to return what it cannot return.
-struct error *doubts_warn(const struct wire_view *view, struct diagnosis *diagnosis);
+_must_check_ struct error *doubts_warn(const struct wire_view *view, struct diagnosis *diagnosis);
 
 #endif

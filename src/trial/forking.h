@@ -12,7 +12,7 @@
 
 struct forking;
 // The region must outlive it.
-struct error *forking_start(struct region *region, struct forking **ret_forking);
+_must_check_ struct error *forking_start(struct region *region, struct forking **ret_forking);
 void forking_free(struct forking *forking);
 
 // Waits until there may be news, at most so long.
@@ -38,7 +38,7 @@ enum wire_fork_refusal forking_refusal(const struct forking *forking);
 void forking_grant(struct forking *forking);
 void forking_deny(struct forking *forking); // who asked goes on, and does not ask again
 // After FORKING_ENDED, the region as the child left it.
-struct error *forking_view(struct forking *forking, struct wire_view *ret_view);
+_must_check_ struct error *forking_view(struct forking *forking, struct wire_view *ret_view);
 // The region is again as it was when the workload asked, and the clock of the trial does not count
 // what has passed since.
 void forking_go_on(struct forking *forking);

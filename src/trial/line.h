@@ -15,7 +15,7 @@
 #define LINE_MAX_SIZE      16384 // of one line with its newline; a longer one ends the connection
 
 // Appends a word. An empty one is written as %.
-struct error *line_put(struct buffer *buffer, const char *text);
+_must_check_ struct error *line_put(struct buffer *buffer, const char *text);
 
 // The next word, decoded in place, or NULL at the end. *cursor moves behind it.
 // A broken %XX yields NULL and sets *cursor to NULL.

@@ -49,11 +49,13 @@ struct region_options {
 
 // Makes and maps the file. Everything a target touches in its first moments has storage, and there
 // is room for the rest; region_reserve() gives storage to all of it.
-struct error *region_create(const struct region_options *options, struct region *ret_region);
-struct error *region_reserve(struct region *region);
+_must_check_ struct error *region_create(const struct region_options *options,
+                                         struct region *ret_region);
+_must_check_ struct error *region_reserve(struct region *region);
 // Makes the region of a trial that is over that of another one, under the same name. No process may
 // map it any more, see region_is_shared().
-struct error *region_renew(struct region *region, const struct region_options *options);
+_must_check_ struct error *region_renew(struct region *region,
+                                        const struct region_options *options);
 // Whether another process has the file open or mapped, or may have: in doubt, yes.
 bool region_is_shared(const struct region *region);
 // Removes the file, unless it is a journal to keep; the mapping stays usable.
@@ -80,8 +82,8 @@ void region_conclude(struct region *region, enum wire_outcome outcome, int statu
 void region_restore(const struct region *region, struct wire_region *bytes);
 
 // Copies bytes into the arena. An error when the arena or the disk is full.
-struct error *region_arena_put(struct region *region, const void *bytes, size_t size,
-                               uint64_t *ret_offset);
+_must_check_ struct error *region_arena_put(struct region *region, const void *bytes, size_t size,
+                                            uint64_t *ret_offset);
 
 // Removes what controllers of this user that no longer live left in `parent`: at most so many.
 void region_sweep(const char *parent, unsigned most);
@@ -90,17 +92,18 @@ void region_tidy(const struct region *region);
 
 // Checks every bound of a region in memory. `size` may end where the arena begins.
 // The bytes must be aligned to 8. The view points into them.
-struct error *region_check(const void *bytes, uint64_t size, const char *name,
-                           struct wire_view *ret_view);
+_must_check_ struct error *region_check(const void *bytes, uint64_t size, const char *name,
+                                        struct wire_view *ret_view);
 
 // A journal file read back: a private copy without the arena, checked.
 struct region_copy {
     void *bytes;
     struct wire_view view;
 };
-struct error *region_copy_open(const char *path, struct region_copy *ret_copy);
+_must_check_ struct error *region_copy_open(const char *path, struct region_copy *ret_copy);
 // The same of a live region, so that processes that are left over cannot change it any more.
-struct error *region_copy_take(const struct region *region, struct region_copy *ret_copy);
+_must_check_ struct error *region_copy_take(const struct region *region,
+                                            struct region_copy *ret_copy);
 void region_copy_close(struct region_copy *copy);
 
 #endif

@@ -10,8 +10,8 @@ struct remote;
 
 // `address` may be NULL: every question is then unreachable. `node` NULL: host name and pid.
 // Connects with the first question.
-struct error *remote_new(const char *address, const char *node, const struct region *region,
-                         struct remote **ret_remote);
+_must_check_ struct error *remote_new(const char *address, const char *node,
+                                      const struct region *region, struct remote **ret_remote);
 void remote_free(struct remote *remote);
 
 // An answer, at the latest after a few seconds.

@@ -22,8 +22,8 @@ struct resolver_options {
     const struct moved *moved; // what rules name otherwise than targets do, or NULL
 };
 // Starts the threads that are needed; they get no signals. The options' strings must outlive them.
-struct error *resolver_start(const struct resolver_options *options,
-                             struct resolver **ret_resolver);
+_must_check_ struct error *resolver_start(const struct resolver_options *options,
+                                          struct resolver **ret_resolver);
 // Ends the threads; what was found stays known until resolver_free().
 void resolver_stop(struct resolver *resolver);
 void resolver_free(struct resolver *resolver);

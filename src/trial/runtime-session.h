@@ -33,12 +33,12 @@ struct runtime_session_options {
     bool hurried; // storage only for the first moments; region_reserve() gives the rest
 };
 
-struct error *runtime_session_new(struct runtime_session **ret_session);
+_must_check_ struct error *runtime_session_new(struct runtime_session **ret_session);
 void runtime_session_free(struct runtime_session *session);
 
 // Makes ready for the next trial: compiles the plan, renews the region.
-struct error *runtime_session_prepare(struct runtime_session *session,
-                                      const struct runtime_session_options *options);
+_must_check_ struct error *runtime_session_prepare(struct runtime_session *session,
+                                                   const struct runtime_session_options *options);
 char *const *
 runtime_session_environment(const struct runtime_session *session); // to start the command with
 const char *
@@ -49,16 +49,17 @@ uint64_t runtime_session_plan_hash(const struct runtime_session *session);
 
 // Before runtime_session_begin(): the command knows the files below the directory `to` as below
 // `from`. What rules and views name is below `to`.
-struct error *runtime_session_moved(struct runtime_session *session, const char *from,
-                                    const char *to);
+_must_check_ struct error *runtime_session_moved(struct runtime_session *session, const char *from,
+                                                 const char *to);
 // Just before the command starts. `root` is put before absolute paths of targets' modules ("" if
 // they are seen under the same names).
-struct error *runtime_session_begin(struct runtime_session *session, const char *root);
+_must_check_ struct error *runtime_session_begin(struct runtime_session *session, const char *root);
 // When all its processes are gone. The view lives until the next runtime_session_prepare().
-struct error *runtime_session_end(struct runtime_session *session, struct wire_view *ret_view);
+_must_check_ struct error *runtime_session_end(struct runtime_session *session,
+                                               struct wire_view *ret_view);
 // When a child of a trial with `forks` is gone and its parent waits: what the child did.
-struct error *runtime_session_end_branch(struct runtime_session *session,
-                                         struct wire_view *ret_view);
+_must_check_ struct error *runtime_session_end_branch(struct runtime_session *session,
+                                                      struct wire_view *ret_view);
 
 // Between runtime_session_begin() and runtime_session_end() of a trial with `forks`; else NULL.
 struct forking;

@@ -8,8 +8,8 @@
 
 // Fills the region's set. A file that does not exist yet is empty; one of another format is
 // refused. Nothing to do when the scenario does not use new_stack.
-struct error *stacks_load(const char *path, struct region *region);
+_must_check_ struct error *stacks_load(const char *path, struct region *region);
 // Writes the set back, replacing the file as a whole.
-struct error *stacks_save(const char *path, const struct wire_view *view);
+_must_check_ struct error *stacks_save(const char *path, const struct wire_view *view);
 
 #endif

@@ -18,7 +18,7 @@ struct supervise_signals {
     struct sigaction child, pipe, size;
 };
 // Blocks the signals supervision is about. Threads started afterwards do not get them.
-struct error *supervise_signals_take(struct supervise_signals *ret_saved);
+_must_check_ struct error *supervise_signals_take(struct supervise_signals *ret_saved);
 void supervise_signals_restore(const struct supervise_signals *saved);
 
 struct outcome {
@@ -29,8 +29,8 @@ struct outcome {
 };
 
 // Starts `command` (searched in PATH) with `environment`.
-struct error *supervise_start(char *const *command, char *const *environment,
-                              const struct supervise_signals *signals, pid_t *ret_pid);
+_must_check_ struct error *supervise_start(char *const *command, char *const *environment,
+                                           const struct supervise_signals *signals, pid_t *ret_pid);
 struct supervise_options {
     uint64_t start_ns;   // when the command was started
     uint64_t timeout_ns; // kill everything this much later; 0 = never
@@ -39,8 +39,8 @@ struct supervise_options {
     void *data;
 };
 // Waits until the command and everything it started are gone.
-struct error *supervise_wait(pid_t pid, const struct supervise_options *options,
-                             struct outcome *ret_outcome);
+_must_check_ struct error *supervise_wait(pid_t pid, const struct supervise_options *options,
+                                          struct outcome *ret_outcome);
 // Kills the whole tree and reaps it; how many processes withstood.
 size_t supervise_kill(void);
 

@@ -33,7 +33,7 @@ struct trial {
 };
 
 // An error means that the command was not started, or could not be watched to its end.
-struct error *trial_run(const struct trial_options *options, struct trial *ret_trial);
+_must_check_ struct error *trial_run(const struct trial_options *options, struct trial *ret_trial);
 void trial_deinit(struct trial *trial);
 
 #endif

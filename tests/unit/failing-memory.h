@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An allocator in front of the real one for the whole process, libraries too: while `session`, the
+// An allocator in front of the real one for the whole process, libraries too: while `armed`, the
 // allocation number `fail_at` fails, and if `persistent` all that follow; `living` counts what was
 // taken and not given back.
 #ifndef ORDEAL_TESTS_FAILING_MEMORY_H
@@ -32,13 +32,13 @@ void *calloc(size_t count, size_t size);
 void *realloc(void *memory, size_t size);
 void free(void *memory);
 
-static bool session, persistent;
+static bool armed, persistent;
 static unsigned long asked, fail_at;
 static long living;
 
 static bool fails(void)
 {
-    return session && (++asked == fail_at || (persistent && asked > fail_at));
+    return armed && (++asked == fail_at || (persistent && asked > fail_at));
 }
 
 void *malloc(size_t size)
@@ -46,7 +46,7 @@ void *malloc(size_t size)
     if (fails())
         return NULL;
     void *memory = REAL(malloc)(size);
-    living += session && memory != NULL;
+    living += armed && memory != NULL;
     return memory;
 }
 
@@ -55,7 +55,7 @@ void *calloc(size_t count, size_t size)
     if (fails())
         return NULL;
     void *memory = REAL(calloc)(count, size);
-    living += session && memory != NULL;
+    living += armed && memory != NULL;
     return memory;
 }
 
@@ -64,13 +64,13 @@ void *realloc(void *memory, size_t size)
     if (fails())
         return NULL;
     void *moved = REAL(realloc)(memory, size);
-    living += session && memory == NULL && moved != NULL;
+    living += armed && memory == NULL && moved != NULL;
     return moved;
 }
 
 void free(void *memory)
 {
-    living -= session && memory != NULL;
+    living -= armed && memory != NULL;
     REAL(free)(memory);
 }
 

@@ -80,7 +80,7 @@ static void too_much_is_refused(void **state)
 static void short_memory_harms_nothing(void **state)
 {
     struct arena arena = {0};
-    session = true;
+    armed = true;
     fail_at = 2;
     asked = 0;
     living = 0;
@@ -88,7 +88,7 @@ static void short_memory_harms_nothing(void **state)
     void *large = arena_alloc(&arena, 1 << 20), *again = arena_alloc(&arena, 1 << 20);
     bool still = arena_copy(&arena, "more", 4) != NULL;
     arena_deinit(&arena);
-    session = false;
+    armed = false;
     assert_non_null(kept);
     assert_null(large);
     assert_non_null(again);

@@ -120,13 +120,13 @@ static void reserved_room_needs_no_memory(void **state)
     struct map map = {0};
     good(map_put(&map, 1, 1));
     good(map_reserve(&map, 5000));
-    session = persistent = true;
+    armed = persistent = true;
     fail_at = 1;
     asked = 0;
     struct error *error = NULL;
     for (uint32_t i = 2; i <= 5000 && error == NULL; i++)
         error = map_put(&map, i, i);
-    session = persistent = false;
+    armed = persistent = false;
     good(error);
     for (uint32_t i = 1; i <= 5000; i++)
         assert_int_equal(map_find(&map, i), i);
@@ -139,7 +139,7 @@ static void short_memory_harms_nothing(void **state)
         struct map map = {0};
         struct error *error = NULL;
         uint32_t count = 0;
-        session = true;
+        armed = true;
         fail_at = n;
         asked = 0;
         living = 0;
@@ -147,15 +147,15 @@ static void short_memory_harms_nothing(void **state)
             error = map_put(&map, count, count), count++;
         bool failed = error != NULL, again = map_put(&map, count - 1, count - 1) == NULL;
         error_free(error);
-        session = false;
+        armed = false;
         assert_true(failed);
         assert_true(again);
         for (uint32_t i = 0; i < count; i++)
             assert_int_equal(map_find(&map, i), i);
         assert_int_equal(living, 1);
-        session = true;
+        armed = true;
         map_deinit(&map);
-        session = false;
+        armed = false;
         assert_int_equal(living, 0);
     }
     struct map map = {0};

@@ -31,15 +31,15 @@ static void test_memory(void **state)
         asked = 0;
         fail_at = ++failed;
         living = 0;
-        session = true;
+        armed = true;
         error = sites_find(looking.image, &world, &sites);
-        session = false;
+        armed = false;
         assert_true(error == NULL || error == error_no_memory());
         for (size_t i = 0; error == NULL && i < looking.sites.items.count; i++)
             assert_int_equal(sites.items.items[i].class, looking.sites.items.items[i].class);
-        session = true;
+        armed = true;
         sites_deinit(&sites);
-        session = false;
+        armed = false;
         assert_int_equal(living, 0);
     } while (asked >= fail_at);
     assert_null(error);

@@ -64,11 +64,11 @@ static void fail_each(struct error *(*work)(void))
             asked = 0;
             living = 0;
             persistent = stays;
-            session = true;
+            armed = true;
             struct error *error = work();
             errors += error != NULL;
             error_free(error);
-            session = false;
+            armed = false;
             allocations = asked;
             if (living > 0)
                 fail_msg("%ld leaked when allocation %lu failed", living, fail_at);

@@ -63,12 +63,12 @@ static void exhaust(struct error *(*work)(void))
         for (fail_at = 1;; fail_at++) {
             asked = 0;
             living = 0;
-            session = true;
+            armed = true;
             struct error *error = work();
             bool reached = asked >= fail_at;
             bool failed = error != NULL;
             error_free(error);
-            session = false;
+            armed = false;
 #ifndef UNDER_ASAN // which has its own strdup() and its own search for leaks
             assert_int_equal(living, 0);
 #endif
@@ -118,7 +118,7 @@ static void resolution_by_dwarf(void **state)
             asked = 0;
             close(1);
             close(2);
-            session = true;
+            armed = true;
             error_free(resolve_module(debug_scenario, debug_path, debug_path, &bytes));
             _exit(asked < fail_at ? 99 : 0);
         }

@@ -28,10 +28,10 @@ static size_t write_with(const struct report_format *format, struct store *store
     struct report_sink sink = {0};
     asked = 0;
     fail_at = at;
-    session = true;
+    armed = true;
     struct error *error = compare ? format->compare(&subject, &subject, &options, &sink)
                                   : format->write(&subject, &options, &sink);
-    session = false;
+    armed = false;
     size_t size = error == NULL ? sink.text.size : 0;
     error_free(error);
     report_sink_deinit(&sink);

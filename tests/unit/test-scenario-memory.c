@@ -95,17 +95,17 @@ static void fail_each(struct error *(*attempt)(struct scenario *scenario), bool 
         asked = 0;
         living = 0;
         fail_at = n;
-        session = true;
+        armed = true;
         struct error *error = run(attempt);
-        session = false;
+        armed = false;
         bool happened = asked >= n;
         if (!happened && error != NULL)
             fail_msg("without a failure: %s", error_message(error));
         if (happened && keep_failing && error == NULL)
             fail_msg("allocation %lu failed and nobody noticed", n);
-        session = true;
+        armed = true;
         error_free(error);
-        session = false;
+        armed = false;
 #ifndef UNDER_ASAN // its strdup() and the like do not come by here; its leak check does the work
         assert_int_equal(living, 0);
 #endif

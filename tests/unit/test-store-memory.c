@@ -72,11 +72,11 @@ static void exhaust(struct error *(*work)(void), void (*check)(bool failed))
         for (fail_at = 1;; fail_at += 1 + fail_at / 100) {
             asked = 0;
             living = 0;
-            session = true;
+            armed = true;
             struct error *error = work();
             bool reached = asked >= fail_at, failed = error != NULL;
             error_free(error);
-            session = false;
+            armed = false;
 #ifndef UNDER_ASAN // which has its own strdup() and its own search for leaks
             assert_int_equal(living, 0);
 #endif

@@ -7,6 +7,6 @@
 #include "profile/value.h"
 
 // "ENOSYS,EINTR"; adds to the set.
-struct error *error_list_parse(const char *list, struct error_set *numbers);
+_must_check_ struct error *error_list_parse(const char *list, struct error_set *numbers);
 
 #endif

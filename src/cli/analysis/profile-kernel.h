@@ -19,12 +19,13 @@ struct profile_kernel {
     struct error *error; // why it could not be looked at; to be asked for at the end
 };
 // `path` may be NULL. Fills in the options, which refer to it from then on.
-struct error *profile_kernel_open(const char *path, struct profile_kernel *kernel,
-                                  struct profile_options *options);
+_must_check_ struct error *profile_kernel_open(const char *path, struct profile_kernel *kernel,
+                                               struct profile_options *options);
 void profile_kernel_close(struct profile_kernel *kernel);
 
 // Profiles a file that is a kernel's image: its functions are the system calls. *ret_is: whether it
 // is one; what is not is no error.
-struct error *profile_kernel_image(const char *path, struct profile *ret_profile, bool *ret_is);
+_must_check_ struct error *profile_kernel_image(const char *path, struct profile *ret_profile,
+                                                bool *ret_is);
 
 #endif

@@ -19,7 +19,8 @@ struct program_imports {
     ARRAY(const char *) undefined;      // functions that no library defines
 };
 // As the loader would: DT_NEEDED, versions, who comes first.
-struct error *program_imports_find(const char *program, struct program_imports *ret_imports);
+_must_check_ struct error *program_imports_find(const char *program,
+                                                struct program_imports *ret_imports);
 void program_imports_deinit(struct program_imports *imports);
 
 // Whether a function of a profile is what the program gets. In the shape of profile_view.wanted.

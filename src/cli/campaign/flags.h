@@ -18,16 +18,18 @@ struct campaign_words { // what stands on the command line besides options of th
 };
 
 // File first, flags over it. *ret_seeded: the seed was given.
-struct error *campaign_define(const struct campaign_words *words, struct definition *ret_definition,
-                              bool *ret_seeded);
+_must_check_ struct error *campaign_define(const struct campaign_words *words,
+                                           struct definition *ret_definition, bool *ret_seeded);
 // Flags over a definition that is there already.
-struct error *campaign_redefine(const struct campaign_words *words, struct definition *definition);
+_must_check_ struct error *campaign_redefine(const struct campaign_words *words,
+                                             struct definition *definition);
 // Whether anything but limits is given.
 bool campaign_is_defined(const struct campaign_words *words);
 // The limits among the flags.
-struct error *campaign_set_limits(const struct campaign_words *words,
-                                  struct definition *definition);
+_must_check_ struct error *campaign_set_limits(const struct campaign_words *words,
+                                               struct definition *definition);
 // Splits "FILE -- COMMAND".
-struct error *campaign_operands(char **operands, const char **ret_file, char ***ret_command);
+_must_check_ struct error *campaign_operands(char **operands, const char **ret_file,
+                                             char ***ret_command);
 
 #endif

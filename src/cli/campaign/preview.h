@@ -8,6 +8,6 @@
 
 // Prints the definition, makes the reference runs and prints how many candidates they show. Stores
 // nothing.
-struct error *campaign_preview(const struct definition *definition);
+_must_check_ struct error *campaign_preview(const struct definition *definition);
 
 #endif

@@ -14,7 +14,7 @@ struct progress;
 // From now on SIGINT, SIGTERM and SIGHUP are counted, not obeyed; while a reference run holds
 // everything up the second ends the process, otherwise the third. `quiet`: says nothing but
 // warnings.
-struct error *progress_new(bool quiet, struct progress **ret_progress);
+_must_check_ struct error *progress_new(bool quiet, struct progress **ret_progress);
 // Wipes the bar and gives signals their old meaning.
 void progress_free(struct progress *progress);
 static inline void progress_freep(struct progress **progress)
@@ -25,9 +25,9 @@ static inline void progress_freep(struct progress **progress)
 struct campaign_control *progress_control(struct progress *progress);
 
 // One line of `width` columns at most, for a terminal: bar, counts of verdicts, time left.
-struct error *progress_bar(const struct campaign_progress *now, unsigned width, bool colour,
-                           struct buffer *text);
+_must_check_ struct error *progress_bar(const struct campaign_progress *now, unsigned width,
+                                        bool colour, struct buffer *text);
 // One line for a log.
-struct error *progress_line(const struct campaign_progress *now, struct buffer *text);
+_must_check_ struct error *progress_line(const struct campaign_progress *now, struct buffer *text);
 
 #endif

@@ -16,14 +16,15 @@ struct campaign_job {
 const char *campaign_store_path(const struct campaign_job *job);
 
 // From the words to a definition that was checked as far as can be before anything runs.
-struct error *campaign_define_checked(const struct campaign_words *words,
-                                      struct definition *ret_definition);
+_must_check_ struct error *campaign_define_checked(const struct campaign_words *words,
+                                                   struct definition *ret_definition);
 // Everything that can be wrong is said before a store is made. The store is the caller's to close.
-struct error *campaign_carry_out(const struct campaign_job *job, struct store **ret_store,
-                                 struct campaign_end *ret_end);
+_must_check_ struct error *campaign_carry_out(const struct campaign_job *job,
+                                              struct store **ret_store,
+                                              struct campaign_end *ret_end);
 
 // Which verdicts count for the exit status, from a list with commas; NULL: all failures.
-struct error *campaign_parse_fail_on(const char *list, bool failing[VERDICTS]);
+_must_check_ struct error *campaign_parse_fail_on(const char *list, bool failing[VERDICTS]);
 int campaign_exit_status(const struct campaign_end *end, const bool failing[VERDICTS]);
 
 #endif

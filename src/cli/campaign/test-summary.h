@@ -8,7 +8,7 @@
 #include "campaign/campaign.h"
 
 // `database` is the store as the user named it, or NULL.
-struct error *test_summary(struct store *store, const struct campaign_end *end,
-                           const char *database, struct buffer *text);
+_must_check_ struct error *test_summary(struct store *store, const struct campaign_end *end,
+                                        const char *database, struct buffer *text);
 
 #endif

@@ -10,8 +10,8 @@ struct faults_counted {
     struct fidelity_subject subject; // the program is its first image
     bool *executed;
 };
-struct error *faults_counted_read(const char *program, const char *directory,
-                                  struct faults_counted *ret_counted);
+_must_check_ struct error *faults_counted_read(const char *program, const char *directory,
+                                               struct faults_counted *ret_counted);
 void faults_counted_deinit(struct faults_counted *counted);
 
 #endif

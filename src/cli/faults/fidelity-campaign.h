@@ -11,8 +11,9 @@ struct fidelity_campaign {
     struct fidelity_distance distance; // of the activated faults from the model
 };
 // The newest campaign of a store; `types` are those of the match.
-struct error *fidelity_campaign_read(const char *path, const struct fidelity_result *types,
-                                     const struct fidelity_match *match,
-                                     struct fidelity_campaign *ret_campaign);
+_must_check_ struct error *fidelity_campaign_read(const char *path,
+                                                  const struct fidelity_result *types,
+                                                  const struct fidelity_match *match,
+                                                  struct fidelity_campaign *ret_campaign);
 
 #endif

@@ -16,8 +16,8 @@ struct counting {
 // Runs the command so many times, each with ORDEAL_COUNTERS naming a directory of its own below
 // `directory` (NULL: a temporary one) and ORDEAL_RUN its number from 1. Its standard output is
 // thrown away.
-struct error *counting_run(char *const *command, size_t runs, const char *directory,
-                           struct counting *ret_counting);
+_must_check_ struct error *counting_run(char *const *command, size_t runs, const char *directory,
+                                        struct counting *ret_counting);
 void counting_deinit(struct counting *counting);
 
 #endif

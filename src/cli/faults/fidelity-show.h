@@ -16,11 +16,14 @@ struct fidelity_shown {
     size_t campaign_count;
 };
 
-struct error *fidelity_put_text(const struct fidelity_shown *shown, struct buffer *text);
-struct error *fidelity_put_json(const struct fidelity_shown *shown, struct buffer *text);
+_must_check_ struct error *fidelity_put_text(const struct fidelity_shown *shown,
+                                             struct buffer *text);
+_must_check_ struct error *fidelity_put_json(const struct fidelity_shown *shown,
+                                             struct buffer *text);
 
 // How the coverages of several workloads go together; nothing to tell of fewer than three.
-struct error *fidelity_correlate_units(const struct fidelity_shown *shown,
-                                       struct stats_correlation ret_pairs[UNITS][UNITS]);
+_must_check_ struct error *
+fidelity_correlate_units(const struct fidelity_shown *shown,
+                         struct stats_correlation ret_pairs[UNITS][UNITS]);
 
 #endif

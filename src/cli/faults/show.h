@@ -16,12 +16,15 @@ struct faults_filter {
 
 bool faults_filter_has(const struct faults_filter *filter, const struct image *image, size_t number,
                        const bool *enabled);
-struct error *faults_put_table(const struct image *image, const struct faults_filter *filter,
-                               const bool *enabled, struct buffer *text);
+_must_check_ struct error *faults_put_table(const struct image *image,
+                                            const struct faults_filter *filter, const bool *enabled,
+                                            struct buffer *text);
 // One object for each candidate, one line each.
-struct error *faults_put_json(const struct image *image, const struct faults_filter *filter,
-                              const bool *enabled, struct buffer *text);
+_must_check_ struct error *faults_put_json(const struct image *image,
+                                           const struct faults_filter *filter, const bool *enabled,
+                                           struct buffer *text);
 // "12 no-store at a.c:3:5 in main"
-struct error *faults_put_one(const struct image *image, size_t number, struct buffer *text);
+_must_check_ struct error *faults_put_one(const struct image *image, size_t number,
+                                          struct buffer *text);
 
 #endif

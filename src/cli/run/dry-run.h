@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 // Writes to `file`, or stdout if it is NULL. Compiles the scenario, so that every error shows.
-struct error *dry_run(const struct scenario *scenario, const char *command, bool json,
-                      const char *file);
+_must_check_ struct error *dry_run(const struct scenario *scenario, const char *command, bool json,
+                                   const char *file);
 
 #endif

@@ -43,9 +43,11 @@ struct ir {
 const struct image_function *ir_function(const struct image *image, size_t candidate);
 bool ir_can_be_enabled(const struct image *image, size_t candidate);
 // "TYPE@FILE:LINE:COLUMN in PROGRAM#NUMBER".
-struct error *ir_put_spec(const struct ir_program *program, size_t candidate, struct buffer *text);
+_must_check_ struct error *ir_put_spec(const struct ir_program *program, size_t candidate,
+                                       struct buffer *text);
 // The faults of a spec, one or several. `ret_faults` must be empty.
-struct error *ir_find_spec(const struct ir *self, const char *spec, struct ir_faults *ret_faults);
+_must_check_ struct error *ir_find_spec(const struct ir *self, const char *spec,
+                                        struct ir_faults *ret_faults);
 // Two faults that cannot both be on.
 bool ir_exclude(const struct ir *self, const struct ir_fault *one, const struct ir_fault *other);
 
@@ -53,16 +55,17 @@ bool ir_exclude(const struct ir *self, const struct ir_fault *one, const struct 
 
 // The file that tells the runtime what to put where: the faults of a spec, or, NULL, what shows
 // which blocks are executed.
-struct error *ir_shot_prepare(struct ir *self, const char *spec);
+_must_check_ struct error *ir_shot_prepare(struct ir *self, const char *spec);
 void ir_shot_forget(struct ir *self);
 // After a shot without faults: what was executed.
 void ir_shot_take_profile(struct ir *self);
 // After a shot with faults: how often each was hit.
-struct error *ir_shot_take_hits(const struct ir *self, struct observation *observation);
+_must_check_ struct error *ir_shot_take_hits(const struct ir *self,
+                                             struct observation *observation);
 
 // ---- ir-candidates.c ----
 
-struct error *ir_candidates(void *self, candidate_add *add, void *add_data);
-struct error *ir_remarks(void *self, remark_say *say, void *say_data);
+_must_check_ struct error *ir_candidates(void *self, candidate_add *add, void *add_data);
+_must_check_ struct error *ir_remarks(void *self, remark_say *say, void *say_data);
 
 #endif

@@ -14,7 +14,8 @@ struct analysis {
 };
 // Of every program and library that calls something. What cannot be read is left out: it may be
 // gone, or have been there in the sandbox only.
-struct error *analysis_make(struct analysis *analysis, const struct recording *recording);
+_must_check_ struct error *analysis_make(struct analysis *analysis,
+                                         const struct recording *recording);
 void analysis_deinit(struct analysis *analysis);
 
 struct analysed {

@@ -29,10 +29,11 @@ struct analysis; // library-analysis.h
 // those that are checked; then the C library's own, what is guessed, and further call stacks of the
 // same sites; all of it first in what is below the directory. Functions take turns. A
 // candidate's `series` is the name of this class. The analysis is of the first recording.
-struct error *choice_candidates(struct library_plan *plan, struct recording *stacks,
-                                const struct kinds *kinds, const struct analysis *analysis,
-                                const struct choice_options *options, candidate_add *add,
-                                void *data);
+_must_check_ struct error *choice_candidates(struct library_plan *plan, struct recording *stacks,
+                                             const struct kinds *kinds,
+                                             const struct analysis *analysis,
+                                             const struct choice_options *options,
+                                             candidate_add *add, void *data);
 
 // Shots with a fault and what they called: the code that handles the fault is in what no reference
 // run called.
@@ -42,13 +43,15 @@ struct choice_followed {
 };
 void choice_followed_deinit(struct choice_followed *followed);
 // Adds a shot.
-struct error *choice_follow(struct choice_followed *followed, const char *spec,
-                            const struct wire_view *view, struct journal_reader *reader);
+_must_check_ struct error *choice_follow(struct choice_followed *followed, const char *spec,
+                                         const struct wire_view *view,
+                                         struct journal_reader *reader);
 // Second faults: each place that only followed shots call from, once with each error that happens,
 // after the first of the faults that lead there. The spec has both rules; the class is "second
 // fault".
-struct error *choice_deeper(struct library_plan *plan, const struct recording *stacks,
-                            const struct choice_followed *followed,
-                            const struct choice_options *options, candidate_add *add, void *data);
+_must_check_ struct error *choice_deeper(struct library_plan *plan, const struct recording *stacks,
+                                         const struct choice_followed *followed,
+                                         const struct choice_options *options, candidate_add *add,
+                                         void *data);
 
 #endif

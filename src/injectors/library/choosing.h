@@ -53,6 +53,6 @@ struct choosing {
 };
 
 // All that was chosen as candidates, the most promising first.
-struct error *choosing_emit(struct choosing *choosing, candidate_add *add, void *data);
+_must_check_ struct error *choosing_emit(struct choosing *choosing, candidate_add *add, void *data);
 
 #endif

@@ -36,13 +36,15 @@ struct cover_wanted { // whose code is of interest; globs of paths or names, or 
 };
 // Of everything that made a call in a recorded run, except the C library. The analysis has the
 // branches that only failures take.
-struct error *cover_find(struct cover *cover, const struct analysis *analysis,
-                         const struct cover_wanted *wanted, struct journal_reader *reader);
+_must_check_ struct error *cover_find(struct cover *cover, const struct analysis *analysis,
+                                      const struct cover_wanted *wanted,
+                                      struct journal_reader *reader);
 // As a campaign that is gone on with has it.
-struct error *cover_load(struct cover *cover, struct store *store, int64_t campaign);
+_must_check_ struct error *cover_load(struct cover *cover, struct store *store, int64_t campaign);
 // From then on cover->file is what targets need.
-struct error *cover_measure(struct cover *cover);
+_must_check_ struct error *cover_measure(struct cover *cover);
 // With what was reached so far.
-struct error *cover_save(const struct cover *cover, struct store *store, int64_t campaign);
+_must_check_ struct error *cover_save(const struct cover *cover, struct store *store,
+                                      int64_t campaign);
 
 #endif

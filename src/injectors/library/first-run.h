@@ -12,11 +12,11 @@
 
 // Functions of the C library that fail in ordinary life, calls into other libraries, and what tells
 // which errors are possible. `everything`: simply all functions.
-struct error *first_watch(struct scenario *scenario, bool everything);
+_must_check_ struct error *first_watch(struct scenario *scenario, bool everything);
 
 // Watches one function that was seen. A library's calls of its own functions are no library calls,
 // unless it is the C library's: those are there to be replaced.
-struct error *first_watch_function(struct scenario *scenario, const char *function,
-                                   const char *library);
+_must_check_ struct error *first_watch_function(struct scenario *scenario, const char *function,
+                                                const char *library);
 
 #endif

@@ -18,11 +18,12 @@ void gaps_deinit(struct gaps *gaps);
 
 // After the first reference run, whose view has a rule for every fault; looks closer only if some
 // fault was not called for.
-struct error *gaps_look(struct gaps *gaps, const struct library_plan *plan,
-                        const struct wire_view *view);
+_must_check_ struct error *gaps_look(struct gaps *gaps, const struct library_plan *plan,
+                                     const struct wire_view *view);
 // After library_candidates(): a remark for each fault without a candidate (REMARK_UNTESTED), for
 // each function that cannot return what its fault returns, and for calls that not all runs made.
-struct error *gaps_tell(const struct gaps *gaps, const struct library_plan *plan,
-                        const struct injector_setup *setup, remark_say *say, void *data);
+_must_check_ struct error *gaps_tell(const struct gaps *gaps, const struct library_plan *plan,
+                                     const struct injector_setup *setup, remark_say *say,
+                                     void *data);
 
 #endif

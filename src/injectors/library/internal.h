@@ -67,27 +67,29 @@ static inline void freep_scenario(struct scenario **scenario)
 // ---- open.c ----
 
 // What the setup asks for. The rest of `library` is zero.
-struct error *library_fill(struct library *library);
-struct error *library_check_value(const char *parameter, const struct source *source);
+_must_check_ struct error *library_fill(struct library *library);
+_must_check_ struct error *library_check_value(const char *parameter, const struct source *source);
 // Rare errors are wanted, too.
 bool library_is_paranoid(const struct injector_setup *setup);
 // The path of a plug-in that a parameter names.
-struct error *library_put_plugin(const struct injector_setup *setup, const char *file,
-                                 struct buffer *path);
-struct error *library_add_plugins(const struct injector_setup *setup, struct scenario *scenario);
+_must_check_ struct error *library_put_plugin(const struct injector_setup *setup, const char *file,
+                                              struct buffer *path);
+_must_check_ struct error *library_add_plugins(const struct injector_setup *setup,
+                                               struct scenario *scenario);
 struct choice_options library_choice_options(const struct library *library);
 
 // ---- library.c ----
 
-struct error *library_analyse(struct library *library); // what the first run called
+_must_check_ struct error *library_analyse(struct library *library); // what the first run called
 // The rules of a spec, with the plug-ins that they may need.
-struct error *library_make_scenario(const struct library *library, const char *spec,
-                                    struct scenario **ret_scenario);
+_must_check_ struct error *library_make_scenario(const struct library *library, const char *spec,
+                                                 struct scenario **ret_scenario);
 
 // ---- observe.c ----
 
 struct injected_thread library_last_injected(void *self);
-struct error *library_observe(void *self, const char *root, struct observation *observation);
+_must_check_ struct error *library_observe(void *self, const char *root,
+                                           struct observation *observation);
 
 // ---- forks.c ----
 
@@ -95,10 +97,10 @@ extern const struct injector_forks library_forks;
 
 // ---- texts.c ----
 
-struct error *library_describe(void *self, const char *fault, const struct injection *injection,
-                               struct buffer *text);
-struct error *library_reproduce(void *self, const char *spec, uint64_t seed, uint64_t timeout_ns,
-                                char **ret_command);
+_must_check_ struct error *library_describe(void *self, const char *fault,
+                                            const struct injection *injection, struct buffer *text);
+_must_check_ struct error *library_reproduce(void *self, const char *spec, uint64_t seed,
+                                             uint64_t timeout_ns, char **ret_command);
 extern const struct injector_stored library_stored;
 
 // ---- servers.c ----

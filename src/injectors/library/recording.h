@@ -52,17 +52,18 @@ struct recording {
 };
 
 // Adds what one run recorded; names places while the private view is still there.
-struct error *recording_add(struct recording *recording, const struct wire_view *view,
-                            struct journal_reader *reader);
+_must_check_ struct error *recording_add(struct recording *recording, const struct wire_view *view,
+                                         struct journal_reader *reader);
 // After the last run: lays runs over each other, sorts and completes. Processes other than the
 // first get their numbers in the order in which they happen to start, so that in a pipeline a
 // number means something else in every run; where only one process of a run has a program, its name
 // is used. `complete`: one that is settled, of runs of the same workload that recorded more calls,
 // or NULL: whoever makes none that are recorded here is there as well.
-struct error *recording_settle(struct recording *recording, const struct recording *complete);
+_must_check_ struct error *recording_settle(struct recording *recording,
+                                            const struct recording *complete);
 void recording_deinit(struct recording *recording);
 // For recording_had(), after recording_settle().
-struct error *recording_index(const struct recording *recording, struct map *index);
+_must_check_ struct error *recording_index(const struct recording *recording, struct map *index);
 // Whether all runs made a call that another recording has: with that number, and some from there.
 // Whoever goes by its number in one of them and by its program in the other is not known for sure.
 bool recording_had(const struct recording *recording, const struct map *index,

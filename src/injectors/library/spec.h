@@ -17,18 +17,19 @@ enum spec_word {
     SPEC_MODULE,  // a glob that the lexer knows nothing about
 };
 // A word so that the lexer reads it back; SPEC_NAME and SPEC_MODULE so that it matches itself only.
-struct error *spec_put_word(struct buffer *spec, const char *word, enum spec_word kind);
+_must_check_ struct error *spec_put_word(struct buffer *spec, const char *word,
+                                         enum spec_word kind);
 // "FUNCTION=ACTION": the fault type.
-struct error *spec_put_type(struct buffer *text, const struct scenario_rule_view *rule,
-                            const char *function);
+_must_check_ struct error *spec_put_type(struct buffer *text, const struct scenario_rule_view *rule,
+                                         const char *function);
 // "[LIBRARY:]FUNCTION=ACTION when [(CONDITION) and ]": what a condition is to follow.
-struct error *spec_put_head(struct buffer *spec, const struct scenario_rule_view *rule,
-                            const char *function);
+_must_check_ struct error *spec_put_head(struct buffer *spec, const struct scenario_rule_view *rule,
+                                         const char *function);
 // process("PROGRAM")
-struct error *spec_put_program(struct buffer *spec, const char *program);
+_must_check_ struct error *spec_put_program(struct buffer *spec, const char *program);
 // Identifies "FUNCTION when PLACE": how a failure is handled depends little on result and errno.
 uint64_t spec_place(const char *spec);
 // "caller(MODULE+0xOFFSET)"
-struct error *spec_put_site(struct buffer *spec, const char *module, uint64_t offset);
+_must_check_ struct error *spec_put_site(struct buffer *spec, const char *module, uint64_t offset);
 
 #endif

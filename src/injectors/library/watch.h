@@ -13,7 +13,7 @@ struct kinds {
 };
 void kinds_deinit(struct kinds *kinds);
 // After a run with the rules of choice_watch().
-struct error *kinds_look(struct kinds *kinds, const struct recording *stacks);
+_must_check_ struct error *kinds_look(struct kinds *kinds, const struct recording *stacks);
 // Also true where nothing is known.
 bool kinds_seen(const struct kinds *kinds, const struct recorded_site *site, const char *function,
                 enum realism_need need);
@@ -22,9 +22,10 @@ bool kinds_seen(const struct kinds *kinds, const struct recorded_site *site, con
 // rules that watch them, and kinds of descriptors. Walking the stack takes much longer than the
 // calls of some functions; what is called very often is left out, and so are places from which no
 // failure gets out. *ret_any: there are some.
-struct error *choice_watch(const struct recording *sites, const struct choice_options *options,
-                           const struct analysis *analysis, struct scenario *scenario,
-                           bool *ret_any);
+_must_check_ struct error *choice_watch(const struct recording *sites,
+                                        const struct choice_options *options,
+                                        const struct analysis *analysis, struct scenario *scenario,
+                                        bool *ret_any);
 
 // A number for a place in a module.
 uint64_t choice_place(const struct recorded_site *site);

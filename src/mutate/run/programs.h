@@ -25,7 +25,7 @@ struct ir_program {
 
 void ir_program_deinit(struct ir_program *program);
 // One file by itself, and links to it that are beside it.
-struct error *ir_program_open(const char *path, struct ir_program *ret_program);
+_must_check_ struct error *ir_program_open(const char *path, struct ir_program *ret_program);
 
 // One of its other names becomes its name; `directory` is the working directory.
 void ir_program_call(struct ir_program *program, const char *directory, size_t other);
@@ -38,8 +38,9 @@ struct ir_programs {
 void ir_programs_deinit(struct ir_programs *programs);
 // Those that `named` has, relative to the working directory; or, NULL, the command's program and
 // whatever is below the working directory.
-struct error *ir_programs_find(const char *directory, const struct words *command,
-                               const struct words *named, struct ir_programs *ret_programs);
+_must_check_ struct error *ir_programs_find(const char *directory, const struct words *command,
+                                            const struct words *named,
+                                            struct ir_programs *ret_programs);
 
 struct ir_block {
     struct wire_coverage_block wire;
@@ -50,17 +51,17 @@ struct ir_blocks { // of one program, by address
 };
 void ir_blocks_deinit(struct ir_blocks *blocks);
 // All twins take over, without faults, and note what of them is executed.
-struct error *ir_blocks_of_all(const struct image *image, struct ir_blocks *blocks);
+_must_check_ struct error *ir_blocks_of_all(const struct image *image, struct ir_blocks *blocks);
 // These faults are on, and counted.
-struct error *ir_blocks_of_faults(struct image *image, const size_t *candidates, size_t count,
-                                  struct ir_blocks *blocks);
+_must_check_ struct error *ir_blocks_of_faults(struct image *image, const size_t *candidates,
+                                               size_t count, struct ir_blocks *blocks);
 
 struct ir_part { // what is put into a program
     const struct ir_program *program;
     const struct ir_blocks *blocks;
 };
-struct error *ir_file_create(const struct ir_part *parts, size_t count,
-                             struct cover_file *ret_file);
+_must_check_ struct error *ir_file_create(const struct ir_part *parts, size_t count,
+                                          struct cover_file *ret_file);
 // All faults of an executed block count as executed.
 void ir_take_block(struct ir_program *program, const struct ir_block *block);
 

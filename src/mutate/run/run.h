@@ -13,9 +13,10 @@ struct ir_run {
 
 // Runs it without faults and marks in program->executed what is executed. *ret_status as of a
 // shell.
-struct error *ir_run_profile(const struct ir_run *run, struct ir_program *program, int *ret_status);
+_must_check_ struct error *ir_run_profile(const struct ir_run *run, struct ir_program *program,
+                                          int *ret_status);
 // Runs it with these candidates enabled.
-struct error *ir_run_faulty(const struct ir_run *run, struct ir_program *program,
-                            const size_t *candidates, size_t count, int *ret_status);
+_must_check_ struct error *ir_run_faulty(const struct ir_run *run, struct ir_program *program,
+                                         const size_t *candidates, size_t count, int *ret_status);
 
 #endif

@@ -44,45 +44,52 @@ struct callsites_report {
     size_t late;                      // checked only after a use
     uint64_t calls, unresolved;       // of imports; of which nobody knows where they lead
 };
-struct error *callsites_report_init(struct callsites_report *report);
+_must_check_ struct error *callsites_report_init(struct callsites_report *report);
 void callsites_report_deinit(struct callsites_report *report);
 
 // Takes over the sites. `path` and `image` must outlive the report.
-struct error *callsites_report_add(struct callsites_report *report, const char *path,
-                                   const struct flow_image *image, struct sites *sites);
+_must_check_ struct error *callsites_report_add(struct callsites_report *report, const char *path,
+                                                const struct flow_image *image,
+                                                struct sites *sites);
 
 // Chooses, names and ranks. `error_of` says which errno goes with a result, 0 if none does.
-struct error *
+_must_check_ struct error *
 callsites_report_finish(struct callsites_report *report, const struct callsites_options *options,
                         int (*error_of)(void *data, size_t module, uint32_t import, int64_t result),
                         void *data);
 
 // A result as the function's manual would name it: NULL, MAP_FAILED, -1.
-struct error *callsites_put_code(struct buffer *text, const struct site_callee *callee,
-                                 int64_t code);
+_must_check_ struct error *callsites_put_code(struct buffer *text, const struct site_callee *callee,
+                                              int64_t code);
 // The results that are not checked, at most `most` of them: "-1, -2 and 3 more".
-struct error *callsites_put_codes(struct buffer *text, const struct callsites_entry *entry,
-                                  size_t most);
+_must_check_ struct error *callsites_put_codes(struct buffer *text,
+                                               const struct callsites_entry *entry, size_t most);
 // What is done with the result, as people would say it.
-struct error *callsites_put_use(struct buffer *text, const struct callsites_entry *entry);
+_must_check_ struct error *callsites_put_use(struct buffer *text,
+                                             const struct callsites_entry *entry);
 // FILE:LINE, or FUNCTION+0x12, or MODULE+0x1234.
-struct error *callsites_put_place(struct buffer *text, const struct callsites_report *report,
-                                  const struct callsites_entry *entry);
+_must_check_ struct error *callsites_put_place(struct buffer *text,
+                                               const struct callsites_report *report,
+                                               const struct callsites_entry *entry);
 
 enum callsites_shown {
     CALLSITES_BRIEF,  // ignored results that hardly anybody looks at are only counted
     CALLSITES_FAULTY, // what is not, or not fully, or lately checked
     CALLSITES_ALL,    // checked and unknown calls, too
 };
-struct error *callsites_text(const struct callsites_report *report, enum callsites_shown shown,
-                             struct buffer *text);
-struct error *callsites_json(const struct callsites_report *report, struct buffer *text);
-struct error *callsites_sarif(const struct callsites_report *report, struct buffer *text);
+_must_check_ struct error *callsites_text(const struct callsites_report *report,
+                                          enum callsites_shown shown, struct buffer *text);
+_must_check_ struct error *callsites_json(const struct callsites_report *report,
+                                          struct buffer *text);
+_must_check_ struct error *callsites_sarif(const struct callsites_report *report,
+                                           struct buffer *text);
 
 // The rules that make every call of a class fail, one for each; *ret_rules is how many there are.
-struct error *callsites_yaml(const struct callsites_report *report, enum site_class class,
-                             struct buffer *text, size_t *ret_rules);
-struct error *callsites_xml(const struct callsites_report *report, enum site_class class,
-                            struct buffer *text, size_t *ret_rules);
+_must_check_ struct error *callsites_yaml(const struct callsites_report *report,
+                                          enum site_class class, struct buffer *text,
+                                          size_t *ret_rules);
+_must_check_ struct error *callsites_xml(const struct callsites_report *report,
+                                         enum site_class class, struct buffer *text,
+                                         size_t *ret_rules);
 
 #endif

@@ -68,14 +68,17 @@ REPORT_FORMATS(REPORT_DECLARE)
 #undef REPORT_DECLARE
 
 // The terminal's report of a campaign (0: the newest): at most 80 columns wide.
-struct error *report_campaign_text(struct store *store, int64_t campaign,
-                                   const struct report_options *options, struct buffer *ret_text);
+_must_check_ struct error *report_campaign_text(struct store *store, int64_t campaign,
+                                                const struct report_options *options,
+                                                struct buffer *ret_text);
 
 // One trial: verdict, what was injected where, stacks, the end of its standard error, and how to
 // see it again.
-struct error *report_trial_text(struct store *store, int64_t trial,
-                                const struct report_options *options, struct buffer *ret_text);
-struct error *report_trial_json(struct store *store, int64_t trial,
-                                const struct report_options *options, struct buffer *ret_text);
+_must_check_ struct error *report_trial_text(struct store *store, int64_t trial,
+                                             const struct report_options *options,
+                                             struct buffer *ret_text);
+_must_check_ struct error *report_trial_json(struct store *store, int64_t trial,
+                                             const struct report_options *options,
+                                             struct buffer *ret_text);
 
 #endif

@@ -27,10 +27,10 @@ struct campaign_comparison {
     ARRAY(struct campaign_pair) pairs; // new, gone, same, untried; most severe first
     uint64_t changes[CAMPAIGN_CHANGES];
 };
-struct error *campaign_comparison_load(struct campaign_comparison *comparison,
-                                       const struct report_subject *before,
-                                       const struct report_subject *after,
-                                       const struct report_options *options);
+_must_check_ struct error *campaign_comparison_load(struct campaign_comparison *comparison,
+                                                    const struct report_subject *before,
+                                                    const struct report_subject *after,
+                                                    const struct report_options *options);
 void campaign_comparison_deinit(struct campaign_comparison *comparison);
 const char *campaign_change_name(enum campaign_change change);
 const struct campaign_finding *campaign_pair_finding(const struct campaign_pair *pair);

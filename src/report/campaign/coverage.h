@@ -29,15 +29,16 @@ struct campaign_coverage {
     uint64_t files, lines, lines_before, lines_after;
 };
 // All zero if nothing was measured.
-struct error *campaign_coverage_load(const struct campaign_facts *facts,
-                                     struct campaign_coverage *ret_coverage);
+_must_check_ struct error *campaign_coverage_load(const struct campaign_facts *facts,
+                                                  struct campaign_coverage *ret_coverage);
 void campaign_coverage_deinit(struct campaign_coverage *coverage);
 double coverage_percent(uint64_t part, uint64_t all); // 0 of nothing
 
 // The sections of the reports; nothing if nothing was measured.
-struct error *coverage_put_text(struct terminal *terminal, const struct campaign_facts *facts,
-                                bool all);
-struct error *coverage_put_json(const struct campaign_facts *facts, struct report_sink *sink);
-struct error *html_coverage(struct html_page *page);
+_must_check_ struct error *coverage_put_text(struct terminal *terminal,
+                                             const struct campaign_facts *facts, bool all);
+_must_check_ struct error *coverage_put_json(const struct campaign_facts *facts,
+                                             struct report_sink *sink);
+_must_check_ struct error *html_coverage(struct html_page *page);
 
 #endif

@@ -60,8 +60,8 @@ struct campaign_detail {
     struct store_candidate candidate;
     bool found; // else the rest is empty
 };
-struct error *campaign_detail_load(struct store *store, int64_t trial,
-                                   struct campaign_detail *ret_detail);
+_must_check_ struct error *campaign_detail_load(struct store *store, int64_t trial,
+                                                struct campaign_detail *ret_detail);
 void campaign_detail_deinit(struct campaign_detail *detail);
 
 // As in store_remark.
@@ -114,56 +114,61 @@ struct campaign_facts {
     uint64_t forked, checked, disputed;      // trials, as of store_trial; forked: all of them
     ARRAY(char *) limits;                    // sentences: what limits the claims
 };
-struct error *campaign_facts_load(struct campaign_facts *facts,
-                                  const struct report_subject *subject,
-                                  const struct report_options *options);
+_must_check_ struct error *campaign_facts_load(struct campaign_facts *facts,
+                                               const struct report_subject *subject,
+                                               const struct report_options *options);
 void campaign_facts_deinit(struct campaign_facts *facts);
 
 // One of report_groupings.
-struct error *campaign_grouping_load(const struct campaign_facts *facts, const char *by,
-                                     struct campaign_grouping *ret_grouping);
+_must_check_ struct error *campaign_grouping_load(const struct campaign_facts *facts,
+                                                  const char *by,
+                                                  struct campaign_grouping *ret_grouping);
 // For groups that were counted otherwise: sorts them, and makes intervals and tests.
-struct error *campaign_grouping_judge(const struct campaign_facts *facts,
-                                      struct campaign_grouping *grouping);
+_must_check_ struct error *campaign_grouping_judge(const struct campaign_facts *facts,
+                                                   struct campaign_grouping *grouping);
 void campaign_grouping_deinit(struct campaign_grouping *grouping);
 
 // Fills facts->references, of which facts->remarks say what varies.
-struct error *campaign_references_load(struct campaign_facts *facts);
+_must_check_ struct error *campaign_references_load(struct campaign_facts *facts);
 // Where titles of findings are the same, adds what tells them apart.
-struct error *campaign_titles_tell_apart(struct campaign_facts *facts);
+_must_check_ struct error *campaign_titles_tell_apart(struct campaign_facts *facts);
 // Fills facts->design, and the shares where they are not the plain ones.
-struct error *campaign_design_find(struct campaign_facts *facts);
+_must_check_ struct error *campaign_design_find(struct campaign_facts *facts);
 // Fills facts->limits from the rest.
-struct error *campaign_limits_find(struct campaign_facts *facts);
+_must_check_ struct error *campaign_limits_find(struct campaign_facts *facts);
 
 // The definition without the environment, which may hold secrets.
-struct error *campaign_put_definition(const char *definition, struct buffer *text);
+_must_check_ struct error *campaign_put_definition(const char *definition, struct buffer *text);
 
 // Commands as they are printed everywhere: they name the store unless it is ./ordeal.db. The one
 // that reproduces a trial, from what the store has for it; the one that runs the trial again; the
 // one that goes on with the campaign.
-struct error *campaign_put_command(const struct campaign_facts *facts, const char *stored,
-                                   int64_t trial, struct buffer *text);
-struct error *campaign_put_replay(const struct campaign_facts *facts, int64_t trial,
-                                  struct buffer *text);
-struct error *campaign_put_resume(const struct campaign_facts *facts, struct buffer *text);
+_must_check_ struct error *campaign_put_command(const struct campaign_facts *facts,
+                                                const char *stored, int64_t trial,
+                                                struct buffer *text);
+_must_check_ struct error *campaign_put_replay(const struct campaign_facts *facts, int64_t trial,
+                                               struct buffer *text);
+_must_check_ struct error *campaign_put_resume(const struct campaign_facts *facts,
+                                               struct buffer *text);
 // "2026-11-15 20:14 UTC"
-struct error *campaign_put_date(int64_t seconds, struct buffer *text);
+_must_check_ struct error *campaign_put_date(int64_t seconds, struct buffer *text);
 // 1234567 as "1,234,567"
-struct error *campaign_put_number(uint64_t number, struct buffer *text);
+_must_check_ struct error *campaign_put_number(uint64_t number, struct buffer *text);
 // The end of one that is finished may have come before the first trial: "out of time".
 bool campaign_out_of_time(const struct campaign_facts *facts);
 const char *campaign_state_name(const struct campaign_facts *facts);
 
 // Two campaigns side by side, for the formats that can.
-struct error *campaign_compare_text(const struct report_subject *before,
-                                    const struct report_subject *after,
-                                    const struct report_options *options, struct report_sink *sink);
-struct error *campaign_compare_json(const struct report_subject *before,
-                                    const struct report_subject *after,
-                                    const struct report_options *options, struct report_sink *sink);
+_must_check_ struct error *campaign_compare_text(const struct report_subject *before,
+                                                 const struct report_subject *after,
+                                                 const struct report_options *options,
+                                                 struct report_sink *sink);
+_must_check_ struct error *campaign_compare_json(const struct report_subject *before,
+                                                 const struct report_subject *after,
+                                                 const struct report_options *options,
+                                                 struct report_sink *sink);
 
 // Writes out what has gathered if it is worth it.
-struct error *report_sink_rest(struct report_sink *sink, size_t worth);
+_must_check_ struct error *report_sink_rest(struct report_sink *sink, size_t worth);
 
 #endif

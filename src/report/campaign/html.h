@@ -14,44 +14,50 @@ struct html_page {
 
 // Own text; foreign text goes through html_text().
 #define HTML(page, ...) TRY(buffer_printf((page)->text, __VA_ARGS__))
-struct error *html_text(struct html_page *page, const char *foreign);
+_must_check_ struct error *html_text(struct html_page *page, const char *foreign);
 // At most `limit` bytes of it, the beginning or the end.
-struct error *html_begin(struct html_page *page, const char *foreign, size_t limit);
-struct error *html_end(struct html_page *page, const char *foreign, size_t limit);
+_must_check_ struct error *html_begin(struct html_page *page, const char *foreign, size_t limit);
+_must_check_ struct error *html_end(struct html_page *page, const char *foreign, size_t limit);
 
 // From <!doctype> to the beginning of <main>, and the rest of it.
-struct error *html_open(struct html_page *page, const char *title);
-struct error *html_close(struct html_page *page);
+_must_check_ struct error *html_open(struct html_page *page, const char *title);
+_must_check_ struct error *html_close(struct html_page *page);
 
-struct error *html_number(struct html_page *page, uint64_t number);
+_must_check_ struct error *html_number(struct html_page *page, uint64_t number);
 // "1.9 ms"
-struct error *html_seconds(struct html_page *page, double seconds);
+_must_check_ struct error *html_seconds(struct html_page *page, double seconds);
 // "3.6 %" and "2.2–6.0 %"
-struct error *html_percent(struct html_page *page, const struct campaign_share *share);
-struct error *html_interval(struct html_page *page, const struct campaign_share *share);
+_must_check_ struct error *html_percent(struct html_page *page, const struct campaign_share *share);
+_must_check_ struct error *html_interval(struct html_page *page,
+                                         const struct campaign_share *share);
 // A bar with its interval; `class` colours it.
-struct error *html_bar(struct html_page *page, const struct campaign_share *share,
-                       const char *class);
-struct error *html_badge(struct html_page *page, enum verdict verdict);
+_must_check_ struct error *html_bar(struct html_page *page, const struct campaign_share *share,
+                                    const char *class);
+_must_check_ struct error *html_badge(struct html_page *page, enum verdict verdict);
 // "0.0003 ***" as a cell of a table.
-struct error *html_test_cell(struct html_page *page, const struct stats_test *test);
+_must_check_ struct error *html_test_cell(struct html_page *page, const struct stats_test *test);
 // The head of a table that scrolls by itself where it is too wide.
-struct error *html_table_open(struct html_page *page, const char *label, const char *class);
-struct error *html_table_close(struct html_page *page);
+_must_check_ struct error *html_table_open(struct html_page *page, const char *label,
+                                           const char *class);
+_must_check_ struct error *html_table_close(struct html_page *page);
 
 // The sections of the page.
-struct error *html_findings(struct html_page *page);
-struct error *html_timeline(struct html_page *page, const struct campaign_trials *trials);
-struct error *html_groups(struct html_page *page, const struct campaign_trials *trials);
-struct error *html_trials(struct html_page *page, const struct campaign_trials *trials);
+_must_check_ struct error *html_findings(struct html_page *page);
+_must_check_ struct error *html_timeline(struct html_page *page,
+                                         const struct campaign_trials *trials);
+_must_check_ struct error *html_groups(struct html_page *page,
+                                       const struct campaign_trials *trials);
+_must_check_ struct error *html_trials(struct html_page *page,
+                                       const struct campaign_trials *trials);
 
 // A few lines around a line of a source file: nothing if it cannot be read, or does not look like
 // source text. Relative paths are below `directory`.
-struct error *html_excerpt(struct html_page *page, const char *directory, const char *file,
-                           unsigned line);
+_must_check_ struct error *html_excerpt(struct html_page *page, const char *directory,
+                                        const char *file, unsigned line);
 
-struct error *campaign_compare_html(const struct report_subject *before,
-                                    const struct report_subject *after,
-                                    const struct report_options *options, struct report_sink *sink);
+_must_check_ struct error *campaign_compare_html(const struct report_subject *before,
+                                                 const struct report_subject *after,
+                                                 const struct report_options *options,
+                                                 struct report_sink *sink);
 
 #endif

@@ -11,7 +11,8 @@
 
 // A new line {"kind": KIND}; the caller releases it. Starts the maker, too.
 json_t *campaign_json_start(struct json_maker *maker, const char *kind);
-struct error *campaign_json_end(struct json_maker *maker, json_t *line, struct report_sink *sink);
+_must_check_ struct error *campaign_json_end(struct json_maker *maker, json_t *line,
+                                             struct report_sink *sink);
 
 void campaign_json_share(struct json_maker *maker, json_t *parent,
                          const struct campaign_share *share);
@@ -19,6 +20,7 @@ void campaign_json_test(struct json_maker *maker, json_t *parent, const struct s
 void campaign_json_finding(struct json_maker *maker, json_t *line,
                            const struct campaign_finding *finding);
 // A line for each trial.
-struct error *campaign_json_trials(const struct campaign_facts *facts, struct report_sink *sink);
+_must_check_ struct error *campaign_json_trials(const struct campaign_facts *facts,
+                                                struct report_sink *sink);
 
 #endif

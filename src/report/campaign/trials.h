@@ -26,8 +26,8 @@ struct campaign_candidates {
         struct map by_hash;
     } strings;
 };
-struct error *campaign_candidates_load(struct store *store, int64_t campaign,
-                                       struct campaign_candidates *ret_candidates);
+_must_check_ struct error *campaign_candidates_load(struct store *store, int64_t campaign,
+                                                    struct campaign_candidates *ret_candidates);
 void campaign_candidates_deinit(struct campaign_candidates *candidates);
 // NULL if there is none.
 const struct campaign_candidate *
@@ -53,9 +53,9 @@ struct campaign_trials {
     ARRAY(struct campaign_trial) samples; // the first CAMPAIGN_SAMPLES of each verdict, by severity
     struct stats_moments seconds;         // of counted trials
 };
-struct error *campaign_trials_load(const struct campaign_facts *facts,
-                                   const struct campaign_candidates *candidates,
-                                   struct campaign_trials *ret_trials);
+_must_check_ struct error *campaign_trials_load(const struct campaign_facts *facts,
+                                                const struct campaign_candidates *candidates,
+                                                struct campaign_trials *ret_trials);
 void campaign_trials_deinit(struct campaign_trials *trials);
 
 #endif

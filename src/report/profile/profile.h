@@ -29,22 +29,27 @@ struct profile_counts {
 };
 
 // A table per library; adds to the counts.
-struct error *report_profile_text(const struct profile *profile, const struct profile_view *view,
-                                  struct profile_counts *counts, struct buffer *text);
+_must_check_ struct error *report_profile_text(const struct profile *profile,
+                                               const struct profile_view *view,
+                                               struct profile_counts *counts, struct buffer *text);
 // One object for all libraries.
-struct error *report_profiles_json(const struct profile *profiles, size_t count,
-                                   const struct profile_view *view, struct buffer *text);
+_must_check_ struct error *report_profiles_json(const struct profile *profiles, size_t count,
+                                                const struct profile_view *view,
+                                                struct buffer *text);
 // As the LFI article's profiler writes it.
-struct error *report_profiles_xml(const struct profile *profiles, size_t count,
-                                  const struct profile_view *view, struct buffer *text);
+_must_check_ struct error *report_profiles_xml(const struct profile *profiles, size_t count,
+                                               const struct profile_view *view,
+                                               struct buffer *text);
 
 struct profile_agreement {
     size_t functions, agreeing;  // with a manual page that lists errors
     size_t both, missing, extra; // error numbers
 };
 // Where a profile and the manual pages on this machine differ; adds to the counts.
-struct error *report_profile_man(const struct profile *profile, const struct profile_view *view,
-                                 struct profile_agreement *agreement, struct buffer *text);
+_must_check_ struct error *report_profile_man(const struct profile *profile,
+                                              const struct profile_view *view,
+                                              struct profile_agreement *agreement,
+                                              struct buffer *text);
 
 // An error number's usual name, or its number in `digits`.
 const char *profile_error_name(unsigned number, char digits[static 16]);

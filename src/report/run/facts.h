@@ -26,7 +26,8 @@ struct facts {
     struct dwarf_symbolizer *symbolizer;    // made with the first frame
     bool symbolize;
 };
-struct error *facts_init(struct facts *facts, const struct wire_view *view, bool symbolize);
+_must_check_ struct error *facts_init(struct facts *facts, const struct wire_view *view,
+                                      bool symbolize);
 void facts_deinit(struct facts *facts);
 
 // The name JSON uses, "not-reached".
@@ -49,8 +50,8 @@ const char *facts_condition(const struct facts *facts, const struct wire_record 
 const char *facts_module(const struct facts *facts, uint32_t index);
 
 // The returned value as text.
-struct error *facts_put_value(const struct facts *facts, const struct wire_record *record,
-                              struct buffer *text);
+_must_check_ struct error *facts_put_value(const struct facts *facts,
+                                           const struct wire_record *record, struct buffer *text);
 
 // What is known about the arguments of a call.
 struct call_arguments {
@@ -60,9 +61,9 @@ struct call_arguments {
     uint32_t strings;  // bit i: a captured C string
 };
 struct call_arguments facts_arguments(const struct facts *facts, const struct wire_record *record);
-struct error *facts_put_argument(const struct call_arguments *arguments,
-                                 const struct wire_record *record, unsigned index,
-                                 struct buffer *text);
+_must_check_ struct error *facts_put_argument(const struct call_arguments *arguments,
+                                              const struct wire_record *record, unsigned index,
+                                              struct buffer *text);
 
 struct frame {
     const char *module; // up to WIRE_MODULE_PATH bytes; "" if unknown

@@ -20,7 +20,7 @@ struct report_run {
     bool colour;       // the text may use terminal colours
 };
 
-struct error *report_run_text(const struct report_run *run, struct buffer *ret_text);
-struct error *report_run_json(const struct report_run *run, struct buffer *ret_text);
+_must_check_ struct error *report_run_text(const struct report_run *run, struct buffer *ret_text);
+_must_check_ struct error *report_run_json(const struct report_run *run, struct buffer *ret_text);
 
 #endif
