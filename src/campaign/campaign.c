@@ -278,20 +278,27 @@ static struct error *find_injector(const char *name, const struct injector **ret
     return *ret_injector == NULL ? error_new("there is no injector '%s'", name) : NULL;
 }
 
-static bool is_automatic(const struct definition *definition)
+// Whether the injector chooses the faults itself, as for `ordeal test`.
+static bool is_automatic(const struct injector *injector, const struct definition *definition)
 {
-    const struct words *faults = parameters_words(&definition->parameters, "faults");
-    return faults != NULL && faults->count == 1 && strcmp(faults->items[0], "auto") == 0;
+    const struct injector_setting *setting = injector->test_settings;
+    for (; setting != NULL && setting->parameter != NULL; setting++) {
+        const struct words *given = parameters_words(&definition->parameters, setting->parameter);
+        if (given == NULL || given->count != 1 || strcmp(given->items[0], setting->value) != 0)
+            return false;
+    }
+    return setting != NULL;
 }
 
 // What reports need to know of the definition.
-static void fill_facts(const struct definition *definition, struct store_campaign *row)
+static void fill_facts(const struct injector *injector, const struct definition *definition,
+                       struct store_campaign *row)
 {
     static const enum store_selection selections[] = {[SELECT_ALL] = STORE_SELECT_ALL,
                                                       [SELECT_SAMPLE] = STORE_SELECT_SAMPLE,
                                                       [SELECT_SWEEP] = STORE_SELECT_SWEEP};
     const struct oracle *oracle = &definition->oracle;
-    row->automatic = is_automatic(definition);
+    row->automatic = is_automatic(injector, definition);
     row->selection = selections[definition->selection.kind];
     row->per = definition->selection.per;
     row->weighted = definition->selection.weights_file != NULL;
@@ -302,10 +309,11 @@ static void fill_facts(const struct definition *definition, struct store_campaig
                     !oracle->compare_stdout || oracle->compare_stderr || !oracle->compare_files;
 }
 
-static struct error *add_row(struct campaign *campaign, const char *yaml)
+// `definition` is the user's; the campaign's own leaves out more when it compares.
+static struct error *add_row(struct campaign *campaign, const struct definition *definition,
+                             const char *yaml)
 {
     _cleanup_free_ char *command = NULL, *environment = NULL, *machine = NULL, *program = NULL;
-    const struct definition *definition = campaign->definition;
     TRY(subject_command(definition, &command));
     TRY(subject_environment(definition, &environment));
     TRY(subject_machine(&machine));
@@ -324,7 +332,7 @@ static struct error *add_row(struct campaign *campaign, const char *yaml)
         .created_s = (int64_t)time(NULL),
         .state = STORE_RUNNING,
     };
-    fill_facts(definition, &campaign->row);
+    fill_facts(campaign->injector, definition, &campaign->row);
     TRY(store_add_campaign(campaign->store, &campaign->row));
     // The rest of the row is not written again.
     campaign->row = (struct store_campaign){.id = campaign->row.id, .state = STORE_RUNNING};
@@ -342,7 +350,7 @@ struct error *campaign_start(const struct definition *definition, struct store *
     _cleanup_(campaign_deinit) struct campaign campaign = {
         .definition = &ours, .limits = &ours, .control = control, .store = store};
     TRY(find_injector(definition->injector, &campaign.injector));
-    TRY(add_row(&campaign, yaml.data));
+    TRY(add_row(&campaign, definition, yaml.data));
     struct error *error = run_campaign(&campaign, ret_end);
     if (error != NULL && campaign.shooting == NULL) // there is nothing that could be gone on with
         error_free(store_remove_campaign(store, campaign.row.id));

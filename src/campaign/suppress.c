@@ -130,8 +130,7 @@ static struct error *find_injector(int64_t campaign, struct all *all)
 {
     _cleanup_(store_campaign_deinit) struct store_campaign row = {0};
     TRY(store_find_campaign(all->store, campaign, &row));
-    const struct injector *injector = row.injector != NULL ? injector_find(row.injector) : NULL;
-    all->injector = injector != NULL ? injector->stored : NULL;
+    all->injector = injector_stored(row.injector);
     return NULL;
 }
 

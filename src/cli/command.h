@@ -64,7 +64,7 @@ struct command {
     bool plain;               // needs no mathematics.h, which for others is loaded first
     const char *const *words; // operands that have a fixed spelling, ends with NULL; or NULL
     // Sets *ret_status to the exit status. The settings start zeroed and are freed by the caller.
-    struct error *(*run)(const void *settings, char **operands, int *ret_status);
+    _must_check_ struct error *(*run)(const void *settings, char **operands, int *ret_status);
 };
 
 extern const struct command *const commands[];        // ends with NULL

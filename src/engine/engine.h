@@ -71,19 +71,19 @@ struct engine_load {
 
 struct engine {
     const char *name, *summary;
-    struct error *(*start)(const struct engine_options *options, void **ret_self);
+    _must_check_ struct error *(*start)(const struct engine_options *options, void **ret_self);
     void (*end)(void *self); // what still runs ends at once
     struct engine_load (*load)(const void *self);
     // Needs an idle worker, which forks where the faults are injected if there are several jobs; a
     // single job needs room only.
-    struct error *(*offer)(void *self, const struct engine_job *jobs, size_t count);
+    _must_check_ struct error *(*offer)(void *self, const struct engine_job *jobs, size_t count);
     // Jobs of lots that have not begun are not wanted any more: they come back as WAY_NOT_RUN.
-    struct error *(*withdraw)(void *self);
+    _must_check_ struct error *(*withdraw)(void *self);
     // Waits for a result at most `timeout_ns`, or until a signal arrives; *ret_got false if there
     // is none. Every job that was offered comes back once. A worker that is lost (it died, or is
     // stuck) is replaced, and its jobs come back as invalid, with the reason.
-    struct error *(*take)(void *self, uint64_t timeout_ns, bool *ret_got,
-                          struct engine_result *ret_result);
+    _must_check_ struct error *(*take)(void *self, uint64_t timeout_ns, bool *ret_got,
+                                       struct engine_result *ret_result);
 };
 
 extern const struct engine *const engines[];        // ends with NULL

@@ -15,6 +15,12 @@ const struct injector *injector_find(const char *name)
     return NULL;
 }
 
+const struct injector_stored *injector_stored(const char *name)
+{
+    const struct injector *injector = name != NULL ? injector_find(name) : NULL;
+    return injector != NULL ? injector->stored : NULL;
+}
+
 static struct error *unknown_injector(const char *name, size_t size)
 {
     struct suggestion meant = suggestion_start(name, size);

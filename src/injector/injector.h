@@ -75,14 +75,14 @@ struct injector_forks {
     // What keeps this campaign from it, as the end of "trials are not forked: ..."; or NULL.
     const char *(*obstacle)(void *self);
     // As prepare() of the injector. `suits` says for each of the shots whether it is among them.
-    struct error *(*prepare)(void *self, struct shot *shot, const struct fork_shot *shots,
-                             size_t count, bool *suits);
+    _must_check_ struct error *(*prepare)(void *self, struct shot *shot,
+                                          const struct fork_shot *shots, size_t count, bool *suits);
     struct forking *(*forking)(void *self); // from begin() until observe()
     // Which of the shots a rule stands for.
     size_t (*which)(void *self, uint32_t rule);
     // As observe() of the injector, of the child that has ended.
-    struct error *(*observe)(void *self, const char *root, size_t index,
-                             struct observation *observation);
+    _must_check_ struct error *(*observe)(void *self, const char *root, size_t index,
+                                          struct observation *observation);
 };
 
 // Many faults in one life of a server. Except for fits(), these are called by the process that
@@ -91,7 +91,8 @@ struct injector_switches {
     // Whether a fault can wait, switched off, in a server that lives through others.
     bool (*fits)(const char *spec);
     // Before the server starts: all faults are off then.
-    struct error *(*open)(const char *file, uint64_t first, uint64_t count, void **ret_switches);
+    _must_check_ struct error *(*open)(const char *file, uint64_t first, uint64_t count,
+                                       void **ret_switches);
     void (*close)(void *switches);
     void (*set)(void *switches, uint32_t rule, bool on);
     uint64_t (*fired)(const void *switches, uint32_t rule); // how often, so far
@@ -106,13 +107,14 @@ struct injector_second_faults {
     uint64_t (*place)(const char *spec);
     // After reference runs and shots with `follow`: candidates that are one of these shots and a
     // second fault, in what only it made the workload call.
-    struct error *(*candidates)(void *self, candidate_add *add, void *data);
+    _must_check_ struct error *(*candidates)(void *self, candidate_add *add, void *data);
 };
 
 // Trying one occurrence after the other until a fault is not hit any more.
 struct injector_sweep {
     // The candidate after `last` in its series.
-    struct error *(*next)(void *self, const struct candidate *last, struct candidate *ret_next);
+    _must_check_ struct error *(*next)(void *self, const struct candidate *last,
+                                       struct candidate *ret_next);
 };
 
 // Looking at a shot in gdb.
@@ -120,20 +122,20 @@ struct injector_debugger {
     // After prepare(): what runs the shot under gdb, stopped at the injection, instead of the
     // command; to be freed with debug_list_free(). `input` is a path for the command's stdin;
     // `batch` as of debug.h.
-    struct error *(*words)(void *self, const struct shot *shot, const char *input, bool batch,
-                           char ***ret_arguments, char ***ret_environment);
+    _must_check_ struct error *(*words)(void *self, const struct shot *shot, const char *input,
+                                        bool batch, char ***ret_arguments, char ***ret_environment);
 };
 
 // What it finds out besides verdicts. Each of the functions may be NULL.
 struct injector_learning {
     // Between reference runs: what would take too long within one.
-    struct error *(*learn)(void *self);
+    _must_check_ struct error *(*learn)(void *self);
     // Whether a reference run so far took a port, as far as that can be told.
     bool (*takes_ports)(void *self);
     // Measurements, into the store: after the reference runs and in the end; and back when a
     // campaign is resumed.
-    struct error *(*save)(void *self, struct store *store, int64_t campaign);
-    struct error *(*load)(void *self, struct store *store, int64_t campaign);
+    _must_check_ struct error *(*save)(void *self, struct store *store, int64_t campaign);
+    _must_check_ struct error *(*load)(void *self, struct store *store, int64_t campaign);
     // In a job slot: measures what the controller's injector `leader` measures.
     void (*join)(void *self, const void *leader);
 };
@@ -144,9 +146,9 @@ struct injector_stored {
     // is injected, or "". NULL: the fault's first word, and no error.
     void (*split)(const char *fault, char function[128], char error[32]);
     // An injection in words, for `ordeal show`. NULL: the call, its process and place.
-    struct error *(*describe)(const struct store_injection *row, struct buffer *text);
+    _must_check_ struct error *(*describe)(const struct store_injection *row, struct buffer *text);
     // The options of `ordeal run` that inject the same. NULL: it cannot.
-    struct error *(*run_options)(const char *spec, struct buffer *text);
+    _must_check_ struct error *(*run_options)(const char *spec, struct buffer *text);
 };
 
 // An option of the command line that sets a parameter, and with it chooses the injector.
@@ -176,37 +178,38 @@ struct injector {
     // first injector that has this. NULL: not for `ordeal test`.
     const struct injector_setting *test_settings;
     // What is wrong with a value of a parameter by itself, at its place in the file; or NULL.
-    struct error *(*check)(const char *parameter, const struct source *source);
+    _must_check_ struct error *(*check)(const char *parameter, const struct source *source);
     // Checks the parameters. Nothing has run yet.
-    struct error *(*open)(const struct injector_setup *setup, void **ret_self);
+    _must_check_ struct error *(*open)(const struct injector_setup *setup, void **ret_self);
     void (*close)(void *self);
 
     // Before the command is started.
-    struct error *(*prepare)(void *self, struct shot *shot);
+    _must_check_ struct error *(*prepare)(void *self, struct shot *shot);
     // Before begin(): the workload knows what is below `to`, its directory, as below `from`, a
     // copy. Places are told by the names that the user knows. NULL if the injector knows no paths.
-    struct error *(*moved)(void *self, const char *from, const char *to);
+    _must_check_ struct error *(*moved)(void *self, const char *from, const char *to);
     // Just before the start; `root` as of sandbox_root().
-    struct error *(*begin)(void *self, const char *root); // or NULL
+    _must_check_ struct error *(*begin)(void *self, const char *root); // or NULL
     // While the workload runs; NULL if there is no telling.
     struct injected_thread (*last_injected)(void *self);
     // When all processes are gone, `root` still being there. The observation starts zeroed; also
     // after an error, what is in it is the caller's to free.
-    struct error *(*observe)(void *self, const char *root, struct observation *observation);
+    _must_check_ struct error *(*observe)(void *self, const char *root,
+                                          struct observation *observation);
 
     // After the reference runs: all candidates, in a fixed order.
-    struct error *(*candidates)(void *self, candidate_add *add, void *data);
+    _must_check_ struct error *(*candidates)(void *self, candidate_add *add, void *data);
     // After that: what of the definition has no candidate, and what was left out; or NULL.
-    struct error *(*remarks)(void *self, remark_say *say, void *data);
+    _must_check_ struct error *(*remarks)(void *self, remark_say *say, void *data);
     // What happens to the workload, after "... when ": "read fails with EIO". `fault` is as in
     // struct injection, or a spec; `injection` is NULL if it never happened. NULL: "FAULT is
     // injected".
-    struct error *(*describe)(void *self, const char *fault, const struct injection *injection,
-                              struct buffer *text);
+    _must_check_ struct error *(*describe)(void *self, const char *fault,
+                                           const struct injection *injection, struct buffer *text);
     // A command line that shows a shot outside any campaign, shell-quoted; or NULL. `timeout_ns` is
     // the time to end it after, 0: none.
-    struct error *(*reproduce)(void *self, const char *spec, uint64_t seed, uint64_t timeout_ns,
-                               char **ret_command);
+    _must_check_ struct error *(*reproduce)(void *self, const char *spec, uint64_t seed,
+                                            uint64_t timeout_ns, char **ret_command);
 
     // NULL: it is not able to do that.
     bool servers; // the workload may be a server
@@ -224,6 +227,9 @@ struct injector {
 // it.
 extern const struct injector *const injectors[];
 const struct injector *injector_find(const char *name); // or NULL
+// What stored texts of the injector of that name mean; NULL if it cannot tell, is not known, or
+// `name` is NULL.
+const struct injector_stored *injector_stored(const char *name);
 // Likewise; an error names those that there are.
 _must_check_ struct error *injector_named(const char *name, size_t size,
                                           const struct injector **ret_injector);

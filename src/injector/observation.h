@@ -13,6 +13,7 @@ struct injection { // one activation
     char *fault, *function, *module, *file, *symbol, *program, *stack;
     uint64_t offset, occurrence;
     unsigned line;
+    int error;     // the errno that was injected, or 0; known where the run is observed
     uint32_t rule; // of the spec: 0, or 1 for the second of two faults
     uint32_t process, thread;
     int signal; // that was sent, or 0

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ERRNO_MOST    256         // numbers below it
 #define WORDS_MOST    100         // bytes of the words for one
 #define SEARCHED_MOST (64u << 20) // bytes of a file
 
@@ -33,22 +32,6 @@ struct error *reference_find_more(const struct reference *reference,
         return NULL;
     TRY(quote_put_word(&quoted, line.data, line.size));
     difference->more = TAKE(quoted.data);
-    return NULL;
-}
-
-// The words for the error of a fault "accept4=-1/EMFILE"; NULL if it has none.
-static const char *words_for(const char *fault)
-{
-    size_t size = fault != NULL ? strcspn(fault, " \n") : 0;
-    const char *slash = size != 0 ? memrchr(fault, '/', size) : NULL;
-    if (slash == NULL)
-        return NULL;
-    size -= (size_t)(slash + 1 - fault);
-    for (int number = 1; number < ERRNO_MOST; number++) {
-        const char *name = strerrorname_np(number);
-        if (name != NULL && strlen(name) == size && memcmp(name, slash + 1, size) == 0)
-            return strerrordesc_np(number);
-    }
     return NULL;
 }
 
@@ -110,7 +93,8 @@ static const char *find_line(const struct reference *reference, const struct art
 {
     const char *last = NULL; // most often all are the same
     for (size_t i = 0; i < observation->injections.count; i++) {
-        const char *words = words_for(observation->injections.items[i].fault);
+        int error = observation->injections.items[i].error;
+        const char *words = error != 0 ? strerrordesc_np(error) : NULL;
         const char *found = words != NULL && words != last ? find_words(artifact, words) : NULL;
         last = words;
         if (found == NULL || may_be_copied(reference, artifact->path, words))

@@ -27,6 +27,7 @@ static struct outcome_run run_new(int status, const char *out, const char *err)
     struct injection *injection = ARRAY_ADD(&run.observation.injections);
     assert_non_null(injection);
     injection->fault = strdup("read=-1/EIO");
+    injection->error = EIO;
     injection->function = strdup("read");
     injection->symbol = strdup("fill");
     injection->file = strdup("in.c");

@@ -102,7 +102,7 @@ static struct error *define(bool test, const char *const *options, struct defini
 }
 #define OPTIONS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static void what_is_given_last_wins(void **state)
+static void options_without_argument_win(void **state)
 {
     struct definition definition;
     must(define(false,
@@ -110,8 +110,8 @@ static void what_is_given_last_wins(void **state)
                         "sandbox.network=host", "inject", "read=1"),
                 &definition));
     assert_string_equal(definition.injector, "library");
-    assert_string_equal(parameters_value(&definition.parameters, "mode", "none"), "transient");
-    assert_int_equal(definition.network, NETWORK_HOST);
+    assert_string_equal(parameters_value(&definition.parameters, "mode", "none"), "persistent");
+    assert_int_equal(definition.network, NETWORK_PRIVATE);
     definition_deinit(&definition);
     must(define(false,
                 OPTIONS("inject", "read=1", "set", "mode=transient", "persistent", NULL,
@@ -148,7 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_options_name_keys_that_exist),
         cmocka_unit_test(injectors_name_parameters_that_they_have),
-        cmocka_unit_test(what_is_given_last_wins),
+        cmocka_unit_test(options_without_argument_win),
         cmocka_unit_test(a_campaign_has_one_injector),
         cmocka_unit_test(a_test_has_defaults_that_options_change),
     };

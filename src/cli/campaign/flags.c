@@ -104,8 +104,11 @@ static struct error *apply_words(const struct campaign_words *words, struct defi
     if (words->file == NULL && words->command != NULL)
         TRY(definition_set(definition, "campaign", file_base_name(words->command[0])));
     TRY(choose_injector(words, definition));
-    for (size_t i = 0; i < words->flags->entries.count; i++)
-        TRY(apply(words, i, definition));
+    // Options without an argument win over what --set says, wherever they stand.
+    for (int fixed = 0; fixed < 2; fixed++)
+        for (size_t i = 0; i < words->flags->entries.count; i++)
+            if ((meaning(words, i).value != NULL) == fixed)
+                TRY(apply(words, i, definition));
     if (words->sweep)
         TRY(set_sweep(words, definition));
     return words->command != NULL ? set_command(definition, words->command) : NULL;

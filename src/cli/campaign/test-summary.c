@@ -4,6 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/shell.h"
+#include "injector/injector.h"
+#include "store/spec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,7 @@ struct counting {
     uint64_t taken;   // trials that found an address in use, and not by an injected failure
     uint64_t carried; // over from an earlier test, not to be tried
     int64_t first;    // row of the first candidate
+    const struct injector_stored *injector; // or NULL
 };
 
 // Candidates are stored in the order of their stages.
@@ -51,10 +54,21 @@ static struct error *count_candidate(void *data, const struct store_candidate *r
 }
 
 // Trials that run at a time share the ports of the machine, unless they are told not to.
-static bool found_address_taken(const struct store_trial *row)
+static bool found_address_taken(const struct injector_stored *injector,
+                                const struct store_trial *row)
 {
-    return row->output != NULL && strcasestr(row->output, "address already in use") != NULL &&
-           strstr(row->spec, "EADDRINUSE") == NULL;
+    if (row->output == NULL || strcasestr(row->output, "address already in use") == NULL)
+        return false;
+    size_t size;
+    const char *part;
+    for (size_t i = 0; (part = spec_part(row->spec, i, &size)) != NULL; i++) {
+        char function[128], error[32] = "";
+        if (injector != NULL && injector->split != NULL)
+            injector->split(part, function, error);
+        if (strcmp(error, "EADDRINUSE") == 0)
+            return false;
+    }
+    return true;
 }
 
 static struct error *count_trial(void *data, const struct store_trial *row)
@@ -69,7 +83,7 @@ static struct error *count_trial(void *data, const struct store_trial *row)
     stage->failed += verdict_facts[row->verdict].failure;
     counting->failed += verdict_facts[row->verdict].failure;
     counting->tested += verdict_facts[row->verdict].counts;
-    counting->taken += found_address_taken(row);
+    counting->taken += found_address_taken(counting->injector, row);
     counting->tried++;
     return NULL;
 }
@@ -127,7 +141,10 @@ static void counting_deinit(struct counting *counting)
 struct error *test_summary(struct store *store, const struct campaign_end *end,
                            const char *database, struct buffer *text)
 {
-    _cleanup_(counting_deinit) struct counting counting = {0};
+    _cleanup_(store_campaign_deinit) struct store_campaign campaign = {0};
+    TRY(store_find_campaign(store, end->id, &campaign));
+    _cleanup_(counting_deinit) struct counting counting = {.injector =
+                                                               injector_stored(campaign.injector)};
     TRY(store_each_candidate(store, end->id, 0, 0, count_candidate, &counting));
     TRY(store_each_trial(store, end->id, false, count_trial, &counting));
     if (counting.all + counting.carried == 0)

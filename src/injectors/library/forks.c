@@ -102,6 +102,7 @@ static struct error *observe_branch(void *self, const char *root, size_t index,
         if (library->branches[i].shot == index)
             observation->plan_hash = library->branches[i].plan_hash;
     TRY(journal_reader_observe(library->reader, &view, library->current, observation));
+    library_note_errors(observation);
     for (size_t i = 0; i < observation->injections.count; i++)
         observation->injections.items[i].rule = 0;
     return NULL;

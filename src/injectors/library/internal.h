@@ -101,6 +101,8 @@ _must_check_ struct error *library_describe(void *self, const char *fault,
                                             const struct injection *injection, struct buffer *text);
 _must_check_ struct error *library_reproduce(void *self, const char *spec, uint64_t seed,
                                              uint64_t timeout_ns, char **ret_command);
+// Fills in which errno each fault has injected.
+void library_note_errors(struct observation *observation);
 extern const struct injector_stored library_stored;
 
 // ---- servers.c ----

@@ -97,6 +97,7 @@ struct error *library_observe(void *self, const char *root, struct observation *
     TRY(journal_reader_end_session(library->reader, library->session, root, scenario, &view,
                                    observation));
     observation->plan_hash = runtime_session_plan_hash(library->session);
+    library_note_errors(observation);
     if (library->is_reference)
         return record(library, &view, observation);
     if (library->following != NULL)

@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_MOST 80 // bytes of a name that a title shows
+#define ERRNO_MOST 256 // above all that Linux has
+#define NAME_MOST  80  // bytes of a name that a title shows
 
 static int shown(size_t size)
 {
@@ -102,11 +103,33 @@ struct error *library_reproduce(void *self, const char *spec, uint64_t seed, uin
 // "read=-1/EIO": the function, and the errno or "".
 static void split(const char *fault, char function[128], char error[32])
 {
-    size_t size = strcspn(fault, "= ");
-    const char *slash = strchr(fault + size, '/');
+    size_t size = strcspn(fault, "= "), word = strcspn(fault, " \n");
+    const char *slash = memchr(fault + size, '/', word - size);
     snprintf(function, 128, "%.*s", (int)size, fault);
     snprintf(error, 32, "%.*s", slash != NULL ? (int)strcspn(slash + 1, " ,") : 0,
              slash != NULL ? slash + 1 : "");
+}
+
+static int error_number(const char *name)
+{
+    for (int number = 1; number < ERRNO_MOST; number++) {
+        const char *known = strerrorname_np(number);
+        if (known != NULL && strcmp(known, name) == 0)
+            return number;
+    }
+    return 0;
+}
+
+void library_note_errors(struct observation *observation)
+{
+    for (size_t i = 0; i < observation->injections.count; i++) {
+        struct injection *injection = &observation->injections.items[i];
+        char function[128], error[32];
+        if (injection->fault != NULL) {
+            split(injection->fault, function, error);
+            injection->error = error_number(error);
+        }
+    }
 }
 
 const struct injector_stored library_stored = {

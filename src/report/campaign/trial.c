@@ -169,17 +169,10 @@ static struct error *describe_injection(const struct store_injection *row, struc
     return NULL;
 }
 
-static const struct injector_stored *injector_of(const struct page *page)
-{
-    const char *name = page->facts.campaign.injector;
-    const struct injector *injector = name != NULL ? injector_find(name) : NULL;
-    return injector != NULL ? injector->stored : NULL;
-}
-
 static struct error *put_injection(void *data, const struct store_injection *row)
 {
     struct page *page = data;
-    const struct injector_stored *injector = injector_of(page);
+    const struct injector_stored *injector = injector_stored(page->facts.campaign.injector);
     if (++page->injections > SHOWN_INJECTIONS)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0}, shown = {0};
@@ -200,7 +193,7 @@ static struct error *put_again(struct page *page)
     TRY(terminal_heading(&page->terminal, "Again"));
     TRY(campaign_put_replay(&page->facts, trial->id, &replay));
     TRY(put_command(page, "replay", replay.data));
-    const struct injector_stored *injector = injector_of(page);
+    const struct injector_stored *injector = injector_stored(page->facts.campaign.injector);
     if (trial->spec == NULL || injector == NULL || injector->run_options == NULL)
         return NULL;
     // Only the rules: `ordeal run` has no sandbox, and what the fault does to files is not known.
