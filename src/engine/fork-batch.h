@@ -5,8 +5,8 @@
 #define ORDEAL_ENGINE_FORK_BATCH_H
 
 #include "engine/engine.h"
-#include "engine/message.h"
 #include "engine/shooting.h"
+#include "engine/slot-message.h"
 
 // Fewer are not worth a run more.
 #define FORK_BATCH_LEAST 4
@@ -15,13 +15,13 @@
 struct fork_batch {
     struct shooting *shooting;
     const struct reference *reference;
-    const struct message_job *jobs;
+    const struct slot_job *jobs;
     size_t count;
     bool first; // of this slot: one of its trials is checked in any case
     // Whether the rest is not wanted any more. Asked between trials.
     bool (*stopped)(void *data);
     // A run of its own for a job.
-    struct error *(*shoot)(void *data, const struct message_job *job, struct engine_result *result);
+    struct error *(*shoot)(void *data, const struct slot_job *job, struct engine_result *result);
     // What a run of the workload's copy says.
     struct error *(*judge)(void *data, struct outcome_run *run, struct engine_result *result);
     void *data;

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/processes.h"
 #include "base/timeouts.h"
-#include "engine/message.h"
+#include "engine/slot-message.h"
 #include "engine/slot.h"
 
 #include <errno.h>
@@ -89,7 +89,7 @@ static struct error *pool_start(const struct engine_options *options, void **ret
 }
 
 // An idle slot that hears no more from us removes what its sandbox has made and ends.
-static void let_go(struct pool_slot *slot, uint64_t deadline_ns)
+static void wait_for_exit(struct pool_slot *slot, uint64_t deadline_ns)
 {
     struct pollfd polled = {.fd = slot->socket, .events = POLLIN};
     for (;;) {
@@ -153,7 +153,7 @@ static void pool_end(void *self)
     uint64_t deadline_ns = clock_ns() + SLOT_FAREWELL_WAIT_NS;
     for (unsigned i = 0; i < pool->count; i++)
         if (pool->slots[i].pid != 0 && pool->slots[i].jobs.count == 0)
-            let_go(&pool->slots[i], deadline_ns);
+            wait_for_exit(&pool->slots[i], deadline_ns);
     for (unsigned i = 0; i < pool->count; i++) {
         int status;
         slot_end(&pool->slots[i], &status);
@@ -195,7 +195,7 @@ static struct engine_load pool_load(const void *self)
 // A slot that does not take a message so small is as good as dead; pool_take() will find that out.
 static void send_job(struct pool_slot *slot, const struct buffer *message)
 {
-    error_free(message_send_whole(slot->socket, message));
+    error_free(slot_message_send(slot->socket, message));
 }
 
 static struct error *add_jobs(struct pool *pool, struct pool_slot *slot,
@@ -207,7 +207,7 @@ static struct error *add_jobs(struct pool *pool, struct pool_slot *slot,
             return error_no_memory();
         *job = jobs[i];
         job->spec = NULL;
-        TRY(message_put_job(&pool->out, &jobs[i], (uint32_t)(count - 1 - i)));
+        TRY(slot_message_put_job(&pool->out, &jobs[i], (uint32_t)(count - 1 - i)));
     }
     return NULL;
 }
@@ -252,14 +252,14 @@ static struct error *pool_withdraw(void *self)
 {
     struct pool *pool = self;
     pool->out.size = 0;
-    TRY(message_put_job(&pool->out, &(struct engine_job){0}, 0));
+    TRY(slot_message_put_job(&pool->out, &(struct engine_job){0}, 0));
     for (unsigned i = 0; i < pool->count; i++)
         if (pool->slots[i].jobs.count > 1 && pool->slots[i].lot)
             send_job(&pool->slots[i], &pool->out);
     return NULL;
 }
 
-static struct error *tell_death(int status, const char *why, char **ret_reason)
+static struct error *describe_death(int status, const char *why, char **ret_reason)
 {
     struct buffer text = {0};
     struct error *error;
@@ -279,7 +279,7 @@ static struct error *tell_death(int status, const char *why, char **ret_reason)
     return NULL;
 }
 
-static struct error *lose(struct pool *pool, const struct engine_job *job, const char *reason)
+static struct error *add_lost(struct pool *pool, const struct engine_job *job, const char *reason)
 {
     struct engine_result *result = ARRAY_ADD(&pool->lost);
     if (result == NULL)
@@ -297,7 +297,7 @@ static struct error *replace(struct pool *pool, struct pool_slot *slot, const ch
     int status;
     slot_end(slot, &status);
     _cleanup_free_ char *reason = NULL;
-    TRY(tell_death(status, why, &reason));
+    TRY(describe_death(status, why, &reason));
     if (++pool->deaths > DEATHS_IN_ROW)
         return error_new("%u job slots died one after the other; the last time, %s", pool->deaths,
                          reason);
@@ -306,7 +306,7 @@ static struct error *replace(struct pool *pool, struct pool_slot *slot, const ch
         return NULL;
     size_t kept = slot->ahead.size != 0, lost = slot->jobs.count - kept;
     for (size_t i = 0; i < lost; i++)
-        TRY(lose(pool, &slot->jobs.items[i], reason));
+        TRY(add_lost(pool, &slot->jobs.items[i], reason));
     slot->jobs.count = kept;
     pool->busy -= kept == 0;
     if (kept == 0)
@@ -338,7 +338,7 @@ static struct error *take_result(struct pool *pool, struct pool_slot *slot, size
                                  bool *ret_got, struct engine_result *ret_result)
 {
     bool refused;
-    struct error *error = message_get_result(slot->in.data, size, ret_result, &refused);
+    struct error *error = slot_message_get_result(slot->in.data, size, ret_result, &refused);
     if (error != NULL && refused)
         return error_prefix(error, "a job slot cannot work");
     if (error != NULL)
@@ -362,11 +362,11 @@ static struct error *take_result(struct pool *pool, struct pool_slot *slot, size
 }
 
 // What a slot has said already, if it is a whole message.
-static struct error *digest(struct pool *pool, struct pool_slot *slot, bool *ret_got,
-                            struct engine_result *ret_result)
+static struct error *take_message(struct pool *pool, struct pool_slot *slot, bool *ret_got,
+                                  struct engine_result *ret_result)
 {
     size_t size;
-    struct error *error = message_size(slot->in.data, slot->in.size, &size);
+    struct error *error = slot_message_size(slot->in.data, slot->in.size, &size);
     if (error != NULL)
         return replace_for(pool, slot, error);
     if (size == 0 || slot->in.size < size)
@@ -374,8 +374,8 @@ static struct error *digest(struct pool *pool, struct pool_slot *slot, bool *ret
     return take_result(pool, slot, size, ret_got, ret_result);
 }
 
-static struct error *hear(struct pool *pool, struct pool_slot *slot, bool *ret_got,
-                          struct engine_result *ret_result)
+static struct error *receive(struct pool *pool, struct pool_slot *slot, bool *ret_got,
+                             struct engine_result *ret_result)
 {
     char bytes[16384];
     ssize_t got = recv(slot->socket, bytes, sizeof bytes, MSG_DONTWAIT);
@@ -384,7 +384,7 @@ static struct error *hear(struct pool *pool, struct pool_slot *slot, bool *ret_g
     if (got <= 0)
         return replace(pool, slot, NULL);
     TRY(buffer_append(&slot->in, bytes, (size_t)got));
-    return digest(pool, slot, ret_got, ret_result);
+    return take_message(pool, slot, ret_got, ret_result);
 }
 
 // Without waiting: results that are here, of slots that died or that sent several.
@@ -392,7 +392,7 @@ static struct error *take_waiting(struct pool *pool, bool *ret_got,
                                   struct engine_result *ret_result)
 {
     for (unsigned i = 0; i < pool->count && !*ret_got; i++)
-        TRY(digest(pool, &pool->slots[i], ret_got, ret_result));
+        TRY(take_message(pool, &pool->slots[i], ret_got, ret_result));
     if (*ret_got || pool->lost.count == 0)
         return NULL;
     *ret_result = pool->lost.items[--pool->lost.count];
@@ -450,7 +450,7 @@ static struct error *pool_take(void *self, uint64_t timeout_ns, bool *ret_got,
         unsigned i = (pool->next + n) % pool->count;
         if (pool->polled[i].revents == 0)
             continue;
-        TRY(hear(pool, &pool->slots[i], ret_got, ret_result));
+        TRY(receive(pool, &pool->slots[i], ret_got, ret_result));
         if (*ret_got)
             pool->next = (i + 1) % pool->count;
     }

@@ -52,7 +52,7 @@ static bool read_state(const char *path, char *ret_state, unsigned *ret_flags)
     return end != NULL && sscanf(end, ") %c %*d %*d %*d %*d %*d %u", ret_state, ret_flags) == 2;
 }
 
-static bool is_asleep(pid_t pid)
+static bool is_sleeping(pid_t pid)
 {
     unsigned flags;
     char state, path[64];
@@ -87,7 +87,7 @@ static bool is_settled(struct driver *driver)
     uint64_t now_ns = clock_ns();
     if (driver->listening_at_ns == 0)
         driver->listening_at_ns = now_ns;
-    if (!is_asleep(driver->server.pid) || driver->server.gone)
+    if (!is_sleeping(driver->server.pid) || driver->server.gone)
         driver->quiet_at_ns = 0;
     else if (driver->quiet_at_ns == 0)
         driver->quiet_at_ns = now_ns;
@@ -139,8 +139,8 @@ static struct error *run_load(struct driver *driver, struct server_load *load,
 {
     bool may_go = driver->stop.kind == STOP_NONE;
     _cleanup_close_ int input = -1;
-    *load =
-        (struct server_load){.out_begin = driver->said.passed, .err_begin = driver->noise.passed};
+    *load = (struct server_load){.out_begin = driver->load_output.passed,
+                                 .err_begin = driver->other_output.passed};
     if (driver->orders.input[0] != '\0' &&
         (input = open(driver->orders.input, O_RDONLY | O_CLOEXEC | O_NOCTTY)) < 0)
         return error_from_errno(errno, "cannot open %s for the load", driver->orders.input);
@@ -151,8 +151,8 @@ static struct error *run_load(struct driver *driver, struct server_load *load,
     driver_pump(driver);
     load->status = driver->helper.status;
     load->ended = *ret_end == HELD;
-    load->out_end = driver->said.passed;
-    load->err_end = driver->noise.passed;
+    load->out_end = driver->load_output.passed;
+    load->err_end = driver->other_output.passed;
     driver_reap(driver);
     if (*ret_end == HELD && !driver->server.gone && !may_go && is_leaving(driver->server.pid))
         driver_await(driver, server_gone, SERVER_LEAVE_WAIT_NS, true);
@@ -221,7 +221,7 @@ static bool is_wanted(struct driver *driver)
 }
 
 // The next round is wanted, or no more: not a matter of the server's time.
-static struct error *await_wish(struct driver *driver, enum driver_end *ret_end)
+static struct error *await_request(struct driver *driver, enum driver_end *ret_end)
 {
     driver->nap_ns = SERVER_WISH_PAUSE_NS;
     *ret_end = driver_await(driver, is_wanted, SERVER_WISH_WAIT_NS, false);
@@ -236,7 +236,7 @@ static struct error *drive(struct driver *driver, enum driver_end *ret_end)
     driver->state->phase = SERVER_LOAD;
     for (uint32_t i = 0; driver->orders.load != NULL && i < most; i++) {
         if (on_demand)
-            TRY(await_wish(driver, ret_end));
+            TRY(await_request(driver, ret_end));
         if (*ret_end != HELD || atomic_load(&driver->state->wanted) == SERVER_ENOUGH)
             return NULL;
         TRY(drive_once(driver, i, on_demand, ret_end));
@@ -265,7 +265,7 @@ static struct error *stop(struct driver *driver, enum driver_end *ret_end)
 }
 
 // While it is looked at, it may go on printing.
-static void be_looked_at(struct driver *driver)
+static void wait_for_look(struct driver *driver)
 {
     uint64_t deadline_ns = clock_ns() + SERVER_LOOK_WAIT_NS;
     driver->state->late = 1;
@@ -291,7 +291,7 @@ static struct error *lead(struct driver *driver)
         TRY(stop(driver, &end));
     state->server = driver->server.pid;
     if (end == LATE)
-        be_looked_at(driver);
+        wait_for_look(driver);
     state->gone = end == GONE;
     state->ended = driver->server.gone;
     state->status = driver->server.status;
@@ -315,8 +315,8 @@ static struct error *prepare(struct driver *driver)
     driver->signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
     if (driver->signals < 0)
         return error_from_errno(errno, "cannot watch processes");
-    TRY(driver_open_stream(&driver->said, STDOUT_FILENO));
-    return driver_open_stream(&driver->noise, STDERR_FILENO);
+    TRY(driver_open_stream(&driver->load_output, STDOUT_FILENO));
+    return driver_open_stream(&driver->other_output, STDERR_FILENO);
 }
 
 int server_drive(int shared)

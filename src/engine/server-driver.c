@@ -66,15 +66,16 @@ static void pump_one(struct driver *driver, struct stream *stream)
     while ((got = read(stream->in, bytes, sizeof bytes)) > 0) {
         pass(stream, bytes, (size_t)got);
         stream->passed += (size_t)got;
-        if (stream == &driver->noise && !driver->ready && driver->probe.ready.kind == READY_OUTPUT)
+        if (stream == &driver->other_output && !driver->ready &&
+            driver->probe.ready.kind == READY_OUTPUT)
             match_lines(driver, bytes, (size_t)got);
     }
 }
 
 void driver_pump(struct driver *driver)
 {
-    pump_one(driver, &driver->said);
-    pump_one(driver, &driver->noise);
+    pump_one(driver, &driver->load_output);
+    pump_one(driver, &driver->other_output);
 }
 
 // A server that puts itself into the background ends and leaves a child: that is the server then.
@@ -118,8 +119,9 @@ void driver_reap(struct driver *driver)
 
 void driver_nap(struct driver *driver, uint64_t deadline_ns)
 {
-    struct pollfd polled[] = {
-        {driver->signals, POLLIN, 0}, {driver->said.in, POLLIN, 0}, {driver->noise.in, POLLIN, 0}};
+    struct pollfd polled[] = {{driver->signals, POLLIN, 0},
+                              {driver->load_output.in, POLLIN, 0},
+                              {driver->other_output.in, POLLIN, 0}};
     uint64_t now_ns = clock_ns(), left_ns = now_ns < deadline_ns ? deadline_ns - now_ns : 0;
     uint64_t nap_ns = driver->nap_ns != 0 ? driver->nap_ns : SERVER_NAP_NS;
     int ms = clock_poll_ms(nap_ns < left_ns ? nap_ns : left_ns);
@@ -158,9 +160,9 @@ struct error *driver_run(struct driver *driver, char *const *command, char *cons
                           .environment = environment,
                           .input = input,
                           .output = quiet     ? nothing
-                                    : is_load ? driver->said.out
-                                              : driver->noise.out,
-                          .errors = quiet ? nothing : driver->noise.out,
+                                    : is_load ? driver->load_output.out
+                                              : driver->other_output.out,
+                          .errors = quiet ? nothing : driver->other_output.out,
                           .limits = {.core = true}, // as this process's own
                           .ignored = 1ull << (SIGPIPE - 1),
                           .announce = -1};

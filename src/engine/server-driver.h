@@ -32,7 +32,7 @@ struct driver {
     struct server_orders orders;
     struct probe probe;
     struct stop stop;
-    struct stream said, noise; // the load's stdout; everything else
+    struct stream load_output, other_output; // the load's stdout; everything else
     int signals;
     struct child server, helper; // helper: the load, or a command that asks or stops
     bool ready;

@@ -261,7 +261,7 @@ struct error *server_life_conclude(const struct server_life *life, struct outcom
     } else if (state->gone) {
         take_status(result, state->status);
         run->down = state->phase == SERVER_START && result->end == SANDBOX_EXIT;
-        run->deserted = !run->down && result->end == SANDBOX_EXIT;
+        run->exited_early = !run->down && result->end == SANDBOX_EXIT;
         TRY(put_gone(life, run, &text));
     } else {
         result->status =

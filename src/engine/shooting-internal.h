@@ -28,10 +28,10 @@ struct shooting {
     borrowed ignored;
     char *oracle_variable;
     char *input; // path for stdin, or NULL
-    complaint_paths logs;
-    struct evidence *evidence; // if there is an oracle command
-    uint32_t references;       // runs so far
-    bool apart;                // from the network of the machine
+    sanitizer_report_paths logs;
+    struct trial_directory *trial_directory; // if there is an oracle command
+    uint32_t references;                     // runs so far
+    bool apart;                              // from the network of the machine
     struct sandbox_traffic traffic;
     const volatile int *stop; // as of struct sandbox_step
     int stop_above;
@@ -40,7 +40,7 @@ struct shooting {
 };
 
 // One shot on its way through the sandbox.
-struct life {
+struct shot_run {
     struct shooting *shooting;
     struct shot shot;
     struct outcome_run *run;
@@ -74,21 +74,22 @@ struct life {
     char **gdb, **gdb_environment;
 };
 
-void life_deinit(struct life *life);
-void life_keep_error(struct life *life, struct error *error); // if it is the first
-struct injected_thread life_last_injected(const struct life *life);
-_must_check_ struct error *life_lead(struct life *life, uint64_t timeout_ns);
+void shot_run_deinit(struct shot_run *shot_run);
+void shot_run_keep_error(struct shot_run *shot_run, struct error *error); // if it is the first
+struct injected_thread shot_run_last_injected(const struct shot_run *shot_run);
+_must_check_ struct error *shot_run_lead(struct shot_run *shot_run, uint64_t timeout_ns);
 
 // Servers. The tick as of sandbox_step.
-_must_check_ struct error *life_prepare_server(struct life *life, uint64_t timeout_ns);
-uint64_t life_server_started(void *data, pid_t pid);
-uint64_t life_server_tick(void *data, pid_t pid, uint64_t ns);
+_must_check_ struct error *shot_run_prepare_server(struct shot_run *shot_run, uint64_t timeout_ns);
+uint64_t shot_run_server_started(void *data, pid_t pid);
+uint64_t shot_run_server_tick(void *data, pid_t pid, uint64_t ns);
 // Of a long-lived one, whose run is over: leaves what one load has done.
-_must_check_ struct error *life_narrow(struct life *life);
+_must_check_ struct error *shot_run_narrow(struct shot_run *shot_run);
 
 // Branches.
-extern const struct sandbox_branching life_branching;
-_must_check_ struct error *life_prepare_branches(struct life *life);
-_must_check_ struct error *life_finish_branch(struct life *life, struct sandbox *sandbox);
+extern const struct sandbox_branching shot_run_branching;
+_must_check_ struct error *shot_run_prepare_branches(struct shot_run *shot_run);
+_must_check_ struct error *shot_run_finish_branch(struct shot_run *shot_run,
+                                                  struct sandbox *sandbox);
 
 #endif

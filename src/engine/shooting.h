@@ -17,7 +17,7 @@
 // environment without the injector, nothing on stdin, and STEP_OTHER_WAIT_NS; what setup
 // leaves running (a server) lives until teardown is done. When setup or pretest fails, the workload
 // does not run; when the workload is out of time, neither posttest nor oracle do. Teardown always
-// does. The oracle command gets the trial directory (evidence.h) as its last argument and in
+// does. The oracle command gets the trial directory (trial-directory.h) as its last argument and in
 // ORDEAL_TRIAL. What the run changed in the file system is looked at when the workload is done,
 // before posttest.
 struct shooting;

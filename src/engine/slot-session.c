@@ -19,7 +19,7 @@
 
 struct session {
     struct slot *slot;
-    struct message_job *job;
+    struct slot_job *job;
     const char *specs[WINDOW];
     size_t count;
     uint32_t rounds;     // asked for so far
@@ -77,10 +77,10 @@ static struct error *next_job(struct session *session, int64_t *ret_rule)
         poll(&polled, 1, clock_poll_ms(SLOT_NEXT_JOB_WAIT_NS)) <= 0)
         return NULL;
     TRY(slot_receive(session->slot, &size));
-    message_job_deinit(session->job);
+    slot_job_deinit(session->job);
     if (size == 0)
         return NULL;
-    TRY(message_get_job(session->slot->in.data, size, session->job));
+    TRY(slot_message_get_job(session->slot->in.data, size, session->job));
     session->open = true;
     size_t rule = find((char *const *)session->specs, session->count, session->job->spec);
     if (rule == session->count)
@@ -117,7 +117,7 @@ static int64_t next(void *data, struct outcome_run *run, struct outcome_run *aga
     return SHOOTING_ENOUGH;
 }
 
-struct error *session_run(struct slot *slot, struct message_job *job, bool *ret_more)
+struct error *session_run(struct slot *slot, struct slot_job *job, bool *ret_more)
 {
     const struct words *all = slot->task->switchable;
     struct session session = {.slot = slot, .job = job, .open = true, .rounds = 1};

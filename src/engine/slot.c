@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "engine/message.h"
 #include "engine/shooting.h"
+#include "engine/slot-message.h"
 #include "oracle/judge.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ struct error *slot_receive(struct slot *slot, size_t *ret_size)
         memmove(slot->in.data, slot->in.data + slot->taken, slot->in.size);
     slot->taken = 0;
     for (;;) {
-        TRY(message_size(slot->in.data, slot->in.size, ret_size));
+        TRY(slot_message_size(slot->in.data, slot->in.size, ret_size));
         if (*ret_size != 0 && slot->in.size >= *ret_size) {
             slot->taken = *ret_size;
             return NULL;
@@ -86,7 +86,7 @@ struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
     return NULL;
 }
 
-struct error *slot_shoot(struct slot *slot, const struct message_job *job,
+struct error *slot_shoot(struct slot *slot, const struct slot_job *job,
                          struct engine_result *result)
 {
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
@@ -95,8 +95,8 @@ struct error *slot_shoot(struct slot *slot, const struct message_job *job,
     return slot_judge(slot, &run, result);
 }
 
-struct error *slot_send(struct slot *slot, const struct message_job *job,
-                        struct engine_result *result, struct error *failure)
+struct error *slot_send(struct slot *slot, const struct slot_job *job, struct engine_result *result,
+                        struct error *failure)
 {
     _cleanup_error_ struct error *error = failure;
     if (error != NULL) {
@@ -109,18 +109,18 @@ struct error *slot_send(struct slot *slot, const struct message_job *job,
     result->job =
         (struct engine_job){.candidate = job->candidate, .seed = job->seed, .tag = job->tag};
     slot->out.size = 0;
-    TRY(message_put_result(&slot->out, result));
-    return message_send_whole(slot->socket, &slot->out);
+    TRY(slot_message_put_result(&slot->out, result));
+    return slot_message_send(slot->socket, &slot->out);
 }
 
 static struct error *answer(struct slot *slot, size_t size)
 {
-    _cleanup_(message_job_deinit) struct message_job job = {0};
-    TRY(message_get_job(slot->in.data, size, &job));
+    _cleanup_(slot_job_deinit) struct slot_job job = {0};
+    TRY(slot_message_get_job(slot->in.data, size, &job));
     if (job.spec == NULL) // a stop that came too late
         return NULL;
     if (job.more > 0)
-        return forks_answer(slot, &job);
+        return slot_answer_lot(slot, &job);
     while (session_fits(slot, job.spec)) {
         bool more;
         TRY(session_run(slot, &job, &more));
@@ -171,7 +171,7 @@ static struct error *detach(const struct slot *slot, pid_t controller)
     return NULL;
 }
 
-static void live(struct slot *slot, pid_t controller)
+static void slot_main(struct slot *slot, pid_t controller)
 {
     struct error *error = detach(slot, controller);
     if (error == NULL)
@@ -179,9 +179,9 @@ static void live(struct slot *slot, pid_t controller)
     if (error != NULL) {
         slot->out.size = 0;
         _cleanup_error_ struct error *second =
-            message_put_refusal(&slot->out, error_message(error));
+            slot_message_put_refusal(&slot->out, error_message(error));
         if (second == NULL)
-            second = message_send_whole(slot->socket, &slot->out);
+            second = slot_message_send(slot->socket, &slot->out);
         error_free(error);
     }
     shooting_free(slot->shooting);
@@ -224,7 +224,7 @@ struct error *slot_start(const struct engine_task *task, pid_t *ret_pid, int *re
         return error_from_errno(errno, "cannot start a job slot");
     if (pid == 0) {
         struct slot slot = {.task = task, .socket = theirs};
-        live(&slot, controller);
+        slot_main(&slot, controller);
         _exit(0); // the controller's buffers and handlers are not ours to run
     }
     *ret_pid = pid;

@@ -83,7 +83,7 @@ static pid_t find_hanging(pid_t pid)
         struct process process, child = {0};
         if (!read_process(pid, &process) || process.state == 'R' || !find_child(pid, &child))
             break;
-        if (!asleep_for_children(pid) && child.state != 'R')
+        if (!waits_for_children(pid) && child.state != 'R')
             break;
         pid = child.pid;
     }
@@ -176,7 +176,7 @@ pid_t hang_find_inner(pid_t above, pid_t inner)
 }
 
 // Of a thread that was injected into, if it lives, or else of its process.
-static void prefer_stricken(const struct injected_thread *injected, pid_t *process, pid_t *thread,
+static void prefer_injected(const struct injected_thread *injected, pid_t *process, pid_t *thread,
                             bool *busy)
 {
     char path[64];
@@ -262,7 +262,7 @@ static struct error *look(pid_t pid, const char *root, const struct injected_thr
     bool busy;
     pid_t thread = find_thread(process, &busy);
     if (!busy)
-        prefer_stricken(injected, &process, &thread, &busy);
+        prefer_injected(injected, &process, &thread, &busy);
     TRY(dwarf_live_stack(process, thread, root, busy ? SAMPLES : 1, STACK_WAIT_NS, &found));
     for (size_t i = 0; i < found.frames.count; i++) {
         const struct dwarf_live_frame *frame = &found.frames.items[i];

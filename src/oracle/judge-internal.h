@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "oracle/judge.h"
 
-struct hearing {
+struct verdict_draft {
     const struct reference *reference;
     const struct outcome_run *run;
     struct difference difference;
@@ -18,16 +18,17 @@ struct hearing {
 };
 
 // Adds what stderr says to the reason.
-_must_check_ struct error *hearing_put_stderr(struct hearing *hearing);
+_must_check_ struct error *verdict_draft_put_stderr(struct verdict_draft *draft);
 // "read in f at a.c:12" or what is known of that: the same for all faults in one place.
-_must_check_ struct error *hearing_put_site(struct buffer *buffer,
-                                            const struct injection *injection);
+_must_check_ struct error *verdict_draft_put_site(struct buffer *buffer,
+                                                  const struct injection *injection);
 // `what`, and after which faults, as the cause.
-_must_check_ struct error *hearing_put_cause_site(struct hearing *hearing, const char *what);
+_must_check_ struct error *verdict_draft_put_cause_site(struct verdict_draft *draft,
+                                                        const char *what);
 
 // Something died, and what remained waited for it, or for nothing.
-_must_check_ struct error *hearing_ask_late_crash(struct hearing *hearing);
-_must_check_ struct error *hearing_ask_hang(struct hearing *hearing);
-_must_check_ struct error *hearing_ask_crash(struct hearing *hearing);
+_must_check_ struct error *verdict_draft_ask_late_crash(struct verdict_draft *draft);
+_must_check_ struct error *verdict_draft_ask_hang(struct verdict_draft *draft);
+_must_check_ struct error *verdict_draft_ask_crash(struct verdict_draft *draft);
 
 #endif

@@ -176,7 +176,7 @@ struct error *outcome_move(struct outcome_run *run, const char *from, const char
 struct error *outcome_set_sanitizer(struct outcome_run *run, struct buffer *more)
 {
     _cleanup_(buffer_deinit) struct buffer list = {0};
-    TRY(complaint_scan(run->workload.err.kept.data, run->workload.err.kept.size, &list));
+    TRY(sanitizer_report_scan(run->workload.err.kept.data, run->workload.err.kept.size, &list));
     if (more != NULL && more->size != 0)
         TRY(buffer_append(&list, more->data, more->size));
     free(run->sanitizer);
@@ -217,8 +217,9 @@ struct error *outcome_put_end(struct buffer *buffer, const struct sandbox_result
     case SANDBOX_SIGNAL:
         return buffer_printf(buffer, "killed by %s", outcome_signal_name(result->status));
     case SANDBOX_TIMEOUT:
-        if (result->crowd != 0)
-            return buffer_printf(buffer, "ended for having %zu processes at a time", result->crowd);
+        if (result->process_count != 0)
+            return buffer_printf(buffer, "ended for having %zu processes at a time",
+                                 result->process_count);
         return buffer_printf(buffer, "not done after %.3g s", clock_seconds(result->ns));
     default:
         return buffer_printf(buffer, "not run");

@@ -38,7 +38,7 @@ struct outcome_run {
     // Of a server: what went wrong in its life, as a sentence, or NULL; and whether that means that
     // it never came up, or that it ended before anybody asked it to.
     char *service;
-    bool down, deserted;
+    bool down, exited_early;
     char *trouble; // why the run could not be led to its end by no fault of the target
 };
 void outcome_run_deinit(struct outcome_run *run);

@@ -96,7 +96,7 @@ static bool is_mostly_kept(const char *old, size_t old_size, const char *made, s
 
 #define EDITED_MOST (16u << 10) // bytes of a file in which lines are looked for
 
-bool reference_gives_up(const struct reference_item *item)
+bool reference_replaces_content(const struct reference_item *item)
 {
     const struct artifact *artifact = item->artifact;
     if (artifact->content.size != artifact->size || artifact->size > EDITED_MOST)

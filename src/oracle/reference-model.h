@@ -49,7 +49,7 @@ bool reference_is_like_unsteady(const struct reference *reference, const char *p
 bool reference_is_like_before(const struct reference *reference, const struct reference_item *item);
 // Whether not one line of a text as it was before the runs is in what they make of it, nor half of
 // it otherwise: it is replaced and not edited. Of what is no text, or long, that is not known.
-bool reference_gives_up(const struct reference_item *item);
+bool reference_replaces_content(const struct reference_item *item);
 // Whether there was a file with something in it at this path before the runs.
 bool reference_was_there(const char *path, uint64_t *ret_size);
 // Whether the reference changes what was there before. What is made again with the same content is

@@ -131,7 +131,7 @@ static struct error *put_service(struct buffer *why, const struct outcome_run *r
 {
     const struct buffer *err = &run->workload.err.kept;
     TRY(buffer_append(why, run->service, strlen(run->service)));
-    if (run->workload.end == SANDBOX_EXIT && !run->down && !run->deserted)
+    if (run->workload.end == SANDBOX_EXIT && !run->down && !run->exited_early)
         return NULL; // the load, whose words are quoted already
     return quote_put_last_line(why, "; it says: ", err->data, err->size);
 }
@@ -145,11 +145,11 @@ static struct error *put_failure(struct buffer *why, const struct outcome_run *r
         return put_step_failure(why, "setup", &run->setup);
     if (outcome_failed(&run->pretest))
         return put_step_failure(why, "pretest", &run->pretest);
-    if (run->workload.crowd != 0)
+    if (run->workload.process_count != 0)
         return buffer_printf(why,
                              "the workload had %zu processes at a time and was ended; if that is "
                              "as it should be, say how many there may be: sandbox.limits.processes",
-                             run->workload.crowd);
+                             run->workload.process_count);
     if (run->service != NULL)
         return put_service(why, run);
     if (run->wants_terminal)
@@ -288,7 +288,7 @@ static bool is_about_terminal(const struct artifact *err)
 }
 
 // A wrong path would otherwise be tested for ever, and pass.
-struct error *reference_expected(const struct reference *reference)
+struct error *reference_check_status(const struct reference *reference)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     int status = reference_status(reference);
@@ -407,7 +407,7 @@ static uint64_t slowest_of(const struct reference *reference)
 }
 
 // Otherwise every trial would hang, again and again, whatever its fault.
-struct error *reference_timely(struct reference *reference)
+struct error *reference_check_timeout(struct reference *reference)
 {
     uint64_t slowest_ns = slowest_of(reference), allowed_ns = reference_timeout_ns(reference);
     _cleanup_(buffer_deinit) struct buffer enough = {0}, text = {0};
@@ -438,19 +438,19 @@ static bool has_line(const char *list, const char *line, size_t size)
     return false;
 }
 
-const char *reference_new_complaint(const struct reference *reference, const char *complaints,
-                                    size_t *ret_size)
+const char *reference_new_sanitizer_report(const struct reference *reference, const char *reports,
+                                           size_t *ret_size)
 {
-    while (complaints != NULL && *complaints != '\0') {
-        size_t size = strcspn(complaints, "\n");
+    while (reports != NULL && *reports != '\0') {
+        size_t size = strcspn(reports, "\n");
         bool known = size == 0;
         for (size_t i = 0; i < reference->runs.count; i++)
-            known |= has_line(reference->runs.items[i].sanitizer, complaints, size);
+            known |= has_line(reference->runs.items[i].sanitizer, reports, size);
         if (!known) {
             *ret_size = size;
-            return complaints;
+            return reports;
         }
-        complaints += size + (complaints[size] == '\n');
+        reports += size + (reports[size] == '\n');
     }
     return NULL;
 }

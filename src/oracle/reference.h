@@ -29,9 +29,9 @@ bool reference_is_late(const struct reference *reference);        // it did not 
 // end differently, time out, are killed, pretest fails), written for the user.
 _must_check_ struct error *reference_settle(struct reference *reference);
 // After that, of fresh runs: an error unless they ended with the exit status that is expected.
-_must_check_ struct error *reference_expected(const struct reference *reference);
+_must_check_ struct error *reference_check_status(const struct reference *reference);
 // Likewise: an error unless a trial may take longer than they did; a warning if not much longer.
-_must_check_ struct error *reference_timely(struct reference *reference);
+_must_check_ struct error *reference_check_timeout(struct reference *reference);
 // One sentence per kind of nondeterminism that was found.
 size_t reference_remark_count(const struct reference *reference);
 struct store_remark reference_remark(const struct reference *reference, size_t index);
@@ -45,9 +45,9 @@ _must_check_ struct error *reference_save(const struct reference *reference, str
 _must_check_ struct error *reference_load(const struct oracle *oracle, struct store *store,
                                           int64_t campaign, struct reference **ret_reference);
 
-// The first of a run's complaints (outcome_run.sanitizer) that no reference run has, or NULL.
-const char *reference_new_complaint(const struct reference *reference, const char *complaints,
-                                    size_t *ret_size);
+// The first of a run's reports (outcome_run.sanitizer) that no reference run has, or NULL.
+const char *reference_new_sanitizer_report(const struct reference *reference, const char *reports,
+                                           size_t *ret_size);
 // Whether processes die like this (observation.crash_key) without any fault, too.
 bool reference_has_crash(const struct reference *reference, const char *key);
 

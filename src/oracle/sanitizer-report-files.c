@@ -11,7 +11,7 @@
 #define MOST_FILES 64
 #define MOST_BYTES (1u << 20)
 
-void complaint_paths_deinit(complaint_paths *paths)
+void sanitizer_report_paths_deinit(sanitizer_report_paths *paths)
 {
     for (size_t i = 0; i < paths->count; i++)
         free(paths->items[i]);
@@ -19,8 +19,8 @@ void complaint_paths_deinit(complaint_paths *paths)
 }
 
 // The path up to the first '%', which stands for something that is known at run time only.
-static struct error *add_path(complaint_paths *paths, const char *directory, const char *path,
-                              size_t size)
+static struct error *add_path(sanitizer_report_paths *paths, const char *directory,
+                              const char *path, size_t size)
 {
     const char *percent = memchr(path, '%', size);
     if (percent != NULL)
@@ -44,8 +44,8 @@ static struct error *add_path(complaint_paths *paths, const char *directory, con
 }
 
 // KEY=PATH among words that `separators` part; PATH may be quoted.
-static struct error *find_key(complaint_paths *paths, const char *directory, const char *text,
-                              const char *key, const char *separators)
+static struct error *find_key(sanitizer_report_paths *paths, const char *directory,
+                              const char *text, const char *key, const char *separators)
 {
     for (const char *at = text; *at != '\0';) {
         at += strspn(at, separators);
@@ -64,8 +64,8 @@ static struct error *find_key(complaint_paths *paths, const char *directory, con
     return NULL;
 }
 
-struct error *complaint_find_paths(char *const *command, char *const *environment,
-                                   const char *directory, complaint_paths *paths)
+struct error *sanitizer_report_find_paths(char *const *command, char *const *environment,
+                                          const char *directory, sanitizer_report_paths *paths)
 {
     static const char *const variables[] = {
         "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "LSAN_OPTIONS=", "TSAN_OPTIONS=", "MSAN_OPTIONS="};
@@ -116,11 +116,11 @@ static struct error *scan_file(const char *path, struct buffer *list)
     if (text == NULL)
         return error_no_memory();
     size_t size = fread(text, 1, MOST_BYTES, file);
-    return complaint_scan(text, size, list);
+    return sanitizer_report_scan(text, size, list);
 }
 
-struct error *complaint_scan_files(const complaint_paths *paths, const char *root,
-                                   const struct timespec *since, struct buffer *list)
+struct error *sanitizer_report_scan_files(const sanitizer_report_paths *paths, const char *root,
+                                          const struct timespec *since, struct buffer *list)
 {
     for (size_t i = 0; i < paths->count; i++) {
         _cleanup_(buffer_deinit) struct buffer pattern = {0};

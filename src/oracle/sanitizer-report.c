@@ -283,7 +283,7 @@ static void scan_deinit(struct scan *scan)
     buffer_deinit(&scan->valgrind);
 }
 
-struct error *complaint_scan(const char *text, size_t size, struct buffer *list)
+struct error *sanitizer_report_scan(const char *text, size_t size, struct buffer *list)
 {
     _cleanup_(scan_deinit) struct scan scan = {.list = list};
     if (size == 0)

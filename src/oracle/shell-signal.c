@@ -58,7 +58,7 @@ static int read_line(const char *line, size_t size)
     return 0;
 }
 
-int obituary_find(const char *text, size_t size)
+int shell_signal_find(const char *text, size_t size)
 {
     int signal = 0;
     for (size_t at = 0; at < size && signal == 0;) {

@@ -9,6 +9,6 @@
 // that means a defect, or 0.
 //   Segmentation fault (core dumped)                  dash; make has something before it
 //   x.sh: line 3: 1234 Segmentation fault      ./a    bash
-int obituary_find(const char *text, size_t size);
+int shell_signal_find(const char *text, size_t size);
 
 #endif

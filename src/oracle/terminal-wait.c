@@ -46,7 +46,7 @@ static bool read_process_call(pid_t pid, struct call *ret_call)
     return read_call(path, ret_call);
 }
 
-bool asleep_for_children(pid_t pid)
+bool waits_for_children(pid_t pid)
 {
     static const long calls[] = {SYS_wait4, SYS_waitid, SYS_rt_sigsuspend, SYS_pause,
                                  SYS_rt_sigtimedwait};
@@ -195,7 +195,7 @@ static void cleanup_pids(pid_list *pids)
     ARRAY_DEINIT(pids);
 }
 
-bool asleep_for_terminal(pid_t pid)
+bool waits_for_terminal(pid_t pid)
 {
     for (int depth = 0; depth < DEPTH; depth++) {
         _cleanup_(cleanup_pids) pid_list children = {0};

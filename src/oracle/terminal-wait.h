@@ -7,12 +7,12 @@
 #include <sys/types.h>
 
 // Whether it does nothing but wait for children.
-bool asleep_for_children(pid_t pid);
+bool waits_for_children(pid_t pid);
 
 // Whether the command `pid`, or the only process that it and its children wait for, waits for input
 // from descriptors that can merely be written to: what editors and other programs for people do
 // that find no terminal on stdin and take stderr for one. Nothing will ever come: neither has set
 // a time for its wait, as far as can be seen, nor does a thread of theirs do anything else.
-bool asleep_for_terminal(pid_t pid);
+bool waits_for_terminal(pid_t pid);
 
 #endif

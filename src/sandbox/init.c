@@ -44,7 +44,7 @@ static void forget_keeper(struct init *init, pid_t pid)
             init->keepers.items[i--] = init->keepers.items[--init->keepers.count];
 }
 
-static struct error *tell(struct init *init, enum message_kind kind, bool over)
+static struct error *send_progress(struct init *init, enum message_kind kind, bool over)
 {
     struct progress *progress = &init->progress;
     struct message head = {.kind = kind,
@@ -105,8 +105,8 @@ static struct error *children_ended(struct init *init)
     TRY(processes_left(init, &left));
     init->running = left;
     if (command)
-        return tell(init, MESSAGE_COMMAND, !left);
-    return left ? NULL : tell(init, MESSAGE_STEP, true);
+        return send_progress(init, MESSAGE_COMMAND, !left);
+    return left ? NULL : send_progress(init, MESSAGE_STEP, true);
 }
 
 static struct error *kept_command_ended(struct init *init)
@@ -116,7 +116,7 @@ static struct error *kept_command_ended(struct init *init)
     init->keeper = -1;
     init->running = false;
     TRY(error);
-    return tell(init, MESSAGE_COMMAND, true);
+    return send_progress(init, MESSAGE_COMMAND, true);
 }
 
 static struct error *start_command(struct init *init, const struct spawn *spawn, bool linger)
@@ -192,10 +192,10 @@ static struct error *end_processes(struct init *init, bool all)
     }
     init->running = false;
     init->command = 0;
-    return tell(init, MESSAGE_DONE, true);
+    return send_progress(init, MESSAGE_DONE, true);
 }
 
-static struct error *obey(struct init *init)
+static struct error *handle_message(struct init *init)
 {
     _cleanup_(incoming_deinit) struct incoming order;
     struct error *error = message_receive(init->socket, &order);
@@ -206,9 +206,9 @@ static struct error *obey(struct init *init)
     switch (order.head.kind) {
     case MESSAGE_START:
         return start(init, &order);
-    case MESSAGE_KILL:
+    case MESSAGE_KILL_STEP:
         return end_processes(init, false);
-    case MESSAGE_QUIET:
+    case MESSAGE_KILL_ALL:
         return end_processes(init, true);
     default:
         return error_new("the sandbox was told nonsense");
@@ -230,7 +230,7 @@ static void serve_once(struct init *init)
     if (error == NULL && init->keeper >= 0 && polled[2].revents != 0)
         error = kept_command_ended(init);
     if (error == NULL && polled[0].revents != 0)
-        error = obey(init);
+        error = handle_message(init);
     if (error != NULL)
         message_fail(init->socket, error);
 }

@@ -6,8 +6,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/processes.h"
-#include "sandbox/crowd.h"
 #include "sandbox/listing.h"
+#include "sandbox/process-limit.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/spawn.h"
 
@@ -66,11 +66,11 @@ struct sandbox {
     char *directory; // absolute, without links
     bool network;
     struct sandbox_limits limits; // what is left to be limited process by process
-    struct crowd crowd;
+    struct process_limit process_limit;
     size_t capture_limit;
     uint64_t ignored; // signals that the owner ignored when it was made
     ARRAY(char *) warnings;
-    bool alive;
+    bool in_use;
     char root[64];
     struct direct direct;
     struct overlay *overlay;

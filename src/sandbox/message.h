@@ -16,7 +16,7 @@ enum message_kind {
     MESSAGE_FAILED, // payload: why
     // To the zygote: begin a life. Values: show_tmp, show_shm; payload: visible files; a socket.
     // It answers STARTED with the pid of the life's init, which answers READY on the socket.
-    MESSAGE_LIVE,
+    MESSAGE_RUN,
     // From the zygote: payload: layers, warnings; values: own_users.
     // From init: descriptors: the root, the layers.
     MESSAGE_READY,
@@ -24,8 +24,8 @@ enum message_kind {
     MESSAGE_START, // values: linger, terminal, address of a function or 0; payload: struct
                    // sandbox_limits, directory, command, environment; descriptors: output, errors,
                    // input or what the function shares
-    MESSAGE_KILL,  // the processes of the step
-    MESSAGE_QUIET, // all processes
+    MESSAGE_KILL_STEP, // the processes of the step
+    MESSAGE_KILL_ALL,  // all processes
     // From init.
     MESSAGE_STARTED, // values: pid
     MESSAGE_COMMAND, // the command ended; values: status, CPU time in ns, peak memory, step is

@@ -149,7 +149,7 @@ static bool is_moved(const struct walk *walk, int directory)
 // There are descriptors for every level. What is deeper is far below something that the trial made,
 // and that is told; or below a directory that was there: something in it is another, or it would
 // not be in the layer.
-static struct error *tell_depth(struct walk *walk, bool was, const char *path)
+static struct error *add_too_deep(struct walk *walk, bool was, const char *path)
 {
     return was ? add(walk, path, NULL, &(struct sandbox_change){.kind = SANDBOX_DIRECTORY}) : NULL;
 }
@@ -160,13 +160,13 @@ static struct error *descend(struct walk *walk, const struct sides *sides, const
     bool was = sides->lower >= 0;
     _cleanup_close_ int upper = open_again(sides->upper, name, O_DIRECTORY);
     if (upper < 0 && errno == EMFILE)
-        return tell_depth(walk, was, path);
+        return add_too_deep(walk, was, path);
     if (upper < 0)
         return error_from_errno(errno, "cannot look into %s of a trial", path);
     _cleanup_close_ int lower =
         was ? openat(sides->lower, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
     if (was && lower < 0 && errno == EMFILE)
-        return tell_depth(walk, was, path);
+        return add_too_deep(walk, was, path);
     if (!sides->whole && is_moved(walk, upper)) {
         // Its content is elsewhere below; only the merged view shows it.
         char merged[PATH_MAX];
@@ -236,7 +236,7 @@ static struct error *each_name(struct walk *walk, const struct sides *sides, int
         if (copy >= 0)
             close(copy);
         if (code == EMFILE)
-            return tell_depth(walk, sides->lower >= 0, sides->path);
+            return add_too_deep(walk, sides->lower >= 0, sides->path);
         return error_from_errno(code, "cannot list %s of a trial", sides->path);
     }
     struct error *error = NULL;
@@ -261,13 +261,13 @@ static struct error *walk_layer(struct walk *walk, size_t number)
     const char *path = overlay->layers.items[number];
     char name[32], open_path[64];
     snprintf(name, sizeof name, "u%zu", number);
-    _cleanup_close_ int upper = open_again(overlay->store, name, O_DIRECTORY);
+    _cleanup_close_ int upper = open_again(overlay->upper_layers, name, O_DIRECTORY);
     if (upper < 0)
         return errno == ENOENT ? NULL : error_from_errno(errno, "cannot look into a layer");
     _cleanup_close_ int lower =
         open(path[0] == '\0' ? "/" : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    snprintf(open_path, sizeof open_path, "/proc/%ld/fd/%d/u%zu", (long)getpid(), overlay->store,
-             number);
+    snprintf(open_path, sizeof open_path, "/proc/%ld/fd/%d/u%zu", (long)getpid(),
+             overlay->upper_layers, number);
     return compare(walk, &(struct sides){path, open_path, upper, lower, false});
 }
 

@@ -121,7 +121,7 @@ struct error *overlay_new(struct sandbox *sandbox)
     struct overlay *overlay = calloc(1, sizeof *overlay);
     if (overlay == NULL)
         return error_no_memory();
-    overlay->socket = overlay->life = overlay->root = overlay->store = -1;
+    overlay->socket = overlay->init_socket = overlay->root = overlay->upper_layers = -1;
     sandbox->overlay = overlay;
     struct error *error = start_zygote(sandbox, false);
     if (error != NULL) {
@@ -172,7 +172,7 @@ static struct error *ask_zygote(struct sandbox *sandbox, const char *const *visi
     struct overlay *overlay = sandbox->overlay;
     _cleanup_(buffer_deinit) struct buffer payload = {0};
     TRY(message_add_list(&payload, (char *const *)visible));
-    struct message head = {.kind = MESSAGE_LIVE, .values = {overlay->show_tmp, overlay->show_shm}};
+    struct message head = {.kind = MESSAGE_RUN, .values = {overlay->show_tmp, overlay->show_shm}};
     TRY(message_send(overlay->socket, &head, &payload, (int[]){socket, -1}));
     _cleanup_(incoming_deinit) struct incoming answer;
     TRY(message_receive(overlay->socket, &answer));
@@ -184,12 +184,12 @@ static struct error *ask_zygote(struct sandbox *sandbox, const char *const *visi
 static struct error *await_init(struct overlay *overlay)
 {
     _cleanup_(incoming_deinit) struct incoming answer;
-    TRY(message_receive(overlay->life, &answer));
+    TRY(message_receive(overlay->init_socket, &answer));
     TRY(message_failure(&answer));
     if (answer.head.kind != MESSAGE_READY || answer.descriptors[1] < 0)
         return error_new("the sandbox talks nonsense");
     overlay->root = answer.descriptors[0];
-    overlay->store = answer.descriptors[1];
+    overlay->upper_layers = answer.descriptors[1];
     answer.descriptors[0] = answer.descriptors[1] = -1;
     return NULL;
 }
@@ -209,7 +209,7 @@ static struct error *overlay_begin(struct sandbox *sandbox, const struct sandbox
     int ends[2], yes = 1;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return error_from_errno(errno, "cannot make a socket");
-    overlay->life = ends[0];
+    overlay->init_socket = ends[0];
     struct error *error = NULL;
     if (setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) < 0)
         error = error_from_errno(errno, "cannot set up a socket");
@@ -230,9 +230,9 @@ static void overlay_end(struct sandbox *sandbox)
         wait_for(overlay->init);
     }
     overlay->init = 0;
-    close_one(&overlay->life);
+    close_one(&overlay->init_socket);
     close_one(&overlay->root);
-    close_one(&overlay->store);
+    close_one(&overlay->upper_layers);
 }
 
 // A copy that nobody else has.
@@ -300,7 +300,7 @@ static struct error *await_start(struct overlay *overlay, pid_t *ret_pid)
 {
     for (;;) {
         _cleanup_(incoming_deinit) struct incoming answer;
-        TRY(message_receive(overlay->life, &answer));
+        TRY(message_receive(overlay->init_socket, &answer));
         TRY(message_failure(&answer));
         if (answer.head.kind == MESSAGE_HELLO)
             *ret_pid = answer.sender;
@@ -325,13 +325,13 @@ static struct error *overlay_start(struct sandbox *sandbox, struct spawn *spawn,
     int given[] = {spawn->output, spawn->errors, inner >= 0 ? inner : spawn->input, -1};
     if (spawn->inside != NULL)
         given[2] = spawn->shared;
-    TRY(message_send(overlay->life, &head, &payload, given));
+    TRY(message_send(overlay->init_socket, &head, &payload, given));
     return await_start(overlay, ret_pid);
 }
 
 static int overlay_descriptor(struct sandbox *sandbox)
 {
-    return sandbox->overlay->life;
+    return sandbox->overlay->init_socket;
 }
 
 static void take_news(const struct message *head, struct progress *progress)
@@ -352,10 +352,10 @@ static void take_news(const struct message *head, struct progress *progress)
 static struct error *overlay_news(struct sandbox *sandbox, struct progress *progress)
 {
     struct overlay *overlay = sandbox->overlay;
-    struct pollfd watched = {overlay->life, POLLIN, 0};
+    struct pollfd watched = {overlay->init_socket, POLLIN, 0};
     while (!progress->step_gone && poll(&watched, 1, 0) > 0) {
         _cleanup_(incoming_deinit) struct incoming news;
-        TRY(message_receive(overlay->life, &news));
+        TRY(message_receive(overlay->init_socket, &news));
         TRY(message_failure(&news));
         take_news(&news.head, progress);
     }
@@ -366,10 +366,10 @@ static struct error *overlay_news(struct sandbox *sandbox, struct progress *prog
 static struct error *order(struct overlay *overlay, enum message_kind kind,
                            struct progress *progress)
 {
-    TRY(message_send(overlay->life, &(struct message){.kind = kind}, NULL, NULL));
+    TRY(message_send(overlay->init_socket, &(struct message){.kind = kind}, NULL, NULL));
     for (;;) {
         _cleanup_(incoming_deinit) struct incoming answer;
-        TRY(message_receive(overlay->life, &answer));
+        TRY(message_receive(overlay->init_socket, &answer));
         TRY(message_failure(&answer));
         if (progress != NULL)
             take_news(&answer.head, progress);
@@ -380,12 +380,12 @@ static struct error *order(struct overlay *overlay, enum message_kind kind,
 
 static struct error *overlay_kill_step(struct sandbox *sandbox, struct progress *progress)
 {
-    return order(sandbox->overlay, MESSAGE_KILL, progress);
+    return order(sandbox->overlay, MESSAGE_KILL_STEP, progress);
 }
 
 static struct error *overlay_kill_all(struct sandbox *sandbox)
 {
-    return order(sandbox->overlay, MESSAGE_QUIET, NULL);
+    return order(sandbox->overlay, MESSAGE_KILL_ALL, NULL);
 }
 
 const struct backend overlay_backend = {

@@ -11,9 +11,9 @@ struct overlay {
     bool own_users;
     ARRAY(char *) layers; // number → path
     // One life.
-    pid_t init;      // 0: none
-    int life;        // socket to init
-    int root, store; // its root; the directory of upper layers
+    pid_t init;             // 0: none
+    int init_socket;        // socket to init
+    int root, upper_layers; // its root; the directory of upper layers
     bool show_tmp, show_shm;
 };
 

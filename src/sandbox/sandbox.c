@@ -54,8 +54,8 @@ const char *sandbox_root(const struct sandbox *sandbox)
 
 const char *sandbox_directory(const struct sandbox *sandbox)
 {
-    return sandbox->direct.copy != NULL && sandbox->alive ? sandbox->direct.copy
-                                                          : sandbox->directory;
+    return sandbox->direct.copy != NULL && sandbox->in_use ? sandbox->direct.copy
+                                                           : sandbox->directory;
 }
 
 void sandbox_set_network(struct sandbox *sandbox, bool network)
@@ -70,7 +70,7 @@ struct error *sandbox_each_change(struct sandbox *sandbox, const char *const *ig
                                   struct error *(*change)(void *, const struct sandbox_change *),
                                   void *data)
 {
-    if (!sandbox->alive)
+    if (!sandbox->in_use)
         return error_new("changes can be told only while the sandbox is in use");
     return sandbox->backend->each_change(sandbox, ignored, change, data);
 }
@@ -212,7 +212,7 @@ static struct error *open_sandbox(struct sandbox *sandbox, enum sandbox_kind kin
 {
     bool processes, memory, asked = sandbox->limits.processes != 0;
     if (!asked && kind <= SANDBOX_OVERLAY)
-        sandbox->limits.processes = CROWD_BOUND;
+        sandbox->limits.processes = PROCESS_LIMIT_KERNEL;
     TRY(enter_groups(sandbox, kind, asked, &processes, &memory));
     TRY(open_kind(sandbox, kind));
     if (!asked && sandbox->kind != SANDBOX_OVERLAY) {
@@ -232,7 +232,7 @@ struct error *sandbox_new(const struct sandbox_options *options, struct sandbox 
     sandbox->owner = getpid();
     sandbox->network = options->network;
     sandbox->limits = options->limits;
-    sandbox->crowd.limit = options->limits.processes == 0 ? CROWD_LIMIT : 0;
+    sandbox->process_limit.limit = options->limits.processes == 0 ? PROCESS_LIMIT : 0;
     sandbox->capture_limit = options->capture_limit;
     sandbox->ignored = spawn_ignored_signals();
     struct error *error = find_directory(sandbox, options->directory);

@@ -56,10 +56,10 @@ struct sandbox_stream {
 enum sandbox_end { SANDBOX_SKIPPED, SANDBOX_EXIT, SANDBOX_SIGNAL, SANDBOX_TIMEOUT };
 struct sandbox_result {
     enum sandbox_end end;
-    int status;   // exit status or signal number
-    int died;     // TIMEOUT: the signal that had killed the command itself by then, or 0
-    size_t crowd; // TIMEOUT: it was ended for having so many processes at a time, or 0
-    int orphan;   // signal that killed a process whose parent was gone, if it means a defect; or 0
+    int status;           // exit status or signal number
+    int died;             // TIMEOUT: the signal that had killed the command itself by then, or 0
+    size_t process_count; // TIMEOUT: it was ended for having so many processes at a time, or 0
+    int orphan; // signal that killed a process whose parent was gone, if it means a defect; or 0
     uint64_t ns, cpu_ns;
     uint64_t peak_memory; // bytes, of the largest process
     struct sandbox_stream out, err;
@@ -128,10 +128,10 @@ struct sandbox_step {
 // writable as they are, and not removable. When `look` is not NULL it is called when all steps are
 // done and their processes are gone, with the private view still there. An error means that the
 // life could not be led; every process of it is dead and nothing is left mounted in any case.
-_must_check_ struct error *sandbox_live(struct sandbox *sandbox, const struct sandbox_step *steps,
-                                        size_t count, const char *const *visible,
-                                        struct error *(*look)(void *data, struct sandbox *sandbox),
-                                        void *data, struct sandbox_result *results);
+_must_check_ struct error *sandbox_run(struct sandbox *sandbox, const struct sandbox_step *steps,
+                                       size_t count, const char *const *visible,
+                                       struct error *(*look)(void *data, struct sandbox *sandbox),
+                                       void *data, struct sandbox_result *results);
 void sandbox_result_deinit(struct sandbox_result *result);
 
 // During a life, also within callbacks: prefix for absolute paths of the inside ("" if the same).

@@ -100,17 +100,17 @@ static struct error *add_tree(struct planning *planning, const char *path);
 
 // A directory of others with nothing in it that we could change, and no directories: an overlay
 // would cost each life time for nothing.
-static bool is_barren(const struct view *view, const char *path)
+static bool has_nothing_to_change(const struct view *view, const char *path)
 {
     DIR *stream = view->own_users && access(path, W_OK) < 0 ? opendir(path) : NULL;
     if (stream == NULL)
         return false;
-    bool barren = true;
-    for (struct dirent *entry; barren && (entry = readdir(stream)) != NULL;)
-        barren = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-                 (entry->d_type == DT_REG && faccessat(dirfd(stream), entry->d_name, W_OK, 0) < 0);
+    bool nothing = true;
+    for (struct dirent *entry; nothing && (entry = readdir(stream)) != NULL;)
+        nothing = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+                  (entry->d_type == DT_REG && faccessat(dirfd(stream), entry->d_name, W_OK, 0) < 0);
     closedir(stream);
-    return barren;
+    return nothing;
 }
 
 // A mount of its own, or a directory without mounts below.
@@ -121,7 +121,7 @@ static struct error *add_whole(struct planning *planning, const char *path,
         return add_bind(planning, path, status, true);
     _cleanup_(buffer_deinit) struct buffer full = {0};
     TRY(outside(path, &full));
-    if (is_barren(planning->view, full.data))
+    if (has_nothing_to_change(planning->view, full.data))
         return add_bind(planning, path, status, true);
     int code = ENOTDIR;
     if (S_ISDIR(status->st_mode)) {
@@ -253,7 +253,7 @@ static struct error *add_shared_memory(struct planning *planning)
 }
 
 // The directories of others on the way to `path`, and ours that lead to them.
-static struct error *open_way(struct view *view, const char *path)
+static struct error *add_paths_to(struct view *view, const char *path)
 {
     const struct view_part *inner = NULL;
     for (size_t i = 0; i < view->parts.count; i++) {
@@ -285,13 +285,13 @@ static struct error *open_way(struct view *view, const char *path)
     return NULL;
 }
 
-static struct error *open_ways(struct view *view, const char *directory)
+static struct error *add_paths(struct view *view, const char *directory)
 {
     const char *const places[] = {directory, "/var/tmp", "/run/lock"};
     if (!view->own_users)
         return NULL;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        TRY(open_way(view, places[i]));
+        TRY(add_paths_to(view, places[i]));
     return NULL;
 }
 
@@ -309,7 +309,7 @@ static struct error *plan(struct planning *planning, const char *directory)
     if (planning->view->layers.count == 0)
         return error_new("the kernel does not allow overlays here");
     TRY(add_shared_memory(planning));
-    return open_ways(planning->view, directory);
+    return add_paths(planning->view, directory);
 }
 
 struct error *view_plan(struct view *view, const char *directory)

@@ -143,7 +143,7 @@ static struct error *prepare_devices(const struct view *view)
     return NULL;
 }
 
-static struct error *prepare_switches(void)
+static struct error *prepare_sysfs(void)
 {
     if (mount("/old/sys", "/sys", NULL, MS_BIND | MS_REC, NULL) < 0 || view_readonly("/sys") < 0)
         return error_from_errno(errno, "cannot make /sys read-only");
@@ -175,7 +175,7 @@ struct error *view_prepare(struct view *view, const char *directory)
     TRY(enter_namespaces(view));
     TRY(enter_stage());
     TRY(prepare_devices(view));
-    TRY(prepare_switches());
+    TRY(prepare_sysfs());
     TRY(warn_of_gaps(view, directory));
     return view_plan(view, directory);
 }

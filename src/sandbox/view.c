@@ -22,7 +22,7 @@ static struct error *mount_error(const char *what)
     return error_from_errno(errno, "cannot mount %s for a trial", what);
 }
 
-static int open_ways(const struct view *view, unsigned layer)
+static int make_paths(const struct view *view, unsigned layer)
 {
     for (size_t i = 0; i < view->paths.count; i++) {
         const struct view_path *way = &view->paths.items[i];
@@ -47,7 +47,7 @@ int view_mount_overlay(const struct view *view, const struct view_part *part, co
         return errno;
     if (chmod(upper, part->mode & 07777) < 0)
         return errno;
-    int code = open_ways(view, part->number);
+    int code = make_paths(view, part->number);
     if (code != 0)
         return code;
     // The lower directory is named by "." since its name may hold what options cannot.
@@ -176,7 +176,7 @@ static struct error *build_processes(const struct view *view)
 }
 
 // Directories on the way to a file or directory of ours that only the outside has.
-static struct error *make_way(char *place, bool directory)
+static struct error *make_place_for(char *place, bool directory)
 {
     for (char *at = place + strlen("/new/"); (at = strchr(at, '/')) != NULL; at++) {
         *at = '\0';
@@ -205,7 +205,7 @@ static struct error *show_file(const char *path)
         return error_from_errno(errno, "cannot show %s to a trial", path);
     bool directory = S_ISDIR(status.st_mode);
     if (lstat(place, &status) < 0)
-        TRY(make_way(place, directory));
+        TRY(make_place_for(place, directory));
     if (mount(source, place, NULL, MS_BIND, NULL) < 0)
         return error_from_errno(errno, "cannot show %s to a trial", path);
     return NULL;

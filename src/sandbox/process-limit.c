@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // See crowd.h.
-#include "sandbox/crowd.h"
+#include "sandbox/process-limit.h"
 
 #include "base/cleanup.h"
 #include "base/timeouts.h"
@@ -24,23 +24,23 @@ static uint64_t count_tasks(void)
 
 // To count our own takes a look at every process there is, so it is done only when the system has
 // gained enough of them since; or seldom, where nobody knows.
-struct error *crowd_look(struct crowd *crowd, uint64_t now_ns, const pid_list *spared,
-                         size_t *ret_count)
+struct error *process_limit_check(struct process_limit *limit, uint64_t now_ns,
+                                  const pid_list *spared, size_t *ret_count)
 {
     *ret_count = 0;
-    if (crowd->limit == 0 || now_ns < crowd->next_ns)
+    if (limit->limit == 0 || now_ns < limit->next_ns)
         return NULL;
-    crowd->next_ns = now_ns + CROWD_PAUSE_NS;
+    limit->next_ns = now_ns + PROCESS_LIMIT_PAUSE_NS;
     uint64_t tasks = count_tasks();
-    if (tasks < crowd->tasks)
-        crowd->tasks = tasks;
+    if (tasks < limit->tasks)
+        limit->tasks = tasks;
     if (tasks == 0)
-        crowd->next_ns = now_ns + CROWD_BLIND_PAUSE_NS;
-    else if (tasks < crowd->limit || tasks - crowd->tasks < crowd->limit / 2)
+        limit->next_ns = now_ns + PROCESS_BLIND_PAUSE_NS;
+    else if (tasks < limit->limit || tasks - limit->tasks < limit->limit / 2)
         return NULL;
     size_t count;
     TRY(processes_count(spared, &count));
-    crowd->tasks = tasks;
-    *ret_count = count > crowd->limit ? count : 0;
+    limit->tasks = tasks;
+    *ret_count = count > limit->limit ? count : 0;
     return NULL;
 }

@@ -6,25 +6,26 @@
 //                   reference (yes: a run without fault), spec (of the fault), seed
 //   changes         what the run changed in the file system, a line "KIND PATH" each; KIND is
 //                   file, directory, link, deleted or other; a newline in a path is written \n
-#ifndef ORDEAL_ORACLE_EVIDENCE_H
-#define ORDEAL_ORACLE_EVIDENCE_H
+#ifndef ORDEAL_ORACLE_TRIAL_DIRECTORY_H
+#define ORDEAL_ORACLE_TRIAL_DIRECTORY_H
 
 #include "base/error.h"
 #include "oracle/outcome.h"
 
-#define EVIDENCE_FILES 4
+#define TRIAL_DIRECTORY_FILES 4
 
-struct evidence;
-_must_check_ struct error *evidence_new(struct evidence **ret_evidence);
-void evidence_free(struct evidence *evidence); // removes the directory
-const char *evidence_directory(const struct evidence *evidence);
-const char *evidence_file(const struct evidence *evidence, unsigned index); // absolute path
+struct trial_directory;
+_must_check_ struct error *trial_directory_new(struct trial_directory **ret_directory);
+void trial_directory_free(struct trial_directory *trial_directory); // removes the directory
+const char *trial_directory_path(const struct trial_directory *trial_directory);
+const char *trial_directory_file(const struct trial_directory *trial_directory,
+                                 unsigned index); // absolute path
 
 // Gives the files new content. The workload's result is handed separately, as the run does not have
 // it yet; the run's artifacts are its changes.
-_must_check_ struct error *evidence_write(struct evidence *evidence,
-                                          const struct sandbox_result *workload,
-                                          const struct outcome_run *run, const char *spec,
-                                          uint64_t seed);
+_must_check_ struct error *trial_directory_write(struct trial_directory *trial_directory,
+                                                 const struct sandbox_result *workload,
+                                                 const struct outcome_run *run, const char *spec,
+                                                 uint64_t seed);
 
 #endif
