@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See fork-batch.h.
+// Forks trials off shared runs of the workload, checks a sample of them by full runs, and runs in
+// full what could not be forked.
 #include "engine/fork-batch.h"
 
 #include "base/cleanup.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECKED_OF 10 // one trial of so many
+#define CHECKED_OF 10 // one trial of so many is checked
 
 enum fork_state { WAITING, FORKED, REFUSED };
 
@@ -16,9 +17,9 @@ struct batch_run {
     const struct fork_batch *batch;
     struct engine_result *results;
     enum fork_state *states;
-    size_t *indexes; // of the jobs in this life
+    size_t *indexes; // of the jobs in this run
     struct error *error;
-    size_t reached; // in this life
+    size_t reached; // jobs that this run has reached
 };
 
 bool fork_batch_checks(uint64_t seed)
@@ -31,7 +32,7 @@ static bool same_text(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-// Times and addresses may differ, and the end of stderr is only for people.
+// Times and addresses may differ, and the end of stderr is for people only.
 bool fork_batch_agrees(const struct engine_result *forked, const struct engine_result *full)
 {
     return forked->judgement.verdict == full->judgement.verdict && forked->end == full->end &&
@@ -71,8 +72,8 @@ static void refused(void *data, size_t index)
     run->reached++;
 }
 
-// The workload itself must do what it does without faults, or what its children did means nothing.
-// One that was ended by us, or by the filter, has not come to that.
+// Whether the workload itself did what it does without faults. If not, what its children did means
+// nothing. A workload that was ended by us or by the filter of system calls did not get that far.
 static struct error *is_sound(const struct batch_run *run, const struct outcome_run *outcome,
                               bool *ret_sound)
 {
@@ -98,7 +99,7 @@ static void forget_forks(struct batch_run *run)
     }
 }
 
-// One run of the workload for all that wait. *ret_more: another one is worth it.
+// Runs the workload once for all trials that wait. *ret_more: another run is worth it.
 static struct error *run_once(struct batch_run *run, struct fork_shot *shots, bool *ret_more)
 {
     const struct fork_batch *batch = run->batch;
@@ -132,7 +133,7 @@ static struct error *run_once(struct batch_run *run, struct fork_shot *shots, bo
     return NULL;
 }
 
-// Runs the checked ones in full, too.
+// Runs the checked trials in full, too.
 static struct error *check(struct batch_run *run, bool *ret_trusted)
 {
     const struct fork_batch *batch = run->batch;
@@ -150,7 +151,7 @@ static struct error *check(struct batch_run *run, bool *ret_trusted)
             engine_result_deinit(&run->results[i]);
             run->results[i] = full;
             run->results[i].way = WAY_DISPUTED;
-            run->states[i] = WAITING; // it is complete, and not forked
+            run->states[i] = WAITING; // it has a full result: forget_forks() must not drop it
             *ret_trusted = false;
         } else {
             engine_result_deinit(&full);
@@ -159,7 +160,7 @@ static struct error *check(struct batch_run *run, bool *ret_trusted)
     return NULL;
 }
 
-// What was not forked, in full, as long as that is wanted.
+// Runs in full what was not forked, until the rest is withdrawn.
 static struct error *run_rest(const struct batch_run *run)
 {
     const struct fork_batch *batch = run->batch;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A job slot that got several jobs at once.
+// A job slot's answer to several jobs at once: it takes them all, runs them as one batch that
+// forks, and sends a result for each.
 #include "engine/slot-internal.h"
 
 #include "base/cleanup.h"
@@ -25,7 +26,7 @@ static void lot_deinit(struct lot *lot)
     free(lot->results);
 }
 
-// A shot that could not be led is a result, too.
+// Runs a shot. One that could not be run is a result, too: invalid.
 static struct error *shoot_or_invalid(void *data, const struct slot_job *job,
                                       struct engine_result *result)
 {
@@ -43,7 +44,7 @@ static struct error *judge_run(void *data, struct outcome_run *run, struct engin
     return slot_judge(data, run, result);
 }
 
-// Whatever the controller says while we have jobs: it is that the rest is not wanted.
+// While we have jobs, the controller sends only one thing: that the rest is withdrawn.
 static bool is_stopped(void *data)
 {
     const struct slot *slot = data;
@@ -69,7 +70,7 @@ static struct error *run_lot(struct slot *slot, struct lot *lot)
         return error_no_memory();
     bool trusted = false;
     struct error *error = slot->distrusts ? NULL : fork_batch_run(&batch, lot->results, &trusted);
-    // A run of many that cannot be led says nothing about each.
+    // If the shared run fails, that says nothing about its trials: run each in full.
     for (size_t i = 0; i < lot->jobs.count && (slot->distrusts || error != NULL); i++) {
         engine_result_deinit(&lot->results[i]);
         TRY(shoot_or_invalid(slot, &lot->jobs.items[i], &lot->results[i]));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See server-drive.h: the parts of a server's life, one after the other.
+// The phases of a server's life, one after the other: start, load, stop. Runs in the driver process
+// inside the sandbox.
 #include "engine/server-drive.h"
 
 #include "base/cleanup.h"
@@ -28,7 +29,7 @@ static bool server_gone(struct driver *driver)
     return driver->server.gone;
 }
 
-// A command is asked again and again, one after the other.
+// Runs the readiness command again and again, until it exits with 0.
 static bool command_agrees(struct driver *driver)
 {
     if (driver->helper.pid != 0 && !driver->helper.gone)
@@ -42,7 +43,7 @@ static bool command_agrees(struct driver *driver)
     return false;
 }
 
-// State and flags of a process, or of a thread, as the kernel tells them; false if there is none.
+// Reads state and flags of a process or thread from its stat file; false if there is none.
 static bool read_state(const char *path, char *ret_state, unsigned *ret_flags)
 {
     char line[512];
@@ -60,8 +61,9 @@ static bool is_sleeping(pid_t pid)
     return read_state(path, &state, &flags) && state == 'S';
 }
 
-// It has called exit, or was killed, and cannot be waited for yet: its connections end before it.
-// So it is with all of its threads; the first one alone may have left the others to themselves.
+// Whether a process is exiting (it called exit or was killed) but cannot be waited for yet: its
+// connections are closed before that. All its threads must be exiting; the first one may end alone
+// and leave the others.
 static bool is_leaving(pid_t pid)
 {
     char directory[32], path[320], state;
@@ -80,8 +82,8 @@ static bool is_leaving(pid_t pid)
     return leaving != 0 && staying == 0;
 }
 
-// Many listen long before they are done with their start, and a failure in between would be taken
-// for one of the service: whoever waits for something has most likely come to its end.
+// Many servers listen long before their start is done. A failure in between would be taken for one
+// of the service. A server that waits for something has most likely finished its start.
 static bool is_settled(struct driver *driver)
 {
     uint64_t now_ns = clock_ns();
@@ -190,8 +192,8 @@ static void switch_fault(const struct driver *driver, uint32_t rule, bool on)
         driver->switching->set(driver->switches, rule, on);
 }
 
-// On demand, the load runs again without the fault: what that one left behind shows then, and not
-// when the next one is tried.
+// Runs one round. On demand (`twice`), the load runs again without the fault, so that damage shows
+// now and not when the next fault is tried.
 static struct error *drive_once(struct driver *driver, uint32_t number, bool twice,
                                 enum driver_end *ret_end)
 {
@@ -205,7 +207,7 @@ static struct error *drive_once(struct driver *driver, uint32_t number, bool twi
     switch_fault(driver, rule, false);
     round->fired = times_fired(driver, rule) - before;
     if (error == NULL && *ret_end == HELD && twice && round->fired == 0)
-        round->again = round->load; // nothing has happened
+        round->again = round->load; // the fault did not fire
     else if (error == NULL && *ret_end == HELD && twice)
         error = run_load(driver, &round->again, ret_end);
     round->ns = clock_ns() - begun_ns;
@@ -220,7 +222,8 @@ static bool is_wanted(struct driver *driver)
     return atomic_load(&driver->state->wanted) > driver->state->begun;
 }
 
-// The next round is wanted, or no more: not a matter of the server's time.
+// Waits until the slot asks for the next round or for the end. The server's time does not count
+// here.
 static struct error *await_request(struct driver *driver, enum driver_end *ret_end)
 {
     driver->nap_ns = SERVER_WISH_PAUSE_NS;
@@ -264,7 +267,7 @@ static struct error *stop(struct driver *driver, enum driver_end *ret_end)
     return NULL;
 }
 
-// While it is looked at, it may go on printing.
+// Waits until the slot has looked at the server's stack. The server may go on printing.
 static void wait_for_look(struct driver *driver)
 {
     uint64_t deadline_ns = clock_ns() + SERVER_LOOK_WAIT_NS;
@@ -277,7 +280,7 @@ static void wait_for_look(struct driver *driver)
     }
 }
 
-static struct error *lead(struct driver *driver)
+static struct error *run_server(struct driver *driver)
 {
     enum driver_end end = HELD;
     struct server_state *state = driver->state;
@@ -329,11 +332,11 @@ int server_drive(int shared)
     }
     error = prepare(&driver);
     if (error == NULL)
-        error = lead(&driver);
+        error = run_server(&driver);
     if (error != NULL)
         snprintf(driver.state->trouble, sizeof driver.state->trouble, "%s", error_message(error));
     error_free(error);
     driver_end_all(&driver);
     close_switches(&driver);
-    return 0; // the process ends here, and all that it has with it
+    return 0; // the process exits now, which frees everything
 }

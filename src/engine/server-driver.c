@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See server-driver.h.
+// The loop of the process that runs a server: passes output on, reaps children, follows a server
+// into the background, and starts commands.
 #include "engine/server-driver.h"
 
 #include "base/cleanup.h"
@@ -40,7 +41,7 @@ static void pass(const struct stream *stream, const char *bytes, size_t size)
     }
 }
 
-// Line by line; of a long line only the beginning is looked at.
+// Matches the server's output line by line. Only the beginning of a long line is matched.
 static void match_lines(struct driver *driver, const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size && !driver->matched; i++) {
@@ -78,8 +79,8 @@ void driver_pump(struct driver *driver)
     pump_one(driver, &driver->other_output);
 }
 
-// A server that puts itself into the background ends and leaves a child: that is the server then.
-// It may do so just after it was ready: those who open their port as root open it first.
+// A server that goes into the background exits and leaves a child, which is the server from then
+// on. It may do so just after it was ready: servers that need root for their port open it first.
 static void follow_daemon(struct driver *driver)
 {
     pid_list children = {0};
@@ -163,7 +164,7 @@ struct error *driver_run(struct driver *driver, char *const *command, char *cons
                                     : is_load ? driver->load_output.out
                                               : driver->other_output.out,
                           .errors = quiet ? nothing : driver->other_output.out,
-                          .limits = {.core = true}, // as this process's own
+                          .limits = {.core = true}, // as this process has it
                           .ignored = 1ull << (SIGPIPE - 1),
                           .announce = -1};
     int handle;

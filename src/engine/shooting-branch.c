@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Many shots in one life: the workload forks where a fault would be, and its copy takes it.
+// Many shots in one run: the workload forks where a fault would be injected, and its copy gets the
+// fault.
 #include "engine/shooting-internal.h"
 
 #include "base/cleanup.h"
@@ -19,7 +20,7 @@ static void branch_wait(void *data, uint64_t ns)
     forking_wait(forking_of(data), ns);
 }
 
-// A system call that the filter does not know kills by SIGSYS: nothing else does, in practice.
+// The filter of system calls kills a copy with SIGSYS. In practice nothing else does.
 static enum sandbox_branch branch_news(void *data, struct sandbox_result *result, uint64_t *ret_ran)
 {
     struct shot_run *shot_run = data;
@@ -53,8 +54,8 @@ static void branch_deny(void *data)
     forking_deny(forking_of(data));
 }
 
-// What was seen of the processes that hung is about the copy; the workload that waits for it is the
-// first of them.
+// Moves what is known about a hang to the copy's run: it is about the copy. The workload, which
+// waits for the copy, is the first name in the list and is dropped.
 static void move_hang(struct outcome_run *from, struct outcome_run *to)
 {
     to->hang_stack = TAKE(from->hang_stack);

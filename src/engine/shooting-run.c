@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One shot's life: which steps the sandbox is given, what is done before, during and after each,
-// and what is handed over in the end.
+// Runs one shot: which steps the sandbox gets, what happens before, during and after each, and what
+// goes into the outcome.
 #include "engine/shooting-internal.h"
 
 #include "base/cleanup.h"
@@ -49,12 +49,12 @@ static struct error *add_change(void *data, const struct sandbox_change *change)
     return outcome_add_change(collection->run, change, &collection->content_left);
 }
 
-// What the workload left in the file system. Of one that was killed for its time nobody asks.
+// Collects the changes of files, once. They are not needed of a workload that timed out.
 static struct error *collect(struct shot_run *shot_run)
 {
     const struct oracle *oracle = &shot_run->shooting->definition->oracle;
     struct collection collection = {.run = shot_run->run, .content_left = ARTIFACT_TOTAL};
-    if (shot_run->shooting->definition->service.long_lived) // after how many loads is chance
+    if (shot_run->shooting->definition->service.long_lived) // how many loads came before is chance
         return NULL;
     if (shot_run->collected || shot_run->overdue ||
         (!oracle->compare_files && oracle->command.count == 0))
@@ -116,7 +116,7 @@ static void workload_lingering(void *data)
         shot_run->shooting->lingering(shot_run->shooting->lingering_data, names);
 }
 
-#define LOOKS 3 // in a row, as whoever has waited might be about to go on
+#define LOOKS 3 // in a row: after one look it might still go on
 
 static bool workload_hopeless(void *data, pid_t pid)
 {
@@ -138,7 +138,7 @@ static void workload_overdue(void *data, pid_t pid)
     struct shot_run *shot_run = data;
     shot_run->run->remaining = hang_names();
     if (shot_run->run->wants_terminal)
-        return; // it is known what it waits for
+        return; // what it waits for is known
     const struct injected_thread injected = shot_run_last_injected(shot_run);
     hang_look(pid, sandbox_root(shot_run->shooting->sandbox), &injected, &shot_run->run->hang_stack,
               &shot_run->run->hang_key);
@@ -264,7 +264,7 @@ static void add_step(struct shot_run *shot_run, enum step kind, uint64_t timeout
     shot_run->steps[shot_run->count++] = step;
 }
 
-// A workload without other steps around it is looked at in the end alone.
+// A workload without other steps after it needs no after_workload(): look() collects the changes.
 static void add_steps(struct shot_run *shot_run, uint64_t timeout_ns)
 {
     for (int kind = 0; kind < STEPS; kind++)
@@ -296,7 +296,7 @@ static struct error *open_input(struct shot_run *shot_run)
                                : NULL;
 }
 
-// Moves results to where they belong.
+// Moves the steps' results into the run.
 static void hand_over(struct shot_run *shot_run)
 {
     struct outcome_run *run = shot_run->run;
@@ -310,7 +310,7 @@ static void hand_over(struct shot_run *shot_run)
     run->setup_failed = outcome_failed(&run->setup);
 }
 
-// Complaints in log files come before those on stderr; streams come first among the artifacts.
+// Completes the run: adds sanitizer reports and streams, and undoes the move of the directory.
 static struct error *finish(const struct shot_run *shot_run)
 {
     struct outcome_run *run = shot_run->run;
@@ -324,8 +324,8 @@ static struct error *finish(const struct shot_run *shot_run)
     return outcome_move(run, shot_run->copy, shot_run->shooting->definition->directory);
 }
 
-// A process without the runtime leaves no record of its death; the sandbox may have seen it, if its
-// parent was gone, or the parent may have told.
+// Adds the crash of a process without the runtime, which leaves no record. The sandbox may have
+// seen its death, if its parent was gone; or its parent reported it on stderr.
 static struct error *add_reported_crash(struct outcome_run *run)
 {
     const struct sandbox_result *workload = &run->workload;
@@ -352,7 +352,7 @@ struct error *shot_run_finish_branch(struct shot_run *shot_run, struct sandbox *
     return finish(shot_run);
 }
 
-struct error *shot_run_lead(struct shot_run *shot_run, uint64_t timeout_ns)
+struct error *shot_run_execute(struct shot_run *shot_run, uint64_t timeout_ns)
 {
     struct shooting *shooting = shot_run->shooting;
     TRY(open_input(shot_run));

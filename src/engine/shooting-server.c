@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shots at servers: one life of the sandbox is one of the server, with one round of its load or
-// many.
+// Shots at servers: one sandbox run is one life of the server, with one round of its load or many.
 #include "engine/shooting-internal.h"
 
 #include "base/cleanup.h"
 #include "base/timeouts.h"
 
-#define REFERENCE_ROUNDS 3 // of a server that will be long-lived
+#define REFERENCE_ROUNDS 3 // of the load, in reference runs of a long-lived server
 
 static struct error *take_load(struct shot_run *shot_run, const struct server_load *load,
                                uint64_t fired, struct outcome_run *run, bool *ret_there)
@@ -21,7 +20,7 @@ static struct error *take_load(struct shot_run *shot_run, const struct server_lo
     return outcome_add_streams(run);
 }
 
-// A round is over: the next one, or the end.
+// If a round is over, asks for the next one or for the end.
 static struct error *go_on(struct shot_run *shot_run)
 {
     const struct server_state *state = server_life_state(shot_run->server);
@@ -35,7 +34,7 @@ static struct error *go_on(struct shot_run *shot_run)
     bool lost = shot_run->results[shot_run->workload].out.kept.size >= SHOOTING_CAPTURE ||
                 shot_run->results[shot_run->workload].err.kept.size >= SHOOTING_CAPTURE;
     if ((!there || !there_again) && !lost)
-        return NULL; // still in the pipe
+        return NULL; // its output is still in the pipe
     run.workload.ns = again.workload.ns = round->ns;
     shot_run->answer = there && there_again
                            ? shot_run->session->next(shot_run->session->data, &run, &again)
@@ -69,7 +68,7 @@ uint64_t shot_run_server_tick(void *data, pid_t pid, uint64_t ns)
     return shot_run->session != NULL ? ns + SERVER_ROUND_TICK_NS : next;
 }
 
-// The injector's environment is the server's; the load has none of it.
+// The server gets the injector's environment; the load does not.
 struct error *shot_run_prepare_server(struct shot_run *shot_run, uint64_t timeout_ns)
 {
     const struct shooting *shooting = shot_run->shooting;
@@ -101,8 +100,8 @@ struct error *shot_run_prepare_server(struct shot_run *shot_run, uint64_t timeou
     return NULL;
 }
 
-// A server that lives long is judged by one load of several: of the reference runs each gives
-// another one, so that what differs from load to load is known.
+// A long-lived server is judged by one load of several. Each reference run gives another one, so
+// that it is known what differs from load to load.
 struct error *shot_run_narrow(struct shot_run *shot_run)
 {
     struct outcome_run *run = shot_run->run;
@@ -149,7 +148,7 @@ struct error *shooting_serve(struct shooting *shooting, const struct shooting_se
                  .command = shooting->commands[WORKLOAD].items,
                  .environment = shooting->environment.items},
     };
-    TRY(shot_run_lead(&shot_run, session->timeout_ns));
+    TRY(shot_run_execute(&shot_run, session->timeout_ns));
     *ret_rounds = server_life_state(shot_run.server)->begun;
     *ret_run = run;
     run = (struct outcome_run){0};

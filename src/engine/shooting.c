@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See shooting.h.
+// Sets up what shots need (commands, environments, sandbox, injector), and starts the kinds of
+// shots: single, forked, followed, debugged.
 #include "engine/shooting-internal.h"
 
 #include "base/cleanup.h"
@@ -37,7 +38,7 @@ struct sandbox *shooting_sandbox(struct shooting *shooting)
     return shooting->sandbox;
 }
 
-// Servers of trials that run at the same time must not meet.
+// Whether runs get a private network. Servers need one: those of parallel trials must not meet.
 static bool is_private(const struct definition *definition)
 {
     return definition->network == NETWORK_AUTO ? definition_is_server(definition)
@@ -81,7 +82,7 @@ struct error *shooting_add_word(borrowed *list, char *word)
     return NULL;
 }
 
-// Copies a list, with one more word if `more` is not NULL, and ends it.
+// Copies a list, adds the word `more` unless it is NULL, and ends the list with NULL.
 static struct error *copy_words(const struct words *from, char *more, borrowed *to)
 {
     for (size_t i = 0; i < from->count; i++)
@@ -91,8 +92,8 @@ static struct error *copy_words(const struct words *from, char *more, borrowed *
     return shooting_add_word(to, NULL);
 }
 
-// The oracle command with the trial directory. What follows `sh -c COMMAND` is $0 first: a word is
-// put before the directory, so that it is $1 there, too.
+// Copies the oracle command and adds the trial directory. In `sh -c COMMAND` the next word is $0,
+// so one is put before the directory, which is then $1 there, too.
 static struct error *copy_oracle(const struct words *from, char *directory, borrowed *to)
 {
     bool shell = from->count == 3 && strcmp(file_base_name(from->items[0]), "sh") == 0 &&
@@ -178,7 +179,7 @@ static struct error *run_shot(struct shooting *shooting, const struct shot *shot
         .shooting = shooting, .run = &run, .input = -1, .shot = *shot};
     shot_run.shot.command = shooting->commands[WORKLOAD].items;
     shot_run.shot.environment = shooting->environment.items;
-    TRY(shot_run_lead(&shot_run, timeout_ns));
+    TRY(shot_run_execute(&shot_run, timeout_ns));
     *ret_run = run;
     run = (struct outcome_run){0};
     return NULL;
@@ -193,7 +194,7 @@ struct error *shooting_branch(struct shooting *shooting, const struct shooting_b
         .shooting = shooting, .run = &run, .input = -1, .branches = branches};
     shot_run.shot.command = shooting->commands[WORKLOAD].items;
     shot_run.shot.environment = shooting->environment.items;
-    TRY(shot_run_lead(&shot_run, timeout_ns));
+    TRY(shot_run_execute(&shot_run, timeout_ns));
     *ret_run = run;
     run = (struct outcome_run){0};
     *ret_refusal = shot_run.refusal;
@@ -242,7 +243,7 @@ struct error *shooting_debug(struct shooting *shooting, const char *spec, uint64
         return error_new("a server cannot be stopped in gdb here: it would not be driven");
     if (shooting->injector->debugger == NULL)
         return error_new("the injector '%s' cannot stop in gdb", shooting->injector->name);
-    TRY(shot_run_lead(&shot_run, 0));
+    TRY(shot_run_execute(&shot_run, 0));
     if (run.workload.end == SANDBOX_SKIPPED)
         return error_new("setup or pretest failed: gdb was not started");
     *ret_status =

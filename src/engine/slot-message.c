@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Messages between controller and slots: numbers as they are in memory (both are the same program),
-// texts with their size, a missing text as the size UINT32_MAX.
+// Writes and reads the messages between controller and job slots. Numbers are as in memory, since
+// both sides are the same program. Texts have their size before them; the size UINT32_MAX means no
+// text.
 #include "engine/slot-message.h"
 
 #include "base/cleanup.h"
@@ -14,7 +15,7 @@
 #define NO_TEXT    UINT32_MAX
 #define INJECTIONS 100 // of one result, at most
 #define ENOUGH                                                                                     \
-    (SLOT_MESSAGE_SIZE / 2) // stacks of C++ have long names: no more injections after this
+    (SLOT_MESSAGE_SIZE / 2) // bytes after which no injection is added: C++ stacks are long
 
 enum slot_message_kind { SLOT_MESSAGE_JOB = 1, SLOT_MESSAGE_RESULT, SLOT_MESSAGE_REFUSAL };
 
@@ -39,7 +40,7 @@ static struct error *put_text(struct buffer *out, const char *text)
     return buffer_append(out, text, size);
 }
 
-// The size is known when the message is complete.
+// Writes 0 for the size, which end() fills in.
 static struct error *begin(struct buffer *out, enum slot_message_kind kind, size_t *ret_start)
 {
     *ret_start = out->size;
@@ -96,7 +97,7 @@ static struct error *put_observation(struct buffer *out, const struct observatio
     TRY(put_text(out, observation->crash_key));
     TRY(put_text(out, observation->note));
     size_t most = observation->injections.count, place = out->size;
-    uint32_t count = 0; // known in the end
+    uint32_t count = 0; // filled in below
     TRY(put_u32(out, count));
     while (count < most && count < INJECTIONS && out->size < ENOUGH)
         TRY(put_injection(out, &observation->injections.items[count++]));
@@ -158,7 +159,7 @@ static double get_double(struct cursor *cursor)
     return value;
 }
 
-// Out of memory counts as a message that cannot be read: the caller gets one kind of failure.
+// Out of memory counts as a damaged message, so that the caller has one kind of failure.
 static char *get_text(struct cursor *cursor)
 {
     uint32_t size = cursor_u32(cursor);

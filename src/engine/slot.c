@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The life of a job slot: job, shot, verdict, result, until the controller closes the socket. It
-// must not outlive the controller (the kernel sees to that), must not hold anything of it open
-// (above all the store, whose lock would outlive the controller with it), and must not hear the
-// terminal's Ctrl-C, which is for the controller alone.
+// The process of a job slot: job, shot, verdict, result, until the controller closes the socket. It
+// must not outlive the controller (the kernel sees to that). It must keep nothing of the
+// controller's open, above all not the store, whose lock would then outlive the controller. It must
+// not get the terminal's Ctrl-C, which is for the controller alone.
 #include "engine/slot-internal.h"
 
 #include "base/cleanup.h"
@@ -19,9 +19,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#define OUTPUT_KEPT 4096 // of the end of stderr
+#define OUTPUT_KEPT 4096 // bytes of the end of stderr
 
-// One message at the start of slot->in; *ret_size 0 when the controller has closed its end.
 struct error *slot_receive(struct slot *slot, size_t *ret_size)
 {
     slot->in.size -= slot->taken;
@@ -55,7 +54,7 @@ static struct error *end_of(const struct buffer *text, char **ret_text)
     if (text->size == 0)
         return NULL;
     size_t skipped = text->size > OUTPUT_KEPT ? text->size - OUTPUT_KEPT : 0;
-    // What follows a cut in the middle of a line or a character is no use to anybody.
+    // Begin with a whole line: the cut may be in the middle of a line or character.
     const char *line = skipped > 0 ? memchr(text->data + skipped, '\n', OUTPUT_KEPT) : NULL;
     if (line != NULL && line + 1 < text->data + text->size)
         skipped = (size_t)(line + 1 - text->data);
@@ -117,7 +116,7 @@ static struct error *answer(struct slot *slot, size_t size)
 {
     _cleanup_(slot_job_deinit) struct slot_job job = {0};
     TRY(slot_message_get_job(slot->in.data, size, &job));
-    if (job.spec == NULL) // a stop that came too late
+    if (job.spec == NULL) // a withdrawal that came too late
         return NULL;
     if (job.more > 0)
         return slot_answer_lot(slot, &job);
@@ -151,7 +150,7 @@ static struct error *detach(const struct slot *slot, pid_t controller)
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         return error_from_errno(errno, "prctl failed");
     if (getppid() != controller)
-        _exit(0); // it died before the kernel was told
+        _exit(0); // it died before PR_SET_PDEATHSIG
     if (setpgid(0, 0) < 0)
         return error_from_errno(errno, "cannot have a process group");
     static const int usual[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD, SIGWINCH};
@@ -189,8 +188,8 @@ static void slot_main(struct slot *slot, pid_t controller)
     buffer_deinit(&slot->out);
 }
 
-// Who started the controller may have closed its standard streams, and numbers below 3 mean
-// something to targets.
+// The controller may have been started with its standard streams closed. The sockets must not take
+// their numbers, which mean something to targets.
 static struct error *make_sockets(int *ret_ours, int *ret_theirs)
 {
     int sockets[2];
@@ -225,7 +224,7 @@ struct error *slot_start(const struct engine_task *task, pid_t *ret_pid, int *re
     if (pid == 0) {
         struct slot slot = {.task = task, .socket = theirs};
         slot_main(&slot, controller);
-        _exit(0); // the controller's buffers and handlers are not ours to run
+        _exit(0); // without the controller's exit handlers and buffers
     }
     *ret_pid = pid;
     *ret_socket = ours;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See judge-internal.h: whether something died or did not end, and where.
+// The questions about crashes and hangs: whether a process died or did not end, and where. See
+// judge-internal.h.
 #include "oracle/judge-internal.h"
 
 #include "base/cleanup.h"
@@ -11,11 +12,11 @@
 #include <signal.h>
 #include <string.h>
 
-#define KEY_FRAMES  3  // by which crashes and hangs are told apart
-#define REPETITIONS 50 // of a fault at one place: a loop over it
+#define KEY_FRAMES  3  // innermost frames that tell hangs and crashes apart
+#define REPETITIONS 50 // faults in a row at one place: the program loops over it
 
-// Where exactly within the C library a loop was met, or abort() ended, is chance or the same for
-// all; who called it is neither.
+// Frames of the C library say little: where a loop was met in it is chance, and abort() looks the
+// same for everyone. The caller of the library is what counts.
 static bool is_libc(struct frame_part module)
 {
     static const char *const names[] = {"libc.so", "ld-linux", "libpthread.so", "[vdso"};
@@ -30,8 +31,8 @@ static bool is_of_libc(const char *module)
     return module != NULL && is_libc(frame_part(file_base_name(module)));
 }
 
-// The number of the innermost frame outside the C library; 0 if all are of it, as in a stack that
-// could not be followed.
+// The index of the innermost frame outside the C library. 0 if all frames are inside, as in a stack
+// that could not be followed.
 static size_t first_outside(const char *key)
 {
     struct frame_text frame;
@@ -60,8 +61,8 @@ static bool same_site(const struct injection *a, const struct injection *b)
     return modules && a->offset == b->offset && a->process == b->process && a->thread == b->thread;
 }
 
-// The call that a program repeats for ever because it fails for ever, or NULL. Which function such
-// a loop was in when its time was up is chance, the call is not.
+// The call that a program repeats for ever because it fails every time, or NULL. Which function of
+// such a loop the timeout hits is chance. The call is not.
 static const struct injection *repeated_injection(const struct observation *observation)
 {
     size_t count = observation->injections.count;
@@ -74,8 +75,8 @@ static const struct injection *repeated_injection(const struct observation *obse
     return last;
 }
 
-// Whether the injector itself sent this signal. Death by it is what the sender asked for, whichever
-// signal it is: no defect of the target shows in it.
+// Whether the injector itself sent this signal. Whichever signal it is, to die of it is no defect
+// of the target.
 static bool was_sent(const struct verdict_draft *draft, int number)
 {
     const struct observation *observation = &draft->run->observation;
@@ -85,7 +86,8 @@ static bool was_sent(const struct verdict_draft *draft, int number)
     return false;
 }
 
-// A signal that shells report of a child by an exit status above 128: of those that mean a defect.
+// The signal in an exit status above 128, with which shells report that a child was killed. Only
+// signals that mean a defect; else 0.
 static int signal_of_exit_status(const struct verdict_draft *draft)
 {
     static const int signals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
@@ -110,7 +112,7 @@ static struct error *ask_sanitizer_report(struct verdict_draft *draft)
     return quote_put(&draft->cause, line, size, 400);
 }
 
-// Whether a frame is in this function. Of C++ names it is the first word that counts.
+// Whether a frame is in this function. Of a C++ name only the first word is compared.
 static bool is_in(const struct frame_text *frame, const char *symbol)
 {
     struct frame_part word = frame->function;
@@ -131,10 +133,10 @@ static bool is_on_stack(const char *key, const char *symbol)
     return false;
 }
 
-// Where it crashed: the line. By which way it came there says little, unless there are no names.
-// Where the call that failed was made by a function on the stack, its result was passed on to where
-// it crashed, and another call is another cause; what handles failures of many calls and crashes in
-// that is one.
+// Writes the line where it crashed. The callers are left out unless there are no names. If the
+// function that made the failed call is on the stack, its result was passed on to the crash:
+// another call is another cause, so the call is added. If it is not, the crash is in code that
+// handles the failures of many calls, and that is one cause.
 static struct error *put_crash_place(struct verdict_draft *draft)
 {
     const struct observation *observation = &draft->run->observation;
@@ -144,7 +146,7 @@ static struct error *put_crash_place(struct verdict_draft *draft)
     struct frame_text frame, placed, caller;
     if (!frame_text_at(key, 0, &frame))
         return NULL;
-    // A library that does not survive its own failure: whoever called it.
+    // The C library did not survive its own failure: name its innermost frame, whoever called it.
     bool own = injection != NULL && injection->symbol != NULL && is_libc(frame.module) &&
                is_of_libc(injection->module) && is_on_stack(key, injection->symbol);
     size_t number = own ? 0 : first_outside(key);
@@ -163,7 +165,7 @@ static struct error *put_crash_place(struct verdict_draft *draft)
     return verdict_draft_put_site(&draft->cause, injection);
 }
 
-// "SIGSEGV at 0x0 in cp", without what varies.
+// "SIGSEGV in f (cp) at a.c:12": without addresses and what else varies.
 static struct error *put_crash_cause(struct verdict_draft *draft)
 {
     const struct observation *observation = &draft->run->observation;
@@ -220,7 +222,7 @@ struct error *verdict_draft_ask_crash(struct verdict_draft *draft)
     return verdict_draft_put_cause_site(draft, outcome_signal_name(number));
 }
 
-// How long it really took includes looking at its stack.
+// The time that was allowed. The measured time includes looking at the stack.
 static double allowed_seconds(const struct verdict_draft *draft)
 {
     uint64_t allowed = reference_timeout_ns(draft->reference);
@@ -247,7 +249,7 @@ struct error *verdict_draft_ask_late_crash(struct verdict_draft *draft)
     return NULL;
 }
 
-// Whoever runs into the limit on processor time never ended by itself either.
+// A run that used up its processor time would not have ended by itself either: a hang.
 struct error *verdict_draft_ask_hang(struct verdict_draft *draft)
 {
     const struct outcome_run *run = draft->run;

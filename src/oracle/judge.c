@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See judge.h. The questions are asked in the order of the table at the end; the first that has an
-// answer gives the verdict.
+// Gives the verdict on a run. The questions are asked in the order of the table in judge(); the
+// first one that decides gives the verdict.
 #include "oracle/judge-internal.h"
 
 #include "base/cleanup.h"
@@ -106,15 +106,15 @@ static struct error *ask_activated(struct verdict_draft *draft)
     return quote_put(&draft->reason, note, strlen(note), 400);
 }
 
-// Of what is known by other means, how files and outputs differ is not what is to be told.
+// When another oracle decided, drop the file diff: it is not what the finding is about.
 static void forget_symptom(struct verdict_draft *draft)
 {
     free(TAKE(draft->difference.about));
     draft->difference.symptom = SYMPTOM_NONE;
 }
 
-// A server that ends while it is to serve is one that died, whatever its exit status; one that does
-// not even come up may say so.
+// A server that exits while it should serve has crashed, whatever its exit status. One that never
+// comes up may have reported why.
 static struct error *ask_service(struct verdict_draft *draft)
 {
     const struct outcome_run *run = draft->run;
@@ -196,7 +196,7 @@ static struct error *ask_posttest(struct verdict_draft *draft)
     return verdict_draft_put_cause_site(draft, "posttest");
 }
 
-// An exit status that differs is an error reported; 0 instead of something else is none.
+// Another exit status than the reference's reports an error. Unless it is 0: that claims success.
 static struct error *ask_status(struct verdict_draft *draft)
 {
     const struct sandbox_result *result = &draft->run->workload;
@@ -209,7 +209,7 @@ static struct error *ask_status(struct verdict_draft *draft)
                      : destroyed                          ? VERDICT_UNSTABLE
                                                           : VERDICT_GRACEFUL;
     if (destroyed) {
-        // To say that it failed does not bring back what it has destroyed.
+        // Reporting the failure does not bring the data back.
         TRY(buffer_printf(&draft->reason, "%s; ", draft->difference.sentence));
         TRY(say_status(draft));
         draft->harm = draft->difference.lost ? HARM_LOSS : HARM_FILES;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See outcome.h.
+// Collects what a run did: streams and changed files as artifacts, sanitizer reports, and how a
+// step ended, in words.
 #include "oracle/outcome.h"
 
 #include "base/cleanup.h"
@@ -83,7 +84,8 @@ struct error *outcome_add_streams(struct outcome_run *run)
     return NULL;
 }
 
-// A file that cannot be read is compared by its hash alone.
+// Reads the beginning of a file. One that cannot be read, or is no text, stays empty and is
+// compared by its hash alone.
 static struct error *read_beginning(const char *path, size_t most, struct buffer *content)
 {
     _cleanup_close_ int file =
@@ -124,7 +126,6 @@ struct error *outcome_add_change(struct outcome_run *run, const struct sandbox_c
     return NULL;
 }
 
-// Replaces a path wherever it stands in the content.
 static struct error *replace_path(struct artifact *artifact, const char *from, const char *to)
 {
     _cleanup_(buffer_deinit) struct buffer made = {0};

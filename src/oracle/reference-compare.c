@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See reference.h: how a run differs from the reference.
+// Compares a run with the reference: status, streams, and every file that either of them changed.
+// The differences become sentences, the worst first.
 #include "base/cleanup.h"
 #include "base/quote.h"
 #include "oracle/reference-model.h"
@@ -16,9 +17,9 @@ void difference_deinit(struct difference *difference)
     *difference = (struct difference){0};
 }
 
-// What is worst is told first.
+// From the worst to the least bad: the order of the sentences.
 enum rank { RANK_LOST, RANK_FILE, RANK_OUT, RANK_NEW, RANK_ERR, RANKS };
-#define DETAILS_MOST 4 // differences; the rest is counted
+#define DETAILS_MOST 4 // differences in words; the rest is counted
 
 struct detail {
     enum rank rank;
@@ -71,7 +72,7 @@ static struct error *add_detail(struct comparison *comparison, enum rank rank, e
     return NULL;
 }
 
-// The worst is what the difference is about.
+// Takes symptom and file from the worst difference.
 static struct error *take_symptom(const struct comparison *comparison)
 {
     const struct detail *worst = NULL;
@@ -112,7 +113,7 @@ static struct error *compare_lines(const struct comparison *comparison,
         return item->same ? buffer_printf(sentence, "has other content") : NULL;
     }
     TRY(lines_compare(item->lines, reference->filters, &text, ret_differs, sentence));
-    // Alike as far as it was kept. Where filters speak, the rest may differ in what they take out.
+    // The kept parts are alike. With filters, the rest may differ only in what they take out.
     bool unseen = text.cut || item->artifact->size > item->artifact->content.size;
     if (*ret_differs || !item->same || !unseen || reference->oracle->filters.count != 0)
         return NULL;
@@ -122,7 +123,7 @@ static struct error *compare_lines(const struct comparison *comparison,
                          (unsigned long long)item->artifact->size);
 }
 
-// Content against content: of the same kind, and the item is stable.
+// Compares the contents. Both are of the same kind, and the item is stable.
 static struct error *compare_content(const struct comparison *comparison,
                                      const struct reference_item *item,
                                      const struct artifact *artifact, bool *ret_differs,
@@ -166,7 +167,7 @@ static struct error *compare_stream(struct comparison *comparison, const char *p
     return *ret_differs ? add_detail(comparison, rank, symptom, path, &sentence) : NULL;
 }
 
-// Neither the old content nor the new.
+// Whether the file has neither its old content nor the new one.
 static bool is_lost(const struct reference_item *item, const struct artifact *instead)
 {
     if (instead == NULL || !item->same || item->artifact->kind != ARTIFACT_FILE ||
@@ -177,7 +178,8 @@ static bool is_lost(const struct reference_item *item, const struct artifact *in
     return gone && reference_changes(item->artifact);
 }
 
-// What the workload replaces in any case can be made again by whoever is told that it failed.
+// If the workload reports a failure and replaces the file anyway, it is not a loss: whoever is told
+// of the failure can make the file again.
 static struct error *say_lost(struct comparison *comparison, const struct reference_item *item,
                               const struct artifact *artifact)
 {
@@ -266,8 +268,8 @@ static struct error *compare_item(struct comparison *comparison, const struct re
     return differs ? add_detail(comparison, RANK_FILE, symptom, artifact->path, &sentence) : NULL;
 }
 
-// New files are to be expected where the reference runs themselves left different ones, and in
-// directories that are such themselves.
+// Whether a new file is to be expected: the reference runs left different files in its directory,
+// or that directory is itself such a file.
 static bool is_excused(const struct comparison *comparison, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -287,7 +289,7 @@ static bool is_excused(const struct comparison *comparison, const char *path)
     return is_excused(comparison, directory);
 }
 
-// The first artifact that is called like `path` with a dot behind it, or comes later.
+// The first artifact whose path is at or after `path` followed by a dot.
 static size_t first_beside(const struct comparison *comparison, const char *path, size_t size)
 {
     size_t low = 0, high = comparison->count;
@@ -303,8 +305,8 @@ static size_t first_beside(const struct comparison *comparison, const char *path
     return low;
 }
 
-// Whether what is gone goes on under a longer name, as text.gz for text: of a workload that was
-// stopped halfway by a failure, that is no loss. One that claims success has not been stopped.
+// Whether a file that is gone goes on under a longer name, as text.gz for text. That is no loss if
+// a failure stopped the workload halfway. A workload that claims success was not stopped.
 static bool is_kept_beside(const struct comparison *comparison, const char *path)
 {
     size_t size = strlen(path);
@@ -323,7 +325,7 @@ static bool is_kept_beside(const struct comparison *comparison, const char *path
     return false;
 }
 
-// What the reference leaves as it is.
+// Describes a change to a file that the reference does not change.
 static struct error *compare_new(struct comparison *comparison, const struct artifact *artifact)
 {
     if (artifact->path[0] == '<' || reference_find(comparison->reference, artifact->path) != NULL ||

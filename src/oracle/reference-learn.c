@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See reference.h: what is the same in all reference runs.
+// Learns what is the same in all reference runs, path by path, and remarks on what varies.
 #include "base/cleanup.h"
 #include "base/quote.h"
 #include "oracle/reference-model.h"
 
 #include <string.h>
 
-#define MOST_REMARKS 20 // about outputs; the rest is counted
+#define MOST_REMARKS 20 // in words; further outputs that vary are counted
 
 bool reference_text(const struct artifact *artifact, struct lines_text *ret_text)
 {
@@ -52,7 +52,7 @@ bool reference_is_unsteady(const struct reference *reference, const char *direct
     return false;
 }
 
-// One path, with its artifact in every run (NULL where it is missing).
+// One path, with its artifact in each run (NULL where a run does not have it).
 struct path_versions {
     const struct artifact **artifacts;
     size_t count;
@@ -108,7 +108,7 @@ static struct error *note_unsteady(struct reference *reference, const char *path
     return NULL;
 }
 
-// "F is there in 2 of 5 reference runs only; ..."
+// "F changes in 2 of 5 reference runs only; ..."
 static struct error *describe_unstable(struct buffer *text, const struct path_versions *versions)
 {
     size_t seen = 0;
@@ -130,7 +130,7 @@ static struct error *describe_lines(struct buffer *text, const struct reference_
         return buffer_printf(text, " varies and is no text; it is not compared");
     const char *what = lines_variation(item->lines);
     switch (lines_mode(item->lines)) {
-    case LINES_EXACT: // alike as far as it was kept or after the filters
+    case LINES_EXACT: // the kept parts are alike, or are after the filters
         return buffer_printf(text, " varies beyond its first %u KiB; that part is not compared",
                              ARTIFACT_CONTENT >> 10);
     case LINES_MASKED:
@@ -162,7 +162,7 @@ static bool has_content(const struct artifact *artifact)
            artifact->kind == ARTIFACT_LINK;
 }
 
-// Whether what is known of it needs a word to the user: filters may have made it all the same.
+// Whether there is nothing to remark: all versions are the same, perhaps thanks to filters.
 static bool is_steady(const struct reference_item *item)
 {
     if (item->same)
@@ -206,7 +206,7 @@ static struct error *learn_path(struct reference *reference, const struct path_v
     return reference_remark_add(reference, REMARK_VARIES, item->artifact->path, &text);
 }
 
-// Goes through all runs' artifacts at once, path by path.
+// Moves on to the next path of all runs' sorted artifacts. False after the last.
 static bool next_path(const struct reference *reference, size_t *at, struct path_versions *versions)
 {
     const char *path = NULL;

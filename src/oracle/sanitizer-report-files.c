@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See complaint.h: the files that sanitizers and valgrind write instead of printing.
+// Finds and scans the files that sanitizers and valgrind write instead of printing.
 #include "oracle/sanitizer-report.h"
 
 #include "base/cleanup.h"
@@ -18,7 +18,7 @@ void sanitizer_report_paths_deinit(sanitizer_report_paths *paths)
     ARRAY_DEINIT(paths);
 }
 
-// The path up to the first '%', which stands for something that is known at run time only.
+// Adds the path up to the first '%', which stands for something known at run time only.
 static struct error *add_path(sanitizer_report_paths *paths, const char *directory,
                               const char *path, size_t size)
 {
@@ -43,7 +43,7 @@ static struct error *add_path(sanitizer_report_paths *paths, const char *directo
     return NULL;
 }
 
-// KEY=PATH among words that `separators` part; PATH may be quoted.
+// Finds KEY=PATH among the words between `separators`. PATH may be quoted.
 static struct error *find_key(sanitizer_report_paths *paths, const char *directory,
                               const char *text, const char *key, const char *separators)
 {
@@ -106,7 +106,7 @@ static struct error *put_pattern(struct buffer *pattern, const char *text)
     return NULL;
 }
 
-// A log that cannot be read, or is a giant, is one without complaints.
+// Scans the first MOST_BYTES of a file. One that cannot be read has no reports.
 static struct error *scan_file(const char *path, struct buffer *list)
 {
     _cleanup_fclose_ FILE *file = fopen(path, "re");

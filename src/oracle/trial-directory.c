@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See trial-directory.h. The files are made once and written anew for each run, through
-// descriptors: they keep their places in the sandbox, and nobody can make us write elsewhere.
+// The files of a trial directory are made once and rewritten for each run, through descriptors. So
+// they keep their places in the sandbox, and no link that the oracle command makes can lead us
+// elsewhere.
 #include "oracle/trial-directory.h"
 
 #include "base/cleanup.h"
@@ -25,7 +26,7 @@ struct trial_directory {
     char directory[96];
     char paths[TRIAL_DIRECTORY_FILES][112];
     int files[TRIAL_DIRECTORY_FILES];
-    pid_t owner; // a process forked from it leaves the directory alone
+    pid_t owner; // a process forked from this one must not remove the directory
 };
 
 void trial_directory_free(struct trial_directory *trial_directory)
@@ -35,7 +36,7 @@ void trial_directory_free(struct trial_directory *trial_directory)
     for (unsigned i = 0; i < TRIAL_DIRECTORY_FILES; i++)
         if (trial_directory->files[i] >= 0)
             close(trial_directory->files[i]);
-    // The oracle may have left something of its own there.
+    // The oracle command may have left files of its own there.
     if (trial_directory->owner == getpid() && trial_directory->directory[0] != '\0')
         error_free(remove_tree(trial_directory->directory));
     free(trial_directory);

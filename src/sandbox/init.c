@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See init.h. Every orphan of the life becomes a child of this process, and everything in the
-// namespace dies with it.
+// The first process of a PID namespace: starts and kills commands and reports their ends. It adopts
+// every orphan of the run, and everything in the namespace dies with it.
 #include "sandbox/init.h"
 
 #include "base/cleanup.h"
@@ -22,11 +22,11 @@
 struct init {
     int socket, signals;
     pid_list keepers;
-    int keeper;               // socket of the keeper whose command has not ended yet, or -1
+    int keeper;               // socket of the keeper whose command still runs, or -1
     pid_t keeping;            // that keeper
     pid_t command;            // 0: none runs
     bool running;             // a step is not over yet
-    struct progress progress; // since the last message
+    struct progress progress; // since the last report
 };
 
 static bool is_keeper(const struct init *init, pid_t pid)
@@ -54,7 +54,7 @@ static struct error *send_progress(struct init *init, enum message_kind kind, bo
     return message_send(init->socket, &head, NULL, NULL);
 }
 
-// Whether processes are left that no keeper keeps.
+// Whether processes are left besides the keepers and what they keep.
 static struct error *processes_left(struct init *init, bool *ret_left)
 {
     siginfo_t info;
@@ -70,7 +70,7 @@ static struct error *processes_left(struct init *init, bool *ret_left)
     return error;
 }
 
-// Returns whether the command was among them.
+// Reaps what has ended. Returns whether the command was among it.
 static bool reap(struct init *init)
 {
     bool command = false;
@@ -150,7 +150,7 @@ static struct error *start(struct init *init, const struct incoming *order)
                           .input = order->descriptors[2],
                           .terminal = order->head.values[1] != 0,
                           .announce = init->socket};
-    if (order->head.values[2] != 0) { // an address is the same here: nobody executed anything
+    if (order->head.values[2] != 0) { // addresses are the same here: no exec since the fork
         spawn.inside = (int (*)(int))(intptr_t)order->head.values[2];
         spawn.shared = order->descriptors[2];
         spawn.input = -1;
@@ -165,11 +165,11 @@ static struct error *start(struct init *init, const struct incoming *order)
     return start_command(init, &spawn, order->head.values[0] != 0);
 }
 
-// Kills until nobody is left who is not kept; all: keepers as well.
+// Kills until no process is left except keepers and what they keep; `all`: those, too.
 static struct error *end_processes(struct init *init, bool all)
 {
     uint64_t deadline_ns = clock_ns() + KILL_WAIT_NS;
-    if (init->keeper >= 0) { // its command is the step
+    if (init->keeper >= 0) { // it keeps the command of the step
         close(init->keeper);
         init->keeper = -1;
         forget_keeper(init, init->keeping);
@@ -199,7 +199,7 @@ static struct error *handle_message(struct init *init)
 {
     _cleanup_(incoming_deinit) struct incoming order;
     struct error *error = message_receive(init->socket, &order);
-    if (error != NULL) { // nobody needs us
+    if (error != NULL) { // the sandbox is gone
         error_free(error);
         _exit(0);
     }

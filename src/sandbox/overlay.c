@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See overlay.h.
+// The overlay backend: starts the zygote, has it fork an init for each run, and talks to that init.
 #include "sandbox/overlay.h"
 
 #include "base/cleanup.h"
@@ -154,7 +154,7 @@ static bool mentions(char *const *list, const char *place)
     return false;
 }
 
-// /tmp and /dev/shm are empty, unless what the trial works with is there.
+// /tmp and /dev/shm are empty in a run, unless its directory or files are there.
 static void choose_places(struct sandbox *sandbox, const struct sandbox_step *steps, size_t count)
 {
     struct overlay *overlay = sandbox->overlay;
@@ -199,7 +199,7 @@ static struct error *overlay_begin(struct sandbox *sandbox, const struct sandbox
 {
     struct overlay *overlay = sandbox->overlay;
     choose_places(sandbox, steps, count);
-    // Somebody may have killed it, such as the kernel for want of memory.
+    // The zygote may have been killed, such as by the kernel for want of memory.
     if (overlay->zygote > 0 && waitpid(overlay->zygote, NULL, WNOHANG) == overlay->zygote)
         overlay->zygote = 0;
     if (overlay->zygote <= 0) {
@@ -235,7 +235,7 @@ static void overlay_end(struct sandbox *sandbox)
     close_one(&overlay->upper_layers);
 }
 
-// A copy that nobody else has.
+// Copies the input into memory without a name.
 static struct error *copy_input(int input, off_t size, int *ret_input)
 {
     _cleanup_close_ int copy = memfd_create("input", MFD_CLOEXEC);
@@ -255,9 +255,9 @@ static struct error *copy_input(int input, off_t size, int *ret_input)
     return NULL;
 }
 
-// By the path of the outside, as the inside has it: -1 if that is no file any more. An earlier step
-// may have put links on the way that lead out when they are followed from here, or a FIFO that
-// waits for ever.
+// Opens the file that the inside has at this path; -1 if that is no regular file. An earlier step
+// may have put links on the way that lead outside if we follow them, or a FIFO that blocks for
+// ever.
 static int open_inside(const struct overlay *overlay, const char *path)
 {
     struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
@@ -270,8 +270,8 @@ static int open_inside(const struct overlay *overlay, const char *path)
     return inner;
 }
 
-// An open file of the outside is a way out: /proc/self/fd/0 may be opened again for writing. The
-// trial gets the file as its own view has it.
+// An open file of the outside would be a way out: /proc/self/fd/0 can be opened again for writing.
+// So the trial gets the file as its own view has it, or a copy.
 static struct error *inner_input(struct overlay *overlay, int input, int *ret_input)
 {
     struct stat status, named;
@@ -362,7 +362,7 @@ static struct error *overlay_news(struct sandbox *sandbox, struct progress *prog
     return NULL;
 }
 
-// News that were on their way may come before the answer.
+// Sends an order and waits until it is done. News that were on their way may come first.
 static struct error *order(struct overlay *overlay, enum message_kind kind,
                            struct progress *progress)
 {

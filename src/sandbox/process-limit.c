@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See crowd.h.
+// Counts the processes of a step, as seldom as possible.
 #include "sandbox/process-limit.h"
 
 #include "base/cleanup.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-// Threads and processes of the whole system, which is one short read; 0: not known.
+// Threads and processes of the whole system, which takes one short read; 0: not known.
 static uint64_t count_tasks(void)
 {
     char text[128];
@@ -22,8 +22,8 @@ static uint64_t count_tasks(void)
     return sscanf(text, "%*s %*s %*s %*u/%llu", &tasks) == 1 ? tasks : 0;
 }
 
-// To count our own takes a look at every process there is, so it is done only when the system has
-// gained enough of them since; or seldom, where nobody knows.
+// Counting our own processes means looking at every process there is. So it is done only when the
+// system has gained enough of them since the last time; or seldom, if that number is not known.
 struct error *process_limit_check(struct process_limit *limit, uint64_t now_ns,
                                   const pid_list *spared, size_t *ret_count)
 {

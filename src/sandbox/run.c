@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A life, whichever way it is led: steps one after the other, their output, their time.
+// Runs the steps of a sandbox run one after the other, with either backend: captures their output,
+// watches their time, and handles forked copies of the command.
 #include "sandbox/branch.h"
 #include "sandbox/capture.h"
 #include "sandbox/internal.h"
@@ -34,12 +35,12 @@ struct running_step {
     uint64_t tick_ns, deadline_ns; // after the start
     uint64_t pause_ns;
     struct branch branch;
-    bool alone;        // a command that has branched is all there is, and starts nobody
-    uint64_t ran_ns;   // by the command itself when it last branched
-    uint64_t gone_ns;  // after the start, when the command was seen to have ended; 0: not yet
-    bool told;         // that others have not
-    uint64_t asked_ns; // after the start, when there was hope
-    uint64_t ended_ns; // after the start, when the branch was killed
+    bool alone;        // the command is the only process; once it has branched, it starts no others
+    uint64_t ran_ns;   // how long the command itself had run at its last branch
+    uint64_t gone_ns;  // when the command was seen to have ended, after the start; 0: not yet
+    bool told;         // lingering() was called
+    uint64_t asked_ns; // when hopeless() was last called, after the start
+    uint64_t ended_ns; // when the branch was killed, after the start
 };
 
 static struct error *read_captures(struct sandbox_run *run)
@@ -76,9 +77,9 @@ static struct error *start_step(struct running_step *running, struct capture *ca
     return sandbox->backend->start(sandbox, &spawn, running->step->linger, &running->pid);
 }
 
-// The command's clock stands still while there is a copy of it, which has all of the time. Once it
-// was killed for it, its end is to be told within as long: what the command tells us is in memory
-// that it can write.
+// When the time is over. The command's clock stands still while there is a copy of it, and the copy
+// has the full time. Once the copy was killed for its time, its end must be reported within the
+// same time: the report is in memory that the command can write.
 static uint64_t limit_ns(const struct running_step *running)
 {
     const struct branch *branch = &running->branch;
@@ -88,8 +89,8 @@ static uint64_t limit_ns(const struct running_step *running)
     return running->step->timeout_ns == 0 ? NEVER_NS : start_ns + running->step->timeout_ns;
 }
 
-// News of branches cannot be waited for together with output and the command's end: these are
-// looked for often enough.
+// Waits for news of a branch. That cannot be combined with waiting for output and the command's
+// end, so the wait is short and these are checked often.
 static void wait_branch(struct running_step *running, uint64_t left_ns)
 {
     const struct sandbox_step *step = running->step;
@@ -98,7 +99,7 @@ static void wait_branch(struct running_step *running, uint64_t left_ns)
         running->pause_ns *= 2;
 }
 
-// Waits for news, output, or the next moment of interest.
+// Waits for news, output, or the next deadline.
 static struct error *wait_news(struct running_step *running)
 {
     struct sandbox_run *run = running->run;
@@ -159,7 +160,7 @@ static struct capture *captures_of(const struct running_step *running)
     return &running->run->captures[2 * (running->step - running->run->steps)];
 }
 
-// Of a copy that has ended: all that it wrote has been read.
+// Takes the result of a copy that has ended. All its output has been read.
 static struct error *take_branch(struct running_step *running, struct sandbox_result *result,
                                  bool *ret_go_on)
 {
@@ -181,8 +182,9 @@ static struct error *take_branch(struct running_step *running, struct sandbox_re
     return NULL;
 }
 
-// Who asks for a copy knows of its own children only: it may itself be a child of the command, or
-// somebody else may go on meanwhile. What its copy does would not be what the command does.
+// Finds out whether the command is the only process. Whoever asks for a copy knows only of its own
+// children: it may be a child of the command, or another process may go on meanwhile. Then its copy
+// would not do what the command does.
 static struct error *find_others(struct running_step *running)
 {
     if (running->alone || running->progress.command_gone)
@@ -190,7 +192,7 @@ static struct error *find_others(struct running_step *running)
     return processes_alone(running->pid, &running->run->sandbox->direct.spared, &running->alone);
 }
 
-// The command may wait to branch off a copy, or for us to look at one.
+// Serves a command that waits for a copy to begin, or for us to look at one that ended.
 static struct error *attend_branch(struct running_step *running, bool *ret_go_on)
 {
     const struct sandbox_step *step = running->step;
@@ -322,8 +324,8 @@ static struct error *run_step(struct sandbox_run *run, size_t index)
     return NULL;
 }
 
-static struct error *lead(struct sandbox_run *run, struct error *(*look)(void *, struct sandbox *),
-                          void *data)
+static struct error *run_steps(struct sandbox_run *run,
+                               struct error *(*look)(void *, struct sandbox *), void *data)
 {
     struct sandbox *sandbox = run->sandbox;
     for (size_t i = 0; i < run->count; i++)
@@ -350,7 +352,7 @@ struct error *sandbox_run(struct sandbox *sandbox, const struct sandbox_step *st
     struct error *error = sandbox->backend->begin(sandbox, steps, count, visible);
     if (error == NULL) {
         sandbox->in_use = true;
-        error = lead(&run, look, data);
+        error = run_steps(&run, look, data);
     }
     sandbox->backend->end(sandbox);
     sandbox->in_use = false;

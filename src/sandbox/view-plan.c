@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a private view consists of: one overlay over the root where the kernel allows that, else one
-// over every directory that has no mount below (in a user namespace, mounts of the outside cannot
-// be taken apart). Every other file system gets its own overlay. What cannot be overlaid is shown
+// Plans a private view. Where the kernel allows it, that is one overlay over the root. Else there
+// is one over every directory that has no mount below: in a user namespace, mounts of the outside
+// cannot be taken apart. Every other file system gets its own overlay. What cannot be overlaid is
 // read-only.
 #include "sandbox/changes.h"
 #include "sandbox/mounts.h"
@@ -16,14 +16,14 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#define ENTRIES_LIMIT 512 // of a directory that must be put together from its entries
+#define ENTRIES_LIMIT 512 // at most, of a directory that is built from its entries
 
 struct planning {
     struct view *view;
     struct mounts mounts;
 };
 
-// These are made anew for every life.
+// Whether a path is made anew for every run.
 static bool is_special(const char *path)
 {
     return path_below(path, "/proc") || path_below(path, "/sys") || path_below(path, "/dev");
@@ -68,7 +68,7 @@ static struct error *add_bind(struct planning *planning, const char *path,
     return NULL;
 }
 
-// Tries it; false (errno) if that cannot be an overlay.
+// Adds an overlay if mounting it works; *ret_works is false (errno) if it does not.
 static struct error *add_overlay(struct planning *planning, const char *path,
                                  const struct stat *status, unsigned long flags, bool *ret_works)
 {
@@ -98,8 +98,8 @@ static struct error *add_overlay(struct planning *planning, const char *path,
 
 static struct error *add_tree(struct planning *planning, const char *path);
 
-// A directory of others with nothing in it that we could change, and no directories: an overlay
-// would cost each life time for nothing.
+// Whether a directory of other users has no directories and nothing that we could change: then an
+// overlay would cost each run time for nothing.
 static bool has_nothing_to_change(const struct view *view, const char *path)
 {
     DIR *stream = view->own_users && access(path, W_OK) < 0 ? opendir(path) : NULL;
@@ -113,7 +113,7 @@ static bool has_nothing_to_change(const struct view *view, const char *path)
     return nothing;
 }
 
-// A mount of its own, or a directory without mounts below.
+// Adds a mount, or a directory without mounts below, as a whole.
 static struct error *add_whole(struct planning *planning, const char *path,
                                const struct stat *status, const struct mount_entry *entry)
 {
@@ -171,7 +171,7 @@ static struct error *add_entry(struct planning *planning, const char *path)
     return NULL;
 }
 
-// A directory with mounts below, put together from its entries.
+// Adds a directory with mounts below, entry by entry.
 static struct error *add_pieces(struct planning *planning, const char *path,
                                 const struct stat *status)
 {
@@ -210,7 +210,7 @@ static struct error *add_tree(struct planning *planning, const char *path)
     if (stat(full.data, &status) < 0)
         return NULL;
     if (planning->view->own_users && access(full.data, X_OK) < 0) {
-        struct view_part *part = NULL; // closed to us: a closed directory is as good
+        struct view_part *part = NULL; // we may not enter it: a closed, empty one is as good
         return add_part(planning->view, VIEW_DIRECTORY, path, &status, &part);
     }
     if (mounts_below(&planning->mounts, path))
@@ -226,7 +226,7 @@ static bool already_bound(const struct view *view, const char *path)
     return false;
 }
 
-// The other file systems over an overlay of the root.
+// Adds the other file systems, over an overlay of the root.
 static struct error *add_mounts(struct planning *planning)
 {
     for (size_t i = 0; i < planning->mounts.entries.count; i++) {
@@ -252,7 +252,7 @@ static struct error *add_shared_memory(struct planning *planning)
     return add_overlay(planning, "/dev/shm", &status, 0, &works);
 }
 
-// The directories of others on the way to `path`, and ours that lead to them.
+// Adds the directories of other users on the way to `path`, and ours that lead to them.
 static struct error *add_paths_to(struct view *view, const char *path)
 {
     const struct view_part *inner = NULL;

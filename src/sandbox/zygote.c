@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See zygote.h.
+// The zygote process: prepares the private view once, and forks the first process of each run into
+// new namespaces.
 #include "sandbox/zygote.h"
 
 #include "base/cleanup.h"
@@ -26,11 +27,11 @@
 struct zygote {
     int socket;
     bool network;
-    mode_t mask; // the caller's, for the trials
+    mode_t mask; // the caller's umask, for the trials
     struct view view;
 };
 
-// Nothing of the caller's may be found in /proc/1/fd, and no handler of its may run here.
+// Nothing of the caller's may show in /proc/1/fd, and none of its signal handlers may run here.
 static struct error *detach(const struct zygote_options *options, int socket)
 {
     for (const int *group = options->groups; group != NULL && *group >= 0; group++)
@@ -145,7 +146,7 @@ void zygote_serve(const struct zygote_options *options, int socket)
         _cleanup_(incoming_deinit) struct incoming order;
         error = message_receive(socket, &order);
         if (error != NULL)
-            _exit(0); // nobody needs us
+            _exit(0); // the sandbox is gone
         error = start_init(&zygote, &order);
         if (error != NULL)
             message_fail(socket, error);
