@@ -23,8 +23,8 @@ struct server_life {
     const struct definition *definition;
     uint64_t timeout_ns, grace_ns;
     struct stop stop;
-    ARRAY(char *)
-    words; // of server and load, so that the sandbox sees the paths in them; ends with NULL
+    // Of server and load, so that the sandbox sees the paths in them; ends with NULL.
+    ARRAY(char *) words;
     int shared;
     struct server_state *state;
     size_t size;
@@ -209,8 +209,8 @@ static struct error *put_late(const struct server_life *life, struct buffer *tex
 // stands for it.
 static bool as_asked(const struct server_life *life, int status)
 {
-    static const int usual[] = {SIGTERM, SIGKILL, SIGINT, SIGQUIT,
-                                SIGHUP}; // with which commands stop a server
+    // Signals with which commands stop a server.
+    static const int usual[] = {SIGTERM, SIGKILL, SIGINT, SIGQUIT, SIGHUP};
     int number = life->stop.kind == STOP_SIGNAL ? life->stop.signal : 0;
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (life->stop.kind == STOP_COMMAND && WIFSIGNALED(status) && WTERMSIG(status) == usual[i])

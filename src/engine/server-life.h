@@ -28,8 +28,8 @@ void server_life_free(struct server_life *life);
 // Fills in a step that runs it. `started`, `tick` and `data` are left to the caller.
 void server_life_fill(const struct server_life *life, struct sandbox_step *step);
 const struct server_state *server_life_state(const struct server_life *life);
-bool server_life_is_late(
-    const struct server_life *life); // server_life_tick() will look at its stack
+// Whether its time is over, so that the next tick looks at its stack.
+bool server_life_is_late(const struct server_life *life);
 // For sandbox_step.tick; `pid` is the driver's. `root` is what sandbox_root() returns. Puts the
 // stack of a late server into the run.
 uint64_t server_life_tick(struct server_life *life, pid_t pid, uint64_t ns, const char *root,

@@ -75,8 +75,8 @@ struct shot_run {
 };
 
 void shot_run_deinit(struct shot_run *shot_run);
-void shot_run_keep_error(struct shot_run *shot_run,
-                         struct error *error); // takes it; only the first is kept
+// Takes the error; only the first one is kept.
+void shot_run_keep_error(struct shot_run *shot_run, struct error *error);
 struct injected_thread shot_run_last_injected(const struct shot_run *shot_run);
 // Runs all steps and fills in *shot_run->run.
 _must_check_ struct error *shot_run_execute(struct shot_run *shot_run, uint64_t timeout_ns);

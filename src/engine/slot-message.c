@@ -14,8 +14,8 @@
 
 #define NO_TEXT    UINT32_MAX
 #define INJECTIONS 100 // of one result, at most
-#define ENOUGH                                                                                     \
-    (SLOT_MESSAGE_SIZE / 2) // bytes after which no injection is added: C++ stacks are long
+// No injection is added after so many bytes: stacks of C++ programs are long.
+#define ENOUGH (SLOT_MESSAGE_SIZE / 2)
 
 enum slot_message_kind { SLOT_MESSAGE_JOB = 1, SLOT_MESSAGE_RESULT, SLOT_MESSAGE_REFUSAL };
 

@@ -156,8 +156,7 @@ static struct error *add_line(const struct lines_filters *filters, struct scratc
         scratch->line.size = 0;
         TRY(buffer_append(&scratch->line, data, size));
         for (size_t i = 0; i < filters->items.count; i++) {
-            TRY(buffer_append(&scratch->other, "",
-                              0)); // gives it storage: replace() may append nothing
+            TRY(buffer_append(&scratch->other, "", 0)); // it must have storage
             TRY(replace(&filters->items.items[i], &scratch->line, &scratch->other));
             struct buffer swap = scratch->line;
             scratch->line = scratch->other;

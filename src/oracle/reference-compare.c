@@ -178,8 +178,8 @@ static bool is_lost(const struct reference_item *item, const struct artifact *in
     return gone && reference_changes(item->artifact);
 }
 
-// If the workload reports a failure and replaces the file anyway, it is not a loss: whoever is told
-// of the failure can make the file again.
+// A file whose content the reference replaces, too, is not lost if the workload reports a failure:
+// whoever is told of it can make the file again.
 static struct error *say_lost(struct comparison *comparison, const struct reference_item *item,
                               const struct artifact *artifact)
 {

@@ -24,8 +24,8 @@ _must_check_ struct error *reference_add(struct reference *reference,
 void reference_clear(struct reference *reference);
 // Whether all runs so far can serve as references: none failed.
 bool reference_is_fit(const struct reference *reference);
-bool reference_is_as_expected(
-    const struct reference *reference);                    // and has the expected exit status
+// Whether they also have the expected exit status.
+bool reference_is_as_expected(const struct reference *reference);
 bool reference_is_late(const struct reference *reference); // a run timed out
 // To be called after the last run: works out what is stable. Returns an error for the user if no
 // comparison is possible: a run ended differently, timed out, was killed, or its pretest failed.
@@ -87,8 +87,8 @@ struct difference {
     enum symptom symptom;
     char *about;   // which file, or NULL
     bool err_more; // the run reported something that the reference does not, anywhere
-    char
-        *sentence; // the differences, the worst first: "x was deleted; stdout differs at line 3: …"
+    // The differences, the worst first: "x was deleted; stdout differs at line 3: …"
+    char *sentence;
     char *more;    // the first line on stderr that the reference does not have, quoted; or NULL
     char *more_in; // where else that line is: "stdout" or a file; NULL: on stderr
 };

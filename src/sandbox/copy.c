@@ -126,8 +126,7 @@ static struct error *copy_one(struct copying *copying, int from, int to, const c
     else if (S_ISFIFO(status.st_mode) && mkfifoat(to, name, status.st_mode & 07777) < 0)
         return error_from_errno(errno, "cannot make the pipe %s", name);
     struct timespec times[2] = {status.st_atim, status.st_mtim};
-    utimensat(to, name, times,
-              AT_SYMLINK_NOFOLLOW); // fails for sockets and devices, which were not copied
+    utimensat(to, name, times, AT_SYMLINK_NOFOLLOW); // sockets and devices were not copied
     return NULL;
 }
 

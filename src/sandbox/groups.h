@@ -15,8 +15,8 @@ struct groups;
 _must_check_ struct error *groups_new(const struct sandbox_limits *limits, uint64_t extra,
                                       bool asked, bool *ret_processes, bool *ret_memory,
                                       struct groups **ret_groups);
-void groups_free(struct groups *groups,
-                 bool removing); // removing: also the groups, which must be empty
+// `removing`: removes the groups, too. They must be empty.
+void groups_free(struct groups *groups, bool removing);
 // Descriptors of the cgroup.procs files to write one's PID to; ends with -1. NULL if there are
 // none.
 const int *groups_descriptors(const struct groups *groups);

@@ -41,7 +41,8 @@ static bool is_whiteout(const struct stat *status)
     return S_ISCHR(status->st_mode) && status->st_rdev == 0;
 }
 
-// Places that a run has for itself: what happens there is no result. Unless it works there.
+// Whether a path is in a place that a run has for itself: what happens there is no result, unless
+// the run works there.
 static bool is_private(const struct sandbox *sandbox, const char *path)
 {
     static const char *const places[] = {"/tmp", "/dev", "/run", "/proc", "/sys"};

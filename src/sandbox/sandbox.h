@@ -111,7 +111,8 @@ struct sandbox_step {
     // even if it left processes behind: its PID may be another's.
     uint64_t (*started)(void *data, pid_t pid);
     uint64_t (*tick)(void *data, pid_t pid, uint64_t ns);
-    // When it ended a while ago and what it started still runs. Once, and only if `stop` is set.
+    // Once, when it ended a while ago and what it started still runs. May be late if `stop` is not
+    // set.
     void (*lingering)(void *data);
     // Every second while the command itself runs (if `stop` is not set, only when there is news of
     // it): whether it will never end by itself. If so, it is ended as if its time were over.
