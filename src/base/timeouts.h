@@ -24,8 +24,8 @@
 #define STEP_OTHER_WAIT_NS     (60 * NS_PER_S)   // setup, pretest, posttest, oracle, teardown
 #define BRANCH_FIRST_PAUSE_NS  (500 * NS_PER_US) // most copies have ended; doubles up to:
 #define BRANCH_LAST_PAUSE_NS   (2 * NS_PER_MS)   // between looks at what a copy writes
-#define CROWD_PAUSE_NS         (50 * NS_PER_MS)  // looks for processes started without end
-#define CROWD_BLIND_PAUSE_NS   (1 * NS_PER_S)    // likewise, if the kernel does not count them
+#define PROCESS_LIMIT_PAUSE_NS (50 * NS_PER_MS)  // looks for processes started without end
+#define PROCESS_BLIND_PAUSE_NS (1 * NS_PER_S)    // likewise, if the kernel does not count them
 #define LISTING_FRESH_NS       (10 * NS_PER_MS)  // who follows at once finds what was left
 
 // A trial

@@ -300,8 +300,8 @@ static struct error *run_references(struct preparation *preparation, struct refe
     if (interrupted(preparation))
         return NULL;
     TRY(reference_settle(reference));
-    TRY(reference_expected(reference));
-    return reference_timely(reference);
+    TRY(reference_check_status(reference));
+    return reference_check_timeout(reference);
 }
 
 struct error *preparation_run(struct preparation *preparation, struct reference **ret_reference)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The engines there are. A new one is its descriptor, a line here, and its word in the schema's row
-// `engine`.
+// The list of engines. A new one needs its descriptor, a line here, and its word in the schema's
+// row `engine`.
 #include "engine/engine.h"
 
 #include "engine/pool.h"

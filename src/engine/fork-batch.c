@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See fork-batch.h.
+// Forks trials off shared runs of the workload, checks a sample of them by full runs, and runs in
+// full what could not be forked.
 #include "engine/fork-batch.h"
 
 #include "base/cleanup.h"
@@ -8,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECKED_OF 10 // one trial of so many
+#define CHECKED_OF 10 // one trial of so many is checked
 
-enum fate { WAITING, FORKED, REFUSED };
+enum fork_state { WAITING, FORKED, REFUSED };
 
 struct batch_run {
     const struct fork_batch *batch;
     struct engine_result *results;
-    enum fate *fates;
-    size_t *indexes; // of the jobs in this life
+    enum fork_state *states;
+    size_t *indexes; // of the jobs in this run
     struct error *error;
-    size_t met; // in this life
+    size_t reached; // jobs that this run has reached
 };
 
 bool fork_batch_checks(uint64_t seed)
@@ -31,7 +32,7 @@ static bool same_text(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-// Times and addresses may differ, and the end of stderr is only for people.
+// Times and addresses may differ, and the end of stderr is for people only.
 bool fork_batch_agrees(const struct engine_result *forked, const struct engine_result *full)
 {
     return forked->judgement.verdict == full->judgement.verdict && forked->end == full->end &&
@@ -59,20 +60,20 @@ static bool ended(void *data, size_t index, struct outcome_run *outcome)
     }
     result.way = WAY_FORKED;
     run->results[job] = result;
-    run->fates[job] = FORKED;
-    run->met++;
+    run->states[job] = FORKED;
+    run->reached++;
     return !is_stopped(run);
 }
 
 static void refused(void *data, size_t index)
 {
     struct batch_run *run = data;
-    run->fates[run->indexes[index]] = REFUSED;
-    run->met++;
+    run->states[run->indexes[index]] = REFUSED;
+    run->reached++;
 }
 
-// The workload itself must do what it does without faults, or what its children did means nothing.
-// One that was ended by us, or by the filter, has not come to that.
+// Whether the workload itself did what it does without faults. If not, what its children did means
+// nothing. A workload that was ended by us or by the filter of system calls did not get that far.
 static struct error *is_sound(const struct batch_run *run, const struct outcome_run *outcome,
                               bool *ret_sound)
 {
@@ -91,27 +92,27 @@ static struct error *is_sound(const struct batch_run *run, const struct outcome_
 static void forget_forks(struct batch_run *run)
 {
     for (size_t i = 0; i < run->batch->count; i++) {
-        if (run->fates[i] != FORKED)
+        if (run->states[i] != FORKED)
             continue;
         engine_result_deinit(&run->results[i]);
-        run->fates[i] = REFUSED;
+        run->states[i] = REFUSED;
     }
 }
 
-// One run of the workload for all that wait. *ret_more: another one is worth it.
-static struct error *live_once(struct batch_run *run, struct fork_shot *shots, bool *ret_more)
+// Runs the workload once for all trials that wait. *ret_more: another run is worth it.
+static struct error *run_once(struct batch_run *run, struct fork_shot *shots, bool *ret_more)
 {
     const struct fork_batch *batch = run->batch;
     size_t count = 0;
     for (size_t i = 0; i < batch->count; i++)
-        if (run->fates[i] == WAITING) {
+        if (run->states[i] == WAITING) {
             shots[count] = (struct fork_shot){batch->jobs[i].spec, batch->jobs[i].seed};
             run->indexes[count++] = i;
         }
     *ret_more = false;
     if (count < FORK_BATCH_LEAST)
         return NULL;
-    run->met = 0;
+    run->reached = 0;
     const struct shooting_branches branches = {
         .shots = shots, .count = count, .ended = ended, .refused = refused, .data = run};
     _cleanup_(outcome_run_deinit) struct outcome_run outcome = {0};
@@ -124,22 +125,22 @@ static struct error *live_once(struct batch_run *run, struct fork_shot *shots, b
     TRY(is_sound(run, &outcome, &sound));
     if (!sound)
         forget_forks(run);
-    *ret_more = sound && run->met > 0 && outcome.workload.end == SANDBOX_SIGNAL &&
+    *ret_more = sound && run->reached > 0 && outcome.workload.end == SANDBOX_SIGNAL &&
                 outcome.workload.status == SIGSYS && !is_stopped(run);
     for (size_t i = 0; i < batch->count && refusal != WIRE_FORK_OK; i++)
-        if (run->fates[i] != FORKED)
+        if (run->states[i] != FORKED)
             run->results[i].refusal = refusal;
     return NULL;
 }
 
-// Runs the checked ones in full, too.
+// Runs the checked trials in full, too.
 static struct error *check(struct batch_run *run, bool *ret_trusted)
 {
     const struct fork_batch *batch = run->batch;
     bool pending = batch->first;
     *ret_trusted = true;
     for (size_t i = 0; i < batch->count && !is_stopped(run); i++) {
-        if (run->fates[i] != FORKED || (!pending && !fork_batch_checks(batch->jobs[i].seed)))
+        if (run->states[i] != FORKED || (!pending && !fork_batch_checks(batch->jobs[i].seed)))
             continue;
         pending = false;
         struct engine_result full = {0};
@@ -150,7 +151,7 @@ static struct error *check(struct batch_run *run, bool *ret_trusted)
             engine_result_deinit(&run->results[i]);
             run->results[i] = full;
             run->results[i].way = WAY_DISPUTED;
-            run->fates[i] = WAITING; // it is complete, and not forked
+            run->states[i] = WAITING; // it has a full result: forget_forks() must not drop it
             *ret_trusted = false;
         } else {
             engine_result_deinit(&full);
@@ -159,13 +160,13 @@ static struct error *check(struct batch_run *run, bool *ret_trusted)
     return NULL;
 }
 
-// What was not forked, in full, as long as that is wanted.
+// Runs in full what was not forked, until the rest is withdrawn.
 static struct error *run_rest(const struct batch_run *run)
 {
     const struct fork_batch *batch = run->batch;
     for (size_t i = 0; i < batch->count; i++) {
         struct engine_result *result = &run->results[i];
-        if (run->fates[i] == FORKED || result->way == WAY_DISPUTED)
+        if (run->states[i] == FORKED || result->way == WAY_DISPUTED)
             continue;
         enum wire_fork_refusal refusal = result->refusal;
         *result = (struct engine_result){.way = WAY_NOT_RUN};
@@ -181,14 +182,15 @@ static struct error *run_rest(const struct batch_run *run)
 struct error *fork_batch_run(const struct fork_batch *batch, struct engine_result *results,
                              bool *ret_trusted)
 {
-    _cleanup_free_ enum fate *fates = calloc(batch->count + 1, sizeof *fates);
+    _cleanup_free_ enum fork_state *states = calloc(batch->count + 1, sizeof *states);
     _cleanup_free_ size_t *indexes = calloc(batch->count + 1, sizeof *indexes);
     _cleanup_free_ struct fork_shot *shots = calloc(batch->count + 1, sizeof *shots);
-    if (fates == NULL || indexes == NULL || shots == NULL)
+    if (states == NULL || indexes == NULL || shots == NULL)
         return error_no_memory();
-    struct batch_run run = {.batch = batch, .results = results, .fates = fates, .indexes = indexes};
+    struct batch_run run = {
+        .batch = batch, .results = results, .states = states, .indexes = indexes};
     for (bool more = true; more;)
-        TRY(live_once(&run, shots, &more));
+        TRY(run_once(&run, shots, &more));
     TRY(check(&run, ret_trusted));
     if (!*ret_trusted)
         forget_forks(&run);

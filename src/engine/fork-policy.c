@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See fork-policy.h.
+// Forking is off where it cannot work or gains little, and is given up when most tries fail or a
+// check finds another result.
 #include "engine/fork-policy.h"
 
 #include "engine/fork-batch.h"
 
 #define SHORT_S     1.0 // a workload that takes longer than this gains little
-#define LEAST_LOT   16  // every lot costs a life of a sandbox and the workload up to its forks
-#define LOT_S       2.0 // what a lot of trials may take altogether
-#define FIRST_LOOK  16  // tries before the gain is looked at
-#define SURE_LOOK   4   // the same where it is for what the workload is, not for what a fault did
-#define LEAST_SHARE 3   // one of so many must have been a gain
+#define LEAST_LOT   16  // every lot costs a sandbox run and the workload up to its forks
+#define LOT_S       2.0 // what a lot may take altogether
+#define FIRST_LOOK  16  // tries before the gain is judged
+#define SURE_LOOK   4   // likewise, if the refusal is due to the workload and not to a fault
+#define LEAST_SHARE 3   // one try of so many must succeed
 
 const char *fork_policy_refusal(enum wire_fork_refusal refusal)
 {
@@ -62,8 +63,8 @@ struct fork_policy fork_policy(const struct definition *definition, const struct
     return policy;
 }
 
-// Towards the end, lots get smaller, so that no slot has much when the others have nothing: the
-// smaller, the longer a trial may take.
+// Lots get smaller towards the end, so that no slot has many jobs left when the others have none.
+// The longer a trial may take, the smaller the lots.
 size_t fork_policy_lot(const struct fork_policy *policy, uint64_t left, unsigned slots)
 {
     if (!policy->on)

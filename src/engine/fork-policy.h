@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether and how long a campaign's trials fork where faults are injected, and what is said of it.
+// Decides whether a campaign's trials fork where faults are injected, how many at once, and when to
+// give that up. Says why not.
 #ifndef ORDEAL_ENGINE_FORK_POLICY_H
 #define ORDEAL_ENGINE_FORK_POLICY_H
 
@@ -11,20 +12,20 @@
 
 struct fork_policy {
     bool on;
-    bool wanted;     // always: not given up for being in vain
-    size_t most;     // trials at once
-    const char *why; // it is off, as far as the definition, the reference or a trial tells; or NULL
+    bool wanted;     // the user asked for it: never given up for too few gains
+    size_t most;     // trials per lot
+    const char *why; // why it is off, or NULL; static storage
     uint64_t tried, in_vain, disputed;
 };
 
-// `self` is the controller's injector.
+// The policy to begin with. `self` is the controller's injector.
 struct fork_policy fork_policy(const struct definition *definition, const struct injector *injector,
                                void *self, const struct reference *reference);
-// How many jobs to give to a slot of `slots`; `left` trials are there, 0: not known.
+// How many jobs to give to one of `slots` slots when `left` trials are left (0: not known).
 size_t fork_policy_lot(const struct fork_policy *policy, uint64_t left, unsigned slots);
-// A result has come in. Whether it was the one that ended forking; then `why` says why.
+// Takes note of a result. True if this result ended forking; then `why` says why.
 bool fork_policy_note(struct fork_policy *policy, const struct engine_result *result);
-// What keeps a workload from being forked, after "the workload ".
+// Why a workload cannot be forked, as the words after "the workload ".
 const char *fork_policy_refusal(enum wire_fork_refusal refusal);
 
 #endif

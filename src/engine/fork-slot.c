@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A job slot that got several jobs at once.
+// A job slot's answer to several jobs at once: it takes them all, runs them as one batch that
+// forks, and sends a result for each.
 #include "engine/slot-internal.h"
 
 #include "base/cleanup.h"
@@ -10,14 +11,14 @@
 #include <string.h>
 
 struct lot {
-    ARRAY(struct message_job) jobs;
+    ARRAY(struct slot_job) jobs;
     struct engine_result *results; // as many
 };
 
 static void lot_deinit(struct lot *lot)
 {
     for (size_t i = 0; i < lot->jobs.count; i++) {
-        message_job_deinit(&lot->jobs.items[i]);
+        slot_job_deinit(&lot->jobs.items[i]);
         if (lot->results != NULL)
             engine_result_deinit(&lot->results[i]);
     }
@@ -25,9 +26,9 @@ static void lot_deinit(struct lot *lot)
     free(lot->results);
 }
 
-// A shot that could not be led is a result, too.
-static struct error *shoot_surely(void *data, const struct message_job *job,
-                                  struct engine_result *result)
+// Runs a shot. One that could not be run is a result, too: invalid.
+static struct error *shoot_or_invalid(void *data, const struct slot_job *job,
+                                      struct engine_result *result)
 {
     _cleanup_error_ struct error *error = slot_shoot(data, job, result);
     if (error == NULL)
@@ -43,7 +44,7 @@ static struct error *judge_run(void *data, struct outcome_run *run, struct engin
     return slot_judge(data, run, result);
 }
 
-// Whatever the controller says while we have jobs: it is that the rest is not wanted.
+// While we have jobs, the controller sends only one thing: that the rest is withdrawn.
 static bool is_stopped(void *data)
 {
     const struct slot *slot = data;
@@ -60,7 +61,7 @@ static struct error *run_lot(struct slot *slot, struct lot *lot)
         .count = lot->jobs.count,
         .first = !slot->checked,
         .stopped = is_stopped,
-        .shoot = shoot_surely,
+        .shoot = shoot_or_invalid,
         .judge = judge_run,
         .data = slot,
     };
@@ -69,10 +70,10 @@ static struct error *run_lot(struct slot *slot, struct lot *lot)
         return error_no_memory();
     bool trusted = false;
     struct error *error = slot->distrusts ? NULL : fork_batch_run(&batch, lot->results, &trusted);
-    // A run of many that cannot be led says nothing about each.
+    // If the shared run fails, that says nothing about its trials: run each in full.
     for (size_t i = 0; i < lot->jobs.count && (slot->distrusts || error != NULL); i++) {
         engine_result_deinit(&lot->results[i]);
-        TRY(shoot_surely(slot, &lot->jobs.items[i], &lot->results[i]));
+        TRY(shoot_or_invalid(slot, &lot->jobs.items[i], &lot->results[i]));
     }
     slot->distrusts |= !trusted;
     for (size_t i = 0; i < lot->jobs.count; i++)
@@ -88,19 +89,19 @@ static struct error *take_job(struct slot *slot, struct lot *lot, bool *ret_got)
     *ret_got = size != 0;
     if (size == 0)
         return NULL;
-    struct message_job *job = ARRAY_ADD(&lot->jobs);
+    struct slot_job *job = ARRAY_ADD(&lot->jobs);
     if (job == NULL)
         return error_no_memory();
-    struct error *error = message_get_job(slot->in.data, size, job);
+    struct error *error = slot_message_get_job(slot->in.data, size, job);
     if (error != NULL)
         lot->jobs.count--;
     return error;
 }
 
-struct error *forks_answer(struct slot *slot, struct message_job *first)
+struct error *slot_answer_lot(struct slot *slot, struct slot_job *first)
 {
     _cleanup_(lot_deinit) struct lot lot = {0};
-    struct message_job *job = ARRAY_ADD(&lot.jobs);
+    struct slot_job *job = ARRAY_ADD(&lot.jobs);
     if (job == NULL)
         return error_no_memory();
     *job = *first;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The local engine: the controller's side of the job slots.
+// The controller's side of the job slots: starts them, hands out jobs, collects results, and
+// replaces slots that die or get stuck.
 #include "engine/pool.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/processes.h"
 #include "base/timeouts.h"
-#include "engine/message.h"
+#include "engine/slot-message.h"
 #include "engine/slot.h"
 
 #include <errno.h>
@@ -18,13 +19,13 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#define LOT           16 // jobs at once that take another patience
-#define DEATHS_IN_ROW 20 // slots that die without a result in between before the pool gives up
+#define LOT           16 // so many jobs of a lot add one more `stuck_ns` to its deadline
+#define DEATHS_IN_ROW 20 // the pool gives up after so many deaths without a result in between
 
 struct pool_slot {
     pid_t pid; // 0: none
     int socket;
-    ARRAY(struct engine_job) jobs; // that have no result yet; their spec is NULL
+    ARRAY(struct engine_job) jobs; // jobs without a result yet; their spec is NULL
     struct buffer ahead;           // the message with the job that waits behind the first, if any
     bool lot;                      // the jobs came together
     uint64_t deadline_ns;
@@ -35,9 +36,9 @@ struct pool {
     struct engine_task task;
     uint64_t stuck_ns;
     ARRAY(struct engine_result) lost; // results of slots that died with several jobs
-    unsigned count, busy, next;       // next: whose turn it is to be looked at first
+    unsigned count, busy, next;       // next: the slot to look at first
     unsigned deaths;
-    bool ahead; // slots may have a job that waits
+    bool ahead; // slots may have a second job that waits
     struct buffer out;
     struct pollfd *polled;
     struct pool_slot slots[];
@@ -49,7 +50,7 @@ static struct error *slot_begin(struct pool *pool, struct pool_slot *slot)
     return slot_start(&pool->task, &slot->pid, &slot->socket);
 }
 
-// Ends the process, if it has not ended by itself; *ret_status as of waitpid().
+// Kills the process, if it has not ended by itself, and waits for it. *ret_status as of waitpid().
 static void slot_end(struct pool_slot *slot, int *ret_status)
 {
     *ret_status = 0;
@@ -88,8 +89,8 @@ static struct error *pool_start(const struct engine_options *options, void **ret
     return NULL;
 }
 
-// An idle slot that hears no more from us removes what its sandbox has made and ends.
-static void let_go(struct pool_slot *slot, uint64_t deadline_ns)
+// Waits for an idle slot that was told to end: it removes what its sandbox has made and exits.
+static void wait_for_exit(struct pool_slot *slot, uint64_t deadline_ns)
 {
     struct pollfd polled = {.fd = slot->socket, .events = POLLIN};
     for (;;) {
@@ -103,8 +104,8 @@ static void let_go(struct pool_slot *slot, uint64_t deadline_ns)
     }
 }
 
-// Without a process tree of its own, what a killed slot ran is ours now. Whoever was our child
-// before is somebody else's business.
+// Ends the orphans of killed slots. Without a process tree of its own, what a killed slot ran is
+// our child now. Children that we had before are not touched.
 static void end_orphans(const pid_list *before)
 {
     uint64_t deadline_ns = clock_ns() + SLOT_FAREWELL_WAIT_NS;
@@ -122,12 +123,13 @@ static void end_orphans(const pid_list *before)
         }
         ARRAY_DEINIT(&now);
         if (count == refused)
-            return; // nobody is left, or nobody who lets us
+            return; // nobody is left that we may kill
         clock_sleep(KILL_PAUSE_NS);
     }
 }
 
-// Who is our child now, and all orphans below us from now on. Not knowing all, we end nobody.
+// Makes us the parent of all orphans below, and lists the children that we have now. If the list is
+// incomplete, nobody is ended.
 static struct error *adopt(int *ret_adopted, pid_list *ret_children)
 {
     if (prctl(PR_GET_CHILD_SUBREAPER, ret_adopted) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
@@ -143,7 +145,7 @@ static void pool_end(void *self)
     pid_list children = {0};
     int adopted = 1;
     struct error *error = pool->busy != 0 ? adopt(&adopted, &children) : NULL;
-    // All at once: each takes its targets with it, which takes a moment.
+    // Tell all slots first: each takes a moment to end its targets.
     for (unsigned i = 0; i < pool->count; i++) {
         if (pool->slots[i].pid != 0 && pool->slots[i].jobs.count != 0)
             kill(pool->slots[i].pid, SIGKILL);
@@ -153,7 +155,7 @@ static void pool_end(void *self)
     uint64_t deadline_ns = clock_ns() + SLOT_FAREWELL_WAIT_NS;
     for (unsigned i = 0; i < pool->count; i++)
         if (pool->slots[i].pid != 0 && pool->slots[i].jobs.count == 0)
-            let_go(&pool->slots[i], deadline_ns);
+            wait_for_exit(&pool->slots[i], deadline_ns);
     for (unsigned i = 0; i < pool->count; i++) {
         int status;
         slot_end(&pool->slots[i], &status);
@@ -175,7 +177,7 @@ static void pool_end(void *self)
     free(pool);
 }
 
-// Slots that have a lot take whatever they hear for the wish that they stop.
+// A slot with a lot takes any message for the order to stop, so it gets no second job.
 static bool can_wait_behind(const struct pool *pool, const struct pool_slot *slot)
 {
     return pool->ahead && slot->jobs.count == 1 && !slot->lot;
@@ -192,10 +194,10 @@ static struct engine_load pool_load(const void *self)
     return load;
 }
 
-// A slot that does not take a message so small is as good as dead; pool_take() will find that out.
+// A slot that does not take such a small message is as good as dead. pool_take() will notice.
 static void send_job(struct pool_slot *slot, const struct buffer *message)
 {
-    error_free(message_send_whole(slot->socket, message));
+    error_free(slot_message_send(slot->socket, message));
 }
 
 static struct error *add_jobs(struct pool *pool, struct pool_slot *slot,
@@ -207,7 +209,7 @@ static struct error *add_jobs(struct pool *pool, struct pool_slot *slot,
             return error_no_memory();
         *job = jobs[i];
         job->spec = NULL;
-        TRY(message_put_job(&pool->out, &jobs[i], (uint32_t)(count - 1 - i)));
+        TRY(slot_message_put_job(&pool->out, &jobs[i], (uint32_t)(count - 1 - i)));
     }
     return NULL;
 }
@@ -252,14 +254,14 @@ static struct error *pool_withdraw(void *self)
 {
     struct pool *pool = self;
     pool->out.size = 0;
-    TRY(message_put_job(&pool->out, &(struct engine_job){0}, 0));
+    TRY(slot_message_put_job(&pool->out, &(struct engine_job){0}, 0));
     for (unsigned i = 0; i < pool->count; i++)
         if (pool->slots[i].jobs.count > 1 && pool->slots[i].lot)
             send_job(&pool->slots[i], &pool->out);
     return NULL;
 }
 
-static struct error *tell_death(int status, const char *why, char **ret_reason)
+static struct error *describe_death(int status, const char *why, char **ret_reason)
 {
     struct buffer text = {0};
     struct error *error;
@@ -279,7 +281,7 @@ static struct error *tell_death(int status, const char *why, char **ret_reason)
     return NULL;
 }
 
-static struct error *lose(struct pool *pool, const struct engine_job *job, const char *reason)
+static struct error *add_lost(struct pool *pool, const struct engine_job *job, const char *reason)
 {
     struct engine_result *result = ARRAY_ADD(&pool->lost);
     if (result == NULL)
@@ -290,14 +292,14 @@ static struct error *lose(struct pool *pool, const struct engine_job *job, const
     return result->judgement.reason == NULL ? error_no_memory() : NULL;
 }
 
-// Ends a slot and starts another in its place. Its shots, if it had some, are lost; but one that
-// waited has not begun.
+// Ends a slot and starts another in its place. The slot's jobs are lost, except one that waited and
+// has not begun.
 static struct error *replace(struct pool *pool, struct pool_slot *slot, const char *why)
 {
     int status;
     slot_end(slot, &status);
     _cleanup_free_ char *reason = NULL;
-    TRY(tell_death(status, why, &reason));
+    TRY(describe_death(status, why, &reason));
     if (++pool->deaths > DEATHS_IN_ROW)
         return error_new("%u job slots died one after the other; the last time, %s", pool->deaths,
                          reason);
@@ -306,7 +308,7 @@ static struct error *replace(struct pool *pool, struct pool_slot *slot, const ch
         return NULL;
     size_t kept = slot->ahead.size != 0, lost = slot->jobs.count - kept;
     for (size_t i = 0; i < lost; i++)
-        TRY(lose(pool, &slot->jobs.items[i], reason));
+        TRY(add_lost(pool, &slot->jobs.items[i], reason));
     slot->jobs.count = kept;
     pool->busy -= kept == 0;
     if (kept == 0)
@@ -333,12 +335,12 @@ static struct engine_job *find_job(struct pool_slot *slot, uint64_t tag)
     return NULL;
 }
 
-// One whole message is at the start of slot->in.
+// Takes the result in the whole message at the start of slot->in.
 static struct error *take_result(struct pool *pool, struct pool_slot *slot, size_t size,
                                  bool *ret_got, struct engine_result *ret_result)
 {
     bool refused;
-    struct error *error = message_get_result(slot->in.data, size, ret_result, &refused);
+    struct error *error = slot_message_get_result(slot->in.data, size, ret_result, &refused);
     if (error != NULL && refused)
         return error_prefix(error, "a job slot cannot work");
     if (error != NULL)
@@ -348,7 +350,7 @@ static struct error *take_result(struct pool *pool, struct pool_slot *slot, size
         engine_result_deinit(ret_result);
         return replace_for(pool, slot, error_new("it answered what it was not asked"));
     }
-    ret_result->job = *job; // ours is the one to believe
+    ret_result->job = *job; // our copy is the trusted one
     *job = slot->jobs.items[--slot->jobs.count];
     pool->busy -= slot->jobs.count == 0;
     if (slot->ahead.size != 0)
@@ -361,12 +363,12 @@ static struct error *take_result(struct pool *pool, struct pool_slot *slot, size
     return NULL;
 }
 
-// What a slot has said already, if it is a whole message.
-static struct error *digest(struct pool *pool, struct pool_slot *slot, bool *ret_got,
-                            struct engine_result *ret_result)
+// Takes a result from what was received already, if that is a whole message.
+static struct error *take_message(struct pool *pool, struct pool_slot *slot, bool *ret_got,
+                                  struct engine_result *ret_result)
 {
     size_t size;
-    struct error *error = message_size(slot->in.data, slot->in.size, &size);
+    struct error *error = slot_message_size(slot->in.data, slot->in.size, &size);
     if (error != NULL)
         return replace_for(pool, slot, error);
     if (size == 0 || slot->in.size < size)
@@ -374,8 +376,8 @@ static struct error *digest(struct pool *pool, struct pool_slot *slot, bool *ret
     return take_result(pool, slot, size, ret_got, ret_result);
 }
 
-static struct error *hear(struct pool *pool, struct pool_slot *slot, bool *ret_got,
-                          struct engine_result *ret_result)
+static struct error *receive(struct pool *pool, struct pool_slot *slot, bool *ret_got,
+                             struct engine_result *ret_result)
 {
     char bytes[16384];
     ssize_t got = recv(slot->socket, bytes, sizeof bytes, MSG_DONTWAIT);
@@ -384,15 +386,15 @@ static struct error *hear(struct pool *pool, struct pool_slot *slot, bool *ret_g
     if (got <= 0)
         return replace(pool, slot, NULL);
     TRY(buffer_append(&slot->in, bytes, (size_t)got));
-    return digest(pool, slot, ret_got, ret_result);
+    return take_message(pool, slot, ret_got, ret_result);
 }
 
-// Without waiting: results that are here, of slots that died or that sent several.
+// Takes a result without waiting: from a slot that sent several, or of one that died.
 static struct error *take_waiting(struct pool *pool, bool *ret_got,
                                   struct engine_result *ret_result)
 {
     for (unsigned i = 0; i < pool->count && !*ret_got; i++)
-        TRY(digest(pool, &pool->slots[i], ret_got, ret_result));
+        TRY(take_message(pool, &pool->slots[i], ret_got, ret_result));
     if (*ret_got || pool->lost.count == 0)
         return NULL;
     *ret_result = pool->lost.items[--pool->lost.count];
@@ -450,7 +452,7 @@ static struct error *pool_take(void *self, uint64_t timeout_ns, bool *ret_got,
         unsigned i = (pool->next + n) % pool->count;
         if (pool->polled[i].revents == 0)
             continue;
-        TRY(hear(pool, &pool->slots[i], ret_got, ret_result));
+        TRY(receive(pool, &pool->slots[i], ret_got, ret_result));
         if (*ret_got)
             pool->next = (i + 1) % pool->count;
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The local engine: job slots, each a process of its own that leads shots and judges them, so that
-// nothing a target does to its parent reaches the controller, and orphans have a parent that ends
-// them. A slot that dies is replaced. Slots are forked from this process as it is at the start.
+// The local engine: job slots, each a process of its own that runs shots and judges them. So
+// nothing that a target does to its parent reaches the controller, and orphans have a parent that
+// ends them. A slot that dies is replaced. Slots are forked from this process as it is at the
+// start.
 #ifndef ORDEAL_ENGINE_POOL_H
 #define ORDEAL_ENGINE_POOL_H
 

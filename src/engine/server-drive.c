@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See server-drive.h: the parts of a server's life, one after the other.
+// The phases of a server's life, one after the other: start, load, stop. Runs in the driver process
+// inside the sandbox.
 #include "engine/server-drive.h"
 
 #include "base/cleanup.h"
@@ -28,7 +29,7 @@ static bool server_gone(struct driver *driver)
     return driver->server.gone;
 }
 
-// A command is asked again and again, one after the other.
+// Runs the readiness command again and again, until it exits with 0.
 static bool command_agrees(struct driver *driver)
 {
     if (driver->helper.pid != 0 && !driver->helper.gone)
@@ -42,7 +43,7 @@ static bool command_agrees(struct driver *driver)
     return false;
 }
 
-// State and flags of a process, or of a thread, as the kernel tells them; false if there is none.
+// Reads state and flags of a process or thread from its stat file; false if there is none.
 static bool read_state(const char *path, char *ret_state, unsigned *ret_flags)
 {
     char line[512];
@@ -52,7 +53,7 @@ static bool read_state(const char *path, char *ret_state, unsigned *ret_flags)
     return end != NULL && sscanf(end, ") %c %*d %*d %*d %*d %*d %u", ret_state, ret_flags) == 2;
 }
 
-static bool is_asleep(pid_t pid)
+static bool is_sleeping(pid_t pid)
 {
     unsigned flags;
     char state, path[64];
@@ -60,8 +61,9 @@ static bool is_asleep(pid_t pid)
     return read_state(path, &state, &flags) && state == 'S';
 }
 
-// It has called exit, or was killed, and cannot be waited for yet: its connections end before it.
-// So it is with all of its threads; the first one alone may have left the others to themselves.
+// Whether a process is exiting (it called exit or was killed) but cannot be waited for yet: its
+// connections are closed before that. All its threads must be exiting; the first one may end alone
+// and leave the others.
 static bool is_leaving(pid_t pid)
 {
     char directory[32], path[320], state;
@@ -80,14 +82,14 @@ static bool is_leaving(pid_t pid)
     return leaving != 0 && staying == 0;
 }
 
-// Many listen long before they are done with their start, and a failure in between would be taken
-// for one of the service: whoever waits for something has most likely come to its end.
+// Many servers listen long before their start is done. A failure in between would be taken for one
+// of the service. A server that waits for something has most likely finished its start.
 static bool is_settled(struct driver *driver)
 {
     uint64_t now_ns = clock_ns();
     if (driver->listening_at_ns == 0)
         driver->listening_at_ns = now_ns;
-    if (!is_asleep(driver->server.pid) || driver->server.gone)
+    if (!is_sleeping(driver->server.pid) || driver->server.gone)
         driver->quiet_at_ns = 0;
     else if (driver->quiet_at_ns == 0)
         driver->quiet_at_ns = now_ns;
@@ -139,8 +141,8 @@ static struct error *run_load(struct driver *driver, struct server_load *load,
 {
     bool may_go = driver->stop.kind == STOP_NONE;
     _cleanup_close_ int input = -1;
-    *load =
-        (struct server_load){.out_begin = driver->said.passed, .err_begin = driver->noise.passed};
+    *load = (struct server_load){.out_begin = driver->load_output.passed,
+                                 .err_begin = driver->other_output.passed};
     if (driver->orders.input[0] != '\0' &&
         (input = open(driver->orders.input, O_RDONLY | O_CLOEXEC | O_NOCTTY)) < 0)
         return error_from_errno(errno, "cannot open %s for the load", driver->orders.input);
@@ -151,8 +153,8 @@ static struct error *run_load(struct driver *driver, struct server_load *load,
     driver_pump(driver);
     load->status = driver->helper.status;
     load->ended = *ret_end == HELD;
-    load->out_end = driver->said.passed;
-    load->err_end = driver->noise.passed;
+    load->out_end = driver->load_output.passed;
+    load->err_end = driver->other_output.passed;
     driver_reap(driver);
     if (*ret_end == HELD && !driver->server.gone && !may_go && is_leaving(driver->server.pid))
         driver_await(driver, server_gone, SERVER_LEAVE_WAIT_NS, true);
@@ -190,8 +192,8 @@ static void switch_fault(const struct driver *driver, uint32_t rule, bool on)
         driver->switching->set(driver->switches, rule, on);
 }
 
-// On demand, the load runs again without the fault: what that one left behind shows then, and not
-// when the next one is tried.
+// Runs one round. On demand (`twice`), the load runs again without the fault, so that damage shows
+// now and not when the next fault is tried.
 static struct error *drive_once(struct driver *driver, uint32_t number, bool twice,
                                 enum driver_end *ret_end)
 {
@@ -205,7 +207,7 @@ static struct error *drive_once(struct driver *driver, uint32_t number, bool twi
     switch_fault(driver, rule, false);
     round->fired = times_fired(driver, rule) - before;
     if (error == NULL && *ret_end == HELD && twice && round->fired == 0)
-        round->again = round->load; // nothing has happened
+        round->again = round->load; // the fault did not fire
     else if (error == NULL && *ret_end == HELD && twice)
         error = run_load(driver, &round->again, ret_end);
     round->ns = clock_ns() - begun_ns;
@@ -220,8 +222,9 @@ static bool is_wanted(struct driver *driver)
     return atomic_load(&driver->state->wanted) > driver->state->begun;
 }
 
-// The next round is wanted, or no more: not a matter of the server's time.
-static struct error *await_wish(struct driver *driver, enum driver_end *ret_end)
+// Waits until the slot asks for the next round or for the end. The server's time does not count
+// here.
+static struct error *await_request(struct driver *driver, enum driver_end *ret_end)
 {
     driver->nap_ns = SERVER_WISH_PAUSE_NS;
     *ret_end = driver_await(driver, is_wanted, SERVER_WISH_WAIT_NS, false);
@@ -236,7 +239,7 @@ static struct error *drive(struct driver *driver, enum driver_end *ret_end)
     driver->state->phase = SERVER_LOAD;
     for (uint32_t i = 0; driver->orders.load != NULL && i < most; i++) {
         if (on_demand)
-            TRY(await_wish(driver, ret_end));
+            TRY(await_request(driver, ret_end));
         if (*ret_end != HELD || atomic_load(&driver->state->wanted) == SERVER_ENOUGH)
             return NULL;
         TRY(drive_once(driver, i, on_demand, ret_end));
@@ -264,8 +267,8 @@ static struct error *stop(struct driver *driver, enum driver_end *ret_end)
     return NULL;
 }
 
-// While it is looked at, it may go on printing.
-static void be_looked_at(struct driver *driver)
+// Waits until the slot has looked at the server's stack. The server may go on printing.
+static void wait_for_look(struct driver *driver)
 {
     uint64_t deadline_ns = clock_ns() + SERVER_LOOK_WAIT_NS;
     driver->state->late = 1;
@@ -277,7 +280,7 @@ static void be_looked_at(struct driver *driver)
     }
 }
 
-static struct error *lead(struct driver *driver)
+static struct error *run_server(struct driver *driver)
 {
     enum driver_end end = HELD;
     struct server_state *state = driver->state;
@@ -291,7 +294,7 @@ static struct error *lead(struct driver *driver)
         TRY(stop(driver, &end));
     state->server = driver->server.pid;
     if (end == LATE)
-        be_looked_at(driver);
+        wait_for_look(driver);
     state->gone = end == GONE;
     state->ended = driver->server.gone;
     state->status = driver->server.status;
@@ -315,8 +318,8 @@ static struct error *prepare(struct driver *driver)
     driver->signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
     if (driver->signals < 0)
         return error_from_errno(errno, "cannot watch processes");
-    TRY(driver_open_stream(&driver->said, STDOUT_FILENO));
-    return driver_open_stream(&driver->noise, STDERR_FILENO);
+    TRY(driver_open_stream(&driver->load_output, STDOUT_FILENO));
+    return driver_open_stream(&driver->other_output, STDERR_FILENO);
 }
 
 int server_drive(int shared)
@@ -329,11 +332,11 @@ int server_drive(int shared)
     }
     error = prepare(&driver);
     if (error == NULL)
-        error = lead(&driver);
+        error = run_server(&driver);
     if (error != NULL)
         snprintf(driver.state->trouble, sizeof driver.state->trouble, "%s", error_message(error));
     error_free(error);
     driver_end_all(&driver);
     close_switches(&driver);
-    return 0; // the process ends here, and all that it has with it
+    return 0; // the process exits now, which frees everything
 }

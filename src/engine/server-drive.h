@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Leads one life of a server: start it, wait until it is ready, drive it, stop it. Runs inside the
-// sandbox, as a process of its own: what the server and the load see is the same network, the same
-// files and the same processes that it sees.
+// Runs a server once, inside the sandbox: starts it, waits until it is ready, drives it, stops it.
+// The driver is a process of its own there and sees the same network, files and processes as the
+// server and the load.
 #ifndef ORDEAL_ENGINE_SERVER_DRIVE_H
 #define ORDEAL_ENGINE_SERVER_DRIVE_H
 
-// `shared` as of server_state_open(). For sandbox_step.inside. The load's stdout becomes its own;
-// its stderr, and all that the server prints, goes to stderr. When it returns, all that was started
-// is gone.
+// For sandbox_step.inside; `shared` is the descriptor of server_state_open(). The load's stdout
+// becomes stdout; its stderr and everything that the server prints go to stderr. When it returns,
+// all processes that it started are gone. Returns 0, or 127 if it could not read its orders. Other
+// errors are in server_state.trouble.
 int server_drive(int shared);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See server-driver.h.
+// The loop of the process that runs a server: passes output on, reaps children, follows a server
+// into the background, and starts commands.
 #include "engine/server-driver.h"
 
 #include "base/cleanup.h"
@@ -40,7 +41,7 @@ static void pass(const struct stream *stream, const char *bytes, size_t size)
     }
 }
 
-// Line by line; of a long line only the beginning is looked at.
+// Matches the server's output line by line. Only the beginning of a long line is matched.
 static void match_lines(struct driver *driver, const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size && !driver->matched; i++) {
@@ -66,19 +67,20 @@ static void pump_one(struct driver *driver, struct stream *stream)
     while ((got = read(stream->in, bytes, sizeof bytes)) > 0) {
         pass(stream, bytes, (size_t)got);
         stream->passed += (size_t)got;
-        if (stream == &driver->noise && !driver->ready && driver->probe.ready.kind == READY_OUTPUT)
+        if (stream == &driver->other_output && !driver->ready &&
+            driver->probe.ready.kind == READY_OUTPUT)
             match_lines(driver, bytes, (size_t)got);
     }
 }
 
 void driver_pump(struct driver *driver)
 {
-    pump_one(driver, &driver->said);
-    pump_one(driver, &driver->noise);
+    pump_one(driver, &driver->load_output);
+    pump_one(driver, &driver->other_output);
 }
 
-// A server that puts itself into the background ends and leaves a child: that is the server then.
-// It may do so just after it was ready: those who open their port as root open it first.
+// A server that goes into the background exits and leaves a child, which is the server from then
+// on. It may do so just after it was ready: servers that need root for their port open it first.
 static void follow_daemon(struct driver *driver)
 {
     pid_list children = {0};
@@ -118,8 +120,9 @@ void driver_reap(struct driver *driver)
 
 void driver_nap(struct driver *driver, uint64_t deadline_ns)
 {
-    struct pollfd polled[] = {
-        {driver->signals, POLLIN, 0}, {driver->said.in, POLLIN, 0}, {driver->noise.in, POLLIN, 0}};
+    struct pollfd polled[] = {{driver->signals, POLLIN, 0},
+                              {driver->load_output.in, POLLIN, 0},
+                              {driver->other_output.in, POLLIN, 0}};
     uint64_t now_ns = clock_ns(), left_ns = now_ns < deadline_ns ? deadline_ns - now_ns : 0;
     uint64_t nap_ns = driver->nap_ns != 0 ? driver->nap_ns : SERVER_NAP_NS;
     int ms = clock_poll_ms(nap_ns < left_ns ? nap_ns : left_ns);
@@ -158,10 +161,10 @@ struct error *driver_run(struct driver *driver, char *const *command, char *cons
                           .environment = environment,
                           .input = input,
                           .output = quiet     ? nothing
-                                    : is_load ? driver->said.out
-                                              : driver->noise.out,
-                          .errors = quiet ? nothing : driver->noise.out,
-                          .limits = {.core = true}, // as this process's own
+                                    : is_load ? driver->load_output.out
+                                              : driver->other_output.out,
+                          .errors = quiet ? nothing : driver->other_output.out,
+                          .limits = {.core = true}, // as this process has it
                           .ignored = 1ull << (SIGPIPE - 1),
                           .announce = -1};
     int handle;

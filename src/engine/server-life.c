@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See server-life.h.
+// Tells the driver inside the sandbox what to do with a server, and makes the outcome of a run from
+// the driver's report.
 #include "engine/server-life.h"
 
 #include "base/child.h"
@@ -22,7 +23,8 @@ struct server_life {
     const struct definition *definition;
     uint64_t timeout_ns, grace_ns;
     struct stop stop;
-    ARRAY(char *) words; // of server and load, for who looks at paths in them; ends with NULL
+    // Of server and load, so that the sandbox sees the paths in them; ends with NULL.
+    ARRAY(char *) words;
     int shared;
     struct server_state *state;
     size_t size;
@@ -203,10 +205,12 @@ static struct error *put_late(const struct server_life *life, struct buffer *tex
     }
 }
 
-// An end that `stop` asked for: by the signal itself, or by an exit status that stands for it.
+// Whether the server ended as `stop` asked it to: by the signal itself, or with an exit status that
+// stands for it.
 static bool as_asked(const struct server_life *life, int status)
 {
-    static const int usual[] = {SIGTERM, SIGKILL, SIGINT, SIGQUIT, SIGHUP}; // of commands
+    // Signals with which commands stop a server.
+    static const int usual[] = {SIGTERM, SIGKILL, SIGINT, SIGQUIT, SIGHUP};
     int number = life->stop.kind == STOP_SIGNAL ? life->stop.signal : 0;
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (life->stop.kind == STOP_COMMAND && WIFSIGNALED(status) && WTERMSIG(status) == usual[i])
@@ -229,7 +233,7 @@ static struct error *put_gone(const struct server_life *life, const struct outco
     return outcome_put_end(text, &run->workload);
 }
 
-// What it said is among what the server said meanwhile.
+// Quotes the load's last line. Its output is mixed with what the server printed meanwhile.
 static struct error *put_load_failed(const struct server_life *life, const struct outcome_run *run,
                                      struct buffer *text)
 {
@@ -247,7 +251,7 @@ struct error *server_life_conclude(const struct server_life *life, struct outcom
     const struct server_state *state = life->state;
     struct sandbox_result *result = &run->workload;
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    if (result->end != SANDBOX_EXIT) // the driver itself did not get to its end
+    if (result->end != SANDBOX_EXIT) // the driver itself was killed or timed out
         return NULL;
     if (state->trouble[0] != '\0' || result->status != 0) {
         free(run->trouble);
@@ -261,7 +265,7 @@ struct error *server_life_conclude(const struct server_life *life, struct outcom
     } else if (state->gone) {
         take_status(result, state->status);
         run->down = state->phase == SERVER_START && result->end == SANDBOX_EXIT;
-        run->deserted = !run->down && result->end == SANDBOX_EXIT;
+        run->exited_early = !run->down && result->end == SANDBOX_EXIT;
         TRY(put_gone(life, run, &text));
     } else {
         result->status =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See server-orders.h. The memory has no name: the server cannot find it.
+// Writes and reads the orders in the memory shared with a server's driver. The memory has no name,
+// so the server cannot find it.
 #include "engine/server-orders.h"
 
 #include "base/cleanup.h"

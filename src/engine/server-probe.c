@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See server-probe.h.
+// Looks up ports and sockets in /proc/self/net, compares a file with how it was before, and waits
+// for delays.
 #include "engine/server-probe.h"
 
 #include "base/cleanup.h"
@@ -35,7 +36,8 @@ static bool port_open(const struct ready *ready)
            port_in("/proc/self/net/tcp6", ready->port, TCP_LISTENS);
 }
 
-// A server may have bound a relative path, or the user may have given one.
+// Compares two paths of a socket. The server may have bound a relative path, or the user may have
+// given one.
 static bool same_path(const char *bound, const char *wanted)
 {
     size_t a = strlen(bound), b = strlen(wanted);
@@ -62,7 +64,7 @@ static bool socket_open(const char *path)
         line[strcspn(line, "\n")] = '\0';
         if (sscanf(line, "%*x: %*x %*x %x %x %*x %*u %n", &flags, &type, &at) != 2 || at == 0)
             continue;
-        bool serves = (flags & UNIX_LISTENS) != 0 || type == 2; // datagrams
+        bool serves = (flags & UNIX_LISTENS) != 0 || type == 2; // SOCK_DGRAM
         if (serves && same_path(line + at, path))
             return true;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Many shots in one life: the workload forks where a fault would be, and its copy takes it.
+// Many shots in one run: the workload forks where a fault would be injected, and its copy gets the
+// fault.
 #include "engine/shooting-internal.h"
 
 #include "base/cleanup.h"
@@ -8,9 +9,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static struct forking *forking_of(const struct life *life)
+static struct forking *forking_of(const struct shot_run *shot_run)
 {
-    const struct shooting *shooting = life->shooting;
+    const struct shooting *shooting = shot_run->shooting;
     return shooting->injector->forks->forking(shooting->self);
 }
 
@@ -19,20 +20,20 @@ static void branch_wait(void *data, uint64_t ns)
     forking_wait(forking_of(data), ns);
 }
 
-// A system call that the filter does not know kills by SIGSYS: nothing else does, in practice.
+// The filter of system calls kills a copy with SIGSYS. In practice nothing else does.
 static enum sandbox_branch branch_news(void *data, struct sandbox_result *result, uint64_t *ret_ran)
 {
-    struct life *life = data;
-    const struct shooting *shooting = life->shooting;
-    struct forking_news news = forking_news(forking_of(life));
+    struct shot_run *shot_run = data;
+    const struct shooting *shooting = shot_run->shooting;
+    struct forking_news news = forking_news(forking_of(shot_run));
     *ret_ran = news.resumed_ns != 0 && news.since_ns > news.resumed_ns
                    ? news.since_ns - news.resumed_ns
                    : 0;
     if (news.kind != FORKING_ENDED)
         return news.kind == FORKING_ASKED ? SANDBOX_BRANCH_WANTED : SANDBOX_BRANCH_NONE;
     bool killed = WIFSIGNALED(news.status);
-    life->branch = shooting->injector->forks->which(shooting->self, news.rule);
-    life->branch_refused =
+    shot_run->branch = shooting->injector->forks->which(shooting->self, news.rule);
+    shot_run->branch_refused =
         news.refusal != WIRE_FORK_OK || (killed && WTERMSIG(news.status) == SIGSYS);
     *result = (struct sandbox_result){
         .end = killed ? SANDBOX_SIGNAL : SANDBOX_EXIT,
@@ -53,8 +54,8 @@ static void branch_deny(void *data)
     forking_deny(forking_of(data));
 }
 
-// What was seen of the processes that hung is about the copy; the workload that waits for it is the
-// first of them.
+// Moves what is known about a hang to the copy's run: it is about the copy. The workload, which
+// waits for the copy, is the first name in the list and is dropped.
 static void move_hang(struct outcome_run *from, struct outcome_run *to)
 {
     to->hang_stack = TAKE(from->hang_stack);
@@ -67,33 +68,33 @@ static void move_hang(struct outcome_run *from, struct outcome_run *to)
 
 static bool branch_end(void *data, struct sandbox *sandbox, struct sandbox_result *result)
 {
-    struct life *life = data;
-    const struct shooting_branches *branches = life->branches;
+    struct shot_run *shot_run = data;
+    const struct shooting_branches *branches = shot_run->branches;
     _cleanup_(outcome_run_deinit) struct outcome_run run = {.workload = *result};
-    struct life own = {.shooting = life->shooting,
-                       .run = &run,
-                       .begun = true,
-                       .overdue = result->end == SANDBOX_TIMEOUT,
-                       .start = life->start};
-    move_hang(life->run, &run);
+    struct shot_run own = {.shooting = shot_run->shooting,
+                           .run = &run,
+                           .begun = true,
+                           .overdue = result->end == SANDBOX_TIMEOUT,
+                           .start = shot_run->start};
+    move_hang(shot_run->run, &run);
     bool go_on = true;
-    if (life->branch_refused) {
-        branches->refused(branches->data, life->branch);
+    if (shot_run->branch_refused) {
+        branches->refused(branches->data, shot_run->branch);
     } else {
-        struct error *error = life->shooting->injector->forks->observe(
-            life->shooting->self, sandbox_root(sandbox), life->branch, &run.observation);
+        struct error *error = shot_run->shooting->injector->forks->observe(
+            shot_run->shooting->self, sandbox_root(sandbox), shot_run->branch, &run.observation);
         if (error == NULL)
-            error = life_finish_branch(&own, sandbox);
+            error = shot_run_finish_branch(&own, sandbox);
         if (error == NULL)
-            go_on = branches->ended(branches->data, life->branch, &run);
-        life_keep_error(life, error);
+            go_on = branches->ended(branches->data, shot_run->branch, &run);
+        shot_run_keep_error(shot_run, error);
     }
     free(own.copy);
-    forking_go_on(forking_of(life));
-    return go_on && life->error == NULL;
+    forking_go_on(forking_of(shot_run));
+    return go_on && shot_run->error == NULL;
 }
 
-const struct sandbox_branching life_branching = {
+const struct sandbox_branching shot_run_branching = {
     .wait = branch_wait,
     .news = branch_news,
     .begin = branch_begin,
@@ -101,14 +102,14 @@ const struct sandbox_branching life_branching = {
     .end = branch_end,
 };
 
-struct error *life_prepare_branches(struct life *life)
+struct error *shot_run_prepare_branches(struct shot_run *shot_run)
 {
-    const struct shooting_branches *branches = life->branches;
-    const struct injector *injector = life->shooting->injector;
+    const struct shooting_branches *branches = shot_run->branches;
+    const struct injector *injector = shot_run->shooting->injector;
     _cleanup_free_ bool *suits = calloc(branches->count + 1, sizeof *suits);
     if (suits == NULL)
         return error_no_memory();
-    TRY(injector->forks->prepare(life->shooting->self, &life->shot, branches->shots,
+    TRY(injector->forks->prepare(shot_run->shooting->self, &shot_run->shot, branches->shots,
                                  branches->count, suits));
     for (size_t i = 0; i < branches->count; i++)
         if (!suits[i])

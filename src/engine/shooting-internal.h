@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A shot on its way through the sandbox, for the files that lead it: shooting-life.c, and of
-// servers and of workloads that fork shooting-server.c and shooting-branch.c. shooting.c has what
+// A shot while it runs in the sandbox, shared by the files that run it: shooting-run.c,
+// shooting-server.c for servers, shooting-branch.c for workloads that fork. shooting.c sets up what
 // they share.
 #ifndef ORDEAL_ENGINE_SHOOTING_INTERNAL_H
 #define ORDEAL_ENGINE_SHOOTING_INTERNAL_H
@@ -15,7 +15,7 @@
 enum step { SETUP, PRETEST, WORKLOAD, POSTTEST, ORACLE, TEARDOWN, STEPS };
 _Static_assert(STEPS == 1 + SHOOTING_OTHER_STEPS, "there are other steps");
 
-typedef ARRAY(char *) borrowed; // words of others: only the list is ours; ends with NULL
+typedef ARRAY(char *) borrowed; // only the list is ours, not the words; ends with NULL
 _must_check_ struct error *shooting_add_word(borrowed *list, char *word);
 
 struct shooting {
@@ -23,33 +23,33 @@ struct shooting {
     const struct injector *injector;
     void *self; // the injector's
     struct sandbox *sandbox;
-    borrowed commands[STEPS]; // no items: no such step
+    borrowed commands[STEPS]; // empty: no such step
     borrowed environment, oracle_environment;
     borrowed ignored;
     char *oracle_variable;
-    char *input; // path for stdin, or NULL
-    complaint_paths logs;
-    struct evidence *evidence; // if there is an oracle command
-    uint32_t references;       // runs so far
-    bool apart;                // from the network of the machine
+    char *input; // path of the workload's stdin, or NULL
+    sanitizer_report_paths logs;
+    struct trial_directory *trial_directory; // if there is an oracle command
+    uint32_t references;                     // reference runs so far
+    bool apart;                              // runs have a network of their own
     struct sandbox_traffic traffic;
-    const volatile int *stop; // as of struct sandbox_step
+    const volatile int *stop; // as in struct sandbox_step
     int stop_above;
     void (*lingering)(void *data, const char *names);
     void *lingering_data;
 };
 
-// One shot on its way through the sandbox.
-struct life {
+// One shot while it runs.
+struct shot_run {
     struct shooting *shooting;
     struct shot shot;
     struct outcome_run *run;
-    struct error *error; // of a callback: the first
+    struct error *error; // the first error of a callback
     bool blocked;        // setup or pretest failed
-    bool begun;          // the injector was
-    bool overdue;        // the workload was
-    unsigned waits;      // looks in a row that found it waiting for a terminal
-    bool collected;      // changes were
+    bool begun;          // the injector's begin() was called
+    bool overdue;        // the workload timed out
+    unsigned waits;      // how often in a row it was seen waiting for a terminal
+    bool collected;      // changes of files were collected
     struct timespec start;
     struct sandbox_result results[STEPS]; // in the order of `steps`
     struct sandbox_step steps[STEPS];
@@ -57,16 +57,16 @@ struct life {
     size_t count;
     borrowed visible;
     int input;
-    char *copy;                 // where the working directory was, if the sandbox had moved it
-    struct server_life *server; // if the command is one
+    char *copy;                 // where the sandbox copied the working directory to, or NULL
+    struct server_life *server; // if the command is a server
     const struct shooting_session *session;
-    uint32_t asked, rule; // rounds of it; what is tried in the last one
-    int64_t answer;       // of next(), the last
-    size_t workload;      // index of that step
-    // Of many shots in one:
+    uint32_t asked, rule; // rounds asked for; the rule of the last one
+    int64_t answer;       // the last one of next()
+    size_t workload;      // index of the workload's step
+    // Of many shots in one run:
     const struct shooting_branches *branches;
-    size_t branch;       // the one that has ended
-    bool branch_refused; // and was none
+    size_t branch;       // index of the branch that has ended
+    bool branch_refused; // and was no valid trial
     enum wire_fork_refusal refusal;
     // Under gdb:
     bool debugged;
@@ -74,21 +74,24 @@ struct life {
     char **gdb, **gdb_environment;
 };
 
-void life_deinit(struct life *life);
-void life_keep_error(struct life *life, struct error *error); // if it is the first
-struct injected_thread life_last_injected(const struct life *life);
-_must_check_ struct error *life_lead(struct life *life, uint64_t timeout_ns);
+void shot_run_deinit(struct shot_run *shot_run);
+// Takes the error; only the first one is kept.
+void shot_run_keep_error(struct shot_run *shot_run, struct error *error);
+struct injected_thread shot_run_last_injected(const struct shot_run *shot_run);
+// Runs all steps and fills in *shot_run->run.
+_must_check_ struct error *shot_run_execute(struct shot_run *shot_run, uint64_t timeout_ns);
 
-// Servers. The tick as of sandbox_step.
-_must_check_ struct error *life_prepare_server(struct life *life, uint64_t timeout_ns);
-uint64_t life_server_started(void *data, pid_t pid);
-uint64_t life_server_tick(void *data, pid_t pid, uint64_t ns);
-// Of a long-lived one, whose run is over: leaves what one load has done.
-_must_check_ struct error *life_narrow(struct life *life);
+// Servers. The callbacks are those of sandbox_step.
+_must_check_ struct error *shot_run_prepare_server(struct shot_run *shot_run, uint64_t timeout_ns);
+uint64_t shot_run_server_started(void *data, pid_t pid);
+uint64_t shot_run_server_tick(void *data, pid_t pid, uint64_t ns);
+// When the run of a long-lived server is over: reduces the result to that of one load.
+_must_check_ struct error *shot_run_narrow(struct shot_run *shot_run);
 
-// Branches.
-extern const struct sandbox_branching life_branching;
-_must_check_ struct error *life_prepare_branches(struct life *life);
-_must_check_ struct error *life_finish_branch(struct life *life, struct sandbox *sandbox);
+// Branches: shots in forked copies of the workload.
+extern const struct sandbox_branching shot_run_branching;
+_must_check_ struct error *shot_run_prepare_branches(struct shot_run *shot_run);
+_must_check_ struct error *shot_run_finish_branch(struct shot_run *shot_run,
+                                                  struct sandbox *sandbox);
 
 #endif

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See shooting.h.
+// Sets up what shots need (commands, environments, sandbox, injector), and starts the kinds of
+// shots: single, forked, followed, debugged.
 #include "engine/shooting-internal.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "oracle/evidence.h"
+#include "oracle/trial-directory.h"
 
 #include <string.h>
 
@@ -20,8 +21,8 @@ void shooting_free(struct shooting *shooting)
     ARRAY_DEINIT(&shooting->environment);
     ARRAY_DEINIT(&shooting->oracle_environment);
     ARRAY_DEINIT(&shooting->ignored);
-    complaint_paths_deinit(&shooting->logs);
-    evidence_free(shooting->evidence);
+    sanitizer_report_paths_deinit(&shooting->logs);
+    trial_directory_free(shooting->trial_directory);
     free(shooting->oracle_variable);
     free(shooting->input);
     free(shooting);
@@ -37,7 +38,7 @@ struct sandbox *shooting_sandbox(struct shooting *shooting)
     return shooting->sandbox;
 }
 
-// Servers of trials that run at the same time must not meet.
+// Whether runs get a private network. Servers need one: those of parallel trials must not meet.
 static bool is_private(const struct definition *definition)
 {
     return definition->network == NETWORK_AUTO ? definition_is_server(definition)
@@ -81,7 +82,7 @@ struct error *shooting_add_word(borrowed *list, char *word)
     return NULL;
 }
 
-// Copies a list, with one more word if `more` is not NULL, and ends it.
+// Copies a list, adds the word `more` unless it is NULL, and ends the list with NULL.
 static struct error *copy_words(const struct words *from, char *more, borrowed *to)
 {
     for (size_t i = 0; i < from->count; i++)
@@ -91,8 +92,8 @@ static struct error *copy_words(const struct words *from, char *more, borrowed *
     return shooting_add_word(to, NULL);
 }
 
-// The oracle command with the trial directory. What follows `sh -c COMMAND` is $0 first: a word is
-// put before the directory, so that it is $1 there, too.
+// Copies the oracle command and adds the trial directory. In `sh -c COMMAND` the next word is $0,
+// so one is put before the directory, which is then $1 there, too.
 static struct error *copy_oracle(const struct words *from, char *directory, borrowed *to)
 {
     bool shell = from->count == 3 && strcmp(file_base_name(from->items[0]), "sh") == 0 &&
@@ -113,9 +114,9 @@ static struct error *take_commands(struct shooting *shooting)
         [ORACLE] = &definition->oracle.command, [TEARDOWN] = &definition->teardown,
     };
     if (definition->oracle.command.count != 0) {
-        TRY(evidence_new(&shooting->evidence));
+        TRY(trial_directory_new(&shooting->trial_directory));
         if (asprintf(&shooting->oracle_variable, "ORDEAL_TRIAL=%s",
-                     evidence_directory(shooting->evidence)) < 0) {
+                     trial_directory_path(shooting->trial_directory)) < 0) {
             shooting->oracle_variable = NULL;
             return error_no_memory();
         }
@@ -123,7 +124,7 @@ static struct error *take_commands(struct shooting *shooting)
     for (int i = 0; i < STEPS; i++)
         if (commands[i]->count != 0 && i != ORACLE)
             TRY(copy_words(commands[i], NULL, &shooting->commands[i]));
-    if (shooting->evidence != NULL)
+    if (shooting->trial_directory != NULL)
         TRY(copy_oracle(commands[ORACLE], shooting->oracle_variable + strlen("ORDEAL_TRIAL="),
                         &shooting->commands[ORACLE]));
     TRY(copy_words(&definition->environment, shooting->oracle_variable,
@@ -156,8 +157,8 @@ struct error *shooting_new(const struct definition *definition, const struct inj
     TRY(take_commands(shooting));
     TRY(take_input(shooting));
     TRY(copy_words(&definition->oracle.ignored, NULL, &shooting->ignored));
-    TRY(complaint_find_paths(shooting->commands[WORKLOAD].items, shooting->environment.items,
-                             definition->directory, &shooting->logs));
+    TRY(sanitizer_report_find_paths(shooting->commands[WORKLOAD].items, shooting->environment.items,
+                                    definition->directory, &shooting->logs));
     const struct sandbox_options options = {.kind = definition->sandbox,
                                             .directory = definition->directory,
                                             .network = shooting->apart,
@@ -174,11 +175,11 @@ static struct error *run_shot(struct shooting *shooting, const struct shot *shot
                               uint64_t timeout_ns, struct outcome_run *ret_run)
 {
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
-    _cleanup_(life_deinit) struct life life = {
+    _cleanup_(shot_run_deinit) struct shot_run shot_run = {
         .shooting = shooting, .run = &run, .input = -1, .shot = *shot};
-    life.shot.command = shooting->commands[WORKLOAD].items;
-    life.shot.environment = shooting->environment.items;
-    TRY(life_lead(&life, timeout_ns));
+    shot_run.shot.command = shooting->commands[WORKLOAD].items;
+    shot_run.shot.environment = shooting->environment.items;
+    TRY(shot_run_execute(&shot_run, timeout_ns));
     *ret_run = run;
     run = (struct outcome_run){0};
     return NULL;
@@ -189,14 +190,14 @@ struct error *shooting_branch(struct shooting *shooting, const struct shooting_b
                               enum wire_fork_refusal *ret_refusal)
 {
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
-    _cleanup_(life_deinit) struct life life = {
+    _cleanup_(shot_run_deinit) struct shot_run shot_run = {
         .shooting = shooting, .run = &run, .input = -1, .branches = branches};
-    life.shot.command = shooting->commands[WORKLOAD].items;
-    life.shot.environment = shooting->environment.items;
-    TRY(life_lead(&life, timeout_ns));
+    shot_run.shot.command = shooting->commands[WORKLOAD].items;
+    shot_run.shot.environment = shooting->environment.items;
+    TRY(shot_run_execute(&shot_run, timeout_ns));
     *ret_run = run;
     run = (struct outcome_run){0};
-    *ret_refusal = life.refusal;
+    *ret_refusal = shot_run.refusal;
     return NULL;
 }
 
@@ -227,7 +228,7 @@ struct error *shooting_debug(struct shooting *shooting, const char *spec, uint64
                              int terminal, int *ret_status)
 {
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
-    _cleanup_(life_deinit) struct life life = {
+    _cleanup_(shot_run_deinit) struct shot_run shot_run = {
         .shooting = shooting,
         .run = &run,
         .input = -1,
@@ -242,7 +243,7 @@ struct error *shooting_debug(struct shooting *shooting, const char *spec, uint64
         return error_new("a server cannot be stopped in gdb here: it would not be driven");
     if (shooting->injector->debugger == NULL)
         return error_new("the injector '%s' cannot stop in gdb", shooting->injector->name);
-    TRY(life_lead(&life, 0));
+    TRY(shot_run_execute(&shot_run, 0));
     if (run.workload.end == SANDBOX_SKIPPED)
         return error_new("setup or pretest failed: gdb was not started");
     *ret_status =

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the files of a job slot share.
+// What the files of a job slot share. Except for slot_shoot(), an error means that the slot cannot
+// go on.
 #ifndef ORDEAL_ENGINE_SLOT_INTERNAL_H
 #define ORDEAL_ENGINE_SLOT_INTERNAL_H
 
 #include "base/array.h"
-#include "engine/message.h"
 #include "engine/shooting.h"
+#include "engine/slot-message.h"
 #include "engine/slot.h"
 #include "oracle/outcome.h"
 
@@ -16,30 +17,33 @@ struct slot {
     struct shooting *shooting;
     int socket;
     struct buffer in, out;
-    size_t taken;   // bytes of `in` that are the last message
-    bool checked;   // a trial that was forked ran in full, too
-    bool distrusts; // a fork told something else than a run in full
+    size_t taken;   // size of the last message, which is at the start of `in`
+    bool checked;   // a forked trial was checked by a full run
+    bool distrusts; // a forked trial gave another result than its full run
 };
 
-// One message at the start of slot->in; *ret_size 0 when the controller has closed its end.
+// Receives one message to the start of slot->in. *ret_size is 0 when the controller has closed its
+// end.
 _must_check_ struct error *slot_receive(struct slot *slot, size_t *ret_size);
-// A run of its own.
-_must_check_ struct error *slot_shoot(struct slot *slot, const struct message_job *job,
+// Runs and judges a job in full. An error means that the shot could not be run.
+_must_check_ struct error *slot_shoot(struct slot *slot, const struct slot_job *job,
                                       struct engine_result *result);
-// Verdict and all. Takes parts of the run.
+// Judges a run and fills in the result. Takes parts of the run.
 _must_check_ struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
                                       struct engine_result *result);
-// The answer to a job; `failure`, which it takes, makes it one that could not be run.
-_must_check_ struct error *slot_send(struct slot *slot, const struct message_job *job,
+// Sends the result of a job. If `failure` is not NULL, the result says that the job could not be
+// run; the error is freed.
+_must_check_ struct error *slot_send(struct slot *slot, const struct slot_job *job,
                                      struct engine_result *result, struct error *failure);
 
-// Whether a fault can be tried in a server that has lived through others.
+// Whether this fault can be tried in a server that has gone through others.
 bool session_fits(const struct slot *slot, const char *spec);
-// Does so, and with it all jobs that follow and fit into the same life. *ret_more: a job that does
-// not is left in *job.
-_must_check_ struct error *session_run(struct slot *slot, struct message_job *job, bool *ret_more);
+// Tries it, and all following jobs that fit into the same life of the server. *ret_more: *job is
+// now a job that did not fit.
+_must_check_ struct error *session_run(struct slot *slot, struct slot_job *job, bool *ret_more);
 
-// The first of several jobs: takes the others, and forks where the faults are injected.
-_must_check_ struct error *forks_answer(struct slot *slot, struct message_job *job);
+// Answers the first of several jobs: takes the others, too, and forks where the faults are
+// injected.
+_must_check_ struct error *slot_answer_lot(struct slot *slot, struct slot_job *job);
 
 #endif

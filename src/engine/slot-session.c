@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Many jobs of a slot in one life of a server: the next job is asked for while the server lives. A
-// life ends with the first fault that was not survived unharmed: what comes after it would be tried
-// in a server that is not what it was.
+// Runs many jobs of a slot in one life of a server: it asks for the next job while the server
+// lives. The life ends with the first fault that did harm, because the server is then not what it
+// was.
 #include "engine/slot-internal.h"
 
 #include "engine/server-orders.h"
@@ -15,15 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW 512 // specs that a life is prepared for
+#define WINDOW 512 // specs that one life of the server is prepared for
 
 struct session {
     struct slot *slot;
-    struct message_job *job;
+    struct slot_job *job;
     const char *specs[WINDOW];
     size_t count;
-    uint32_t rounds;     // asked for so far
-    bool open;           // the job was not answered yet
+    uint32_t rounds;     // rounds asked for so far
+    bool open;           // the job has no answer yet
     struct error *error; // of the callback
 };
 
@@ -41,7 +41,8 @@ bool session_fits(const struct slot *slot, const char *spec)
     return all != NULL && find(all->items, all->count, spec) < all->count;
 }
 
-// "as the reference (fault 7 in this life of the server)"
+// Appends the number of the fault to the reason: "as the reference (fault 7 in this life of the
+// server)".
 static struct error *put_place(const struct session *session, struct engine_result *result)
 {
     char *reason;
@@ -67,7 +68,7 @@ static bool is_unharmed(const struct engine_result *result)
            result->judgement.verdict == VERDICT_NOT_ACTIVATED;
 }
 
-// *ret_rule of the next job, or a negative one.
+// Receives the next job. *ret_rule is its index among the specs, or SHOOTING_ENOUGH.
 static struct error *next_job(struct session *session, int64_t *ret_rule)
 {
     struct pollfd polled = {.fd = session->slot->socket, .events = POLLIN};
@@ -77,10 +78,10 @@ static struct error *next_job(struct session *session, int64_t *ret_rule)
         poll(&polled, 1, clock_poll_ms(SLOT_NEXT_JOB_WAIT_NS)) <= 0)
         return NULL;
     TRY(slot_receive(session->slot, &size));
-    message_job_deinit(session->job);
+    slot_job_deinit(session->job);
     if (size == 0)
         return NULL;
-    TRY(message_get_job(session->slot->in.data, size, session->job));
+    TRY(slot_message_get_job(session->slot->in.data, size, session->job));
     session->open = true;
     size_t rule = find((char *const *)session->specs, session->count, session->job->spec);
     if (rule == session->count)
@@ -117,7 +118,7 @@ static int64_t next(void *data, struct outcome_run *run, struct outcome_run *aga
     return SHOOTING_ENOUGH;
 }
 
-struct error *session_run(struct slot *slot, struct message_job *job, bool *ret_more)
+struct error *session_run(struct slot *slot, struct slot_job *job, bool *ret_more)
 {
     const struct words *all = slot->task->switchable;
     struct session session = {.slot = slot, .job = job, .open = true, .rounds = 1};
@@ -144,10 +145,10 @@ struct error *session_run(struct slot *slot, struct message_job *job, bool *ret_
         return session.error;
     }
     if (!session.open)
-        return error; // if there is one, nobody waits for an answer
+        return error; // no job waits for an answer
     if (error != NULL)
         return slot_send(slot, job, &result, error);
-    // A job that does not fit into this life, or whose turn did not come before its end.
+    // The job does not fit into this life, or the server ended before its turn.
     bool fits = find((char *const *)session.specs, session.count, job->spec) < session.count;
     *ret_more = !fits || (session.rounds > begun && begun > 0);
     if (*ret_more)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The life of a job slot: job, shot, verdict, result, until the controller closes the socket. It
-// must not outlive the controller (the kernel sees to that), must not hold anything of it open
-// (above all the store, whose lock would outlive the controller with it), and must not hear the
-// terminal's Ctrl-C, which is for the controller alone.
+// The process of a job slot: job, shot, verdict, result, until the controller closes the socket. It
+// must not outlive the controller (the kernel sees to that). It must keep nothing of the
+// controller's open, above all not the store, whose lock would then outlive the controller. It must
+// not get the terminal's Ctrl-C, which is for the controller alone.
 #include "engine/slot-internal.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "engine/message.h"
 #include "engine/shooting.h"
+#include "engine/slot-message.h"
 #include "oracle/judge.h"
 
 #include <errno.h>
@@ -19,9 +19,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#define OUTPUT_KEPT 4096 // of the end of stderr
+#define OUTPUT_KEPT 4096 // bytes of the end of stderr
 
-// One message at the start of slot->in; *ret_size 0 when the controller has closed its end.
 struct error *slot_receive(struct slot *slot, size_t *ret_size)
 {
     slot->in.size -= slot->taken;
@@ -29,7 +28,7 @@ struct error *slot_receive(struct slot *slot, size_t *ret_size)
         memmove(slot->in.data, slot->in.data + slot->taken, slot->in.size);
     slot->taken = 0;
     for (;;) {
-        TRY(message_size(slot->in.data, slot->in.size, ret_size));
+        TRY(slot_message_size(slot->in.data, slot->in.size, ret_size));
         if (*ret_size != 0 && slot->in.size >= *ret_size) {
             slot->taken = *ret_size;
             return NULL;
@@ -55,7 +54,7 @@ static struct error *end_of(const struct buffer *text, char **ret_text)
     if (text->size == 0)
         return NULL;
     size_t skipped = text->size > OUTPUT_KEPT ? text->size - OUTPUT_KEPT : 0;
-    // What follows a cut in the middle of a line or a character is no use to anybody.
+    // Begin with a whole line: the cut may be in the middle of a line or character.
     const char *line = skipped > 0 ? memchr(text->data + skipped, '\n', OUTPUT_KEPT) : NULL;
     if (line != NULL && line + 1 < text->data + text->size)
         skipped = (size_t)(line + 1 - text->data);
@@ -86,7 +85,7 @@ struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
     return NULL;
 }
 
-struct error *slot_shoot(struct slot *slot, const struct message_job *job,
+struct error *slot_shoot(struct slot *slot, const struct slot_job *job,
                          struct engine_result *result)
 {
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
@@ -95,8 +94,8 @@ struct error *slot_shoot(struct slot *slot, const struct message_job *job,
     return slot_judge(slot, &run, result);
 }
 
-struct error *slot_send(struct slot *slot, const struct message_job *job,
-                        struct engine_result *result, struct error *failure)
+struct error *slot_send(struct slot *slot, const struct slot_job *job, struct engine_result *result,
+                        struct error *failure)
 {
     _cleanup_error_ struct error *error = failure;
     if (error != NULL) {
@@ -109,18 +108,18 @@ struct error *slot_send(struct slot *slot, const struct message_job *job,
     result->job =
         (struct engine_job){.candidate = job->candidate, .seed = job->seed, .tag = job->tag};
     slot->out.size = 0;
-    TRY(message_put_result(&slot->out, result));
-    return message_send_whole(slot->socket, &slot->out);
+    TRY(slot_message_put_result(&slot->out, result));
+    return slot_message_send(slot->socket, &slot->out);
 }
 
 static struct error *answer(struct slot *slot, size_t size)
 {
-    _cleanup_(message_job_deinit) struct message_job job = {0};
-    TRY(message_get_job(slot->in.data, size, &job));
-    if (job.spec == NULL) // a stop that came too late
+    _cleanup_(slot_job_deinit) struct slot_job job = {0};
+    TRY(slot_message_get_job(slot->in.data, size, &job));
+    if (job.spec == NULL) // a withdrawal that came too late
         return NULL;
     if (job.more > 0)
-        return forks_answer(slot, &job);
+        return slot_answer_lot(slot, &job);
     while (session_fits(slot, job.spec)) {
         bool more;
         TRY(session_run(slot, &job, &more));
@@ -151,7 +150,7 @@ static struct error *detach(const struct slot *slot, pid_t controller)
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         return error_from_errno(errno, "prctl failed");
     if (getppid() != controller)
-        _exit(0); // it died before the kernel was told
+        _exit(0); // it died before PR_SET_PDEATHSIG
     if (setpgid(0, 0) < 0)
         return error_from_errno(errno, "cannot have a process group");
     static const int usual[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD, SIGWINCH};
@@ -171,7 +170,7 @@ static struct error *detach(const struct slot *slot, pid_t controller)
     return NULL;
 }
 
-static void live(struct slot *slot, pid_t controller)
+static void slot_main(struct slot *slot, pid_t controller)
 {
     struct error *error = detach(slot, controller);
     if (error == NULL)
@@ -179,9 +178,9 @@ static void live(struct slot *slot, pid_t controller)
     if (error != NULL) {
         slot->out.size = 0;
         _cleanup_error_ struct error *second =
-            message_put_refusal(&slot->out, error_message(error));
+            slot_message_put_refusal(&slot->out, error_message(error));
         if (second == NULL)
-            second = message_send_whole(slot->socket, &slot->out);
+            second = slot_message_send(slot->socket, &slot->out);
         error_free(error);
     }
     shooting_free(slot->shooting);
@@ -189,8 +188,8 @@ static void live(struct slot *slot, pid_t controller)
     buffer_deinit(&slot->out);
 }
 
-// Who started the controller may have closed its standard streams, and numbers below 3 mean
-// something to targets.
+// The controller may have been started with its standard streams closed. The sockets must not take
+// their numbers, which mean something to targets.
 static struct error *make_sockets(int *ret_ours, int *ret_theirs)
 {
     int sockets[2];
@@ -224,8 +223,8 @@ struct error *slot_start(const struct engine_task *task, pid_t *ret_pid, int *re
         return error_from_errno(errno, "cannot start a job slot");
     if (pid == 0) {
         struct slot slot = {.task = task, .socket = theirs};
-        live(&slot, controller);
-        _exit(0); // the controller's buffers and handlers are not ours to run
+        slot_main(&slot, controller);
+        _exit(0); // without the controller's exit handlers and buffers
     }
     *ret_pid = pid;
     *ret_socket = ours;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A job slot seen from inside: the process that leads shots and judges them.
+// A job slot, seen from the controller: a process that runs shots and judges them.
 #ifndef ORDEAL_ENGINE_SLOT_H
 #define ORDEAL_ENGINE_SLOT_H
 
@@ -7,7 +7,8 @@
 
 #include <sys/types.h>
 
-// Starts one. *ret_socket is the controller's end of its socket.
+// Forks a job slot. *ret_socket is the controller's end of its socket; the caller closes it. The
+// slot ends when it is closed.
 _must_check_ struct error *slot_start(const struct engine_task *task, pid_t *ret_pid,
                                       int *ret_socket);
 

@@ -54,7 +54,7 @@ struct shot {
     const char *switches; // for injector_switches.open()
     uint64_t first_switch;
     char *const *use_environment; // to start the command with; NULL: `environment`
-    const char *const *visible;   // files for sandbox_live(), or NULL
+    const char *const *visible;   // files for sandbox_run(), or NULL
 };
 
 struct fork_shot { // one of many

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See hang.h. Errors end here: a hang without a stack is still a hang.
+// Walks /proc from a command to the process and thread that hang, and reads the stack there. Errors
+// end here: a hang without a stack is still a hang.
 #include "oracle/hang.h"
 
 #include "base/cleanup.h"
@@ -18,9 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEPTH   32 // of processes that wait for each other
-#define SAMPLES 5  // of a busy thread
-#define GLANCES 3  // at a thread that seems busy
+#define DEPTH   32 // of a chain of processes that wait for each other
+#define SAMPLES 5  // of the stack of a busy thread
+#define GLANCES 3  // at a thread before it counts as busy
 
 struct process {
     pid_t pid, parent;
@@ -33,7 +34,8 @@ static bool read_line(const char *path, char *line, size_t size)
     return file != NULL && fgets(line, (int)size, file) != NULL;
 }
 
-// A stat file of a process or thread. Its name, in parentheses, may contain anything.
+// Reads the stat file of a process or thread. The name in parentheses may contain anything, so the
+// last ')' ends it.
 static bool read_stat(const char *path, struct process *ret_process)
 {
     char line[1024];
@@ -55,7 +57,7 @@ static bool read_process(pid_t pid, struct process *ret_process)
     return read_stat(path, ret_process);
 }
 
-// The child that most likely keeps its parent waiting: a busy one, else the newest that lives.
+// The child that most likely keeps its parent waiting: a busy one, else the newest one alive.
 static bool find_child(pid_t parent, struct process *ret_child)
 {
     _cleanup_closedir_ DIR *processes = opendir("/proc");
@@ -76,21 +78,21 @@ static bool find_child(pid_t parent, struct process *ret_child)
     return found;
 }
 
-// A sleeper with a busy child waits for it, whatever system call it does that with.
+// A sleeping process with a busy child waits for that child, whichever system call it uses.
 static pid_t find_hanging(pid_t pid)
 {
     for (int depth = 0; depth < DEPTH; depth++) {
         struct process process, child = {0};
         if (!read_process(pid, &process) || process.state == 'R' || !find_child(pid, &child))
             break;
-        if (!asleep_for_children(pid) && child.state != 'R')
+        if (!waits_for_children(pid) && child.state != 'R')
             break;
         pid = child.pid;
     }
     return pid;
 }
 
-// Whoever wakes up now and then to wait on is not busy.
+// A thread that wakes up now and then only to wait again is not busy. So look several times.
 static bool is_busy(pid_t pid, pid_t thread)
 {
     char path[64];
@@ -123,7 +125,7 @@ static pid_t find_thread(pid_t pid, bool *ret_busy)
     return pid;
 }
 
-// The number that a process or thread has inside is the last in this line of its status.
+// Whether a process or thread has this number in its own PID namespace: the last one in NSpid.
 static bool is_inner(const char *status, pid_t inner)
 {
     char line[256];
@@ -149,7 +151,7 @@ static bool is_below(struct process process, pid_t above)
     return false;
 }
 
-// One of the processes of /proc, or of the threads of a process, by its number inside; 0: none.
+// The entry of /proc, or of a task directory, that has this number inside; 0 if there is none.
 static pid_t find_inner(const char *directory, pid_t inner, pid_t above)
 {
     _cleanup_closedir_ DIR *numbers = opendir(directory);
@@ -175,8 +177,8 @@ pid_t hang_find_inner(pid_t above, pid_t inner)
     return find_inner("/proc", inner, above);
 }
 
-// Of a thread that was injected into, if it lives, or else of its process.
-static void prefer_stricken(const struct injected_thread *injected, pid_t *process, pid_t *thread,
+// Takes the thread that a fault was injected into, if it lives, else another of its process.
+static void prefer_injected(const struct injected_thread *injected, pid_t *process, pid_t *thread,
                             bool *busy)
 {
     char path[64];
@@ -192,7 +194,7 @@ static void prefer_stricken(const struct injected_thread *injected, pid_t *proce
 
 #define NAMES 5
 
-// What leads the sandbox is this very program.
+// The sandbox's own processes run this very program.
 static bool is_another_program(pid_t pid)
 {
     char path[64], own[512], other[512];
@@ -232,7 +234,7 @@ char *hang_names(void)
     return names.size != 0 ? TAKE(names.data) : NULL;
 }
 
-// As the injectors' stacks; `brief` without what may vary.
+// Writes a frame as injectors write stacks. `brief` leaves out what may vary.
 static struct error *put_frame(struct buffer *text, const struct dwarf_live_frame *frame,
                                bool brief)
 {
@@ -252,8 +254,8 @@ static struct error *put_frame(struct buffer *text, const struct dwarf_live_fram
     return frame_text_put(text, &known);
 }
 
-// Where in its loop a busy thread is met is chance: what several moments have in common is the
-// loop. Frames of Ordeal's own runtime are none of the program's.
+// A busy thread may be met anywhere in its loop. What several samples have in common is the loop.
+// Frames of Ordeal's own runtime do not belong to the program.
 static struct error *look(pid_t pid, const char *root, const struct injected_thread *injected,
                           struct buffer *stack, struct buffer *key)
 {
@@ -262,7 +264,7 @@ static struct error *look(pid_t pid, const char *root, const struct injected_thr
     bool busy;
     pid_t thread = find_thread(process, &busy);
     if (!busy)
-        prefer_stricken(injected, &process, &thread, &busy);
+        prefer_injected(injected, &process, &thread, &busy);
     TRY(dwarf_live_stack(process, thread, root, busy ? SAMPLES : 1, STACK_WAIT_NS, &found));
     for (size_t i = 0; i < found.frames.count; i++) {
         const struct dwarf_live_frame *frame = &found.frames.items[i];

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where a command hangs.
+// Finds where a command hangs and which of its processes still run. Nothing here fails: what cannot
+// be found out is NULL or 0.
 #ifndef ORDEAL_ORACLE_HANG_H
 #define ORDEAL_ORACLE_HANG_H
 
 #include "injector/injector.h"
 
-// The stack of the process that keeps the command `pid` from ending: the command itself or, as long
-// as a process merely waits for its children, one of those, preferably one that is busy. Of its
-// threads a busy one, else the first. If none is busy, the thread that a fault was injected into
-// instead, where it still lives: of a server, whoever else waits only waits for work. Strings to be
-// freed; NULL if there is no telling. `root` as of sandbox_root(). Takes a few seconds at most.
+// Finds the stack that keeps the command `pid` from ending. The search starts at the command. While
+// a process only waits for its children, it goes on with one of them, preferably a busy one. It
+// takes a busy thread of that process, else the first. If no thread is busy, it takes the thread
+// that a fault was injected into, or another one of its process: the other threads of a server only
+// wait for work. `root` is what sandbox_root() returns. Takes a few seconds at most. The caller
+// frees both strings; they are NULL if there is no stack.
 //   *ret_stack  "f at a.c:12 (x)", one frame per line, innermost first
 //   *ret_key    the same without lines, for grouping: "f (x)"
 void hang_look(pid_t pid, const char *root, const struct injected_thread *injected,
                char **ret_stack, char **ret_key);
 
-// A process below `above` by its number inside; 0 if there is none.
+// The descendant of `above` whose number in its own PID namespace is `inner`; 0 if there is none.
 pid_t hang_find_inner(pid_t above, pid_t inner);
 
-// Names of the processes below this one that run something else, "sshd, sleep"; NULL if there is
-// none. To be freed.
+// The names of the descendants of this process that run another program, "sshd, sleep", at most
+// five. NULL if there are none. The caller frees it.
 char *hang_names(void);
 
 #endif

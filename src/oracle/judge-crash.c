@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See judge-internal.h: whether something died or did not end, and where.
+// The questions about crashes and hangs: whether a process died or did not end, and where. See
+// judge-internal.h.
 #include "oracle/judge-internal.h"
 
 #include "base/cleanup.h"
@@ -11,11 +12,11 @@
 #include <signal.h>
 #include <string.h>
 
-#define KEY_FRAMES  3  // by which crashes and hangs are told apart
-#define REPETITIONS 50 // of a fault at one place: a loop over it
+#define KEY_FRAMES  3  // innermost frames that tell hangs and crashes apart
+#define REPETITIONS 50 // faults in a row at one place: the program loops over it
 
-// Where exactly within the C library a loop was met, or abort() ended, is chance or the same for
-// all; who called it is neither.
+// Frames of the C library say little: where a loop was met in it is chance, and abort() looks the
+// same for everyone. The caller of the library is what counts.
 static bool is_libc(struct frame_part module)
 {
     static const char *const names[] = {"libc.so", "ld-linux", "libpthread.so", "[vdso"};
@@ -30,8 +31,8 @@ static bool is_of_libc(const char *module)
     return module != NULL && is_libc(frame_part(file_base_name(module)));
 }
 
-// The number of the innermost frame outside the C library; 0 if all are of it, as in a stack that
-// could not be followed.
+// The index of the innermost frame outside the C library. 0 if all frames are inside, as in a stack
+// that could not be followed.
 static size_t first_outside(const char *key)
 {
     struct frame_text frame;
@@ -60,8 +61,8 @@ static bool same_site(const struct injection *a, const struct injection *b)
     return modules && a->offset == b->offset && a->process == b->process && a->thread == b->thread;
 }
 
-// The call that a program repeats for ever because it fails for ever, or NULL. Which function such
-// a loop was in when its time was up is chance, the call is not.
+// The call that a program repeats for ever because it fails every time, or NULL. Which function of
+// such a loop the timeout hits is chance. The call is not.
 static const struct injection *repeated_injection(const struct observation *observation)
 {
     size_t count = observation->injections.count;
@@ -74,23 +75,24 @@ static const struct injection *repeated_injection(const struct observation *obse
     return last;
 }
 
-// Whether the injector itself sent this signal. Death by it is what the sender asked for, whichever
-// signal it is: no defect of the target shows in it.
-static bool was_sent(const struct hearing *hearing, int number)
+// Whether the injector itself sent this signal. Whichever signal it is, to die of it is no defect
+// of the target.
+static bool was_sent(const struct verdict_draft *draft, int number)
 {
-    const struct observation *observation = &hearing->run->observation;
+    const struct observation *observation = &draft->run->observation;
     for (size_t i = 0; i < observation->injections.count; i++)
         if (number != 0 && observation->injections.items[i].signal == number)
             return true;
     return false;
 }
 
-// A signal that shells report of a child by an exit status above 128: of those that mean a defect.
-static int shell_signal(const struct hearing *hearing)
+// The signal in an exit status above 128, with which shells report that a child was killed. Only
+// signals that mean a defect; else 0.
+static int signal_of_exit_status(const struct verdict_draft *draft)
 {
     static const int signals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
-    const struct sandbox_result *result = &hearing->run->workload;
-    if (result->end != SANDBOX_EXIT || result->status == reference_status(hearing->reference))
+    const struct sandbox_result *result = &draft->run->workload;
+    if (result->end != SANDBOX_EXIT || result->status == reference_status(draft->reference))
         return 0;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         if (result->status == 128 + signals[i])
@@ -98,18 +100,19 @@ static int shell_signal(const struct hearing *hearing)
     return 0;
 }
 
-static struct error *ask_complaint(struct hearing *hearing)
+static struct error *ask_sanitizer_report(struct verdict_draft *draft)
 {
     size_t size;
-    const char *line = reference_new_complaint(hearing->reference, hearing->run->sanitizer, &size);
+    const char *line =
+        reference_new_sanitizer_report(draft->reference, draft->run->sanitizer, &size);
     if (line == NULL)
         return NULL;
-    hearing->verdict = VERDICT_CRASH;
-    TRY(quote_put(&hearing->reason, line, size, 400));
-    return quote_put(&hearing->cause, line, size, 400);
+    draft->verdict = VERDICT_CRASH;
+    TRY(quote_put(&draft->reason, line, size, 400));
+    return quote_put(&draft->cause, line, size, 400);
 }
 
-// Whether a frame is in this function. Of C++ names it is the first word that counts.
+// Whether a frame is in this function. Of a C++ name only the first word is compared.
 static bool is_in(const struct frame_text *frame, const char *symbol)
 {
     struct frame_part word = frame->function;
@@ -130,152 +133,152 @@ static bool is_on_stack(const char *key, const char *symbol)
     return false;
 }
 
-// Where it crashed: the line. By which way it came there says little, unless there are no names.
-// Where the call that failed was made by a function on the stack, its result was passed on to where
-// it crashed, and another call is another cause; what handles failures of many calls and crashes in
-// that is one.
-static struct error *put_crash_place(struct hearing *hearing)
+// Writes the line where it crashed. The callers are left out unless there are no names. If the
+// function that made the failed call is on the stack, its result was passed on to the crash:
+// another call is another cause, so the call is added. If it is not, the crash is in code that
+// handles the failures of many calls, and that is one cause.
+static struct error *put_crash_place(struct verdict_draft *draft)
 {
-    const struct observation *observation = &hearing->run->observation;
+    const struct observation *observation = &draft->run->observation;
     const struct injection *injection =
         observation->injections.count != 0 ? &observation->injections.items[0] : NULL;
     const char *key = observation->crash_key;
     struct frame_text frame, placed, caller;
     if (!frame_text_at(key, 0, &frame))
         return NULL;
-    // A library that does not survive its own failure: whoever called it.
+    // The C library did not survive its own failure: name its innermost frame, whoever called it.
     bool own = injection != NULL && injection->symbol != NULL && is_libc(frame.module) &&
                is_of_libc(injection->module) && is_on_stack(key, injection->symbol);
     size_t number = own ? 0 : first_outside(key);
     frame_text_at(key, number, &frame);
-    TRY(quote_put(&hearing->cause, frame.whole.text, frame.whole.size, 300));
+    TRY(quote_put(&draft->cause, frame.whole.text, frame.whole.size, 300));
     if (frame_text_at(observation->crash_stack, number, &placed) && placed.place.text != NULL)
-        TRY(buffer_printf(&hearing->cause, " at %.*s", (int)placed.place.size, placed.place.text));
+        TRY(buffer_printf(&draft->cause, " at %.*s", (int)placed.place.size, placed.place.text));
     bool named = frame.function.text != NULL || frame.module.text == NULL;
     if (!named && frame_text_at(key, number + 1, &caller)) {
-        TRY(buffer_printf(&hearing->cause, " < "));
-        TRY(quote_put(&hearing->cause, caller.whole.text, caller.whole.size, 300));
+        TRY(buffer_printf(&draft->cause, " < "));
+        TRY(quote_put(&draft->cause, caller.whole.text, caller.whole.size, 300));
     }
     if (injection == NULL || !is_on_stack(key, injection->symbol))
         return NULL;
-    TRY(buffer_printf(&hearing->cause, " after "));
-    return hearing_put_site(&hearing->cause, injection);
+    TRY(buffer_printf(&draft->cause, " after "));
+    return verdict_draft_put_site(&draft->cause, injection);
 }
 
-// "SIGSEGV at 0x0 in cp", without what varies.
-static struct error *put_crash_cause(struct hearing *hearing)
+// "SIGSEGV in f (cp) at a.c:12": without addresses and what else varies.
+static struct error *put_crash_cause(struct verdict_draft *draft)
 {
-    const struct observation *observation = &hearing->run->observation;
-    TRY(buffer_printf(&hearing->cause, "%s", outcome_signal_name(observation->crash_signal)));
+    const struct observation *observation = &draft->run->observation;
+    TRY(buffer_printf(&draft->cause, "%s", outcome_signal_name(observation->crash_signal)));
     if (observation->crash_key == NULL)
-        return hearing_put_cause_site(hearing, "");
-    TRY(buffer_printf(&hearing->cause, " in "));
-    return put_crash_place(hearing);
+        return verdict_draft_put_cause_site(draft, "");
+    TRY(buffer_printf(&draft->cause, " in "));
+    return put_crash_place(draft);
 }
 
-static struct error *ask_crash_record(struct hearing *hearing)
+static struct error *ask_crash_record(struct verdict_draft *draft)
 {
-    const struct observation *observation = &hearing->run->observation;
-    if (observation->crash == NULL || was_sent(hearing, observation->crash_signal))
+    const struct observation *observation = &draft->run->observation;
+    if (observation->crash == NULL || was_sent(draft, observation->crash_signal))
         return NULL;
     const char *key = observation->crash_key != NULL ? observation->crash_key : observation->crash;
-    bool command_died = hearing->run->workload.end == SANDBOX_SIGNAL;
-    if (!command_died && reference_has_crash(hearing->reference, key))
+    bool command_died = draft->run->workload.end == SANDBOX_SIGNAL;
+    if (!command_died && reference_has_crash(draft->reference, key))
         return NULL;
-    hearing->verdict = VERDICT_CRASH;
-    TRY(quote_put(&hearing->reason, observation->crash, strlen(observation->crash), 400));
+    draft->verdict = VERDICT_CRASH;
+    TRY(quote_put(&draft->reason, observation->crash, strlen(observation->crash), 400));
     if (observation->crash_key != NULL) {
-        TRY(buffer_printf(&hearing->reason, ", in "));
-        TRY(put_frames(&hearing->reason, observation->crash_key));
+        TRY(buffer_printf(&draft->reason, ", in "));
+        TRY(put_frames(&draft->reason, observation->crash_key));
     }
     if (!observation->crash_in_command)
-        TRY(buffer_printf(&hearing->reason, " (a process that the workload started)"));
-    TRY(put_crash_cause(hearing));
-    return hearing_put_stderr(hearing);
+        TRY(buffer_printf(&draft->reason, " (a process that the workload started)"));
+    TRY(put_crash_cause(draft));
+    return verdict_draft_put_stderr(draft);
 }
 
-struct error *hearing_ask_crash(struct hearing *hearing)
+struct error *verdict_draft_ask_crash(struct verdict_draft *draft)
 {
-    const struct sandbox_result *result = &hearing->run->workload;
-    TRY(ask_complaint(hearing));
-    if (hearing->verdict == VERDICTS)
-        TRY(ask_crash_record(hearing));
-    if (hearing->verdict != VERDICTS)
+    const struct sandbox_result *result = &draft->run->workload;
+    TRY(ask_sanitizer_report(draft));
+    if (draft->verdict == VERDICTS)
+        TRY(ask_crash_record(draft));
+    if (draft->verdict != VERDICTS)
         return NULL;
     int number = result->end == SANDBOX_SIGNAL    ? result->status
                  : result->end == SANDBOX_TIMEOUT ? result->died
-                                                  : shell_signal(hearing);
-    if (number == 0 || was_sent(hearing, number))
+                                                  : signal_of_exit_status(draft);
+    if (number == 0 || was_sent(draft, number))
         return NULL;
-    hearing->verdict = VERDICT_CRASH;
+    draft->verdict = VERDICT_CRASH;
     if (result->end == SANDBOX_TIMEOUT)
-        TRY(buffer_printf(&hearing->reason, "killed by %s", outcome_signal_name(number)));
+        TRY(buffer_printf(&draft->reason, "killed by %s", outcome_signal_name(number)));
     else
-        TRY(outcome_put_end(&hearing->reason, result));
+        TRY(outcome_put_end(&draft->reason, result));
     if (result->end == SANDBOX_EXIT)
-        TRY(buffer_printf(&hearing->reason, ", by which shells report that a process died of %s",
+        TRY(buffer_printf(&draft->reason, ", by which shells report that a process died of %s",
                           outcome_signal_name(number)));
-    TRY(hearing_put_stderr(hearing));
-    return hearing_put_cause_site(hearing, outcome_signal_name(number));
+    TRY(verdict_draft_put_stderr(draft));
+    return verdict_draft_put_cause_site(draft, outcome_signal_name(number));
 }
 
-// How long it really took includes looking at its stack.
-static double allowed_seconds(const struct hearing *hearing)
+// The time that was allowed. The measured time includes looking at the stack.
+static double allowed_seconds(const struct verdict_draft *draft)
 {
-    uint64_t allowed = reference_timeout_ns(hearing->reference);
-    return clock_seconds(allowed != 0 ? allowed : hearing->run->workload.ns);
+    uint64_t allowed = reference_timeout_ns(draft->reference);
+    return clock_seconds(allowed != 0 ? allowed : draft->run->workload.ns);
 }
 
-struct error *hearing_ask_late_crash(struct hearing *hearing)
+struct error *verdict_draft_ask_late_crash(struct verdict_draft *draft)
 {
-    const struct outcome_run *run = hearing->run;
+    const struct outcome_run *run = draft->run;
     if (run->workload.end != SANDBOX_TIMEOUT)
         return NULL;
-    TRY(hearing_ask_crash(hearing));
-    if (hearing->verdict == VERDICTS)
+    TRY(verdict_draft_ask_crash(draft));
+    if (draft->verdict == VERDICTS)
         return NULL;
     if (run->service != NULL)
-        return buffer_printf(&hearing->reason, "; and %s", run->service);
-    if (run->workload.crowd != 0) {
-        TRY(buffer_printf(&hearing->reason, "; and "));
-        return outcome_put_end(&hearing->reason, &run->workload);
+        return buffer_printf(&draft->reason, "; and %s", run->service);
+    if (run->workload.process_count != 0) {
+        TRY(buffer_printf(&draft->reason, "; and "));
+        return outcome_put_end(&draft->reason, &run->workload);
     }
-    TRY(buffer_printf(&hearing->reason, "; and not done after %.3g s", allowed_seconds(hearing)));
+    TRY(buffer_printf(&draft->reason, "; and not done after %.3g s", allowed_seconds(draft)));
     if (run->remaining != NULL)
-        TRY(buffer_printf(&hearing->reason, ": there still ran %s", run->remaining));
+        TRY(buffer_printf(&draft->reason, ": there still ran %s", run->remaining));
     return NULL;
 }
 
-// Whoever runs into the limit on processor time never ended by itself either.
-struct error *hearing_ask_hang(struct hearing *hearing)
+// A run that used up its processor time would not have ended by itself either: a hang.
+struct error *verdict_draft_ask_hang(struct verdict_draft *draft)
 {
-    const struct outcome_run *run = hearing->run;
+    const struct outcome_run *run = draft->run;
     bool limit = run->workload.end == SANDBOX_SIGNAL && run->workload.status == SIGXCPU;
     if (run->workload.end != SANDBOX_TIMEOUT && !limit)
         return NULL;
-    hearing->verdict = VERDICT_HANG;
+    draft->verdict = VERDICT_HANG;
     if (limit)
-        TRY(buffer_printf(&hearing->reason, "used up its processor time (SIGXCPU)"));
-    else if (run->workload.crowd != 0)
-        TRY(outcome_put_end(&hearing->reason, &run->workload));
+        TRY(buffer_printf(&draft->reason, "used up its processor time (SIGXCPU)"));
+    else if (run->workload.process_count != 0)
+        TRY(outcome_put_end(&draft->reason, &run->workload));
     else if (run->service != NULL)
-        TRY(buffer_printf(&hearing->reason, "%s", run->service));
+        TRY(buffer_printf(&draft->reason, "%s", run->service));
     else
-        TRY(buffer_printf(&hearing->reason, "not done after %.3g s", allowed_seconds(hearing)));
+        TRY(buffer_printf(&draft->reason, "not done after %.3g s", allowed_seconds(draft)));
     if (run->hang_key != NULL) {
-        TRY(buffer_printf(&hearing->reason, ", in "));
-        TRY(put_frames(&hearing->reason, run->hang_key));
+        TRY(buffer_printf(&draft->reason, ", in "));
+        TRY(put_frames(&draft->reason, run->hang_key));
     }
     const struct injection *repeated = repeated_injection(&run->observation);
     if (repeated != NULL) {
-        TRY(buffer_printf(&hearing->reason, "; "));
-        TRY(hearing_put_site(&hearing->reason, repeated));
-        TRY(buffer_printf(&hearing->reason, " fails again and again"));
-        TRY(buffer_printf(&hearing->cause, "repeating "));
-        return hearing_put_site(&hearing->cause, repeated);
+        TRY(buffer_printf(&draft->reason, "; "));
+        TRY(verdict_draft_put_site(&draft->reason, repeated));
+        TRY(buffer_printf(&draft->reason, " fails again and again"));
+        TRY(buffer_printf(&draft->cause, "repeating "));
+        return verdict_draft_put_site(&draft->cause, repeated);
     }
     if (run->hang_key == NULL)
-        return hearing_put_cause_site(hearing, "somewhere");
-    TRY(buffer_printf(&hearing->cause, "in "));
-    return put_frames(&hearing->cause, run->hang_key);
+        return verdict_draft_put_cause_site(draft, "somewhere");
+    TRY(buffer_printf(&draft->cause, "in "));
+    return put_frames(&draft->cause, run->hang_key);
 }

@@ -1,33 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A verdict in the making, for judge*.c: judge.c asks the questions, judge-crash.c those about
-// crashes and hangs.
+// A verdict while it is being made, shared by judge*.c. judge-crash.c asks about crashes and hangs,
+// judge.c asks everything else.
 #ifndef ORDEAL_ORACLE_JUDGE_INTERNAL_H
 #define ORDEAL_ORACLE_JUDGE_INTERNAL_H
 
 #include "base/array.h"
 #include "oracle/judge.h"
 
-struct hearing {
+struct verdict_draft {
     const struct reference *reference;
     const struct outcome_run *run;
     struct difference difference;
-    enum verdict verdict; // VERDICTS: not yet
+    enum verdict verdict; // VERDICTS: not decided yet
     struct buffer reason;
-    struct buffer cause; // what comes after the verdict's name
+    struct buffer cause; // the grouping key, without the verdict's name
     enum harm harm;
 };
 
-// Adds what stderr says to the reason.
-_must_check_ struct error *hearing_put_stderr(struct hearing *hearing);
-// "read in f at a.c:12" or what is known of that: the same for all faults in one place.
-_must_check_ struct error *hearing_put_site(struct buffer *buffer,
-                                            const struct injection *injection);
-// `what`, and after which faults, as the cause.
-_must_check_ struct error *hearing_put_cause_site(struct hearing *hearing, const char *what);
+// Adds to the reason what the run reported: the first line that the reference does not have, else
+// the last line of stderr.
+_must_check_ struct error *verdict_draft_put_stderr(struct verdict_draft *draft);
+// Appends "read in f at a.c:12", or as much of it as is known. All faults at one place get the same
+// text.
+_must_check_ struct error *verdict_draft_put_site(struct buffer *buffer,
+                                                  const struct injection *injection);
+// Appends to the cause `what` and after which faults it happened.
+_must_check_ struct error *verdict_draft_put_cause_site(struct verdict_draft *draft,
+                                                        const char *what);
 
-// Something died, and what remained waited for it, or for nothing.
-_must_check_ struct error *hearing_ask_late_crash(struct hearing *hearing);
-_must_check_ struct error *hearing_ask_hang(struct hearing *hearing);
-_must_check_ struct error *hearing_ask_crash(struct hearing *hearing);
+// Questions. Each leaves `verdict` as it is if it does not decide. The first one is about a process
+// that died while the rest went on until the time was over.
+_must_check_ struct error *verdict_draft_ask_late_crash(struct verdict_draft *draft);
+_must_check_ struct error *verdict_draft_ask_hang(struct verdict_draft *draft);
+_must_check_ struct error *verdict_draft_ask_crash(struct verdict_draft *draft);
 
 #endif

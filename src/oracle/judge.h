@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The verdict on one run.
+// Decides about one run: compares it with the reference and gives the verdict.
 #ifndef ORDEAL_ORACLE_JUDGE_H
 #define ORDEAL_ORACLE_JUDGE_H
 
@@ -16,6 +16,8 @@ struct judgement {
     enum symptom symptom;
     char *about; // the file that this is about, or NULL
 };
+// The strings are the caller's, to be freed by judgement_deinit(). An error means that memory ran
+// out.
 _must_check_ struct error *judge(const struct reference *reference, const struct outcome_run *run,
                                  struct judgement *ret_judgement);
 void judgement_deinit(struct judgement *judgement);

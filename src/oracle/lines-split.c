@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See lines-split.h and, of lines.h, the filters.
+// Splits texts into lines and applies the user's filters to them: lines-split.h, and the filters of
+// lines.h.
 #include "oracle/lines-split.h"
 
 #include "base/cleanup.h"
@@ -110,7 +111,7 @@ static struct error *put_replacement(struct buffer *out, const char *replacement
     return NULL;
 }
 
-// Replaces every match. A match of nothing moves on by one character, as sed does.
+// Replaces every match. After an empty match it goes on by one character, as sed does.
 static struct error *replace(const struct compiled *filter, const struct buffer *line,
                              struct buffer *out)
 {
@@ -128,7 +129,7 @@ static struct error *replace(const struct compiled *filter, const struct buffer 
         if (start == end && end < line->size)
             TRY(buffer_append(out, line->data + end, 1));
         at = start == end ? end + 1 : end;
-        if (end == line->size) // "x*" would match a second time, nothing at the end
+        if (end == line->size) // "x*" would match once more, the empty text at the end
             return NULL;
     }
     return at < line->size ? buffer_append(out, line->data + at, line->size - at) : NULL;
@@ -155,7 +156,7 @@ static struct error *add_line(const struct lines_filters *filters, struct scratc
         scratch->line.size = 0;
         TRY(buffer_append(&scratch->line, data, size));
         for (size_t i = 0; i < filters->items.count; i++) {
-            TRY(buffer_append(&scratch->other, "", 0)); // never without storage
+            TRY(buffer_append(&scratch->other, "", 0)); // it must have storage
             TRY(replace(&filters->items.items[i], &scratch->line, &scratch->other));
             struct buffer swap = scratch->line;
             scratch->line = scratch->other;
@@ -205,8 +206,8 @@ uint64_t lines_hash(const struct lines_split *split, size_t index)
     return hash_bytes(lines_at(split, index), split->lines.items[index].size);
 }
 
-// Numbers, hexadecimal ones among them, are what time stamps, process numbers and addresses are
-// made of. A word counts as a number if it starts with a digit.
+// Time stamps, process numbers and addresses are made of numbers, also hexadecimal ones. A word
+// counts as a number if it starts with a digit.
 uint64_t lines_shape(const struct lines_split *split, size_t index)
 {
     const char *line = lines_at(split, index);

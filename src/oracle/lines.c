@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See lines.h. A model keeps the first version and what of it is stable; of the others only hashes
-// of their lines, to recognise what was said before.
+// Learns which lines of a text are stable, and compares another text with them. A model keeps the
+// first version and which of its lines are stable. Of all versions it keeps hashes of the lines, to
+// recognise what was said before.
 #include "oracle/lines.h"
 
 #include "base/cleanup.h"
@@ -14,11 +15,11 @@ struct lines_model {
     enum lines_mode mode;
     struct lines_split first;
     bool *varies;     // per line; NULL: none does
-    size_t common;    // lines that all versions have: fewer than the first's only when they are cut
-    bool ended_alike; // the last newline is there in all or in none
-    ARRAY(uint64_t) known; // shapes of all versions' lines, sorted; none if exact
+    size_t common;    // lines that all versions have; fewer than the first has only if some are cut
+    bool ended_alike; // all versions end with a newline, or none does
+    ARRAY(uint64_t) known; // shapes of all versions' lines, sorted; empty if exact
     struct buffer variation;
-    bool once; // it is of one line
+    bool once; // exactly one line varies
 };
 
 void lines_model_free(struct lines_model *model)
@@ -58,7 +59,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// The hashes of all lines, sorted; to be freed.
+// The hashes of all lines, sorted. The caller frees them; NULL means no memory.
 static uint64_t *sorted_hashes(const struct lines_split *split)
 {
     size_t count = split->lines.count;
@@ -96,7 +97,7 @@ static struct error *add_known(struct lines_model *model, const struct lines_spl
     return NULL;
 }
 
-// What learning needs to know of the versions.
+// The versions, and what they have in common.
 struct study {
     struct lines_split *splits;
     size_t count;
@@ -222,12 +223,12 @@ static struct error *say_line(struct buffer *sentence, const struct lines_split 
     return quote_put_word(sentence, lines_at(split, at), split->lines.items[at].size);
 }
 
-// Beyond the lines that both have: more of them, fewer of them, or just another end.
+// Compares what follows the common lines: more lines, fewer lines, or another end of the text.
 static struct error *compare_ends(const struct lines_model *model, const struct lines_split *split,
                                   bool *ret_differs, struct buffer *sentence)
 {
     size_t have = split->lines.count, want = model->first.lines.count;
-    if (model->first.cut) // known up to `common`; whoever has so many may go on as he likes
+    if (model->first.cut) // known up to `common` lines; what follows them may be anything
         want = have > model->common ? have : model->common;
     if (split->cut && have < want)
         want = have;
@@ -269,7 +270,8 @@ static struct error *compare_in_order(const struct lines_model *model,
     return compare_ends(model, split, ret_differs, sentence);
 }
 
-// The first line of `a` that `b` does not have, or has less often; but for those to be left out.
+// Finds the first line of `a` that `b` does not have, or has less often. Lines marked in `left_out`
+// do not count. SIZE_MAX: there is none.
 static struct error *first_extra(const struct lines_split *a, const bool *left_out,
                                  const struct lines_split *b, size_t *ret_at)
 {

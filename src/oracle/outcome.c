@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See outcome.h.
+// Collects what a run did: streams and changed files as artifacts, sanitizer reports, and how a
+// step ended, in words.
 #include "oracle/outcome.h"
 
 #include "base/cleanup.h"
@@ -83,7 +84,8 @@ struct error *outcome_add_streams(struct outcome_run *run)
     return NULL;
 }
 
-// A file that cannot be read is compared by its hash alone.
+// Reads the beginning of a file. One that cannot be read, or is no text, stays empty and is
+// compared by its hash alone.
 static struct error *read_beginning(const char *path, size_t most, struct buffer *content)
 {
     _cleanup_close_ int file =
@@ -124,7 +126,6 @@ struct error *outcome_add_change(struct outcome_run *run, const struct sandbox_c
     return NULL;
 }
 
-// Replaces a path wherever it stands in the content.
 static struct error *replace_path(struct artifact *artifact, const char *from, const char *to)
 {
     _cleanup_(buffer_deinit) struct buffer made = {0};
@@ -176,7 +177,7 @@ struct error *outcome_move(struct outcome_run *run, const char *from, const char
 struct error *outcome_set_sanitizer(struct outcome_run *run, struct buffer *more)
 {
     _cleanup_(buffer_deinit) struct buffer list = {0};
-    TRY(complaint_scan(run->workload.err.kept.data, run->workload.err.kept.size, &list));
+    TRY(sanitizer_report_scan(run->workload.err.kept.data, run->workload.err.kept.size, &list));
     if (more != NULL && more->size != 0)
         TRY(buffer_append(&list, more->data, more->size));
     free(run->sanitizer);
@@ -217,8 +218,9 @@ struct error *outcome_put_end(struct buffer *buffer, const struct sandbox_result
     case SANDBOX_SIGNAL:
         return buffer_printf(buffer, "killed by %s", outcome_signal_name(result->status));
     case SANDBOX_TIMEOUT:
-        if (result->crowd != 0)
-            return buffer_printf(buffer, "ended for having %zu processes at a time", result->crowd);
+        if (result->process_count != 0)
+            return buffer_printf(buffer, "ended for having %zu processes at a time",
+                                 result->process_count);
         return buffer_printf(buffer, "not done after %.3g s", clock_seconds(result->ns));
     default:
         return buffer_printf(buffer, "not run");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What one run of a workload did, as far as it can be seen from outside: the raw material of
-// references and verdicts.
+// What one run of a workload did, as far as it shows from outside. References and verdicts are made
+// of it.
 #ifndef ORDEAL_ORACLE_OUTCOME_H
 #define ORDEAL_ORACLE_OUTCOME_H
 
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ARTIFACT_CONTENT (64u << 10) // bytes kept of each for a comparison by lines
+#define ARTIFACT_CONTENT (64u << 10) // bytes kept of each, to compare line by line
 #define ARTIFACT_TOTAL   (4u << 20)  // bytes kept of all files of one run together
 
 struct artifact { // an output: a stream ("<stdout>", "<stderr>") or a changed file
@@ -21,49 +21,50 @@ struct artifact { // an output: a stream ("<stdout>", "<stderr>") or a changed f
     enum artifact_kind kind;
     unsigned mode; // as in store_artifact
     uint64_t size, hash;
-    struct buffer content; // beginning, at most ARTIFACT_CONTENT; nothing of what is not text
+    struct buffer content; // the first ARTIFACT_CONTENT bytes; empty if it is not text
 };
 void artifact_deinit(struct artifact *artifact);
 
 struct outcome_run {
-    // SANDBOX_SKIPPED if there is none or it did not come to that
+    // SANDBOX_SKIPPED if there is no such step or it was not reached
     struct sandbox_result setup, pretest, workload, posttest, oracle, teardown;
     bool setup_failed;
     ARRAY(struct artifact) artifacts; // sorted by path; streams first
     struct observation observation;
-    bool wants_terminal;         // was ended since it waited for input from one
-    char *remaining;             // processes that still ran then, "sshd, sleep", or NULL
-    char *hang_stack, *hang_key; // as the crash's, of a run that was overdue; or NULL
-    char *sanitizer; // "AddressSanitizer: heap-use-after-free ...", one complaint per line, or NULL
-    // Of a server: what went wrong in its life, as a sentence, or NULL; and whether that means that
-    // it never came up, or that it ended before anybody asked it to.
+    bool wants_terminal;         // it waited for input from a terminal and was ended
+    char *remaining;             // processes that still ran at the timeout, "sshd, sleep", or NULL
+    char *hang_stack, *hang_key; // as the crash's, of a run that timed out; or NULL
+    char *sanitizer; // "AddressSanitizer: heap-use-after-free ...", one report per line, or NULL
+    // Of a server: what went wrong with it, as a sentence, or NULL.
     char *service;
-    bool down, deserted;
-    char *trouble; // why the run could not be led to its end by no fault of the target
+    bool down;         // it never became ready
+    bool exited_early; // it exited before it was told to stop
+    char *trouble;     // why the run failed for reasons that are not the target's; or NULL
 };
 void outcome_run_deinit(struct outcome_run *run);
 
-// Adds the workload's streams, which must be there already, as the first artifacts.
+// Adds the workload's streams as the first artifacts. run->workload must be there already.
 _must_check_ struct error *outcome_add_streams(struct outcome_run *run);
-// Adds a change of the file system; the first ones with their content, if that is text.
-// *content_left is what of ARTIFACT_TOTAL is left.
+// Adds a change of the file system. Texts are kept until ARTIFACT_TOTAL bytes are used up;
+// *content_left is what is left of them.
 _must_check_ struct error *outcome_add_change(struct outcome_run *run,
                                               const struct sandbox_change *change,
                                               size_t *content_left);
-// Makes a run in a copy of the directory `to`, made at `from`, comparable with runs in other
-// copies: writes `to` for `from` in paths and, as far as they were kept, in contents.
+// Makes a run in a copy of the directory `to`, which was made at `from`, comparable with runs in
+// other copies: replaces `from` by `to` in paths and in the contents that were kept.
 _must_check_ struct error *outcome_move(struct outcome_run *run, const char *from, const char *to);
-// Adds the workload's complaints (complaint.h) that were found elsewhere to those on stderr.
+// Sets run->sanitizer to the reports on the workload's stderr and those in `more`, which were found
+// elsewhere (sanitizer-report.h). `more` may be NULL.
 _must_check_ struct error *outcome_set_sanitizer(struct outcome_run *run, struct buffer *more);
 
-// As in store_trial.
+// How the store calls this end.
 enum store_outcome outcome_of(enum sandbox_end end);
 // Whether a step was run and did not end with exit status 0.
 bool outcome_failed(const struct sandbox_result *result);
-// "exit status 3", "killed by SIGSEGV", "took longer than its time".
+// Appends "exit status 3", "killed by SIGSEGV", "not done after 5 s".
 _must_check_ struct error *outcome_put_end(struct buffer *buffer,
                                            const struct sandbox_result *result);
-// "SIGSEGV", or "signal 99"; static storage.
+// "SIGSEGV", or "signal 99"; a buffer of the thread, valid until the next call.
 const char *outcome_signal_name(int number);
 
 #endif

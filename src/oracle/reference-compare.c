@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See reference.h: how a run differs from the reference.
+// Compares a run with the reference: status, streams, and every file that either of them changed.
+// The differences become sentences, the worst first.
 #include "base/cleanup.h"
 #include "base/quote.h"
 #include "oracle/reference-model.h"
@@ -16,11 +17,11 @@ void difference_deinit(struct difference *difference)
     *difference = (struct difference){0};
 }
 
-// What is worst is told first.
+// From the worst to the least bad: the order of the sentences.
 enum rank { RANK_LOST, RANK_FILE, RANK_OUT, RANK_NEW, RANK_ERR, RANKS };
-#define TOLD_MOST 4 // differences; the rest is counted
+#define DETAILS_MOST 4 // differences in words; the rest is counted
 
-struct told {
+struct detail {
     enum rank rank;
     enum symptom symptom;
     const char *path; // the run's or the reference's
@@ -33,14 +34,14 @@ struct comparison {
     const struct artifact **artifacts; // of the run, by path
     size_t count;
     struct difference *difference;
-    ARRAY(struct told) told;
+    ARRAY(struct detail) details;
 };
 
 static void comparison_deinit(struct comparison *comparison)
 {
-    for (size_t i = 0; i < comparison->told.count; i++)
-        free(comparison->told.items[i].sentence);
-    ARRAY_DEINIT(&comparison->told);
+    for (size_t i = 0; i < comparison->details.count; i++)
+        free(comparison->details.items[i].sentence);
+    ARRAY_DEINIT(&comparison->details);
 }
 
 static int by_path(const void *a, const void *b)
@@ -60,24 +61,24 @@ static const struct artifact *find(const struct comparison *comparison, const ch
     return found != NULL ? *found : NULL;
 }
 
-static struct error *tell(struct comparison *comparison, enum rank rank, enum symptom symptom,
-                          const char *path, struct buffer *sentence)
+static struct error *add_detail(struct comparison *comparison, enum rank rank, enum symptom symptom,
+                                const char *path, struct buffer *sentence)
 {
-    struct told *told = ARRAY_ADD(&comparison->told);
-    if (told == NULL)
+    struct detail *detail = ARRAY_ADD(&comparison->details);
+    if (detail == NULL)
         return error_no_memory();
-    *told = (struct told){rank, symptom, path, TAKE(sentence->data)};
+    *detail = (struct detail){rank, symptom, path, TAKE(sentence->data)};
     *sentence = (struct buffer){0};
     return NULL;
 }
 
-// The worst is what the difference is about.
+// Takes symptom and file from the worst difference.
 static struct error *take_symptom(const struct comparison *comparison)
 {
-    const struct told *worst = NULL;
-    for (size_t i = 0; i < comparison->told.count; i++)
-        if (worst == NULL || comparison->told.items[i].rank < worst->rank)
-            worst = &comparison->told.items[i];
+    const struct detail *worst = NULL;
+    for (size_t i = 0; i < comparison->details.count; i++)
+        if (worst == NULL || comparison->details.items[i].rank < worst->rank)
+            worst = &comparison->details.items[i];
     if (worst == NULL)
         return NULL;
     comparison->difference->symptom = worst->symptom;
@@ -87,17 +88,17 @@ static struct error *take_symptom(const struct comparison *comparison)
     return comparison->difference->about != NULL ? NULL : error_no_memory();
 }
 
-static struct error *put_told(const struct comparison *comparison, struct buffer *text)
+static struct error *put_details(const struct comparison *comparison, struct buffer *text)
 {
     size_t shown = 0;
     for (enum rank rank = 0; rank < RANKS; rank++)
-        for (size_t i = 0; i < comparison->told.count && shown < TOLD_MOST; i++)
-            if (comparison->told.items[i].rank == rank)
+        for (size_t i = 0; i < comparison->details.count && shown < DETAILS_MOST; i++)
+            if (comparison->details.items[i].rank == rank)
                 TRY(buffer_printf(text, "%s%s", shown++ != 0 ? "; " : "",
-                                  comparison->told.items[i].sentence));
-    if (comparison->told.count <= shown)
+                                  comparison->details.items[i].sentence));
+    if (comparison->details.count <= shown)
         return NULL;
-    return buffer_printf(text, "; and %zu more differences", comparison->told.count - shown);
+    return buffer_printf(text, "; and %zu more differences", comparison->details.count - shown);
 }
 
 static struct error *compare_lines(const struct comparison *comparison,
@@ -112,7 +113,7 @@ static struct error *compare_lines(const struct comparison *comparison,
         return item->same ? buffer_printf(sentence, "has other content") : NULL;
     }
     TRY(lines_compare(item->lines, reference->filters, &text, ret_differs, sentence));
-    // Alike as far as it was kept. Where filters speak, the rest may differ in what they take out.
+    // The kept parts are alike. With filters, the rest may differ only in what they take out.
     bool unseen = text.cut || item->artifact->size > item->artifact->content.size;
     if (*ret_differs || !item->same || !unseen || reference->oracle->filters.count != 0)
         return NULL;
@@ -122,7 +123,7 @@ static struct error *compare_lines(const struct comparison *comparison,
                          (unsigned long long)item->artifact->size);
 }
 
-// Content against content: of the same kind, and the item is stable.
+// Compares the contents. Both are of the same kind, and the item is stable.
 static struct error *compare_content(const struct comparison *comparison,
                                      const struct reference_item *item,
                                      const struct artifact *artifact, bool *ret_differs,
@@ -163,10 +164,10 @@ static struct error *compare_stream(struct comparison *comparison, const char *p
     if (*ret_differs && rank == RANK_OUT)
         TRY(reference_find_report(comparison->reference, artifact, comparison->observation,
                                   comparison->difference));
-    return *ret_differs ? tell(comparison, rank, symptom, path, &sentence) : NULL;
+    return *ret_differs ? add_detail(comparison, rank, symptom, path, &sentence) : NULL;
 }
 
-// Neither the old content nor the new.
+// Whether the file has neither its old content nor the new one.
 static bool is_lost(const struct reference_item *item, const struct artifact *instead)
 {
     if (instead == NULL || !item->same || item->artifact->kind != ARTIFACT_FILE ||
@@ -177,24 +178,25 @@ static bool is_lost(const struct reference_item *item, const struct artifact *in
     return gone && reference_changes(item->artifact);
 }
 
-// What the workload replaces in any case can be made again by whoever is told that it failed.
+// A file whose content the reference replaces, too, is not lost if the workload reports a failure:
+// whoever is told of it can make the file again.
 static struct error *say_lost(struct comparison *comparison, const struct reference_item *item,
                               const struct artifact *artifact)
 {
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
     bool deleted = artifact->kind == ARTIFACT_DELETED;
-    bool given_up = comparison->difference->status && reference_gives_up(item);
+    bool replaced = comparison->difference->status && reference_replaces_content(item);
     comparison->difference->files = true;
-    comparison->difference->lost |= !given_up;
-    comparison->difference->spoilt |= given_up;
+    comparison->difference->lost |= !replaced;
+    comparison->difference->spoilt |= replaced;
     TRY(reference_put_name(&sentence, artifact->path));
     TRY(buffer_printf(&sentence, " is %s%s, with neither its old content nor the new",
-                      given_up ? "" : "lost: it is ", deleted ? "gone" : "empty"));
-    return tell(comparison, given_up ? RANK_FILE : RANK_LOST,
-                !given_up ? SYMPTOM_LOST
-                : deleted ? SYMPTOM_REMOVED
-                          : SYMPTOM_EMPTIED,
-                artifact->path, &sentence);
+                      replaced ? "" : "lost: it is ", deleted ? "gone" : "empty"));
+    return add_detail(comparison, replaced ? RANK_FILE : RANK_LOST,
+                      !replaced ? SYMPTOM_LOST
+                      : deleted ? SYMPTOM_REMOVED
+                                : SYMPTOM_EMPTIED,
+                      artifact->path, &sentence);
 }
 
 static struct error *say_missing(struct comparison *comparison, const struct reference_item *item,
@@ -223,7 +225,7 @@ static struct error *say_missing(struct comparison *comparison, const struct ref
     } else {
         TRY(buffer_printf(&sentence, " was not written"));
     }
-    return tell(comparison, RANK_FILE, symptom, item->artifact->path, &sentence);
+    return add_detail(comparison, RANK_FILE, symptom, item->artifact->path, &sentence);
 }
 
 static bool has_other_mode(const struct reference_item *item, const struct artifact *artifact)
@@ -263,11 +265,11 @@ static struct error *compare_item(struct comparison *comparison, const struct re
                           item->artifact->mode));
     }
     comparison->difference->files |= differs;
-    return differs ? tell(comparison, RANK_FILE, symptom, artifact->path, &sentence) : NULL;
+    return differs ? add_detail(comparison, RANK_FILE, symptom, artifact->path, &sentence) : NULL;
 }
 
-// New files are to be expected where the reference runs themselves left different ones, and in
-// directories that are such themselves.
+// Whether a new file is to be expected: the reference runs left different files in its directory,
+// or that directory is itself such a file.
 static bool is_excused(const struct comparison *comparison, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -287,7 +289,7 @@ static bool is_excused(const struct comparison *comparison, const char *path)
     return is_excused(comparison, directory);
 }
 
-// The first artifact that is called like `path` with a dot behind it, or comes later.
+// The first artifact whose path is at or after `path` followed by a dot.
 static size_t first_beside(const struct comparison *comparison, const char *path, size_t size)
 {
     size_t low = 0, high = comparison->count;
@@ -303,8 +305,8 @@ static size_t first_beside(const struct comparison *comparison, const char *path
     return low;
 }
 
-// Whether what is gone goes on under a longer name, as text.gz for text: of a workload that was
-// stopped halfway by a failure, that is no loss. One that claims success has not been stopped.
+// Whether a file that is gone goes on under a longer name, as text.gz for text. That is no loss if
+// a failure stopped the workload halfway. A workload that claims success was not stopped.
 static bool is_kept_beside(const struct comparison *comparison, const char *path)
 {
     size_t size = strlen(path);
@@ -323,7 +325,7 @@ static bool is_kept_beside(const struct comparison *comparison, const char *path
     return false;
 }
 
-// What the reference leaves as it is.
+// Describes a change to a file that the reference does not change.
 static struct error *compare_new(struct comparison *comparison, const struct artifact *artifact)
 {
     if (artifact->path[0] == '<' || reference_find(comparison->reference, artifact->path) != NULL ||
@@ -351,14 +353,14 @@ static struct error *compare_new(struct comparison *comparison, const struct art
         TRY(buffer_printf(&sentence, deleted ? " was deleted"
                                      : there ? " was changed, which the reference does not do"
                                              : " was written, which the reference does not do"));
-    return tell(comparison,
-                lost               ? RANK_LOST
-                : there || deleted ? RANK_FILE
-                                   : RANK_NEW,
-                lost               ? SYMPTOM_LOST
-                : there || deleted ? SYMPTOM_CHANGED
-                                   : SYMPTOM_LEFT,
-                artifact->path, &sentence);
+    return add_detail(comparison,
+                      lost               ? RANK_LOST
+                      : there || deleted ? RANK_FILE
+                                         : RANK_NEW,
+                      lost               ? SYMPTOM_LOST
+                      : there || deleted ? SYMPTOM_CHANGED
+                                         : SYMPTOM_LEFT,
+                      artifact->path, &sentence);
 }
 
 static struct error *compare_all(struct comparison *comparison, const struct outcome_run *run)
@@ -399,7 +401,7 @@ struct error *reference_compare(const struct reference *reference, const struct 
                                                                  .difference = &difference};
     TRY(compare_all(&comparison, run));
     TRY(take_symptom(&comparison));
-    TRY(put_told(&comparison, &sentence));
+    TRY(put_details(&comparison, &sentence));
     difference.sentence = TAKE(sentence.data);
     *ret_difference = difference;
     difference = (struct difference){0};

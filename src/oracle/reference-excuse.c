@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See reference-model.h: differences that are none, or less than they seem.
+// Differences that do not count, or count less: files with varying names, files whose old content
+// is as good as the new, files that are replaced anyway. See reference-model.h.
 #include "base/cleanup.h"
 #include "oracle/reference-model.h"
 #include "sandbox/digest.h"
@@ -11,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// How much of a path two of one kind have in common: names that are made up are those of files, and
-// of directories right above them.
+// The length of the path that two similar paths must share. Random names are names of files, or of
+// the directories right above them.
 static size_t fixed_part(const char *path)
 {
     size_t size = strlen(path);
@@ -41,7 +42,7 @@ bool reference_is_like_unsteady(const struct reference *reference, const char *p
     return false;
 }
 
-// The bytes that all runs agree in are those of the old content.
+// Whether the bytes in which all runs agree are the same in the old content.
 static bool agrees(const struct reference *reference, const char *old, size_t size,
                    const char *path)
 {
@@ -61,7 +62,7 @@ static bool agrees(const struct reference *reference, const char *old, size_t si
     return first != NULL;
 }
 
-// Whether `text` has that line; a line ends with a newline or with the text.
+// Whether `text` has that line. A line ends with a newline or with the text.
 static bool has_line(const char *text, size_t size, const char *line, size_t length)
 {
     for (const char *end = text + size; text < end;) {
@@ -82,8 +83,8 @@ static bool is_blank(const char *line, size_t length)
     return true;
 }
 
-// Whether at least half of the old content is where it was, counted from the beginning and from the
-// end: what is all on one line is edited there.
+// Whether at least half of the old content is still there, counted from both ends. A text that is
+// all on one line is edited inside that line.
 static bool is_mostly_kept(const char *old, size_t old_size, const char *made, size_t made_size)
 {
     size_t most = old_size < made_size ? old_size : made_size, before = 0, after = 0;
@@ -94,9 +95,9 @@ static bool is_mostly_kept(const char *old, size_t old_size, const char *made, s
     return before + after >= old_size - (before + after);
 }
 
-#define EDITED_MOST (16u << 10) // bytes of a file in which lines are looked for
+#define EDITED_MOST (16u << 10) // bytes; longer files are not searched for lines
 
-bool reference_gives_up(const struct reference_item *item)
+bool reference_replaces_content(const struct reference_item *item)
 {
     const struct artifact *artifact = item->artifact;
     if (artifact->content.size != artifact->size || artifact->size > EDITED_MOST)
@@ -133,8 +134,7 @@ bool reference_is_like_before(const struct reference *reference, const struct re
            agrees(reference, old, size, artifact->path);
 }
 
-// A file with something in it, before the run: it is still there outside. What a setup makes inside
-// is not known.
+// The outside still has the file as it was before the run. What setup makes inside is not known.
 bool reference_was_there(const char *path, uint64_t *ret_size)
 {
     struct stat status;

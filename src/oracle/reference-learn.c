@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See reference.h: what is the same in all reference runs.
+// Learns what is the same in all reference runs, path by path, and remarks on what varies.
 #include "base/cleanup.h"
 #include "base/quote.h"
 #include "oracle/reference-model.h"
 
 #include <string.h>
 
-#define MOST_REMARKS 20 // about outputs; the rest is counted
+#define MOST_REMARKS 20 // in words; further outputs that vary are counted
 
 bool reference_text(const struct artifact *artifact, struct lines_text *ret_text)
 {
@@ -52,43 +52,43 @@ bool reference_is_unsteady(const struct reference *reference, const char *direct
     return false;
 }
 
-// One path, with its artifact in every run (NULL where it is missing).
-struct sighting {
+// One path, with its artifact in each run (NULL where a run does not have it).
+struct path_versions {
     const struct artifact **artifacts;
     size_t count;
 };
 
-static const struct artifact *first_of(const struct sighting *sighting)
+static const struct artifact *first_of(const struct path_versions *versions)
 {
     size_t i = 0;
-    while (sighting->artifacts[i] == NULL)
+    while (versions->artifacts[i] == NULL)
         i++;
-    return sighting->artifacts[i];
+    return versions->artifacts[i];
 }
 
-static bool is_stable(const struct sighting *sighting)
+static bool is_stable(const struct path_versions *versions)
 {
-    for (size_t i = 0; i < sighting->count; i++)
-        if (sighting->artifacts[i] == NULL ||
-            sighting->artifacts[i]->kind != sighting->artifacts[0]->kind)
+    for (size_t i = 0; i < versions->count; i++)
+        if (versions->artifacts[i] == NULL ||
+            versions->artifacts[i]->kind != versions->artifacts[0]->kind)
             return false;
     return true;
 }
 
-static bool is_same(const struct sighting *sighting)
+static bool is_same(const struct path_versions *versions)
 {
-    for (size_t i = 1; i < sighting->count; i++)
-        if (sighting->artifacts[i]->size != sighting->artifacts[0]->size ||
-            sighting->artifacts[i]->hash != sighting->artifacts[0]->hash)
+    for (size_t i = 1; i < versions->count; i++)
+        if (versions->artifacts[i]->size != versions->artifacts[0]->size ||
+            versions->artifacts[i]->hash != versions->artifacts[0]->hash)
             return false;
     return true;
 }
 
-static bool is_same_mode(const struct sighting *sighting)
+static bool is_same_mode(const struct path_versions *versions)
 {
-    for (size_t i = 0; i < sighting->count; i++)
-        if (sighting->artifacts[i]->mode != sighting->artifacts[0]->mode ||
-            sighting->artifacts[i]->mode == ARTIFACT_NO_MODE)
+    for (size_t i = 0; i < versions->count; i++)
+        if (versions->artifacts[i]->mode != versions->artifacts[0]->mode ||
+            versions->artifacts[i]->mode == ARTIFACT_NO_MODE)
             return false;
     return true;
 }
@@ -108,19 +108,19 @@ static struct error *note_unsteady(struct reference *reference, const char *path
     return NULL;
 }
 
-// "F is there in 2 of 5 reference runs only; ..."
-static struct error *describe_unstable(struct buffer *text, const struct sighting *sighting)
+// "F changes in 2 of 5 reference runs only; ..."
+static struct error *describe_unstable(struct buffer *text, const struct path_versions *versions)
 {
     size_t seen = 0;
-    for (size_t i = 0; i < sighting->count; i++)
-        seen += sighting->artifacts[i] != NULL;
-    TRY(reference_put_name(text, first_of(sighting)->path));
-    if (seen == sighting->count)
+    for (size_t i = 0; i < versions->count; i++)
+        seen += versions->artifacts[i] != NULL;
+    TRY(reference_put_name(text, first_of(versions)->path));
+    if (seen == versions->count)
         return buffer_printf(text, " is not always the same kind of file; it is not compared");
     return buffer_printf(text,
                          " changes in %zu of %zu reference runs only; it is not compared, nor are "
                          "new files beside it",
-                         seen, sighting->count);
+                         seen, versions->count);
 }
 
 static struct error *describe_lines(struct buffer *text, const struct reference_item *item)
@@ -130,7 +130,7 @@ static struct error *describe_lines(struct buffer *text, const struct reference_
         return buffer_printf(text, " varies and is no text; it is not compared");
     const char *what = lines_variation(item->lines);
     switch (lines_mode(item->lines)) {
-    case LINES_EXACT: // alike as far as it was kept or after the filters
+    case LINES_EXACT: // the kept parts are alike, or are after the filters
         return buffer_printf(text, " varies beyond its first %u KiB; that part is not compared",
                              ARTIFACT_CONTENT >> 10);
     case LINES_MASKED:
@@ -144,16 +144,16 @@ static struct error *describe_lines(struct buffer *text, const struct reference_
     }
 }
 
-static struct error *learn_lines(struct reference *reference, const struct sighting *sighting,
+static struct error *learn_lines(struct reference *reference, const struct path_versions *versions,
                                  struct reference_item *item)
 {
-    _cleanup_free_ struct lines_text *texts = calloc(sighting->count, sizeof *texts);
+    _cleanup_free_ struct lines_text *texts = calloc(versions->count, sizeof *texts);
     if (texts == NULL)
         return error_no_memory();
-    for (size_t i = 0; i < sighting->count; i++)
-        if (!reference_text(sighting->artifacts[i], &texts[i]))
+    for (size_t i = 0; i < versions->count; i++)
+        if (!reference_text(versions->artifacts[i], &texts[i]))
             return NULL;
-    return lines_learn(reference->filters, texts, item->same ? 1 : sighting->count, &item->lines);
+    return lines_learn(reference->filters, texts, item->same ? 1 : versions->count, &item->lines);
 }
 
 static bool has_content(const struct artifact *artifact)
@@ -162,7 +162,7 @@ static bool has_content(const struct artifact *artifact)
            artifact->kind == ARTIFACT_LINK;
 }
 
-// Whether what is known of it needs a word to the user: filters may have made it all the same.
+// Whether there is nothing to remark: all versions are the same, perhaps thanks to filters.
 static bool is_steady(const struct reference_item *item)
 {
     if (item->same)
@@ -178,23 +178,23 @@ static bool is_compared(const struct reference *reference, const char *path)
     return strcmp(path, "<stderr>") == 0 || reference->oracle->compare_files;
 }
 
-static struct error *learn_path(struct reference *reference, const struct sighting *sighting,
+static struct error *learn_path(struct reference *reference, const struct path_versions *versions,
                                 size_t *unsaid)
 {
     struct reference_item *item = ARRAY_ADD(&reference->items);
     if (item == NULL)
         return error_no_memory();
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    item->artifact = first_of(sighting);
-    item->stable = is_stable(sighting);
+    item->artifact = first_of(versions);
+    item->stable = is_stable(versions);
     if (!item->stable) {
         TRY(note_unsteady(reference, item->artifact->path));
-        TRY(describe_unstable(&text, sighting));
+        TRY(describe_unstable(&text, versions));
     } else {
-        item->same = !has_content(item->artifact) || is_same(sighting);
-        item->same_mode = is_same_mode(sighting);
+        item->same = !has_content(item->artifact) || is_same(versions);
+        item->same_mode = is_same_mode(versions);
         if (has_content(item->artifact))
-            TRY(learn_lines(reference, sighting, item));
+            TRY(learn_lines(reference, versions, item));
         if (is_steady(item))
             return NULL;
         TRY(describe_lines(&text, item));
@@ -206,8 +206,8 @@ static struct error *learn_path(struct reference *reference, const struct sighti
     return reference_remark_add(reference, REMARK_VARIES, item->artifact->path, &text);
 }
 
-// Goes through all runs' artifacts at once, path by path.
-static bool next_sighting(const struct reference *reference, size_t *at, struct sighting *sighting)
+// Moves on to the next path of all runs' sorted artifacts. False after the last.
+static bool next_path(const struct reference *reference, size_t *at, struct path_versions *versions)
 {
     const char *path = NULL;
     for (size_t i = 0; i < reference->runs.count; i++) {
@@ -220,7 +220,7 @@ static bool next_sighting(const struct reference *reference, size_t *at, struct 
         const struct reference_run *run = &reference->runs.items[i];
         bool has =
             at[i] < run->artifacts.count && strcmp(run->artifacts.items[at[i]].path, path) == 0;
-        sighting->artifacts[i] = has ? &run->artifacts.items[at[i]++] : NULL;
+        versions->artifacts[i] = has ? &run->artifacts.items[at[i]++] : NULL;
     }
     return path != NULL;
 }
@@ -228,16 +228,16 @@ static bool next_sighting(const struct reference *reference, size_t *at, struct 
 struct error *reference_learn(struct reference *reference)
 {
     size_t unsaid = 0;
-    struct sighting sighting = {.count = reference->runs.count};
+    struct path_versions versions = {.count = reference->runs.count};
     _cleanup_free_ const struct artifact **artifacts =
         calloc(reference->runs.count, sizeof *artifacts);
     _cleanup_free_ size_t *at = calloc(reference->runs.count, sizeof *at);
     if (artifacts == NULL || at == NULL)
         return error_no_memory();
-    sighting.artifacts = artifacts;
-    while (next_sighting(reference, at, &sighting))
-        if (is_compared(reference, first_of(&sighting)->path))
-            TRY(learn_path(reference, &sighting, &unsaid));
+    versions.artifacts = artifacts;
+    while (next_path(reference, at, &versions))
+        if (is_compared(reference, first_of(&versions)->path))
+            TRY(learn_path(reference, &versions, &unsaid));
     if (unsaid == 0)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0};

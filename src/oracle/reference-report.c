@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See reference-model.h: what a run reports that the reference does not, on stderr and elsewhere.
+// Finds what a run reports that the reference does not: new lines on stderr, and the words for the
+// injected error in other outputs. See reference-model.h.
 #include "base/cleanup.h"
 #include "base/quote.h"
 #include "oracle/reference-model.h"
@@ -8,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WORDS_MOST    100         // bytes of the words for one
-#define SEARCHED_MOST (64u << 20) // bytes of a file
+#define WORDS_MOST    100         // bytes of the words for an error
+#define SEARCHED_MOST (64u << 20) // bytes of a file that is searched
 
-// A stream that is no text says something new if it is not the same.
+// A stream that is no text reports something new if it is longer than the reference's.
 struct error *reference_find_more(const struct reference *reference,
                                   const struct artifact *artifact, struct difference *difference)
 {
@@ -27,7 +28,7 @@ struct error *reference_find_more(const struct reference *reference,
         return NULL;
     }
     TRY(lines_new(item->lines, reference->filters, &text, &difference->err_more, &line));
-    // A blank line tells nobody anything.
+    // A blank line is not worth quoting.
     if (!difference->err_more || strspn(line.data != NULL ? line.data : "", " \t\r") == line.size)
         return NULL;
     TRY(quote_put_word(&quoted, line.data, line.size));
@@ -42,7 +43,8 @@ static const char *find_words(const struct artifact *artifact, const char *words
                : NULL;
 }
 
-// Whether a file had these words before the runs. One that is very long or cannot be read may have.
+// Whether a file had these words before the runs. If it is very long or cannot be read, it may have
+// had them: true.
 static bool had_words(const char *path, const char *words)
 {
     char chunk[WORDS_MOST + (16u << 10)];
@@ -63,13 +65,13 @@ static bool had_words(const char *path, const char *words)
         size_t have = kept + (size_t)got;
         if (memmem(chunk, have, words, strlen(words)) != NULL)
             return true;
-        kept = have < WORDS_MOST ? have : WORDS_MOST; // they may go on in the next
+        kept = have < WORDS_MOST ? have : WORDS_MOST; // the words may continue in the next chunk
         memmove(chunk, chunk + have - kept, kept);
     }
     return false;
 }
 
-// Whether the words may come from what is there without any fault, too.
+// Whether the words may come from something that is there without any fault, too.
 static bool may_be_copied(const struct reference *reference, const char *path, const char *words)
 {
     for (size_t i = 0; i < reference->runs.count; i++) {
@@ -87,11 +89,12 @@ static bool may_be_copied(const struct reference *reference, const char *path, c
     return false;
 }
 
-// The line of `artifact` that speaks of an error that was injected, if nothing else does.
+// The line of `artifact` that has the words for an injected error, unless they may be copied; NULL
+// if there is none.
 static const char *find_line(const struct reference *reference, const struct artifact *artifact,
                              const struct observation *observation, size_t *ret_size)
 {
-    const char *last = NULL; // most often all are the same
+    const char *last = NULL; // most often all injections have the same words
     for (size_t i = 0; i < observation->injections.count; i++) {
         int error = observation->injections.items[i].error;
         const char *words = error != 0 ? strerrordesc_np(error) : NULL;

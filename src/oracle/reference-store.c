@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See reference.h: reference runs in the store. What a reference run itself complained about is
-// kept as two more artifacts, so that it condemns no trial after a resumption either.
+// Saves reference runs in the store and loads them. Sanitizer reports and crashes of reference runs
+// are kept as two more artifacts, so that they condemn no trial after a resume either.
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "oracle/reference-model.h"

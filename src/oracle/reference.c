@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See reference.h.
+// Collects reference runs: says why a run cannot serve as a reference, settles the rest, and
+// answers questions about status, time, sanitizer reports and crashes.
 #include "oracle/reference.h"
 
 #include "base/cleanup.h"
@@ -75,7 +76,7 @@ int reference_by_path(const void *a, const void *b)
     return strcmp(((const struct artifact *)a)->path, ((const struct artifact *)b)->path);
 }
 
-// One step that must not fail without a fault.
+// Describes the failure of a step that must not fail without a fault.
 static struct error *put_step_failure(struct buffer *why, const char *step,
                                       const struct sandbox_result *result)
 {
@@ -131,12 +132,12 @@ static struct error *put_service(struct buffer *why, const struct outcome_run *r
 {
     const struct buffer *err = &run->workload.err.kept;
     TRY(buffer_append(why, run->service, strlen(run->service)));
-    if (run->workload.end == SANDBOX_EXIT && !run->down && !run->deserted)
-        return NULL; // the load, whose words are quoted already
+    if (run->workload.end == SANDBOX_EXIT && !run->down && !run->exited_early)
+        return NULL; // the load failed, and its output is quoted already
     return quote_put_last_line(why, "; it says: ", err->data, err->size);
 }
 
-// Why a fault-free run cannot serve as a reference; nothing if it can.
+// Describes why a run without fault cannot serve as a reference; appends nothing if it can.
 static struct error *put_failure(struct buffer *why, const struct outcome_run *run)
 {
     if (run->trouble != NULL)
@@ -145,11 +146,11 @@ static struct error *put_failure(struct buffer *why, const struct outcome_run *r
         return put_step_failure(why, "setup", &run->setup);
     if (outcome_failed(&run->pretest))
         return put_step_failure(why, "pretest", &run->pretest);
-    if (run->workload.crowd != 0)
+    if (run->workload.process_count != 0)
         return buffer_printf(why,
                              "the workload had %zu processes at a time and was ended; if that is "
                              "as it should be, say how many there may be: sandbox.limits.processes",
-                             run->workload.crowd);
+                             run->workload.process_count);
     if (run->service != NULL)
         return put_service(why, run);
     if (run->wants_terminal)
@@ -203,7 +204,7 @@ struct error *reference_remark_add(struct reference *reference, enum remark_kind
     return NULL;
 }
 
-// What the injector has to say of its own troubles, once.
+// Makes the injector's note a remark, once.
 static struct error *pass_note_on(struct reference *reference, const char *note)
 {
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
@@ -265,7 +266,8 @@ const struct artifact *reference_run_find(const struct reference_run *run, const
     return bsearch(&key, run->artifacts.items, run->artifacts.count, sizeof key, reference_by_path);
 }
 
-// An overlay cannot change files of owners that its users do not include.
+// Whether stderr has the error of an overlay that cannot change files of owners outside its user
+// namespace.
 static bool is_about_owners(const struct artifact *err)
 {
     const char *sign = strerror(EOVERFLOW);
@@ -273,7 +275,7 @@ static bool is_about_owners(const struct artifact *err)
            memmem(err->content.data, err->content.size, sign, strlen(sign)) != NULL;
 }
 
-// What programs say that talk to people only.
+// Whether stderr says what interactive programs say that find no terminal.
 static bool is_about_terminal(const struct artifact *err)
 {
     static const char *const signs[] = {"a terminal",       "a tty",
@@ -287,8 +289,8 @@ static bool is_about_terminal(const struct artifact *err)
     return false;
 }
 
-// A wrong path would otherwise be tested for ever, and pass.
-struct error *reference_expected(const struct reference *reference)
+// A workload with a mistyped path would otherwise be tested for ever, and pass.
+struct error *reference_check_status(const struct reference *reference)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     int status = reference_status(reference);
@@ -394,8 +396,8 @@ uint64_t reference_timeout_ns(const struct reference *reference)
     return scaled_ns > floor_ns ? scaled_ns : floor_ns;
 }
 
-#define SUGGESTED_TIMES 10 // the slowest run, as a timeout
-#define RISKY_TIMES     2  // from there on down, a busy machine makes hangs
+#define SUGGESTED_TIMES 10 // times the slowest run: the timeout to suggest
+#define RISKY_TIMES     2  // times the slowest run: with less, a busy machine makes hangs
 
 static uint64_t slowest_of(const struct reference *reference)
 {
@@ -406,8 +408,8 @@ static uint64_t slowest_of(const struct reference *reference)
     return (uint64_t)(most * (double)NS_PER_S);
 }
 
-// Otherwise every trial would hang, again and again, whatever its fault.
-struct error *reference_timely(struct reference *reference)
+// Without this check every trial could be a hang, whatever its fault.
+struct error *reference_check_timeout(struct reference *reference)
 {
     uint64_t slowest_ns = slowest_of(reference), allowed_ns = reference_timeout_ns(reference);
     _cleanup_(buffer_deinit) struct buffer enough = {0}, text = {0};
@@ -426,7 +428,7 @@ struct error *reference_timely(struct reference *reference)
     return reference_remark_add(reference, REMARK_NOTE, NULL, &text);
 }
 
-// Whether a run of the reference has this line among its own.
+// Whether the list has this line.
 static bool has_line(const char *list, const char *line, size_t size)
 {
     while (list != NULL && *list != '\0') {
@@ -438,19 +440,19 @@ static bool has_line(const char *list, const char *line, size_t size)
     return false;
 }
 
-const char *reference_new_complaint(const struct reference *reference, const char *complaints,
-                                    size_t *ret_size)
+const char *reference_new_sanitizer_report(const struct reference *reference, const char *reports,
+                                           size_t *ret_size)
 {
-    while (complaints != NULL && *complaints != '\0') {
-        size_t size = strcspn(complaints, "\n");
+    while (reports != NULL && *reports != '\0') {
+        size_t size = strcspn(reports, "\n");
         bool known = size == 0;
         for (size_t i = 0; i < reference->runs.count; i++)
-            known |= has_line(reference->runs.items[i].sanitizer, complaints, size);
+            known |= has_line(reference->runs.items[i].sanitizer, reports, size);
         if (!known) {
             *ret_size = size;
-            return complaints;
+            return reports;
         }
-        complaints += size + (complaints[size] == '\n');
+        reports += size + (reports[size] == '\n');
     }
     return NULL;
 }

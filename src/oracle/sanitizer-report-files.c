@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See complaint.h: the files that sanitizers and valgrind write instead of printing.
+// Finds and scans the files that sanitizers and valgrind write instead of printing.
 #include "oracle/sanitizer-report.h"
 
 #include "base/cleanup.h"
@@ -11,16 +11,16 @@
 #define MOST_FILES 64
 #define MOST_BYTES (1u << 20)
 
-void complaint_paths_deinit(complaint_paths *paths)
+void sanitizer_report_paths_deinit(sanitizer_report_paths *paths)
 {
     for (size_t i = 0; i < paths->count; i++)
         free(paths->items[i]);
     ARRAY_DEINIT(paths);
 }
 
-// The path up to the first '%', which stands for something that is known at run time only.
-static struct error *add_path(complaint_paths *paths, const char *directory, const char *path,
-                              size_t size)
+// Adds the path up to the first '%', which stands for something known at run time only.
+static struct error *add_path(sanitizer_report_paths *paths, const char *directory,
+                              const char *path, size_t size)
 {
     const char *percent = memchr(path, '%', size);
     if (percent != NULL)
@@ -43,9 +43,9 @@ static struct error *add_path(complaint_paths *paths, const char *directory, con
     return NULL;
 }
 
-// KEY=PATH among words that `separators` part; PATH may be quoted.
-static struct error *find_key(complaint_paths *paths, const char *directory, const char *text,
-                              const char *key, const char *separators)
+// Finds KEY=PATH among the words between `separators`. PATH may be quoted.
+static struct error *find_key(sanitizer_report_paths *paths, const char *directory,
+                              const char *text, const char *key, const char *separators)
 {
     for (const char *at = text; *at != '\0';) {
         at += strspn(at, separators);
@@ -64,8 +64,8 @@ static struct error *find_key(complaint_paths *paths, const char *directory, con
     return NULL;
 }
 
-struct error *complaint_find_paths(char *const *command, char *const *environment,
-                                   const char *directory, complaint_paths *paths)
+struct error *sanitizer_report_find_paths(char *const *command, char *const *environment,
+                                          const char *directory, sanitizer_report_paths *paths)
 {
     static const char *const variables[] = {
         "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "LSAN_OPTIONS=", "TSAN_OPTIONS=", "MSAN_OPTIONS="};
@@ -106,7 +106,7 @@ static struct error *put_pattern(struct buffer *pattern, const char *text)
     return NULL;
 }
 
-// A log that cannot be read, or is a giant, is one without complaints.
+// Scans the first MOST_BYTES of a file. One that cannot be read has no reports.
 static struct error *scan_file(const char *path, struct buffer *list)
 {
     _cleanup_fclose_ FILE *file = fopen(path, "re");
@@ -116,11 +116,11 @@ static struct error *scan_file(const char *path, struct buffer *list)
     if (text == NULL)
         return error_no_memory();
     size_t size = fread(text, 1, MOST_BYTES, file);
-    return complaint_scan(text, size, list);
+    return sanitizer_report_scan(text, size, list);
 }
 
-struct error *complaint_scan_files(const complaint_paths *paths, const char *root,
-                                   const struct timespec *since, struct buffer *list)
+struct error *sanitizer_report_scan_files(const sanitizer_report_paths *paths, const char *root,
+                                          const struct timespec *since, struct buffer *list)
 {
     for (size_t i = 0; i < paths->count; i++) {
         _cleanup_(buffer_deinit) struct buffer pattern = {0};

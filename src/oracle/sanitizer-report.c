@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See complaint.h. Sanitizers end a report with a SUMMARY line that holds all that is wanted, with
-// two exceptions: leaks, whose summary only counts bytes, and undefined behaviour, which has a line
-// of its own and often no summary. Valgrind names kind and place in the report itself; its count of
-// errors at the end says whether they count.
+// Finds reports of sanitizers and valgrind in a text. Sanitizers end a report with a SUMMARY line
+// that has all we want, with two exceptions: the summary of leaks only counts bytes, and undefined
+// behaviour has a line of its own and often no summary. Valgrind names kind and place in the report
+// itself. Its count of errors at the end says whether the reports count.
 #include "oracle/sanitizer-report.h"
 
 #include "base/cleanup.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define MOST_LINES 20
-#define MOST_BYTES 200 // of one
+#define MOST_BYTES 200 // of one line
 
 struct span {
     const char *at;
@@ -45,7 +45,7 @@ static struct span span_until(struct span span, const char *word)
     return found == NULL ? span : (struct span){span.at, (size_t)(found - span.at)};
 }
 
-// Appends without addresses, but with offsets in modules ("+0x12"), which do not vary.
+// Appends the text without addresses. Offsets in modules ("+0x12") stay: they do not vary.
 static struct error *put_clean(struct buffer *out, struct span text)
 {
     for (size_t i = 0; i < text.size; i++) {
@@ -109,18 +109,18 @@ static struct error *list_add(struct buffer *list, struct span who, struct span 
 struct scan {
     struct buffer *list;
     // Sanitizers.
-    bool undefined;                    // complained in a line of its own
-    bool leak;                         // within the report of one
-    struct span leak_frame;            // of the first leak: who allocated
-    struct span error_who, error_what; // "ERROR: WHO: WHAT" without a summary so far
+    bool undefined;                    // undefined behaviour was reported in a line of its own
+    bool leak;                         // within the report of a leak
+    struct span leak_frame;            // the function that allocated the first leak
+    struct span error_who, error_what; // of "ERROR: WHO: WHAT", no summary so far
     // Valgrind.
-    struct span kind; // the last line that may be one
+    struct span kind; // the last line that may name the kind of an error
     bool counted;     // there was a count of errors
     bool reported;
-    struct buffer valgrind; // its complaints, to be taken when they count
+    struct buffer valgrind; // its reports, to be taken if they count
 };
 
-// The word before "Sanitizer: " together with it.
+// "AddressSanitizer" of "AddressSanitizer: ..."; empty if the text does not begin so.
 static struct span sanitizer_name(struct span text)
 {
     const char *found = memmem(text.at, text.size, "Sanitizer: ", 11);
@@ -157,7 +157,8 @@ static struct error *scan_summary(struct scan *scan, struct span text)
     return list_add(scan->list, who, what, "", (struct span){0});
 }
 
-// "FILE:LINE:COLUMN: runtime error: WHAT". Other languages' run-time errors have no place before.
+// "FILE:LINE:COLUMN: runtime error: WHAT". Run-time errors of other languages have no such place in
+// front.
 static struct error *scan_undefined(struct scan *scan, struct span line)
 {
     struct span place = span_until(line, ": runtime error: ");
@@ -200,7 +201,7 @@ static struct error *scan_sanitizers(struct scan *scan, struct span line)
     return NULL;
 }
 
-// What follows "==PID== " or "--PID-- ".
+// The text after "==PID== "; empty if the line does not begin so.
 static struct span valgrind_text(struct span line)
 {
     size_t at = 2;
@@ -283,12 +284,12 @@ static void scan_deinit(struct scan *scan)
     buffer_deinit(&scan->valgrind);
 }
 
-struct error *complaint_scan(const char *text, size_t size, struct buffer *list)
+struct error *sanitizer_report_scan(const char *text, size_t size, struct buffer *list)
 {
     _cleanup_(scan_deinit) struct scan scan = {.list = list};
     if (size == 0)
         return NULL;
-    // Most outputs have nothing of it: two quick looks.
+    // Most outputs have no report: look for its signs first.
     struct span all = {text, size};
     if (!span_has(all, "Sanitizer: ") && !span_has(all, ": runtime error: ") &&
         !span_has(all, "== "))

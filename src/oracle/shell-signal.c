@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See obituary.h.
+// Recognises lines with which dash, bash and make report that a child was killed by a signal.
 #include "oracle/shell-signal.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 static const struct {
     int signal;
     const char *phrase;
-    bool common; // programs say so themselves: not to be taken for a shell's word when alone
+    bool common; // programs print it themselves: alone on a line, it is no report
 } phrases[] = {
     {SIGSEGV, "Segmentation fault", false},
     {SIGABRT, "Aborted", true},
@@ -21,7 +21,7 @@ static const struct {
     {SIGTRAP, "Trace/breakpoint trap", false},
 };
 
-// Whether "NAME: line N: PID " is all that is before.
+// Whether the part of a line before the phrase looks like bash's "NAME: line N: PID ".
 static bool is_bash(const char *line, size_t size)
 {
     size_t at = size;
@@ -58,7 +58,7 @@ static int read_line(const char *line, size_t size)
     return 0;
 }
 
-int obituary_find(const char *text, size_t size)
+int shell_signal_find(const char *text, size_t size)
 {
     int signal = 0;
     for (size_t at = 0; at < size && signal == 0;) {

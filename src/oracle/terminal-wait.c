@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See asleep.h. What cannot be told is taken for something else: nobody is blamed by mistake.
+// Reads /proc/PID/syscall to tell what processes wait for. What cannot be told counts as something
+// else, so that no command is blamed by mistake.
 #include "oracle/terminal-wait.h"
 
 #include "base/cleanup.h"
@@ -19,15 +20,15 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#define DEPTH 32 // of processes that wait for each other
-#define MANY  8  // descriptors that one is not for
+#define DEPTH 32 // of a chain of processes that wait for each other
+#define MANY  8  // descriptors: a program that waits for a terminal waits for fewer
 
 struct call {
     long number;
     unsigned long long arguments[5];
 };
 
-// False if the thread runs, or nobody may know.
+// False if the thread runs, or if we may not look.
 static bool read_call(const char *path, struct call *ret_call)
 {
     char line[256];
@@ -46,7 +47,7 @@ static bool read_process_call(pid_t pid, struct call *ret_call)
     return read_call(path, ret_call);
 }
 
-bool asleep_for_children(pid_t pid)
+bool waits_for_children(pid_t pid)
 {
     static const long calls[] = {SYS_wait4, SYS_waitid, SYS_rt_sigsuspend, SYS_pause,
                                  SYS_rt_sigtimedwait};
@@ -91,7 +92,7 @@ static bool polls_output(pid_t pid, const struct call *call)
     return true;
 }
 
-// A set that is not there has nothing in it.
+// Reads an fd_set; a NULL pointer is an empty set.
 static bool read_set(pid_t pid, unsigned long long address, fd_set *ret_set)
 {
     FD_ZERO(ret_set);
@@ -115,7 +116,7 @@ static bool selects_output(pid_t pid, const struct call *call)
     return found;
 }
 
-// Only what has no end by itself.
+// Whether the call waits for such descriptors and has no timeout.
 static bool awaits_output(pid_t pid, const struct call *call)
 {
     switch (call->number) {
@@ -131,8 +132,8 @@ static bool awaits_output(pid_t pid, const struct call *call)
     }
 }
 
-// Until another thread wakes it, however long that takes; or, as the C library's own thread does in
-// programs that have a timer, a signal.
+// Whether the call waits, without a timeout, until another thread wakes it or, as the C library's
+// own timer thread does, for a signal.
 static bool awaits_thread(const struct call *call)
 {
     int operation = (int)call->arguments[1] & FUTEX_CMD_MASK;
@@ -142,14 +143,14 @@ static bool awaits_thread(const struct call *call)
            (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
 }
 
-// Whoever waits in another way may have set a time for it.
+// Other ways to wait for a child may have a timeout.
 static bool awaits_child(const struct call *call)
 {
     return call->number == SYS_wait4 || call->number == SYS_waitid;
 }
 
-// Whether all that its threads wait for is each other, and at least one of them what is asked for:
-// a child or, where there is none, output.
+// Whether the threads only wait for each other, and at least one of them waits for a child or, if
+// `child` is false, for output descriptors.
 static bool does_nothing_but_wait(pid_t pid, bool child)
 {
     char path[384];
@@ -172,8 +173,9 @@ static bool does_nothing_but_wait(pid_t pid, bool child)
     return found;
 }
 
-// Whether a parent may end the wait: by a timer, or by the alarm that cannot be seen, but for its
-// handler. Editors have both, timers that are not set and handlers for all that could end them.
+// Whether a parent may end the wait by a timer or an alarm. An alarm cannot be seen, only its
+// handler. Only parents are asked: editors themselves have timers that are not set, and handlers
+// for everything that could end them.
 static bool may_end_it(pid_t parent)
 {
     char path[64], line[256];
@@ -195,7 +197,7 @@ static void cleanup_pids(pid_list *pids)
     ARRAY_DEINIT(pids);
 }
 
-bool asleep_for_terminal(pid_t pid)
+bool waits_for_terminal(pid_t pid)
 {
     for (int depth = 0; depth < DEPTH; depth++) {
         _cleanup_(cleanup_pids) pid_list children = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See branch.h.
+// Separates the output of a forked copy from that of the command, whose streams it shares.
 #include "sandbox/branch.h"
 
 #include "base/processes.h"

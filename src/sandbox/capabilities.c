@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Root in a sandbox is root over files and processes there, and nothing else: no mounts, modules,
-// devices, clocks, no reading by file handles, no looking into init (which has the outside's binary
-// as its /proc/1/exe).
+// Root in a sandbox has power over the files and processes there, and nothing else. It cannot
+// mount, load modules, make devices, set clocks or open files by handle. It cannot look into init
+// either, whose /proc/1/exe is the outside's binary.
 #include "sandbox/capabilities.h"
 
 #include <errno.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Reads a pipe without blocking, and closes it at its end.
 #include "sandbox/capture.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-#define PIECES 32 // more than a pipe holds
+#define PIECES 32 // per call; more than a pipe holds
 
 struct error *capture_open(struct capture *capture, struct sandbox_stream *stream, size_t limit,
                            int *ret_write)

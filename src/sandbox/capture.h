@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One stream of a step, read as it comes.
+// Reads one stream of a step as it comes: keeps the beginning, counts and hashes all of it.
 #ifndef ORDEAL_SANDBOX_CAPTURE_H
 #define ORDEAL_SANDBOX_CAPTURE_H
 
@@ -8,16 +8,17 @@
 
 struct capture {
     int descriptor; // to read from, never blocks; -1: closed
-    size_t limit;
+    size_t limit;   // bytes to keep
     struct digest digest;
     struct sandbox_stream *stream;
 };
 
-// *ret_write is the end for the command.
+// Makes a pipe. *ret_write is the end for the command, the caller's to close. `stream` must outlive
+// the capture.
 _must_check_ struct error *capture_open(struct capture *capture, struct sandbox_stream *stream,
                                         size_t limit, int *ret_write);
 void capture_close(struct capture *capture);
-// What is there, but not for ever: somebody may write faster than we read.
+// Reads what is there, but not for ever: somebody may write faster than we read.
 _must_check_ struct error *capture_read(struct capture *capture);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Matches paths against the patterns of files to ignore.
 #include "sandbox/changes.h"
 
 #include <fnmatch.h>
@@ -13,7 +14,7 @@ bool path_below(const char *path, const char *directory)
     return strncmp(path, directory, size) == 0 && (path[size] == '/' || path[size] == '\0');
 }
 
-// A component on the way to `path` that the pattern matches.
+// Whether the pattern matches a component of `path`.
 static bool component_matches(const char *pattern, const char *path)
 {
     for (; *path != '\0'; path++)

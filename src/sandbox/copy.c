@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Copies a directory tree entry by entry. Left out are files that cannot be read, files that must
+// not be opened (base/guard.h), sockets and devices.
 #include "sandbox/copy.h"
 
 #include "base/cleanup.h"
@@ -16,7 +18,7 @@
 #include <sys/stat.h>
 
 struct copying {
-    const char *name; // of the whole, for errors
+    const char *name; // of the whole tree, for errors
     dev_t device;
     uint64_t bytes, entries;
 };
@@ -124,11 +126,11 @@ static struct error *copy_one(struct copying *copying, int from, int to, const c
     else if (S_ISFIFO(status.st_mode) && mkfifoat(to, name, status.st_mode & 07777) < 0)
         return error_from_errno(errno, "cannot make the pipe %s", name);
     struct timespec times[2] = {status.st_atim, status.st_mtim};
-    utimensat(to, name, times, AT_SYMLINK_NOFOLLOW); // sockets and devices are not there
+    utimensat(to, name, times, AT_SYMLINK_NOFOLLOW); // sockets and devices were not copied
     return NULL;
 }
 
-// Takes `from`.
+// Closes `from`.
 static struct error *copy_entries(struct copying *copying, int from, int to)
 {
     DIR *stream = fdopendir(from);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Closes the gaps between the descriptors to keep, with one system call each.
 #include "sandbox/descriptors.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Hashes a file without moving its offset.
 #include "sandbox/digest.h"
 
 #include <errno.h>

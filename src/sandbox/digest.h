@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A fast hash of what programs write, taken piece by piece. The same bytes give the same value in
-// every process; not against forgery.
+// A fast hash of what programs write, computed piece by piece. The same bytes give the same value
+// in every process. It does not resist forgery.
 #ifndef ORDEAL_SANDBOX_DIGEST_H
 #define ORDEAL_SANDBOX_DIGEST_H
 
@@ -31,8 +31,8 @@ static inline uint64_t digest_bytes(const void *data, size_t size)
 {
     return XXH64(data, size, 0);
 }
-// Of the first `size` bytes of a file, or all it has: it may grow faster than it can be read. False
-// (errno) if it cannot be read.
+// Hashes the first `size` bytes of a file, or all if it has fewer: it may grow faster than it can
+// be read. False (errno) if it cannot be read.
 _Bool digest_file(int descriptor, uint64_t size, uint64_t *ret_hash);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lives in this very process: it adopts what the steps leave behind, and tells its own children
-// from others'. For the working directory itself (NONE) or a copy of it (COPY).
+// The direct backend: steps are children of this very process, which adopts what they leave behind
+// and tells them from its other children. For the working directory itself (NONE) or a copy of it
+// (COPY).
 #include "sandbox/changes.h"
 #include "sandbox/copy.h"
 #include "sandbox/groups.h"
@@ -43,7 +44,7 @@ static bool is_spared(const struct direct *direct, pid_t pid)
     return false;
 }
 
-// Children that are there before a life begins belong to somebody else.
+// Notes the children that are there before the run: they belong to somebody else.
 static struct error *find_others(struct direct *direct)
 {
     siginfo_t info;
@@ -57,7 +58,7 @@ static struct error *find_others(struct direct *direct)
     return NULL;
 }
 
-// What the last life left is what the next one finds, if it follows at once.
+// Takes the listing after the last run for the next one, if that follows at once.
 static bool reuse_listing(struct direct *direct)
 {
     uint64_t taken_ns = direct->after_ns;
@@ -152,7 +153,7 @@ static int direct_descriptor(struct sandbox *sandbox)
 
 enum reaped {
     REAPED_ONE,
-    REAPED_NONE, // they all live
+    REAPED_NONE, // all live
     NO_CHILDREN,
 };
 
@@ -178,7 +179,7 @@ static enum reaped reap_one(struct direct *direct, pid_t pid, struct progress *p
     return REAPED_ONE;
 }
 
-// Reaps what has ended; whether the step has processes left.
+// Reaps what has ended. *ret_left: the step has processes left.
 static struct error *reap(struct direct *direct, struct progress *progress, bool *ret_left)
 {
     if (direct->spared.count == 0) {
@@ -216,7 +217,7 @@ static struct error *direct_news(struct sandbox *sandbox, struct progress *progr
     bool left;
     TRY(reap(direct, progress, &left));
     progress->step_gone = !left;
-    forget_command(direct); // from now on we have to ask
+    forget_command(direct); // no descriptor tells of the others: we have to ask
     return NULL;
 }
 
@@ -240,7 +241,7 @@ static struct error *kill_but(struct direct *direct, struct progress *progress)
 static struct error *direct_kill_step(struct sandbox *sandbox, struct progress *progress)
 {
     struct direct *direct = &sandbox->direct;
-    if (direct->keeper >= 0) { // what it keeps is the step
+    if (direct->keeper >= 0) { // what the keeper keeps is the step
         direct->spared.count--;
         forget_command(direct);
     }
@@ -255,7 +256,7 @@ static struct error *direct_kill_all(struct sandbox *sandbox)
     forget_command(direct);
     direct->spared.count = direct->others;
     bool left;
-    TRY(reap(direct, NULL, &left)); // nearly always there is nobody
+    TRY(reap(direct, NULL, &left)); // nearly always none is left
     if (left)
         TRY(kill_but(direct, NULL));
     direct->over = true;
@@ -265,7 +266,7 @@ static struct error *direct_kill_all(struct sandbox *sandbox)
 static void direct_end(struct sandbox *sandbox)
 {
     struct direct *direct = &sandbox->direct;
-    if (!direct->begun) // nothing was started, and whose children there are is not known
+    if (!direct->begun) // nothing was started, and we do not know whose the children are
         return;
     error_free(direct_kill_all(sandbox));
     if (!direct->was_reaper)
@@ -304,7 +305,7 @@ static struct error *report_entry(const struct report *report, const struct list
     return report->change(report->data, &change);
 }
 
-// Whether the directory that held it is gone as well: then that says it all.
+// Whether the directory of a deleted file is gone as well: then only the directory is listed.
 static bool parent_gone(const struct listing *before, const struct listing *after, const char *path)
 {
     const char *slash = strrchr(path, '/');

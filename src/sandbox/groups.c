@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See groups.h. A group is made as deep in the hierarchy as it is allowed: below our own group,
-// else below one that holds it.
+// Makes control groups as deep in the hierarchy as allowed: below our own group, else below one
+// that contains it.
 #include "sandbox/groups.h"
 
 #include "base/cleanup.h"
@@ -16,23 +16,23 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define GROUPS 2 // processes and memory may be in different hierarchies
+#define GROUPS 2 // processes and memory may have different hierarchies
 #define PREFIX "ordeal-"
 
 struct groups {
     char *paths[GROUPS];
-    int descriptors[GROUPS + 1]; // of cgroup.procs
+    int descriptors[GROUPS + 1]; // of cgroup.procs; ends with -1
     size_t count;
 };
 
 struct controller {
     const char *name;    // "pids"
-    const char *file[2]; // that takes the limit: version 1, version 2
+    const char *file[2]; // that holds the limit: cgroup version 1, version 2
     uint64_t limit;
-    bool asked; // for: a group further up will do, though it is out of what bounds ours
+    bool asked; // by the user: a group further up will do, though limits of ours do not hold there
 };
 
-// One hierarchy that may know a controller.
+// A hierarchy that may have a controller.
 struct hierarchy {
     char *mount; // where it is mounted
     char *own;   // our group there, "" is the top
@@ -45,7 +45,8 @@ static void hierarchy_deinit(struct hierarchy *hierarchy)
     free(hierarchy->own);
 }
 
-// "4:memory:/a/b" of /proc/self/cgroup: "/a/b"; "0::/a/b" for the unified hierarchy.
+// Our group, from a line of /proc/self/cgroup: "/a/b" of "4:memory:/a/b", or of "0::/a/b" for the
+// unified hierarchy. The caller frees it.
 static char *own_group(char *text, const char *controller)
 {
     char *save = NULL;
@@ -62,7 +63,7 @@ static char *own_group(char *text, const char *controller)
     return NULL;
 }
 
-// Version 1 if the controller is there, else the unified hierarchy. False if there is none.
+// Takes version 1 if it has the controller, else the unified hierarchy.
 static struct error *find_hierarchy(const char *controller, struct hierarchy *ret_hierarchy,
                                     bool *ret_found)
 {
@@ -90,7 +91,7 @@ static struct error *find_hierarchy(const char *controller, struct hierarchy *re
         free(own);
         return NULL;
     }
-    // What is mounted may be a part of the hierarchy alone.
+    // Perhaps only a part of the hierarchy is mounted.
     size_t shown = strcmp(found->root, "/") == 0 ? 0 : strlen(found->root);
     if (shown != 0 && path_below(own, found->root))
         memmove(own, own + shown, strlen(own + shown) + 1);
@@ -108,13 +109,13 @@ static bool write_text(const char *directory, const char *file, const char *text
     return descriptor >= 0 && write(descriptor, text, strlen(text)) == (ssize_t)strlen(text);
 }
 
-// A group with processes in it cannot be removed.
+// Groups with processes in them stay: the kernel refuses.
 static void remove_group(int parent, const char *name)
 {
     unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-// Whether a process may really go there.
+// Whether a process can really enter the group: tries it in a child.
 static bool can_enter(int descriptor)
 {
     pid_t pid = fork();
@@ -153,7 +154,7 @@ static int try_group(const char *path, const char *parent, const struct controll
     return -1;
 }
 
-// A group that exists already and knows the controller as well.
+// Sets the limit in a group that was made already, if it has the controller, too.
 static bool share_group(struct groups *groups, const struct controller *controller)
 {
     for (size_t i = 0; i < groups->count; i++)
@@ -215,7 +216,7 @@ struct error *groups_new(const struct sandbox_limits *limits, uint64_t extra, bo
     groups->descriptors[groups->count] = -1;
     for (size_t i = 0; made[1] && i < groups->count; i++)
         write_text(groups->paths[i], "memory.swap.max",
-                   "0"); // memory that is not there is no memory
+                   "0"); // swap would lift the limit
     *ret_processes = made[0];
     *ret_memory = made[1];
     *ret_groups = groups;
@@ -228,7 +229,7 @@ void groups_free(struct groups *groups, bool removing)
         return;
     for (size_t i = 0; i < groups->count; i++) {
         close(groups->descriptors[i]);
-        // The last process has been waited for, but may not have left yet.
+        // The last process was waited for, but may not have left the group yet.
         for (int j = 0; removing && rmdir(groups->paths[i]) < 0 && errno == EBUSY && j < 200; j++)
             clock_sleep(GROUP_REMOVAL_PAUSE_NS);
         free(groups->paths[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See init.h. Every orphan of the life becomes a child of this process, and everything in the
-// namespace dies with it.
+// The first process of a PID namespace: starts and kills commands and reports their ends. It adopts
+// every orphan of the run, and everything in the namespace dies with it.
 #include "sandbox/init.h"
 
 #include "base/cleanup.h"
@@ -22,11 +22,11 @@
 struct init {
     int socket, signals;
     pid_list keepers;
-    int keeper;               // socket of the keeper whose command has not ended yet, or -1
+    int keeper;               // socket of the keeper whose command still runs, or -1
     pid_t keeping;            // that keeper
     pid_t command;            // 0: none runs
     bool running;             // a step is not over yet
-    struct progress progress; // since the last message
+    struct progress progress; // since the last report
 };
 
 static bool is_keeper(const struct init *init, pid_t pid)
@@ -44,7 +44,7 @@ static void forget_keeper(struct init *init, pid_t pid)
             init->keepers.items[i--] = init->keepers.items[--init->keepers.count];
 }
 
-static struct error *tell(struct init *init, enum message_kind kind, bool over)
+static struct error *send_progress(struct init *init, enum message_kind kind, bool over)
 {
     struct progress *progress = &init->progress;
     struct message head = {.kind = kind,
@@ -54,7 +54,7 @@ static struct error *tell(struct init *init, enum message_kind kind, bool over)
     return message_send(init->socket, &head, NULL, NULL);
 }
 
-// Whether processes are left that no keeper keeps.
+// Whether processes are left besides the keepers and what they keep.
 static struct error *processes_left(struct init *init, bool *ret_left)
 {
     siginfo_t info;
@@ -70,7 +70,7 @@ static struct error *processes_left(struct init *init, bool *ret_left)
     return error;
 }
 
-// Returns whether the command was among them.
+// Reaps what has ended. Returns whether the command was among it.
 static bool reap(struct init *init)
 {
     bool command = false;
@@ -105,8 +105,8 @@ static struct error *children_ended(struct init *init)
     TRY(processes_left(init, &left));
     init->running = left;
     if (command)
-        return tell(init, MESSAGE_COMMAND, !left);
-    return left ? NULL : tell(init, MESSAGE_STEP, true);
+        return send_progress(init, MESSAGE_COMMAND, !left);
+    return left ? NULL : send_progress(init, MESSAGE_STEP, true);
 }
 
 static struct error *kept_command_ended(struct init *init)
@@ -116,7 +116,7 @@ static struct error *kept_command_ended(struct init *init)
     init->keeper = -1;
     init->running = false;
     TRY(error);
-    return tell(init, MESSAGE_COMMAND, true);
+    return send_progress(init, MESSAGE_COMMAND, true);
 }
 
 static struct error *start_command(struct init *init, const struct spawn *spawn, bool linger)
@@ -150,7 +150,7 @@ static struct error *start(struct init *init, const struct incoming *order)
                           .input = order->descriptors[2],
                           .terminal = order->head.values[1] != 0,
                           .announce = init->socket};
-    if (order->head.values[2] != 0) { // an address is the same here: nobody executed anything
+    if (order->head.values[2] != 0) { // addresses are the same here: no exec since the fork
         spawn.inside = (int (*)(int))(intptr_t)order->head.values[2];
         spawn.shared = order->descriptors[2];
         spawn.input = -1;
@@ -165,11 +165,11 @@ static struct error *start(struct init *init, const struct incoming *order)
     return start_command(init, &spawn, order->head.values[0] != 0);
 }
 
-// Kills until nobody is left who is not kept; all: keepers as well.
+// Kills until no process is left except keepers and what they keep; `all`: those, too.
 static struct error *end_processes(struct init *init, bool all)
 {
     uint64_t deadline_ns = clock_ns() + KILL_WAIT_NS;
-    if (init->keeper >= 0) { // its command is the step
+    if (init->keeper >= 0) { // it keeps the command of the step
         close(init->keeper);
         init->keeper = -1;
         forget_keeper(init, init->keeping);
@@ -192,23 +192,23 @@ static struct error *end_processes(struct init *init, bool all)
     }
     init->running = false;
     init->command = 0;
-    return tell(init, MESSAGE_DONE, true);
+    return send_progress(init, MESSAGE_DONE, true);
 }
 
-static struct error *obey(struct init *init)
+static struct error *handle_message(struct init *init)
 {
     _cleanup_(incoming_deinit) struct incoming order;
     struct error *error = message_receive(init->socket, &order);
-    if (error != NULL) { // nobody needs us
+    if (error != NULL) { // the sandbox is gone
         error_free(error);
         _exit(0);
     }
     switch (order.head.kind) {
     case MESSAGE_START:
         return start(init, &order);
-    case MESSAGE_KILL:
+    case MESSAGE_KILL_STEP:
         return end_processes(init, false);
-    case MESSAGE_QUIET:
+    case MESSAGE_KILL_ALL:
         return end_processes(init, true);
     default:
         return error_new("the sandbox was told nonsense");
@@ -230,7 +230,7 @@ static void serve_once(struct init *init)
     if (error == NULL && init->keeper >= 0 && polled[2].revents != 0)
         error = kept_command_ended(init);
     if (error == NULL && polled[0].revents != 0)
-        error = obey(init);
+        error = handle_message(init);
     if (error != NULL)
         message_fail(init->socket, error);
 }

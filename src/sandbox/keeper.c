@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The keeper process: starts a command, adopts what it leaves behind, and reports the command's
+// end. Also accounts for resources of processes that were waited for.
 #include "sandbox/keeper.h"
 
 #include "base/cleanup.h"
@@ -35,8 +37,8 @@ void progress_note_orphan_signal(struct progress *progress, int status)
             progress->orphan = defects[i];
 }
 
-// Descriptors of other people's business, such as the ends of our caller's pipes, must not stay
-// open as long as a server runs.
+// Closes the descriptors that are not for the command, such as the ends of our caller's pipes. They
+// must not stay open as long as a server runs.
 static void close_others(const struct spawn *spawn, int socket)
 {
     int kept[8] = {socket, spawn->input, spawn->output, spawn->errors, spawn->announce};

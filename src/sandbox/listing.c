@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Walks a directory and hashes its files, except those whose hash is known from an earlier listing.
 #include "sandbox/listing.h"
 
 #include "base/cleanup.h"
@@ -15,7 +16,7 @@
 struct walk {
     const struct listing *known;
     bool copied;
-    uint64_t bytes; // still to be read
+    uint64_t bytes; // that may still be read
     struct listing *listing;
 };
 
@@ -121,7 +122,7 @@ static struct error *list_one(struct walk *walk, int directory, const char *name
     return below < 0 ? NULL : list_directory(walk, below, path.data, device);
 }
 
-// Takes the descriptor.
+// Closes the descriptor.
 static struct error *list_directory(struct walk *walk, int descriptor, const char *prefix,
                                     dev_t device)
 {
@@ -170,7 +171,7 @@ bool listing_same(const struct listing_entry *a, const struct listing_entry *b)
         return false;
     if (!S_ISREG(a->mode) && !S_ISLNK(a->mode))
         return true;
-    // A file that was written again is a change even if it has the content it had.
+    // A file that was written again counts as changed even if its content is the same.
     if (a->size != b->size || (S_ISREG(a->mode) && a->modified_ns != b->modified_ns))
         return false;
     return !a->hashed || !b->hashed || a->hash == b->hash;

@@ -11,29 +11,29 @@
 #include <sys/stat.h>
 
 struct listing_entry {
-    char *path; // below the directory
+    char *path; // relative to the directory
     uint32_t mode;
     uint64_t size, hash;
     uint64_t device, inode, modified_ns, changed_ns;
-    bool hashed;
+    bool hashed; // `hash` is known
 };
 struct listing { // sorted by path
     ARRAY(struct listing_entry) entries;
 };
 void listing_deinit(struct listing *listing);
 
-// How much a listing may be and read. More entries are an error; what is not hashed counts as
-// changed when its time or size has.
+// Limits of a listing. More entries are an error. Files beyond the bytes are not hashed, and count
+// as changed if their time or size has changed.
 #define LISTING_ENTRIES 200000
 #define LISTING_BYTES   (1ull << 30)
 
-// Hashes of files that have not changed since `known` (may be NULL) are taken from there. `copied`:
-// `known` is about the original of this copy, so that inodes differ. Directories that cannot be
-// read count as empty.
+// Lists the directory. Takes over the hashes of files that have not changed since `known` (may be
+// NULL). `copied`: `known` is about the original of this copy, so that inodes differ. Directories
+// that cannot be read count as empty. The caller frees the listing.
 _must_check_ struct error *listing_take(const char *directory, const struct listing *known,
                                         bool copied, struct listing *ret_listing);
 const struct listing_entry *listing_find(const struct listing *listing, const char *path);
-// Whether both are the same thing with the same content.
+// Whether both have the same kind, mode, content and time of writing.
 bool listing_same(const struct listing_entry *a, const struct listing_entry *b);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Sends and receives messages with descriptors and credentials, and packs strings into payloads.
 #include "sandbox/message.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Parses /proc/self/mountinfo and leaves out mounts that others hide.
 #include "sandbox/mounts.h"
 
 #include "base/cleanup.h"
@@ -27,7 +28,7 @@ void mounts_deinit(struct mounts *mounts)
     ARRAY_DEINIT(&mounts->entries);
 }
 
-// The kernel writes blanks, tabs, newlines and backslashes as \ooo.
+// Undoes \ooo, with which the kernel writes blanks, tabs, newlines and backslashes.
 static void unescape(char *text)
 {
     char *to = text;
@@ -66,7 +67,7 @@ static struct error *parse_line(char *line, const char *prefix, struct mounts *m
         field[count++] = word;
     }
     if (dash == 0 || dash + 3 >= count)
-        return NULL; // a line of a kernel to come
+        return NULL; // a format of a future kernel
     unescape(field[4]);
     size_t size = strlen(prefix);
     if (!path_below(field[4], prefix))
@@ -74,7 +75,7 @@ static struct error *parse_line(char *line, const char *prefix, struct mounts *m
     const char *path = field[4] + size;
     path = strcmp(path, "/") == 0 ? "" : path;
     struct mount_entry *entry = (struct mount_entry *)mounts_at(mounts, path);
-    if (entry != NULL) // hidden by this one
+    if (entry != NULL) // it is hidden by this one
         entry_deinit(entry);
     else if ((entry = ARRAY_ADD(&mounts->entries)) == NULL)
         return error_no_memory();
@@ -110,7 +111,7 @@ struct error *mounts_parse(const char *text, const char *prefix, struct mounts *
     return NULL;
 }
 
-// A mount on a directory hides those that were below it before.
+// Whether the path is still a mount point: a later mount above it hides it.
 static bool reachable(const char *prefix, const char *path)
 {
     _cleanup_(buffer_deinit) struct buffer full = {0};

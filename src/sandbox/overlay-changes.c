@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a life left in the upper layers. A layer tells where something happened; what happened is
-// told by comparing with the file below.
+// Lists what a run changed, from the upper layers. A layer shows where something happened;
+// comparing with the file below shows what.
 #include "sandbox/overlay.h"
 
 #include "base/cleanup.h"
@@ -27,12 +27,13 @@ struct walk {
     found_list found;
 };
 
-// Both sides of a directory. `upper`: in the layer or in the merged view; -1 if there is none.
+// Both sides of a directory. `upper` is in the layer or in the merged view. `lower` is -1 if there
+// is none.
 struct sides {
-    const char *path; // as the inside sees it, "" is the root
-    const char *open; // of `upper`
+    const char *path; // as seen from inside; "" is the root
+    const char *open; // path of `upper`
     int upper, lower;
-    bool whole; // upper is all there is; else it lies over lower
+    bool whole; // upper is complete; else it lies over lower
 };
 
 static bool is_whiteout(const struct stat *status)
@@ -40,7 +41,8 @@ static bool is_whiteout(const struct stat *status)
     return S_ISCHR(status->st_mode) && status->st_rdev == 0;
 }
 
-// Places of ours: whatever happened there is no result.
+// Whether a path is in a place that a run has for itself: what happens there is no result, unless
+// the run works there.
 static bool is_private(const struct sandbox *sandbox, const char *path)
 {
     static const char *const places[] = {"/tmp", "/dev", "/run", "/proc", "/sys"};
@@ -67,7 +69,8 @@ static struct error *add(struct walk *walk, const char *path, const char *open,
     return NULL;
 }
 
-// The trial is over for this file; it may be made readable for us.
+// Opens a file of the layer. The trial does not need it any more, so it may be made readable for
+// us.
 static int open_again(int directory, const char *name, int flags)
 {
     int file = openat(directory, name, flags | O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -76,7 +79,7 @@ static int open_again(int directory, const char *name, int flags)
     return file;
 }
 
-// What a path holds, for comparison. False if that cannot be told.
+// Hashes what a path holds. False if it cannot be read.
 static bool content(int directory, const char *name, const struct stat *status, bool ours,
                     uint64_t *ret_hash)
 {
@@ -102,7 +105,8 @@ static uint64_t size_of(const struct stat *status)
     return S_ISREG(status->st_mode) || S_ISLNK(status->st_mode) ? (uint64_t)status->st_size : 0;
 }
 
-// Modes of directories of others are ours in the upper layer (see view_mode).
+// Compares modes. In the upper layer, directories of other users have modes that we gave them (see
+// view_mode()).
 static bool same_mode(const struct walk *walk, const struct stat *upper, const struct stat *lower)
 {
     if (S_ISLNK(upper->st_mode))
@@ -112,8 +116,8 @@ static bool same_mode(const struct walk *walk, const struct stat *upper, const s
             lower->st_uid != getuid());
 }
 
-// A file that was written again is a change even if it has the content it had: a trial that does
-// not write it is different.
+// A file that was written again counts as changed even if its content is the same: a trial that
+// does not write it is different.
 static bool is_written(const struct stat *upper, const struct stat *lower)
 {
     return S_ISREG(upper->st_mode) && (upper->st_mtim.tv_sec != lower->st_mtim.tv_sec ||
@@ -131,7 +135,7 @@ static bool is_same(struct walk *walk, const struct sides *sides, const char *na
 
 static struct error *compare(struct walk *walk, const struct sides *sides);
 
-// A directory that has not just something laid over what was there.
+// Whether a directory replaces the one below it, instead of being merged with it.
 static bool replaces(const struct walk *walk, int directory)
 {
     const char *opaque =
@@ -146,10 +150,10 @@ static bool is_moved(const struct walk *walk, int directory)
            fgetxattr(directory, "trusted.overlay.redirect", NULL, 0) > 0;
 }
 
-// There are descriptors for every level. What is deeper is far below something that the trial made,
-// and that is told; or below a directory that was there: something in it is another, or it would
-// not be in the layer.
-static struct error *tell_depth(struct walk *walk, bool was, const char *path)
+// Every level needs descriptors, and they ran out. If the directory was there before (`was`),
+// something in it is different, or it would not be in the layer: add it as changed. Otherwise it is
+// far below something that the trial made, which is listed already.
+static struct error *add_too_deep(struct walk *walk, bool was, const char *path)
 {
     return was ? add(walk, path, NULL, &(struct sandbox_change){.kind = SANDBOX_DIRECTORY}) : NULL;
 }
@@ -160,15 +164,15 @@ static struct error *descend(struct walk *walk, const struct sides *sides, const
     bool was = sides->lower >= 0;
     _cleanup_close_ int upper = open_again(sides->upper, name, O_DIRECTORY);
     if (upper < 0 && errno == EMFILE)
-        return tell_depth(walk, was, path);
+        return add_too_deep(walk, was, path);
     if (upper < 0)
         return error_from_errno(errno, "cannot look into %s of a trial", path);
     _cleanup_close_ int lower =
         was ? openat(sides->lower, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
     if (was && lower < 0 && errno == EMFILE)
-        return tell_depth(walk, was, path);
+        return add_too_deep(walk, was, path);
     if (!sides->whole && is_moved(walk, upper)) {
-        // Its content is elsewhere below; only the merged view shows it.
+        // A moved directory: its content is elsewhere below, and only the merged view shows it.
         char merged[PATH_MAX];
         if ((size_t)snprintf(merged, sizeof merged, "%s%s", walk->sandbox->root, path) >=
             sizeof merged)
@@ -191,7 +195,7 @@ static struct error *look_at(struct walk *walk, const struct sides *sides, const
     char path[PATH_MAX], open[PATH_MAX];
     if ((size_t)snprintf(path, sizeof path, "%s/%s", sides->path, name) >= sizeof path ||
         (size_t)snprintf(open, sizeof open, "%s/%s", sides->open, name) >= sizeof open)
-        return NULL; // far below something that the trial made, and that is told
+        return NULL; // far below something that the trial made, which is listed
     if (is_private(walk->sandbox, path) ||
         change_ignored(path, walk->sandbox->directory, walk->ignored))
         return NULL;
@@ -210,7 +214,7 @@ static struct error *look_at(struct walk *walk, const struct sides *sides, const
     return S_ISDIR(upper.st_mode) ? descend(walk, sides, name, path, open) : NULL;
 }
 
-// What was below and is not in a directory that replaces it.
+// Adds what was below and is missing in a directory that replaces it.
 static struct error *look_for_missing(struct walk *walk, const struct sides *sides,
                                       const char *name)
 {
@@ -236,7 +240,7 @@ static struct error *each_name(struct walk *walk, const struct sides *sides, int
         if (copy >= 0)
             close(copy);
         if (code == EMFILE)
-            return tell_depth(walk, sides->lower >= 0, sides->path);
+            return add_too_deep(walk, sides->lower >= 0, sides->path);
         return error_from_errno(code, "cannot list %s of a trial", sides->path);
     }
     struct error *error = NULL;
@@ -261,13 +265,13 @@ static struct error *walk_layer(struct walk *walk, size_t number)
     const char *path = overlay->layers.items[number];
     char name[32], open_path[64];
     snprintf(name, sizeof name, "u%zu", number);
-    _cleanup_close_ int upper = open_again(overlay->store, name, O_DIRECTORY);
+    _cleanup_close_ int upper = open_again(overlay->upper_layers, name, O_DIRECTORY);
     if (upper < 0)
         return errno == ENOENT ? NULL : error_from_errno(errno, "cannot look into a layer");
     _cleanup_close_ int lower =
         open(path[0] == '\0' ? "/" : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    snprintf(open_path, sizeof open_path, "/proc/%ld/fd/%d/u%zu", (long)getpid(), overlay->store,
-             number);
+    snprintf(open_path, sizeof open_path, "/proc/%ld/fd/%d/u%zu", (long)getpid(),
+             overlay->upper_layers, number);
     return compare(walk, &(struct sides){path, open_path, upper, lower, false});
 }
 

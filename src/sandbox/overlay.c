@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See overlay.h.
+// The overlay backend: starts the zygote, has it fork an init for each run, and talks to that init.
 #include "sandbox/overlay.h"
 
 #include "base/cleanup.h"
@@ -121,7 +121,7 @@ struct error *overlay_new(struct sandbox *sandbox)
     struct overlay *overlay = calloc(1, sizeof *overlay);
     if (overlay == NULL)
         return error_no_memory();
-    overlay->socket = overlay->life = overlay->root = overlay->store = -1;
+    overlay->socket = overlay->init_socket = overlay->root = overlay->upper_layers = -1;
     sandbox->overlay = overlay;
     struct error *error = start_zygote(sandbox, false);
     if (error != NULL) {
@@ -154,7 +154,7 @@ static bool mentions(char *const *list, const char *place)
     return false;
 }
 
-// /tmp and /dev/shm are empty, unless what the trial works with is there.
+// /tmp and /dev/shm are empty in a run, unless its directory or files are there.
 static void choose_places(struct sandbox *sandbox, const struct sandbox_step *steps, size_t count)
 {
     struct overlay *overlay = sandbox->overlay;
@@ -172,7 +172,7 @@ static struct error *ask_zygote(struct sandbox *sandbox, const char *const *visi
     struct overlay *overlay = sandbox->overlay;
     _cleanup_(buffer_deinit) struct buffer payload = {0};
     TRY(message_add_list(&payload, (char *const *)visible));
-    struct message head = {.kind = MESSAGE_LIVE, .values = {overlay->show_tmp, overlay->show_shm}};
+    struct message head = {.kind = MESSAGE_RUN, .values = {overlay->show_tmp, overlay->show_shm}};
     TRY(message_send(overlay->socket, &head, &payload, (int[]){socket, -1}));
     _cleanup_(incoming_deinit) struct incoming answer;
     TRY(message_receive(overlay->socket, &answer));
@@ -184,12 +184,12 @@ static struct error *ask_zygote(struct sandbox *sandbox, const char *const *visi
 static struct error *await_init(struct overlay *overlay)
 {
     _cleanup_(incoming_deinit) struct incoming answer;
-    TRY(message_receive(overlay->life, &answer));
+    TRY(message_receive(overlay->init_socket, &answer));
     TRY(message_failure(&answer));
     if (answer.head.kind != MESSAGE_READY || answer.descriptors[1] < 0)
         return error_new("the sandbox talks nonsense");
     overlay->root = answer.descriptors[0];
-    overlay->store = answer.descriptors[1];
+    overlay->upper_layers = answer.descriptors[1];
     answer.descriptors[0] = answer.descriptors[1] = -1;
     return NULL;
 }
@@ -199,7 +199,7 @@ static struct error *overlay_begin(struct sandbox *sandbox, const struct sandbox
 {
     struct overlay *overlay = sandbox->overlay;
     choose_places(sandbox, steps, count);
-    // Somebody may have killed it, such as the kernel for want of memory.
+    // The zygote may have been killed, such as by the kernel for want of memory.
     if (overlay->zygote > 0 && waitpid(overlay->zygote, NULL, WNOHANG) == overlay->zygote)
         overlay->zygote = 0;
     if (overlay->zygote <= 0) {
@@ -209,7 +209,7 @@ static struct error *overlay_begin(struct sandbox *sandbox, const struct sandbox
     int ends[2], yes = 1;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return error_from_errno(errno, "cannot make a socket");
-    overlay->life = ends[0];
+    overlay->init_socket = ends[0];
     struct error *error = NULL;
     if (setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) < 0)
         error = error_from_errno(errno, "cannot set up a socket");
@@ -230,12 +230,12 @@ static void overlay_end(struct sandbox *sandbox)
         wait_for(overlay->init);
     }
     overlay->init = 0;
-    close_one(&overlay->life);
+    close_one(&overlay->init_socket);
     close_one(&overlay->root);
-    close_one(&overlay->store);
+    close_one(&overlay->upper_layers);
 }
 
-// A copy that nobody else has.
+// Copies the input into memory without a name.
 static struct error *copy_input(int input, off_t size, int *ret_input)
 {
     _cleanup_close_ int copy = memfd_create("input", MFD_CLOEXEC);
@@ -255,9 +255,9 @@ static struct error *copy_input(int input, off_t size, int *ret_input)
     return NULL;
 }
 
-// By the path of the outside, as the inside has it: -1 if that is no file any more. An earlier step
-// may have put links on the way that lead out when they are followed from here, or a FIFO that
-// waits for ever.
+// Opens the file that the inside has at this path; -1 if that is no regular file. An earlier step
+// may have put links on the way that lead outside if we follow them, or a FIFO that blocks for
+// ever.
 static int open_inside(const struct overlay *overlay, const char *path)
 {
     struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
@@ -270,8 +270,8 @@ static int open_inside(const struct overlay *overlay, const char *path)
     return inner;
 }
 
-// An open file of the outside is a way out: /proc/self/fd/0 may be opened again for writing. The
-// trial gets the file as its own view has it.
+// An open file of the outside would be a way out: /proc/self/fd/0 can be opened again for writing.
+// So the trial gets the file as its own view has it, or a copy.
 static struct error *inner_input(struct overlay *overlay, int input, int *ret_input)
 {
     struct stat status, named;
@@ -300,7 +300,7 @@ static struct error *await_start(struct overlay *overlay, pid_t *ret_pid)
 {
     for (;;) {
         _cleanup_(incoming_deinit) struct incoming answer;
-        TRY(message_receive(overlay->life, &answer));
+        TRY(message_receive(overlay->init_socket, &answer));
         TRY(message_failure(&answer));
         if (answer.head.kind == MESSAGE_HELLO)
             *ret_pid = answer.sender;
@@ -325,13 +325,13 @@ static struct error *overlay_start(struct sandbox *sandbox, struct spawn *spawn,
     int given[] = {spawn->output, spawn->errors, inner >= 0 ? inner : spawn->input, -1};
     if (spawn->inside != NULL)
         given[2] = spawn->shared;
-    TRY(message_send(overlay->life, &head, &payload, given));
+    TRY(message_send(overlay->init_socket, &head, &payload, given));
     return await_start(overlay, ret_pid);
 }
 
 static int overlay_descriptor(struct sandbox *sandbox)
 {
-    return sandbox->overlay->life;
+    return sandbox->overlay->init_socket;
 }
 
 static void take_news(const struct message *head, struct progress *progress)
@@ -352,24 +352,24 @@ static void take_news(const struct message *head, struct progress *progress)
 static struct error *overlay_news(struct sandbox *sandbox, struct progress *progress)
 {
     struct overlay *overlay = sandbox->overlay;
-    struct pollfd watched = {overlay->life, POLLIN, 0};
+    struct pollfd watched = {overlay->init_socket, POLLIN, 0};
     while (!progress->step_gone && poll(&watched, 1, 0) > 0) {
         _cleanup_(incoming_deinit) struct incoming news;
-        TRY(message_receive(overlay->life, &news));
+        TRY(message_receive(overlay->init_socket, &news));
         TRY(message_failure(&news));
         take_news(&news.head, progress);
     }
     return NULL;
 }
 
-// News that were on their way may come before the answer.
+// Sends an order and waits until it is done. News that were on their way may come first.
 static struct error *order(struct overlay *overlay, enum message_kind kind,
                            struct progress *progress)
 {
-    TRY(message_send(overlay->life, &(struct message){.kind = kind}, NULL, NULL));
+    TRY(message_send(overlay->init_socket, &(struct message){.kind = kind}, NULL, NULL));
     for (;;) {
         _cleanup_(incoming_deinit) struct incoming answer;
-        TRY(message_receive(overlay->life, &answer));
+        TRY(message_receive(overlay->init_socket, &answer));
         TRY(message_failure(&answer));
         if (progress != NULL)
             take_news(&answer.head, progress);
@@ -380,12 +380,12 @@ static struct error *order(struct overlay *overlay, enum message_kind kind,
 
 static struct error *overlay_kill_step(struct sandbox *sandbox, struct progress *progress)
 {
-    return order(sandbox->overlay, MESSAGE_KILL, progress);
+    return order(sandbox->overlay, MESSAGE_KILL_STEP, progress);
 }
 
 static struct error *overlay_kill_all(struct sandbox *sandbox)
 {
-    return order(sandbox->overlay, MESSAGE_QUIET, NULL);
+    return order(sandbox->overlay, MESSAGE_KILL_ALL, NULL);
 }
 
 const struct backend overlay_backend = {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See sandbox.h: which kind is to be had here, and what all kinds share.
+// Makes a sandbox of the best kind that works here, with its limits, and answers what does not
+// depend on the kind.
 #include "sandbox/groups.h"
 #include "sandbox/internal.h"
 
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define OVERHEAD 4 // processes of ours in an overlay sandbox: zygote, init, keepers
+#define OVERHEAD 4 // our own processes in an overlay sandbox: zygote, init, keepers
 
 struct error *sandbox_warn(struct sandbox *sandbox, const char *format, ...)
 {
@@ -54,8 +55,8 @@ const char *sandbox_root(const struct sandbox *sandbox)
 
 const char *sandbox_directory(const struct sandbox *sandbox)
 {
-    return sandbox->direct.copy != NULL && sandbox->alive ? sandbox->direct.copy
-                                                          : sandbox->directory;
+    return sandbox->direct.copy != NULL && sandbox->in_use ? sandbox->direct.copy
+                                                           : sandbox->directory;
 }
 
 void sandbox_set_network(struct sandbox *sandbox, bool network)
@@ -70,7 +71,7 @@ struct error *sandbox_each_change(struct sandbox *sandbox, const char *const *ig
                                   struct error *(*change)(void *, const struct sandbox_change *),
                                   void *data)
 {
-    if (!sandbox->alive)
+    if (!sandbox->in_use)
         return error_new("changes can be told only while the sandbox is in use");
     return sandbox->backend->each_change(sandbox, ignored, change, data);
 }
@@ -97,8 +98,9 @@ static struct error *open_direct(struct sandbox *sandbox, enum sandbox_kind kind
     return NULL;
 }
 
-// Without root an overlay knows one user and one group: what belongs to others, such as the group
-// of a team, cannot be copied up to be changed (EOVERFLOW), though its user may change it outside.
+// Whether an entry belongs to another user or group, and we may change it outside. Without root an
+// overlay knows one user and one group. It cannot copy up what belongs to others, such as the group
+// of a team (EOVERFLOW).
 static bool is_foreign(int directory, const char *name)
 {
     struct stat status;
@@ -107,9 +109,10 @@ static bool is_foreign(int directory, const char *name)
            faccessat(directory, name, W_OK, AT_EACCESS) == 0;
 }
 
-#define LOOKED_AT 10000 // entries of the working directory
+#define LOOKED_AT 10000 // entries of the working directory at most
 
-// The first thing in the working directory, or itself, that is so; NULL: none.
+// The first such thing: the working directory itself or an entry of it; NULL: none. The caller
+// frees it.
 static char *find_foreign(const char *path)
 {
     DIR *directory = geteuid() != 0 ? opendir(path) : NULL;
@@ -173,7 +176,7 @@ static struct error *open_kind(struct sandbox *sandbox, enum sandbox_kind kind)
     return open_direct(sandbox, kind);
 }
 
-// What no control group limits.
+// Sets the limits for which there is no control group in another way, or warns.
 static struct error *limit_otherwise(struct sandbox *sandbox, bool asked, bool processes,
                                      bool memory)
 {
@@ -181,7 +184,7 @@ static struct error *limit_otherwise(struct sandbox *sandbox, bool asked, bool p
     if (processes)
         sandbox->limits.processes = 0;
     else if (sandbox->limits.processes != 0 && own_users)
-        sandbox->limits.processes += OVERHEAD; // counted in that namespace alone
+        sandbox->limits.processes += OVERHEAD; // RLIMIT_NPROC counts in the user namespace alone
     else if (sandbox->limits.processes != 0) {
         sandbox->limits.processes = 0;
         if (asked)
@@ -206,13 +209,13 @@ static struct error *enter_groups(struct sandbox *sandbox, enum sandbox_kind kin
                       ret_processes, ret_memory, &sandbox->groups);
 }
 
-// A limit on processes that nobody asked for is to cost nothing: an overlay's lives are born in the
-// group, elsewhere every command would have to enter it.
+// A limit on processes that nobody asked for must cost nothing. Runs of an overlay start inside the
+// group. Elsewhere every command would have to enter it, so there the limit is dropped.
 static struct error *open_sandbox(struct sandbox *sandbox, enum sandbox_kind kind)
 {
     bool processes, memory, asked = sandbox->limits.processes != 0;
     if (!asked && kind <= SANDBOX_OVERLAY)
-        sandbox->limits.processes = CROWD_BOUND;
+        sandbox->limits.processes = PROCESS_LIMIT_KERNEL;
     TRY(enter_groups(sandbox, kind, asked, &processes, &memory));
     TRY(open_kind(sandbox, kind));
     if (!asked && sandbox->kind != SANDBOX_OVERLAY) {
@@ -232,7 +235,7 @@ struct error *sandbox_new(const struct sandbox_options *options, struct sandbox 
     sandbox->owner = getpid();
     sandbox->network = options->network;
     sandbox->limits = options->limits;
-    sandbox->crowd.limit = options->limits.processes == 0 ? CROWD_LIMIT : 0;
+    sandbox->process_limit.limit = options->limits.processes == 0 ? PROCESS_LIMIT : 0;
     sandbox->capture_limit = options->capture_limit;
     sandbox->ignored = spawn_ignored_signals();
     struct error *error = find_directory(sandbox, options->directory);

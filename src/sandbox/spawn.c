@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See spawn.h. Between clone and exec the child runs in our memory on a stack of its own while we
-// are suspended: only system calls there, and no word of ours may change but `code` and `what`.
+// Starts commands by clone and exec. In between, the child runs in our memory, on a stack of its
+// own, while we are suspended. So it may use system calls only, and change no memory of ours but
+// `code` and `what`.
 #include "sandbox/spawn.h"
 
 #include "base/cleanup.h"
@@ -20,22 +21,22 @@
 #include <sys/wait.h>
 
 #define STACK_SIZE (64 * 1024)
-#define SHARED     3 // the descriptor of a function inside
+#define SHARED     3 // the descriptor that a function inside gets
 
 struct start {
     const struct spawn *spawn;
-    const char *path; // PATH
+    const char *path; // value of PATH
     char **shell;     // /bin/sh COMMAND ARGUMENTS…, for scripts without #!
     pid_t parent;
-    volatile int code; // errno of what failed
+    volatile int code; // errno of the step that failed
     const char *volatile what;
 };
 
 static bool limit_resources(const struct sandbox_limits *limits)
 {
-    // One byte rather than none: a handler of core files that is a program is not asked for a limit
-    // of 0, but it is for 1. Processor time has a second of grace: at the hard limit the kernel
-    // kills by SIGKILL, which does not tell why.
+    // The core limit is 1 and not 0: the kernel runs a core handler that is a program despite a
+    // limit of 0, but not with a limit of 1. Processor time has a second of grace: at the hard
+    // limit the kernel sends SIGKILL, which does not tell why.
     struct {
         int resource;
         bool wanted;
@@ -62,7 +63,8 @@ static bool limit_resources(const struct sandbox_limits *limits)
     return true;
 }
 
-// As the kernel has it: the library keeps two signals to itself, which a parent may have ignored.
+// The kernel's struct of rt_sigaction. The C library hides two signals, which a parent may have
+// ignored.
 struct disposition {
     void *handler;
     unsigned long flags;
@@ -92,7 +94,7 @@ void spawn_reset_signals(uint64_t ignored)
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
 }
 
-// Puts `from` to `to`, which must not be one of the others still to be moved: they are all above 2.
+// Moves `from` to `to`. No descriptor that is still to be moved may be at `to`: all are above 2.
 static bool place(int from, int to)
 {
     return from == to ? fcntl(to, F_SETFD, 0) == 0 : dup2(from, to) == to;
@@ -114,7 +116,7 @@ static bool place_streams(const struct spawn *spawn)
            syscall(SYS_close_range, SHARED + 1u, ~0u, 0u) == 0;
 }
 
-// What execvp does, for an environment that is not ours. Returns when nothing could be executed.
+// What execvp() does, for an environment that is not ours. Returns if nothing could be executed.
 static void execute(const struct start *start)
 {
     const struct spawn *spawn = start->spawn;
@@ -153,7 +155,7 @@ static const char *prepare(const struct start *start)
             return "enter the control group";
     if (spawn->directory != NULL && chdir(spawn->directory) < 0)
         return "enter the working directory";
-    syscall(SYS_setsid); // fails if it leads a session already
+    syscall(SYS_setsid); // fails harmlessly if it leads a session already
     if (spawn->announce >= 0 && !message_announce(spawn->announce))
         return "announce the process";
     if (!place_streams(spawn))
@@ -201,17 +203,17 @@ static struct error *shell_command(char *const *command, char ***ret_shell)
     if (shell == NULL)
         return error_no_memory();
     shell[0] = (char *)"/bin/sh";
-    // [1] is the path, filled in when it is known.
+    // shell[1] is the path, filled in when it is known.
     memcpy(shell + 2, command + 1, (count - 1) * sizeof *shell);
     *ret_shell = shell;
     return NULL;
 }
 
-// A function of ours needs memory of its own, for as long as it likes.
+// Starts a function of ours. It needs memory of its own, so this is a real fork.
 static struct error *start_function(const struct spawn *spawn, pid_t *ret_pid, int *ret_handle)
 {
     const struct start start = {.spawn = spawn, .parent = (pid_t)syscall(SYS_getpid)};
-    int prepared[2]; // closed with everything else
+    int prepared[2]; // its end in the child is closed with everything else, when it is prepared
     if (pipe2(prepared, O_CLOEXEC) < 0)
         return error_from_errno(errno, "cannot make a pipe");
     pid_t pid = fork();
@@ -257,7 +259,7 @@ struct error *spawn_start(const struct spawn *spawn, pid_t *ret_pid, int *ret_ha
                           .path = search_path(spawn->environment),
                           .shell = shell,
                           .parent = (pid_t)syscall(SYS_getpid)};
-    // No handler of ours may run in the child.
+    // No signal handler of ours may run in the child.
     sigset_t before;
     TRY(signals_block(&before));
     int handle = -1;

@@ -16,23 +16,23 @@ struct spawn {
     const char *directory;     // to start in, or NULL
     int (*inside)(int shared); // as in sandbox_step
     int shared;
-    int input, output, errors;    // its standard descriptors; a negative input is /dev/null
-    bool terminal;                // input is to control the command's session
-    struct sandbox_limits limits; // as limits of each process
+    int input, output, errors;    // its standard streams; a negative input is /dev/null
+    bool terminal;                // input is to be the controlling terminal
+    struct sandbox_limits limits; // set for each process
     const int *groups; // descriptors of cgroup.procs files to enter, ends with -1; or NULL
-    int announce;      // a socket that tells the child's credentials, or -1
-    bool mortal;       // dies with this process
-    uint64_t ignored;  // signals that this process ignores: exec alone would not change that
+    int announce;      // socket for a MESSAGE_HELLO with the child's credentials, or -1
+    bool mortal;       // it dies with this process
+    uint64_t ignored;  // signals that this process ignores; exec would keep that
 };
 
-// A bit per signal, from 1 on.
+// The signals that this process ignores, a bit each; bit 0 is signal 1.
 uint64_t spawn_ignored_signals(void);
-// Back to what they do by default; none is blocked. Only system calls.
+// Sets these signals to their default and unblocks all. Uses system calls only.
 void spawn_reset_signals(uint64_t signals);
 
-// The command runs when this returns without an error (a function has been started, and ends with
-// 127 if it cannot be prepared). *ret_handle is a pidfd. It starts in a
-// session of its own, with no other descriptor than the standard ones, no signal blocked or
+// Starts the command. Without an error it runs when this returns. (A function has been started; it
+// ends with 127 if it cannot be prepared.) *ret_handle is a pidfd, the caller's to close. The
+// command has a session of its own, no descriptors but the standard ones, and no signal blocked or
 // ignored.
 _must_check_ struct error *spawn_start(const struct spawn *spawn, pid_t *ret_pid, int *ret_handle);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a life did with its private network: the kernel counts that for every network by itself.
+// What a run did with its private network. The kernel counts that for every network namespace.
 #include "sandbox/overlay.h"
 
 #include "base/cleanup.h"
@@ -61,7 +61,7 @@ struct sandbox_traffic sandbox_traffic(const struct sandbox *sandbox)
         counter_of_4(init, "Ip", "InReceives") + counter_of_6(init, "Ip6InReceives") != 0;
     traffic.outward =
         counter_of_4(init, "Ip", "OutNoRoutes") + counter_of_6(init, "Ip6OutNoRoutes") != 0;
-    // Those of TCP are of both versions of IP.
+    // The counters of TCP are for both versions of IP.
     traffic.refused = counter_of_4(init, "Tcp", "AttemptFails") != 0;
     traffic.served = counter_of_4(init, "Tcp", "PassiveOpens") +
                          counter_of_4(init, "Udp", "InDatagrams") +

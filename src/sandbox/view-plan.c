@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a private view consists of: one overlay over the root where the kernel allows that, else one
-// over every directory that has no mount below (in a user namespace, mounts of the outside cannot
-// be taken apart). Every other file system gets its own overlay. What cannot be overlaid is shown
+// Plans a private view. Where the kernel allows it, that is one overlay over the root. Else there
+// is one over every directory that has no mount below: in a user namespace, mounts of the outside
+// cannot be taken apart. Every other file system gets its own overlay. What cannot be overlaid is
 // read-only.
 #include "sandbox/changes.h"
 #include "sandbox/mounts.h"
@@ -16,14 +16,14 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#define ENTRIES_LIMIT 512 // of a directory that must be put together from its entries
+#define ENTRIES_LIMIT 512 // at most, of a directory that is built from its entries
 
 struct planning {
     struct view *view;
     struct mounts mounts;
 };
 
-// These are made anew for every life.
+// Whether a path is made anew for every run.
 static bool is_special(const char *path)
 {
     return path_below(path, "/proc") || path_below(path, "/sys") || path_below(path, "/dev");
@@ -68,7 +68,7 @@ static struct error *add_bind(struct planning *planning, const char *path,
     return NULL;
 }
 
-// Tries it; false (errno) if that cannot be an overlay.
+// Adds an overlay if mounting it works; *ret_works is false (errno) if it does not.
 static struct error *add_overlay(struct planning *planning, const char *path,
                                  const struct stat *status, unsigned long flags, bool *ret_works)
 {
@@ -98,22 +98,22 @@ static struct error *add_overlay(struct planning *planning, const char *path,
 
 static struct error *add_tree(struct planning *planning, const char *path);
 
-// A directory of others with nothing in it that we could change, and no directories: an overlay
-// would cost each life time for nothing.
-static bool is_barren(const struct view *view, const char *path)
+// Whether a directory of other users has no directories and nothing that we could change: then an
+// overlay would cost each run time for nothing.
+static bool has_nothing_to_change(const struct view *view, const char *path)
 {
     DIR *stream = view->own_users && access(path, W_OK) < 0 ? opendir(path) : NULL;
     if (stream == NULL)
         return false;
-    bool barren = true;
-    for (struct dirent *entry; barren && (entry = readdir(stream)) != NULL;)
-        barren = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-                 (entry->d_type == DT_REG && faccessat(dirfd(stream), entry->d_name, W_OK, 0) < 0);
+    bool nothing = true;
+    for (struct dirent *entry; nothing && (entry = readdir(stream)) != NULL;)
+        nothing = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+                  (entry->d_type == DT_REG && faccessat(dirfd(stream), entry->d_name, W_OK, 0) < 0);
     closedir(stream);
-    return barren;
+    return nothing;
 }
 
-// A mount of its own, or a directory without mounts below.
+// Adds a mount, or a directory without mounts below, as a whole.
 static struct error *add_whole(struct planning *planning, const char *path,
                                const struct stat *status, const struct mount_entry *entry)
 {
@@ -121,7 +121,7 @@ static struct error *add_whole(struct planning *planning, const char *path,
         return add_bind(planning, path, status, true);
     _cleanup_(buffer_deinit) struct buffer full = {0};
     TRY(outside(path, &full));
-    if (is_barren(planning->view, full.data))
+    if (has_nothing_to_change(planning->view, full.data))
         return add_bind(planning, path, status, true);
     int code = ENOTDIR;
     if (S_ISDIR(status->st_mode)) {
@@ -171,7 +171,7 @@ static struct error *add_entry(struct planning *planning, const char *path)
     return NULL;
 }
 
-// A directory with mounts below, put together from its entries.
+// Adds a directory with mounts below, entry by entry.
 static struct error *add_pieces(struct planning *planning, const char *path,
                                 const struct stat *status)
 {
@@ -210,7 +210,7 @@ static struct error *add_tree(struct planning *planning, const char *path)
     if (stat(full.data, &status) < 0)
         return NULL;
     if (planning->view->own_users && access(full.data, X_OK) < 0) {
-        struct view_part *part = NULL; // closed to us: a closed directory is as good
+        struct view_part *part = NULL; // we may not enter it: a closed, empty one is as good
         return add_part(planning->view, VIEW_DIRECTORY, path, &status, &part);
     }
     if (mounts_below(&planning->mounts, path))
@@ -226,7 +226,7 @@ static bool already_bound(const struct view *view, const char *path)
     return false;
 }
 
-// The other file systems over an overlay of the root.
+// Adds the other file systems, over an overlay of the root.
 static struct error *add_mounts(struct planning *planning)
 {
     for (size_t i = 0; i < planning->mounts.entries.count; i++) {
@@ -252,8 +252,8 @@ static struct error *add_shared_memory(struct planning *planning)
     return add_overlay(planning, "/dev/shm", &status, 0, &works);
 }
 
-// The directories of others on the way to `path`, and ours that lead to them.
-static struct error *open_way(struct view *view, const char *path)
+// Adds the directories of other users on the way to `path`, and ours that lead to them.
+static struct error *add_paths_to(struct view *view, const char *path)
 {
     const struct view_part *inner = NULL;
     for (size_t i = 0; i < view->parts.count; i++) {
@@ -285,13 +285,13 @@ static struct error *open_way(struct view *view, const char *path)
     return NULL;
 }
 
-static struct error *open_ways(struct view *view, const char *directory)
+static struct error *add_paths(struct view *view, const char *directory)
 {
     const char *const places[] = {directory, "/var/tmp", "/run/lock"};
     if (!view->own_users)
         return NULL;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        TRY(open_way(view, places[i]));
+        TRY(add_paths_to(view, places[i]));
     return NULL;
 }
 
@@ -309,7 +309,7 @@ static struct error *plan(struct planning *planning, const char *directory)
     if (planning->view->layers.count == 0)
         return error_new("the kernel does not allow overlays here");
     TRY(add_shared_memory(planning));
-    return open_ways(planning->view, directory);
+    return add_paths(planning->view, directory);
 }
 
 struct error *view_plan(struct view *view, const char *directory)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The stage: what is prepared once. See view.h.
+// Prepares the stage: the namespaces and mounts that are made once for all runs of a slot. See
+// view.h.
 #include "sandbox/view.h"
 
 #include "base/cleanup.h"
@@ -36,8 +37,8 @@ int view_readonly(const char *path)
                         sizeof attributes);
 }
 
-// Owners that have no number in our user namespace all look the same, and may look like us. Only
-// the owner may ask not to be noted as a reader.
+// Whether a file is ours. Owners that are not in our user namespace all look the same, and may look
+// like us. Only the owner may open a file with O_NOATIME, so that is tried.
 bool view_owns(const struct view *view, const char *path)
 {
     if (!view->own_users)
@@ -48,8 +49,8 @@ bool view_owns(const struct view *view, const char *path)
     return file >= 0;
 }
 
-// In a user namespace, directories of others belong to us in the upper layer. We must be allowed
-// there what we are allowed outside, and no more.
+// In a user namespace, directories of other users are ours in the upper layer. There we must be
+// allowed what we are allowed outside, and no more.
 mode_t view_mode(const struct view *view, const char *path, mode_t mode)
 {
     if (view_owns(view, path))
@@ -143,21 +144,21 @@ static struct error *prepare_devices(const struct view *view)
     return NULL;
 }
 
-static struct error *prepare_switches(void)
+static struct error *prepare_sysfs(void)
 {
     if (mount("/old/sys", "/sys", NULL, MS_BIND | MS_REC, NULL) < 0 || view_readonly("/sys") < 0)
         return error_from_errno(errno, "cannot make /sys read-only");
     return NULL;
 }
 
-// What a user namespace with one user and one group in it cannot do.
+// Warns of what a user namespace with one user and one group cannot do.
 static struct error *warn_of_gaps(struct view *view, const char *directory)
 {
     char path[4096];
     struct stat status;
     if (!view->own_users)
         return NULL;
-    // Directories that replace others are marked by an attribute that tmpfs has from Linux 6.6 on.
+    // Directories that replace others are marked by an attribute, which tmpfs has since Linux 6.6.
     if (setxattr("/layer", "user.ordeal", "y", 1, 0) < 0 && errno == EOPNOTSUPP)
         TRY(view_warn(view, "with this kernel and without root, a trial cannot make a directory "
                             "where it removed one"));
@@ -175,7 +176,7 @@ struct error *view_prepare(struct view *view, const char *directory)
     TRY(enter_namespaces(view));
     TRY(enter_stage());
     TRY(prepare_devices(view));
-    TRY(prepare_switches());
+    TRY(prepare_sysfs());
     TRY(warn_of_gaps(view, directory));
     return view_plan(view, directory);
 }

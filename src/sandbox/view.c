@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One life's root, put together in a copy of the stage. See view.h.
+// Builds the root of one run, in a copy of the stage. See view.h.
 #include "sandbox/view.h"
 
 #include "base/cleanup.h"
@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-// The changes of one life are in memory. More than this much would be a danger to the machine; the
-// trial sees a full disk then.
+// The changes of a run are in memory. More than this would endanger the machine, so the trial sees
+// a full disk then.
 #define LAYER_OPTIONS "mode=755,size=25%"
 
 static struct error *mount_error(const char *what)
@@ -22,7 +22,7 @@ static struct error *mount_error(const char *what)
     return error_from_errno(errno, "cannot mount %s for a trial", what);
 }
 
-static int open_ways(const struct view *view, unsigned layer)
+static int make_paths(const struct view *view, unsigned layer)
 {
     for (size_t i = 0; i < view->paths.count; i++) {
         const struct view_path *way = &view->paths.items[i];
@@ -47,10 +47,10 @@ int view_mount_overlay(const struct view *view, const struct view_part *part, co
         return errno;
     if (chmod(upper, part->mode & 07777) < 0)
         return errno;
-    int code = open_ways(view, part->number);
+    int code = make_paths(view, part->number);
     if (code != 0)
         return code;
-    // The lower directory is named by "." since its name may hold what options cannot.
+    // The lower directory is named "." because its path may contain what mount options cannot.
     if ((size_t)snprintf(lower, sizeof lower, "/old%s", part->path) >= sizeof lower)
         return ENAMETOOLONG;
     if (chdir(lower) < 0)
@@ -62,13 +62,13 @@ int view_mount_overlay(const struct view *view, const struct view_part *part, co
     return chdir("/") < 0 && code == 0 ? errno : code;
 }
 
-// Whether this part is shown in this life.
+// Whether this part is shown in this run.
 static bool is_shown(const struct view_part *part, const struct view_request *request)
 {
     if (part->kind != VIEW_LINK && path_below(part->path, "/tmp"))
         return request->show_tmp;
     if (path_below(part->path, "/dev/shm"))
-        return false; // comes after /dev
+        return false; // build_devices() shows it
     return true;
 }
 
@@ -101,7 +101,7 @@ static struct error *build_part(const struct view *view, const struct view_part 
     return result < 0 ? mount_error(root ? "/" : part->path) : NULL;
 }
 
-// In a skeleton, parts need something to be mounted on.
+// Makes something to mount a part on, in a root that is built from parts.
 static struct error *make_place(const struct view_part *part)
 {
     char place[PATH_MAX];
@@ -151,9 +151,9 @@ static struct error *build_devices(const struct view *view, const struct view_re
     return private_directory("/layer/shm", "/new/dev/shm");
 }
 
-// The switches of the kernel. Writing them takes a user id of 0 and no capability, so they must not
-// be writable. A proc that a trial might mount itself is refused by the kernel, since it would show
-// what these mounts cover.
+// Mounts /proc, with the kernel's switches read-only: writing them takes user id 0 and no
+// capability. The kernel refuses a proc that a trial mounts itself, since that would show what
+// these mounts cover.
 static struct error *build_processes(const struct view *view)
 {
     static const char *const switches[] = {"/new/proc/sys", "/new/proc/sysrq-trigger",
@@ -175,8 +175,9 @@ static struct error *build_processes(const struct view *view)
     return NULL;
 }
 
-// Directories on the way to a file or directory of ours that only the outside has.
-static struct error *make_way(char *place, bool directory)
+// Makes the place for a file or directory of ours that only the outside has, and the directories on
+// the way.
+static struct error *make_place_for(char *place, bool directory)
 {
     for (char *at = place + strlen("/new/"); (at = strchr(at, '/')) != NULL; at++) {
         *at = '\0';
@@ -205,13 +206,13 @@ static struct error *show_file(const char *path)
         return error_from_errno(errno, "cannot show %s to a trial", path);
     bool directory = S_ISDIR(status.st_mode);
     if (lstat(place, &status) < 0)
-        TRY(make_way(place, directory));
+        TRY(make_place_for(place, directory));
     if (mount(source, place, NULL, MS_BIND, NULL) < 0)
         return error_from_errno(errno, "cannot show %s to a trial", path);
     return NULL;
 }
 
-// Afterwards nothing leads back to the stage.
+// Enters the root. Afterwards nothing leads back to the stage.
 static struct error *enter_root(void)
 {
     if (chdir("/new") < 0 || syscall(SYS_pivot_root, ".", ".") < 0)

@@ -4,9 +4,9 @@
 //   /old     everything as it is outside
 //   /dev     a small /dev, read-only       /sys  read-only
 //   /ro/N    what can only be shown read-only
-//   /layer   place for the tmpfs that takes the changes of one life
-//   /new     place for the root of one life
-// A life has a copy of that namespace and puts its root together there.
+//   /layer   place for the tmpfs that takes the changes of one run
+//   /new     place for the root of one run
+// A run has a copy of that namespace and builds its root there.
 #ifndef ORDEAL_SANDBOX_VIEW_H
 #define ORDEAL_SANDBOX_VIEW_H
 
@@ -17,10 +17,10 @@
 #include <sys/types.h>
 
 enum view_part_kind {
-    VIEW_DIRECTORY, // to mount the following on
+    VIEW_DIRECTORY, // to mount other parts on
     VIEW_LINK,
-    VIEW_OVERLAY, // number: of its layer
-    VIEW_BIND,    // number: below /ro
+    VIEW_OVERLAY, // `number` is its layer's
+    VIEW_BIND,    // `number` is its name below /ro
 };
 struct view_part {
     enum view_part_kind kind;
@@ -32,15 +32,15 @@ struct view_part {
     gid_t gid;
     unsigned long flags; // of the mount
 };
-// Directories of others on the way to places that we may write to. Without the right to give away
-// files, the overlay could not copy them, so they are there from the beginning.
+// Directories of other users on the way to places that we may write to. An overlay cannot copy them
+// up without the right to give files away, so they are made in the upper layer beforehand.
 struct view_path {
     unsigned layer;
     char *path; // below the layer
     mode_t mode;
 };
 struct view {
-    bool own_users; // in a user namespace of ours
+    bool own_users; // in a user namespace of its own
     uid_t uid;      // who runs the trials
     gid_t gid;
     const char *options; // of overlays, begins with a comma
@@ -49,28 +49,29 @@ struct view {
     ARRAY(char *) layers; // number → path
     ARRAY(char *) warnings;
     unsigned binds;
-}; // lives as long as the process that stages it
+}; // never freed: the process that prepares it keeps it
 
-// Enters namespaces of our own and prepares the stage. `directory` is where the trials work.
+// Enters namespaces of our own and prepares the stage. `directory` is where the trials work. An
+// error says why the kernel refuses.
 _must_check_ struct error *view_prepare(struct view *ret_view, const char *directory);
 
 struct view_request {
-    bool show_tmp, show_shm; // show what is outside in /tmp, in /dev/shm
-    char *const *visible;    // may be NULL
+    bool show_tmp, show_shm; // show the outside's /tmp, /dev/shm
+    char *const *visible;    // files, ends with NULL; or NULL
 };
-// In a fresh copy of the stage: puts the root together and enters it. *ret_root: the root.
-// *ret_layers: the directory that holds u0, u1, … the upper layers.
+// In a fresh copy of the stage: builds the root and enters it. *ret_root is a descriptor of the
+// root, *ret_layers one of the directory that holds u0, u1, … the upper layers. The caller closes
+// both.
 _must_check_ struct error *view_build(const struct view *view, const struct view_request *request,
                                       int *ret_root, int *ret_layers);
 
-// For files of the view alone.
-// 0 or errno.
+// For view*.c alone. view_mount_overlay() returns 0 or errno.
 int view_mount_overlay(const struct view *view, const struct view_part *part, const char *target);
 bool view_owns(const struct view *view, const char *path);
 mode_t view_mode(const struct view *view, const char *path, mode_t mode);
 _must_check_ struct error *view_plan(struct view *view, const char *directory);
 __attribute__((format(printf, 2, 3))) _must_check_ struct error *view_warn(struct view *view,
                                                                            const char *format, ...);
-int view_readonly(const char *path); // everything mounted there; -1 and errno
+int view_readonly(const char *path); // all mounts at and below `path`; -1 and errno
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See zygote.h.
+// The zygote process: prepares the private view once, and forks the first process of each run into
+// new namespaces.
 #include "sandbox/zygote.h"
 
 #include "base/cleanup.h"
@@ -26,11 +27,11 @@
 struct zygote {
     int socket;
     bool network;
-    mode_t mask; // the caller's, for the trials
+    mode_t mask; // the caller's umask, for the trials
     struct view view;
 };
 
-// Nothing of the caller's may be found in /proc/1/fd, and no handler of its may run here.
+// Nothing of the caller's may show in /proc/1/fd, and none of its signal handlers may run here.
 static struct error *detach(const struct zygote_options *options, int socket)
 {
     for (const int *group = options->groups; group != NULL && *group >= 0; group++)
@@ -57,7 +58,8 @@ static struct error *raise_loopback(void)
     return NULL;
 }
 
-static struct error *settle(struct zygote *zygote, const struct view_request *request, int socket)
+static struct error *set_up_init(struct zygote *zygote, const struct view_request *request,
+                                 int socket)
 {
     int shown[3] = {-1, -1, -1};
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
@@ -76,11 +78,11 @@ static struct error *settle(struct zygote *zygote, const struct view_request *re
     return error;
 }
 
-__attribute__((noreturn)) static void live(struct zygote *zygote,
-                                           const struct view_request *request, int socket)
+__attribute__((noreturn)) static void run_init(struct zygote *zygote,
+                                               const struct view_request *request, int socket)
 {
     close(zygote->socket);
-    struct error *error = settle(zygote, request, socket);
+    struct error *error = set_up_init(zygote, request, socket);
     if (error != NULL) {
         message_fail(socket, error);
         _exit(1);
@@ -88,7 +90,7 @@ __attribute__((noreturn)) static void live(struct zygote *zygote,
     init_serve(socket);
 }
 
-static struct error *beget(struct zygote *zygote, const struct incoming *order)
+static struct error *start_init(struct zygote *zygote, const struct incoming *order)
 {
     struct cursor cursor = {.data = (const unsigned char *)order->payload.data,
                             .size = order->payload.size};
@@ -101,7 +103,7 @@ static struct error *beget(struct zygote *zygote, const struct incoming *order)
                           (zygote->network ? CLONE_NEWNET : 0) | SIGCHLD;
     long pid = syscall(SYS_clone, flags, NULL, NULL, NULL, NULL);
     if (pid == 0)
-        live(zygote, &request, order->descriptors[0]);
+        run_init(zygote, &request, order->descriptors[0]);
     if (pid < 0)
         return error_from_errno(errno, "cannot begin a life in namespaces of its own");
     struct message head = {.kind = MESSAGE_STARTED, .values = {pid}};
@@ -144,8 +146,8 @@ void zygote_serve(const struct zygote_options *options, int socket)
         _cleanup_(incoming_deinit) struct incoming order;
         error = message_receive(socket, &order);
         if (error != NULL)
-            _exit(0); // nobody needs us
-        error = beget(&zygote, &order);
+            _exit(0); // the sandbox is gone
+        error = start_init(&zygote, &order);
         if (error != NULL)
             message_fail(socket, error);
     }

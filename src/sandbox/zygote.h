@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The process of a slot that keeps the stage and forks the lives' inits.
+// The process of a slot that keeps the stage and forks an init for each run.
 #ifndef ORDEAL_SANDBOX_ZYGOTE_H
 #define ORDEAL_SANDBOX_ZYGOTE_H
 
@@ -8,9 +8,10 @@
 struct zygote_options {
     const char *directory;
     bool network;
-    const int *groups; // to enter, as of groups_descriptors()
+    const int *groups; // control groups to enter, as of groups_descriptors()
 };
-// In a child of the sandbox's process. Inits become children of that process.
+// Serves the messages on `socket`, in a child of the sandbox's process. The inits become children
+// of that process.
 __attribute__((noreturn)) void zygote_serve(const struct zygote_options *options, int socket);
 
 #endif

@@ -7,6 +7,8 @@
 #include "oracle/judge.h"
 #include "victim.h"
 
+#include <errno.h>
+
 static void run_stream(struct sandbox_stream *stream, const char *text, size_t size)
 {
     buffer_deinit(&stream->kept);

@@ -97,7 +97,7 @@ static inline struct sandbox_result run_in(struct sandbox *sandbox, const char *
 {
     struct sandbox_step step = {SCRIPT(script), .timeout_ns = timeout_ms * MS};
     struct sandbox_result result;
-    must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+    must(sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result));
     return result;
 }
 

@@ -490,7 +490,7 @@ static void test_failing_workload(void **state)
     for (int i = 0; i < 2; i++)
         refer(reference, run_new(2, "", "usage: x\n"));
     good(reference_settle(reference));
-    bad(reference_expected(reference),
+    bad(reference_check_status(reference),
         "the workload fails without any fault: exit status 2; stderr: 'usage: x'; if it is meant "
         "to end so: --expect-status 2");
     assert_int_equal(reference_status(reference), 2);
@@ -527,9 +527,9 @@ static void test_complaints(void **state)
     good(reference_settle(reference));
     struct reference *loaded = store_and_load(reference);
     size_t size;
-    assert_null(reference_new_complaint(loaded, "valgrind: errors\n", &size));
+    assert_null(reference_new_sanitizer_report(loaded, "valgrind: errors\n", &size));
     const char *list = "valgrind: errors\nAddressSanitizer: memory leak in fg\n";
-    assert_ptr_equal(reference_new_complaint(loaded, list, &size), list + 17);
+    assert_ptr_equal(reference_new_sanitizer_report(loaded, list, &size), list + 17);
     assert_int_equal(size, 35);
     assert_true(reference_has_crash(loaded, "f (x)"));
     assert_false(reference_has_crash(loaded, "g (x)"));

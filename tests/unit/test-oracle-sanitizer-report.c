@@ -16,7 +16,7 @@
 static void expect(const char *text, const char *expected)
 {
     _cleanup_(buffer_deinit) struct buffer list = {0};
-    good(complaint_scan(text, strlen(text), &list));
+    good(sanitizer_report_scan(text, strlen(text), &list));
     assert_string_equal(list.data != NULL ? list.data : "", expected);
 }
 
@@ -94,7 +94,7 @@ static void test_flood(void **state)
     _cleanup_(buffer_deinit) struct buffer text = {0}, list = {0};
     for (int i = 0; i < 20000; i++)
         good(buffer_printf(&text, "a.c:%d:1: runtime error: overflow\n", i % 300));
-    good(complaint_scan(text.data, text.size, &list));
+    good(sanitizer_report_scan(text.data, text.size, &list));
     size_t lines = 0;
     for (size_t i = 0; i < list.size; i++)
         lines += list.data[i] == '\n';
@@ -110,13 +110,13 @@ static void test_paths(void **state)
                            "VALGRIND_OPTS=-q --log-file=/v/%n",
                            "OTHER=log_path=/no",
                            NULL};
-    complaint_paths paths = {0};
-    good(complaint_find_paths(command, environment, "/home/me", &paths));
+    sanitizer_report_paths paths = {0};
+    good(sanitizer_report_find_paths(command, environment, "/home/me", &paths));
     static const char *const expected[] = {"/var/log/asan", "/home/me/ub", "/v/", "/home/me/vg."};
     assert_int_equal(paths.count, 4);
     for (size_t i = 0; i < 4; i++)
         assert_string_equal(paths.items[i], expected[i]);
-    complaint_paths_deinit(&paths);
+    sanitizer_report_paths_deinit(&paths);
 }
 
 static void test_files(void **state)
@@ -124,15 +124,16 @@ static void test_files(void **state)
     static const char report[] = "SUMMARY: AddressSanitizer: heap-buffer-overflow a.c:1 in f\n";
     struct timespec old = {.tv_sec = 1}, future = {.tv_sec = time(NULL) + 1000};
     victim_write("log[1].77", report, sizeof report - 1, 0644);
-    complaint_paths paths = {0};
+    sanitizer_report_paths paths = {0};
     char *environment[] = {"ASAN_OPTIONS=log_path=/log[1]", NULL};
-    good(complaint_find_paths(NULL, environment, "/", &paths));
+    good(sanitizer_report_find_paths(NULL, environment, "/", &paths));
     _cleanup_(buffer_deinit) struct buffer list = {0};
-    good(complaint_scan_files(&paths, victim_directory, &future, &list)); // of an earlier run
+    good(
+        sanitizer_report_scan_files(&paths, victim_directory, &future, &list)); // of an earlier run
     assert_int_equal(list.size, 0);
-    good(complaint_scan_files(&paths, victim_directory, &old, &list));
+    good(sanitizer_report_scan_files(&paths, victim_directory, &old, &list));
     assert_string_equal(list.data, "AddressSanitizer: heap-buffer-overflow a.c:1 in f\n");
-    complaint_paths_deinit(&paths);
+    sanitizer_report_paths_deinit(&paths);
 }
 
 // What a real program says under a real tool, whose wording is its own.
@@ -142,7 +143,7 @@ static void real(const char *flags, const char *source, const char *run, const c
     victim_run("%s ./real >log 2>&1 </dev/null", run);
     _cleanup_(buffer_deinit) struct buffer log = {0}, list = {0};
     good(buffer_read_file(victim_path("log"), 1 << 20, &log));
-    good(complaint_scan(log.data, log.size, &list));
+    good(sanitizer_report_scan(log.data, log.size, &list));
     if (list.data == NULL || strstr(list.data, expected) == NULL)
         fail_msg("'%s' not found in '%s', from:\n%s", expected, list.data, log.data);
 }

@@ -14,7 +14,7 @@
 
 static int find(const char *text)
 {
-    return obituary_find(text, strlen(text));
+    return shell_signal_find(text, strlen(text));
 }
 
 static void test_reports(void **state)
@@ -32,7 +32,7 @@ static void test_reports(void **state)
 static void test_others(void **state)
 {
     assert_int_equal(find(""), 0);
-    assert_int_equal(obituary_find(NULL, 0), 0);
+    assert_int_equal(shell_signal_find(NULL, 0), 0);
     assert_int_equal(find("Aborted\nTerminated\n"), 0);
     assert_int_equal(find("Killed (core dumped)\n"), 0);
     assert_int_equal(find("error: Segmentation fault in the plug-in was handled\n"), 0);

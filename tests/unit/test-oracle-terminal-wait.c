@@ -168,7 +168,7 @@ static bool sleeps(pid_t pid)
 }
 
 // What is said of a process that does this, once it sleeps for good.
-static bool asleep(void (*function)(void), int threads, int children)
+static bool waits(void (*function)(void), int threads, int children)
 {
     char command[160];
     pid_t pid = fork();
@@ -187,7 +187,7 @@ static bool asleep(void (*function)(void), int threads, int children)
         seen = system(command) == 0 && sleeps(pid) ? seen + 1 : 0;
         assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
     }
-    bool found = asleep_for_terminal(pid);
+    bool found = waits_for_terminal(pid);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     return found;
@@ -195,27 +195,27 @@ static bool asleep(void (*function)(void), int threads, int children)
 
 static void who_waits_for_ever(void **state)
 {
-    assert_true(asleep(poll_endlessly, 1, 0));
-    assert_true(asleep(select_endlessly, 1, 0));
-    assert_true(asleep(poll_beside_a_waiter, 2, 0));
-    assert_true(asleep(poll_beside_a_signal, 2, 0));
-    assert_true(asleep(parent_of_a_poll, 1, 1));
+    assert_true(waits(poll_endlessly, 1, 0));
+    assert_true(waits(select_endlessly, 1, 0));
+    assert_true(waits(poll_beside_a_waiter, 2, 0));
+    assert_true(waits(poll_beside_a_signal, 2, 0));
+    assert_true(waits(parent_of_a_poll, 1, 1));
 }
 
 static void who_may_go_on(void **state)
 {
-    assert_false(asleep(poll_for_a_while, 1, 0));
-    assert_false(asleep(poll_two, 1, 0));
-    assert_false(asleep(select_for_a_while, 1, 0));
-    assert_false(asleep(select_exceptions, 1, 0));
-    assert_false(asleep(poll_beside_a_sleeper, 2, 0));
+    assert_false(waits(poll_for_a_while, 1, 0));
+    assert_false(waits(poll_two, 1, 0));
+    assert_false(waits(select_for_a_while, 1, 0));
+    assert_false(waits(select_exceptions, 1, 0));
+    assert_false(waits(poll_beside_a_sleeper, 2, 0));
 }
 
 static void who_is_watched(void **state)
 {
-    assert_false(asleep(watchdog_thread, 2, 1));
-    assert_false(asleep(watchdog_alarm, 1, 1));
-    assert_false(asleep(watchdog_timer, 1, 1));
+    assert_false(waits(watchdog_thread, 2, 1));
+    assert_false(waits(watchdog_alarm, 1, 1));
+    assert_false(waits(watchdog_timer, 1, 1));
 }
 
 int main(void)

@@ -48,7 +48,7 @@ static void changes(enum sandbox_kind kind, const char *script, const char *expe
         struct sandbox_result result;
         buffer_deinit(&seen);
         seen = (struct buffer){0};
-        must(sandbox_live(sandbox, &step, 1, NULL, look, NULL, &result));
+        must(sandbox_run(sandbox, &step, 1, NULL, look, NULL, &result));
         if (result.status != 0)
             fail_msg("%s", text_of(&result.err));
         sandbox_result_deinit(&result);
@@ -167,7 +167,7 @@ static void deeper_than_files_are_open(void **state)
     struct sandbox_step step = {SCRIPT(command)};
     struct sandbox_result result;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-    struct error *error = sandbox_live(sandbox, &step, 1, NULL, look, NULL, &result);
+    struct error *error = sandbox_run(sandbox, &step, 1, NULL, look, NULL, &result);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     must(error);
     sandbox_result_deinit(&result);
@@ -195,7 +195,7 @@ static void between_steps(void **state)
         struct sandbox_step steps[] = {{SCRIPT("echo a > new"), .before = before, .after = after},
                                        {SCRIPT("echo b > new; rm four"), .after = after}};
         struct sandbox_result results[2];
-        must(sandbox_live(sandbox, steps, 2, NULL, NULL, NULL, results));
+        must(sandbox_run(sandbox, steps, 2, NULL, NULL, NULL, results));
         assert_string_equal(seen.data, "|\nf new 644 a\n|\n- four\nf new 644 b\n|\n");
         buffer_deinit(&seen);
         seen = (struct buffer){0};

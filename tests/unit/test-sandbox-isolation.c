@@ -38,7 +38,7 @@ static struct sandbox_result attack(struct sandbox *sandbox, const char *script,
         {SCRIPT(guarded.data), .before = appeared, .data = &leaky, .timeout_ns = timeout_ms * MS},
     };
     struct sandbox_result results[2];
-    must(sandbox_live(sandbox, steps, 2, NULL, NULL, NULL, results));
+    must(sandbox_run(sandbox, steps, 2, NULL, NULL, NULL, results));
     assert_false(leaky);
     sandbox_result_deinit(&results[0]);
     assert_true(results[1].end == SANDBOX_TIMEOUT || results[1].status < 96);
@@ -163,13 +163,13 @@ static void input_is_no_way_out(void **state)
         SCRIPT("cat; echo junk > /proc/self/fd/0; echo junk > /dev/stdin; exit 0")};
     struct sandbox_result result;
     step.input = file;
-    must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+    must(sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result));
     assert_string_equal(text_of(&result.out), "mine\n");
     sandbox_result_deinit(&result);
     holds("input", "mine\n");
     lseek(gone, 0, SEEK_SET);
     step.input = gone;
-    must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+    must(sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result));
     assert_string_equal(text_of(&result.out), "deleted\n");
     sandbox_result_deinit(&result);
     char text[20] = "";
@@ -195,7 +195,7 @@ static void replaced_input_is_no_way_out(void **state)
     };
     struct sandbox_result results[4];
     steps[1].input = steps[3].input = file;
-    must(sandbox_live(sandbox, steps, 4, NULL, NULL, NULL, results));
+    must(sandbox_run(sandbox, steps, 4, NULL, NULL, NULL, results));
     assert_string_equal(text_of(&results[1].out), "not mine\n");
     assert_string_equal(text_of(&results[3].out), "mine\n");
     for (int i = 0; i < 4; i++)
@@ -261,7 +261,7 @@ static void the_view_can_be_looked_at(void **state)
     struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
     struct sandbox_step step = {SCRIPT("echo inner > inner")};
     struct sandbox_result result;
-    must(sandbox_live(sandbox, &step, 1, NULL, peek, NULL, &result));
+    must(sandbox_run(sandbox, &step, 1, NULL, peek, NULL, &result));
     sandbox_result_deinit(&result);
     assert_string_equal(sandbox_root(sandbox), "");
     sandbox_free(sandbox);
@@ -289,12 +289,12 @@ static void visible_files(void **state)
         struct sandbox_step step = {SCRIPT(script)};
         step.environment = (char *[]){plain[0], name, NULL};
         struct sandbox_result result;
-        must(sandbox_live(sandbox, &step, 1, visible, NULL, NULL, &result));
+        must(sandbox_run(sandbox, &step, 1, visible, NULL, NULL, &result));
         assert_string_equal(text_of(&result.out), "old\nnew\n");
         sandbox_result_deinit(&result);
         holds(shared[i], "new\n");
         unlink(shared[i]);
-        struct error *error = sandbox_live(sandbox, &step, 1, visible, NULL, NULL, &result);
+        struct error *error = sandbox_run(sandbox, &step, 1, visible, NULL, NULL, &result);
         assert_non_null(error);
         assert_non_null(strstr(error_message(error), shared[i]));
         error_free(error);
@@ -341,7 +341,7 @@ static void private_network(void **state)
          .timeout_ns = 5000 * MS},
     };
     struct sandbox_result results[2];
-    must(sandbox_live(sandbox, steps, 2, NULL, NULL, NULL, results));
+    must(sandbox_run(sandbox, steps, 2, NULL, NULL, NULL, results));
     assert_int_equal(results[0].status, 0);
     assert_string_equal(text_of(&results[1].out), "hello\n0\n");
     sandbox_result_deinit(&results[0]);
@@ -360,7 +360,7 @@ static struct sandbox_traffic traffic_of(struct sandbox *sandbox, char *script, 
     struct sandbox_step step = {SCRIPT(script), .timeout_ns = 5000 * MS};
     struct sandbox_traffic traffic = {0};
     struct sandbox_result result;
-    must(sandbox_live(sandbox, &step, 1, NULL, note_traffic, &traffic, &result));
+    must(sandbox_run(sandbox, &step, 1, NULL, note_traffic, &traffic, &result));
     assert_string_equal(text_of(&result.out), says);
     sandbox_result_deinit(&result);
     return traffic;
@@ -397,7 +397,7 @@ static void what_a_network_is_used_for(void **state)
     sandbox_free(sandbox);
 }
 
-static struct error *second_life(void *data, struct sandbox *sandbox)
+static struct error *second_run(void *data, struct sandbox *sandbox)
 {
     struct sandbox_result result = run_in(data, "cat file; echo two > file; cat file", 5000);
     assert_string_equal(text_of(&result.out), "outside\ntwo\n");
@@ -415,7 +415,7 @@ static void two_at_once(void **state)
     struct sandbox *second = make(SANDBOX_OVERLAY, NULL, false);
     struct sandbox_step step = {SCRIPT("echo one > file")};
     struct sandbox_result result;
-    must(sandbox_live(first, &step, 1, NULL, second_life, second, &result));
+    must(sandbox_run(first, &step, 1, NULL, second_run, second, &result));
     sandbox_result_deinit(&result);
     sandbox_free(first);
     sandbox_free(second);

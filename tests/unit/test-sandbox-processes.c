@@ -4,7 +4,7 @@
 
 #include "base/processes.h"
 #include "base/timeouts.h"
-#include "sandbox/crowd.h"
+#include "sandbox/process-limit.h"
 
 #include <sys/prctl.h>
 
@@ -203,7 +203,7 @@ static void limits(void **state)
 }
 
 // Whoever starts processes without end is ended early. Only those of the step count.
-static void crowds(void **state)
+static void too_many_processes(void **state)
 {
     pid_t children[12];
     for (size_t i = 0; i < 12; i++) {
@@ -215,17 +215,17 @@ static void crowds(void **state)
     pid_list spared = {0};
     *ARRAY_ADD(&spared) = children[0];
     *ARRAY_ADD(&spared) = children[7];
-    struct crowd crowd = {.limit = 9, .next_ns = 5};
+    struct process_limit limit = {.limit = 9, .next_ns = 5};
     size_t count;
-    must(crowd_look(&crowd, 4, &spared, &count));
+    must(process_limit_check(&limit, 4, &spared, &count));
     assert_int_equal(count, 0);
-    must(crowd_look(&crowd, 5, &spared, &count));
+    must(process_limit_check(&limit, 5, &spared, &count));
     assert_int_equal(count, 10);
-    assert_int_equal(crowd.next_ns, 5 + CROWD_PAUSE_NS);
-    crowd = (struct crowd){.limit = 10};
-    must(crowd_look(&crowd, 0, &spared, &count));
+    assert_int_equal(limit.next_ns, 5 + PROCESS_LIMIT_PAUSE_NS);
+    limit = (struct process_limit){.limit = 10};
+    must(process_limit_check(&limit, 0, &spared, &count));
     assert_int_equal(count, 0);
-    must(crowd_look(&(struct crowd){.limit = 0}, 0, &spared, &count));
+    must(process_limit_check(&(struct process_limit){.limit = 0}, 0, &spared, &count));
     assert_int_equal(count, 0);
     ARRAY_DEINIT(&spared);
     for (size_t i = 0; i < 12; i++) {
@@ -291,18 +291,10 @@ static void memory_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(daemons),
-        TEST(restless),
-        TEST(what_ends_by_itself_is_awaited),
-        TEST(assassins),
-        TEST(others_are_spared),
-        TEST(killed_slot),
-        TEST(forked_copies),
-        TEST(killed_zygote),
-        TEST(limits),
-        TEST(memory_limit),
-        TEST(crowds),
-        TEST(chains),
+        TEST(daemons),       TEST(restless),           TEST(what_ends_by_itself_is_awaited),
+        TEST(assassins),     TEST(others_are_spared),  TEST(killed_slot),
+        TEST(forked_copies), TEST(killed_zygote),      TEST(limits),
+        TEST(memory_limit),  TEST(too_many_processes), TEST(chains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ static void functions(void **state)
         struct sandbox_step step = {
             .command = words, .environment = plain, .inside = inner, .shared = shared, .input = -1};
         struct sandbox_result result;
-        must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        must(sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result));
         assert_int_equal(result.end, SANDBOX_EXIT);
         assert_int_equal(result.status, 5);
         assert_string_equal(text_of(&result.out), "out");
@@ -174,11 +174,11 @@ static void input_is_given(void **state)
         struct sandbox_step step = {SCRIPT("cat"), .timeout_ns = 5000 * MS};
         struct sandbox_result result;
         step.input = file;
-        must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        must(sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result));
         assert_string_equal(text_of(&result.out), "first\nsecond\n");
         sandbox_result_deinit(&result);
         step.input = -1;
-        must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        must(sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result));
         assert_int_equal(result.out.size, 0);
         sandbox_result_deinit(&result);
         sandbox_free(sandbox);
@@ -200,11 +200,11 @@ static void commands_are_found(void **state)
             .environment = (char *[]){path, NULL},
             .input = -1};
         struct sandbox_result result;
-        must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        must(sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result));
         assert_string_equal(text_of(&result.out), "script word\n");
         sandbox_result_deinit(&result);
         step.command = (char *[]){(char *)"ordeal-no-such", NULL};
-        struct error *error = sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result);
+        struct error *error = sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result);
         assert_non_null(error);
         assert_string_equal(error_message(error),
                             "cannot run ordeal-no-such: No such file or directory");
@@ -212,7 +212,7 @@ static void commands_are_found(void **state)
         sandbox_result_deinit(&result);
         step.environment = plain; // it is as good as before
         step.command = (char *[]){(char *)"true", NULL};
-        must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        must(sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result));
         assert_int_equal(result.end, SANDBOX_EXIT);
         sandbox_result_deinit(&result);
         sandbox_free(sandbox);
@@ -268,14 +268,14 @@ static void callbacks(void **state)
         };
         struct sandbox_result results[3];
         trace[0] = '\0';
-        must(sandbox_live(sandbox, steps, 3, NULL, look, NULL, results));
+        must(sandbox_run(sandbox, steps, 3, NULL, look, NULL, results));
         assert_string_equal(trace, "no before started tick after overdue after look ");
         assert_int_equal(results[0].end, SANDBOX_SKIPPED);
         assert_string_equal(text_of(&results[1].out), "hit\n");
         assert_int_equal(results[2].end, SANDBOX_TIMEOUT);
         for (int i = 0; i < 3; i++)
             sandbox_result_deinit(&results[i]);
-        struct error *error = sandbox_live(sandbox, steps, 1, NULL, look, trace, results);
+        struct error *error = sandbox_run(sandbox, steps, 1, NULL, look, trace, results);
         assert_non_null(error);
         assert_string_equal(error_message(error), "seen enough");
         error_free(error);
@@ -298,7 +298,7 @@ static void no_tick_for_the_dead(void **state)
                                     .timeout_ns = 5000 * MS};
         struct sandbox_result result;
         trace[0] = '\0';
-        must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        must(sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result));
         assert_string_equal(trace, "");
         assert_int_equal(result.end, SANDBOX_EXIT);
         assert_true(result.ns > 350 * MS);
@@ -321,7 +321,7 @@ static void several_servers(void **state)
              .timeout_ns = 5000 * MS},
         };
         struct sandbox_result results[4];
-        must(sandbox_live(sandbox, steps, 4, NULL, NULL, NULL, results));
+        must(sandbox_run(sandbox, steps, 4, NULL, NULL, NULL, results));
         assert_int_equal(results[2].end, SANDBOX_TIMEOUT);
         assert_string_equal(text_of(&results[3].out), "kept\n");
         for (int i = 0; i < 4; i++)
@@ -346,7 +346,7 @@ static void lingering_server(void **state)
              .timeout_ns = 5000 * MS},
         };
         struct sandbox_result results[3];
-        must(sandbox_live(sandbox, steps, 3, NULL, NULL, NULL, results));
+        must(sandbox_run(sandbox, steps, 3, NULL, NULL, NULL, results));
         assert_string_equal(text_of(&results[0].out), "ready\ngot ab\ngot cd\n");
         assert_int_equal(results[1].end, SANDBOX_EXIT);
         assert_string_equal(text_of(&results[1].out), "abab\n");
@@ -372,7 +372,7 @@ static void lingering_hang(void **state)
             {SCRIPT("echo go on")},
         };
         struct sandbox_result results[2];
-        must(sandbox_live(sandbox, steps, 2, NULL, NULL, NULL, results));
+        must(sandbox_run(sandbox, steps, 2, NULL, NULL, NULL, results));
         assert_int_equal(results[0].end, SANDBOX_TIMEOUT);
         assert_string_equal(text_of(&results[1].out), "go on\n");
         for (int i = 0; i < 2; i++)
@@ -414,7 +414,7 @@ static void a_branch_without_end(void **state)
         struct sandbox_step step = {SCRIPT("exec sleep 52.75"), .timeout_ns = 100 * MS,
                                     .branching = &branching, .data = &asked};
         struct sandbox_result result;
-        must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        must(sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result));
         assert_int_equal(result.end, SANDBOX_TIMEOUT);
         sandbox_result_deinit(&result);
         sandbox_free(sandbox);
@@ -471,7 +471,7 @@ static void only_the_lonely_branch(void **state)
         struct sandbox_step step = {SCRIPT(cases[i].script), .branching = &branching,
                                     .data = &asking};
         struct sandbox_result result;
-        must(sandbox_live(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        must(sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result));
         if (asking.begun != cases[i].begun || asking.begun + asking.denied != 1)
             fail_msg("%s: begun %d, denied %d", cases[i].script, asking.begun, asking.denied);
         sandbox_result_deinit(&result);

@@ -50,8 +50,8 @@ static struct error *run_references(const struct definition *definition, struct 
         TRY(reference_add(reference, &run));
     }
     TRY(reference_settle(reference));
-    TRY(reference_expected(reference));
-    return reference_timely(reference);
+    TRY(reference_check_status(reference));
+    return reference_check_timeout(reference);
 }
 
 static struct error *put_remark(void *data, const struct store_remark *remark)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Messages of job slots: they come back as they were, and no bytes do harm.
-#include "engine/message.h"
+#include "engine/slot-message.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,17 +54,17 @@ static void test_job(void **state)
 {
     struct buffer text = {0};
     const struct engine_job job = {.candidate = 5, .spec = "read=-1/EIO", .seed = 9, .tag = 1};
-    ok(message_put_job(&text, &job, 0));
+    ok(slot_message_put_job(&text, &job, 0));
     size_t size;
-    ok(message_size(text.data, text.size, &size));
+    ok(slot_message_size(text.data, text.size, &size));
     assert_int_equal(size, text.size);
-    struct message_job got;
-    ok(message_get_job(text.data, text.size, &got));
+    struct slot_job got;
+    ok(slot_message_get_job(text.data, text.size, &got));
     assert_int_equal(got.candidate, 5);
     assert_int_equal(got.seed, 9);
     assert_int_equal(got.tag, 1);
     assert_string_equal(got.spec, "read=-1/EIO");
-    message_job_deinit(&got);
+    slot_job_deinit(&got);
     buffer_deinit(&text);
 }
 
@@ -73,8 +73,8 @@ static void test_result(void **state)
     struct buffer text = {0};
     struct engine_result result = example(), got;
     bool refused;
-    ok(message_put_result(&text, &result));
-    ok(message_get_result(text.data, text.size, &got, &refused));
+    ok(slot_message_put_result(&text, &result));
+    ok(slot_message_get_result(text.data, text.size, &got, &refused));
     assert_false(refused);
     assert_int_equal(got.job.candidate, -7);
     assert_true(got.job.seed == UINT64_MAX);
@@ -109,8 +109,8 @@ static void test_refusal(void **state)
     struct buffer text = {0};
     struct engine_result got;
     bool refused;
-    ok(message_put_refusal(&text, "no sandbox"));
-    struct error *error = message_get_result(text.data, text.size, &got, &refused);
+    ok(slot_message_put_refusal(&text, "no sandbox"));
+    struct error *error = slot_message_get_result(text.data, text.size, &got, &refused);
     assert_true(refused);
     assert_string_equal(error_message(error), "no sandbox");
     error_free(error);
@@ -124,7 +124,7 @@ static bool is_read(const char *bytes, size_t size)
     memcpy(copy, bytes, size);
     struct engine_result got = {0};
     bool refused;
-    struct error *error = message_get_result(copy, size, &got, &refused);
+    struct error *error = slot_message_get_result(copy, size, &got, &refused);
     free(copy);
     if (error == NULL)
         engine_result_deinit(&got);
@@ -137,7 +137,7 @@ static void test_damage(void **state)
 {
     struct buffer text = {0};
     struct engine_result result = example();
-    ok(message_put_result(&text, &result));
+    ok(slot_message_put_result(&text, &result));
     for (size_t i = 0; i < text.size; i++)
         assert_false(is_read(text.data, i));
     assert_true(is_read(text.data, text.size));
@@ -159,13 +159,13 @@ static void test_sizes(void **state)
 {
     size_t size;
     uint32_t number = 0;
-    ok(message_size("\1\2\3", 3, &size));
+    ok(slot_message_size("\1\2\3", 3, &size));
     assert_int_equal(size, 0);
-    struct error *error = message_size(&number, sizeof number, &size);
+    struct error *error = slot_message_size(&number, sizeof number, &size);
     assert_non_null(error);
     error_free(error);
     number = UINT32_MAX;
-    error = message_size(&number, sizeof number, &size);
+    error = slot_message_size(&number, sizeof number, &size);
     assert_non_null(error);
     error_free(error);
 }
@@ -175,15 +175,15 @@ static void test_long_stacks(void **state)
 {
     struct buffer text = {0};
     struct engine_result result = example(), got;
-    size_t size = MESSAGE_SIZE / 10;
+    size_t size = SLOT_MESSAGE_SIZE / 10;
     for (int i = 0; i < 20; i++) {
         struct injection *injection = ARRAY_ADD(&result.observation.injections);
         injection->stack = calloc(1, size + 1);
         memset(injection->stack, 'x', size);
     }
     bool refused;
-    ok(message_put_result(&text, &result));
-    ok(message_get_result(text.data, text.size, &got, &refused));
+    ok(slot_message_put_result(&text, &result));
+    ok(slot_message_get_result(text.data, text.size, &got, &refused));
     assert_int_equal(got.observation.injections.count, 2 + 5);
     assert_int_equal(got.observation.activations, 1000);
     engine_result_deinit(&got);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A life, whichever way it is led: steps one after the other, their output, their time.
+// Runs the steps of a sandbox run one after the other, with either backend: captures their output,
+// watches their time, and handles forked copies of the command.
 #include "sandbox/branch.h"
 #include "sandbox/capture.h"
 #include "sandbox/internal.h"
@@ -15,7 +16,7 @@
 
 #define NEVER_NS UINT64_MAX
 
-struct life {
+struct sandbox_run {
     struct sandbox *sandbox;
     const struct sandbox_step *steps;
     struct sandbox_result *results;
@@ -24,8 +25,8 @@ struct life {
     struct pollfd *polled;
 };
 
-struct running {
-    struct life *life;
+struct running_step {
+    struct sandbox_run *run;
     const struct sandbox_step *step;
     struct sandbox_result *result;
     struct progress progress;
@@ -34,25 +35,25 @@ struct running {
     uint64_t tick_ns, deadline_ns; // after the start
     uint64_t pause_ns;
     struct branch branch;
-    bool alone;        // a command that has branched is all there is, and starts nobody
-    uint64_t ran_ns;   // by the command itself when it last branched
-    uint64_t gone_ns;  // after the start, when the command was seen to have ended; 0: not yet
-    bool told;         // that others have not
-    uint64_t asked_ns; // after the start, when there was hope
-    uint64_t ended_ns; // after the start, when the branch was killed
+    bool alone;        // the command is the only process; once it has branched, it starts no others
+    uint64_t ran_ns;   // how long the command itself had run at its last branch
+    uint64_t gone_ns;  // when the command was seen to have ended, after the start; 0: not yet
+    bool told;         // lingering() was called
+    uint64_t asked_ns; // when hopeless() was last called, after the start
+    uint64_t ended_ns; // when the branch was killed, after the start
 };
 
-static struct error *read_captures(struct life *life)
+static struct error *read_captures(struct sandbox_run *run)
 {
-    for (size_t i = 0; i < 2 * life->count; i++)
-        if (life->captures[i].descriptor >= 0)
-            TRY(capture_read(&life->captures[i]));
+    for (size_t i = 0; i < 2 * run->count; i++)
+        if (run->captures[i].descriptor >= 0)
+            TRY(capture_read(&run->captures[i]));
     return NULL;
 }
 
-static struct error *start_step(struct running *running, struct capture *captures)
+static struct error *start_step(struct running_step *running, struct capture *captures)
 {
-    struct sandbox *sandbox = running->life->sandbox;
+    struct sandbox *sandbox = running->run->sandbox;
     const struct sandbox_step *step = running->step;
     _cleanup_close_ int output = -1, errors = -1;
     if (!step->passed) {
@@ -76,10 +77,10 @@ static struct error *start_step(struct running *running, struct capture *capture
     return sandbox->backend->start(sandbox, &spawn, running->step->linger, &running->pid);
 }
 
-// The command's clock stands still while there is a copy of it, which has all of the time. Once it
-// was killed for it, its end is to be told within as long: what the command tells us is in memory
-// that it can write.
-static uint64_t limit_ns(const struct running *running)
+// When the time is over. The command's clock stands still while there is a copy of it, and the copy
+// has the full time. Once the copy was killed for its time, its end must be reported within the
+// same time: the report is in memory that the command can write.
+static uint64_t limit_ns(const struct running_step *running)
 {
     const struct branch *branch = &running->branch;
     if (!branch->active)
@@ -88,9 +89,9 @@ static uint64_t limit_ns(const struct running *running)
     return running->step->timeout_ns == 0 ? NEVER_NS : start_ns + running->step->timeout_ns;
 }
 
-// News of branches cannot be waited for together with output and the command's end: these are
-// looked for often enough.
-static void wait_branch(struct running *running, uint64_t left_ns)
+// Waits for news of a branch. That cannot be combined with waiting for output and the command's
+// end, so the wait is short and these are checked often.
+static void wait_branch(struct running_step *running, uint64_t left_ns)
 {
     const struct sandbox_step *step = running->step;
     step->branching->wait(step->data, left_ns < running->pause_ns ? left_ns : running->pause_ns);
@@ -98,17 +99,17 @@ static void wait_branch(struct running *running, uint64_t left_ns)
         running->pause_ns *= 2;
 }
 
-// Waits for news, output, or the next moment of interest.
-static struct error *wait_news(struct running *running)
+// Waits for news, output, or the next deadline.
+static struct error *wait_news(struct running_step *running)
 {
-    struct life *life = running->life;
+    struct sandbox_run *run = running->run;
     nfds_t count = 0;
-    int descriptor = life->sandbox->backend->descriptor(life->sandbox);
+    int descriptor = run->sandbox->backend->descriptor(run->sandbox);
     if (descriptor >= 0)
-        life->polled[count++] = (struct pollfd){descriptor, POLLIN, 0};
-    for (size_t i = 0; i < 2 * life->count; i++)
-        if (life->captures[i].descriptor >= 0)
-            life->polled[count++] = (struct pollfd){life->captures[i].descriptor, POLLIN, 0};
+        run->polled[count++] = (struct pollfd){descriptor, POLLIN, 0};
+    for (size_t i = 0; i < 2 * run->count; i++)
+        if (run->captures[i].descriptor >= 0)
+            run->polled[count++] = (struct pollfd){run->captures[i].descriptor, POLLIN, 0};
     uint64_t now_ns = clock_ns() - running->start_ns, until_ns = limit_ns(running);
     until_ns = running->tick_ns < until_ns ? running->tick_ns : until_ns;
     uint64_t left_ns = until_ns == NEVER_NS ? NEVER_NS : until_ns > now_ns ? until_ns - now_ns : 0;
@@ -124,28 +125,28 @@ static struct error *wait_news(struct running *running)
     }
     if (running->step->stop != NULL && left_ns > STEP_STOP_PAUSE_NS)
         left_ns = STEP_STOP_PAUSE_NS;
-    if (life->sandbox->crowd.limit != 0 && left_ns > CROWD_PAUSE_NS)
-        left_ns = CROWD_PAUSE_NS;
+    if (run->sandbox->process_limit.limit != 0 && left_ns > PROCESS_LIMIT_PAUSE_NS)
+        left_ns = PROCESS_LIMIT_PAUSE_NS;
     struct timespec time = clock_timespec(left_ns);
-    if (ppoll(life->polled, count, left_ns == NEVER_NS ? NULL : &time, NULL) < 0 && errno != EINTR)
+    if (ppoll(run->polled, count, left_ns == NEVER_NS ? NULL : &time, NULL) < 0 && errno != EINTR)
         return error_from_errno(errno, "cannot wait for a command");
     return NULL;
 }
 
-static bool over(const struct running *running)
+static bool over(const struct running_step *running)
 {
     return running->progress.command_gone && (running->step->linger || running->progress.step_gone);
 }
 
-static bool is_stopped(const struct running *running)
+static bool is_stopped(const struct running_step *running)
 {
     return running->step->stop != NULL && *running->step->stop > running->step->stop_above;
 }
 
-static struct error *end_overdue(struct running *running)
+static struct error *end_overdue(struct running_step *running)
 {
-    struct sandbox *sandbox = running->life->sandbox;
-    bool looked_at = !is_stopped(running) && running->result->crowd == 0;
+    struct sandbox *sandbox = running->run->sandbox;
+    bool looked_at = !is_stopped(running) && running->result->process_count == 0;
     if (running->step->overdue != NULL && looked_at)
         running->step->overdue(running->step->data, running->pid);
     running->result->end = SANDBOX_TIMEOUT;
@@ -154,13 +155,13 @@ static struct error *end_overdue(struct running *running)
     return sandbox->backend->kill_step(sandbox, &running->progress);
 }
 
-static struct capture *captures_of(const struct running *running)
+static struct capture *captures_of(const struct running_step *running)
 {
-    return &running->life->captures[2 * (running->step - running->life->steps)];
+    return &running->run->captures[2 * (running->step - running->run->steps)];
 }
 
-// Of a copy that has ended: all that it wrote has been read.
-static struct error *take_branch(struct running *running, struct sandbox_result *result,
+// Takes the result of a copy that has ended. All its output has been read.
+static struct error *take_branch(struct running_step *running, struct sandbox_result *result,
                                  bool *ret_go_on)
 {
     struct branch *branch = &running->branch;
@@ -175,23 +176,24 @@ static struct error *take_branch(struct running *running, struct sandbox_result 
         sandbox_result_deinit(result);
         return error;
     }
-    *ret_go_on = step->branching->end(step->data, running->life->sandbox, result);
+    *ret_go_on = step->branching->end(step->data, running->run->sandbox, result);
     if (running->deadline_ns != NEVER_NS)
         running->deadline_ns += clock_ns() - running->start_ns - branch->start_ns;
     return NULL;
 }
 
-// Who asks for a copy knows of its own children only: it may itself be a child of the command, or
-// somebody else may go on meanwhile. What its copy does would not be what the command does.
-static struct error *find_others(struct running *running)
+// Finds out whether the command is the only process. Whoever asks for a copy knows only of its own
+// children: it may be a child of the command, or another process may go on meanwhile. Then its copy
+// would not do what the command does.
+static struct error *find_others(struct running_step *running)
 {
     if (running->alone || running->progress.command_gone)
         return NULL;
-    return processes_alone(running->pid, &running->life->sandbox->direct.spared, &running->alone);
+    return processes_alone(running->pid, &running->run->sandbox->direct.spared, &running->alone);
 }
 
-// The command may wait to branch off a copy, or for us to look at one.
-static struct error *attend_branch(struct running *running, bool *ret_go_on)
+// Serves a command that waits for a copy to begin, or for us to look at one that ended.
+static struct error *attend_branch(struct running_step *running, bool *ret_go_on)
 {
     const struct sandbox_step *step = running->step;
     struct sandbox_result result = {0};
@@ -201,7 +203,7 @@ static struct error *attend_branch(struct running *running, bool *ret_go_on)
     if (news == SANDBOX_BRANCH_NONE)
         return NULL;
     running->pause_ns = BRANCH_FIRST_PAUSE_NS;
-    TRY(read_captures(running->life));
+    TRY(read_captures(running->run));
     if (news == SANDBOX_BRANCH_ENDED && running->branch.active)
         return take_branch(running, &result, ret_go_on);
     if (news == SANDBOX_BRANCH_WANTED && !running->branch.active) {
@@ -217,7 +219,7 @@ static struct error *attend_branch(struct running *running, bool *ret_go_on)
     return NULL;
 }
 
-static struct error *end_branch(struct running *running, uint64_t now_ns)
+static struct error *end_branch(struct running_step *running, uint64_t now_ns)
 {
     running->branch.overdue = true;
     running->ended_ns = now_ns;
@@ -226,7 +228,7 @@ static struct error *end_branch(struct running *running, uint64_t now_ns)
     return branch_kill(running->pid);
 }
 
-static void watch_lingering(struct running *running, uint64_t now_ns)
+static void watch_lingering(struct running_step *running, uint64_t now_ns)
 {
     if (running->progress.command_gone && running->gone_ns == 0)
         running->gone_ns = now_ns;
@@ -237,7 +239,7 @@ static void watch_lingering(struct running *running, uint64_t now_ns)
     running->step->lingering(running->step->data);
 }
 
-static bool is_hopeless(struct running *running, uint64_t now_ns)
+static bool is_hopeless(struct running_step *running, uint64_t now_ns)
 {
     const struct sandbox_step *step = running->step;
     if (step->hopeless == NULL || running->progress.command_gone ||
@@ -247,25 +249,25 @@ static bool is_hopeless(struct running *running, uint64_t now_ns)
     return step->hopeless(step->data, running->pid);
 }
 
-static struct error *watch_step(struct running *running)
+static struct error *watch_step(struct running_step *running)
 {
-    struct life *life = running->life;
+    struct sandbox_run *run = running->run;
     const struct sandbox_step *step = running->step;
     for (bool go_on = true;;) {
-        TRY(life->sandbox->backend->news(life->sandbox, &running->progress));
-        TRY(read_captures(life));
+        TRY(run->sandbox->backend->news(run->sandbox, &running->progress));
+        TRY(read_captures(run));
         if (over(running))
             return NULL;
         if (step->branching != NULL)
             TRY(attend_branch(running, &go_on));
         if (!go_on)
-            return life->sandbox->backend->kill_step(life->sandbox, &running->progress);
+            return run->sandbox->backend->kill_step(run->sandbox, &running->progress);
         uint64_t now_ns = clock_ns() - running->start_ns;
-        TRY(crowd_look(&life->sandbox->crowd, now_ns, &life->sandbox->direct.spared,
-                       &running->result->crowd));
+        TRY(process_limit_check(&run->sandbox->process_limit, now_ns, &run->sandbox->direct.spared,
+                                &running->result->process_count));
         bool late = now_ns >= limit_ns(running), branched = running->branch.active;
-        if (is_stopped(running) || running->result->crowd != 0 || is_hopeless(running, now_ns) ||
-            (late && (!branched || running->branch.overdue)))
+        if (is_stopped(running) || running->result->process_count != 0 ||
+            is_hopeless(running, now_ns) || (late && (!branched || running->branch.overdue)))
             return end_overdue(running);
         if (late)
             TRY(end_branch(running, now_ns));
@@ -277,7 +279,7 @@ static struct error *watch_step(struct running *running)
     }
 }
 
-static void conclude(struct running *running)
+static void conclude(struct running_step *running)
 {
     struct sandbox_result *result = running->result;
     const struct progress *progress = &running->progress;
@@ -292,51 +294,51 @@ static void conclude(struct running *running)
     result->status = killed ? WTERMSIG(progress->status) : WEXITSTATUS(progress->status);
 }
 
-static struct error *run_step(struct life *life, size_t index)
+static struct error *run_step(struct sandbox_run *run, size_t index)
 {
-    const struct sandbox_step *step = &life->steps[index];
-    struct capture *captures = &life->captures[2 * index];
-    if (step->before != NULL && !step->before(step->data, life->sandbox))
+    const struct sandbox_step *step = &run->steps[index];
+    struct capture *captures = &run->captures[2 * index];
+    if (step->before != NULL && !step->before(step->data, run->sandbox))
         return NULL;
-    struct running running = {
-        .life = life,
+    struct running_step running = {
+        .run = run,
         .step = step,
-        .result = &life->results[index],
+        .result = &run->results[index],
         .tick_ns = NEVER_NS,
         .deadline_ns = step->timeout_ns == 0 ? NEVER_NS : step->timeout_ns,
         .pause_ns = step->branching != NULL ? BRANCH_FIRST_PAUSE_NS : STEP_FIRST_PAUSE_NS,
     };
-    life->sandbox->crowd.next_ns = CROWD_PAUSE_NS;
+    run->sandbox->process_limit.next_ns = PROCESS_LIMIT_PAUSE_NS;
     TRY(start_step(&running, captures));
     if (step->started != NULL)
         running.tick_ns = step->started(step->data, running.pid);
     TRY(watch_step(&running));
     conclude(&running);
-    TRY(read_captures(life));
+    TRY(read_captures(run));
     if (!step->linger || running.result->end == SANDBOX_TIMEOUT) {
         capture_close(&captures[0]);
         capture_close(&captures[1]);
     }
     if (step->after != NULL)
-        step->after(step->data, life->sandbox, running.result);
+        step->after(step->data, run->sandbox, running.result);
     return NULL;
 }
 
-static struct error *lead(struct life *life, struct error *(*look)(void *, struct sandbox *),
-                          void *data)
+static struct error *run_steps(struct sandbox_run *run,
+                               struct error *(*look)(void *, struct sandbox *), void *data)
 {
-    struct sandbox *sandbox = life->sandbox;
-    for (size_t i = 0; i < life->count; i++)
-        TRY(run_step(life, i));
+    struct sandbox *sandbox = run->sandbox;
+    for (size_t i = 0; i < run->count; i++)
+        TRY(run_step(run, i));
     TRY(sandbox->backend->kill_all(sandbox));
-    TRY(read_captures(life));
+    TRY(read_captures(run));
     return look == NULL ? NULL : look(data, sandbox);
 }
 
-struct error *sandbox_live(struct sandbox *sandbox, const struct sandbox_step *steps, size_t count,
-                           const char *const *visible,
-                           struct error *(*look)(void *data, struct sandbox *sandbox), void *data,
-                           struct sandbox_result *results)
+struct error *sandbox_run(struct sandbox *sandbox, const struct sandbox_step *steps, size_t count,
+                          const char *const *visible,
+                          struct error *(*look)(void *data, struct sandbox *sandbox), void *data,
+                          struct sandbox_result *results)
 {
     for (size_t i = 0; i < count; i++)
         results[i] = (struct sandbox_result){.end = SANDBOX_SKIPPED};
@@ -346,14 +348,14 @@ struct error *sandbox_live(struct sandbox *sandbox, const struct sandbox_step *s
         return error_no_memory();
     for (size_t i = 0; i < 2 * count; i++)
         captures[i].descriptor = -1;
-    struct life life = {sandbox, steps, results, captures, count, polled};
+    struct sandbox_run run = {sandbox, steps, results, captures, count, polled};
     struct error *error = sandbox->backend->begin(sandbox, steps, count, visible);
     if (error == NULL) {
-        sandbox->alive = true;
-        error = lead(&life, look, data);
+        sandbox->in_use = true;
+        error = run_steps(&run, look, data);
     }
     sandbox->backend->end(sandbox);
-    sandbox->alive = false;
+    sandbox->in_use = false;
     sandbox->root[0] = '\0';
     for (size_t i = 0; i < 2 * count; i++)
         capture_close(&captures[i]);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Messages between controller and slots: numbers as they are in memory (both are the same program),
-// texts with their size, a missing text as the size UINT32_MAX.
-#include "engine/message.h"
+// Writes and reads the messages between controller and job slots. Numbers are as in memory, since
+// both sides are the same program. Texts have their size before them; the size UINT32_MAX means no
+// text.
+#include "engine/slot-message.h"
 
 #include "base/cleanup.h"
 #include "base/cursor.h"
@@ -12,10 +13,11 @@
 #include <sys/socket.h>
 
 #define NO_TEXT    UINT32_MAX
-#define INJECTIONS 100                // of one result, at most
-#define ENOUGH     (MESSAGE_SIZE / 2) // stacks of C++ have long names: no more injections after this
+#define INJECTIONS 100 // of one result, at most
+// No injection is added after so many bytes: stacks of C++ programs are long.
+#define ENOUGH (SLOT_MESSAGE_SIZE / 2)
 
-enum message_kind { MESSAGE_JOB = 1, MESSAGE_RESULT, MESSAGE_REFUSAL };
+enum slot_message_kind { SLOT_MESSAGE_JOB = 1, SLOT_MESSAGE_RESULT, SLOT_MESSAGE_REFUSAL };
 
 static struct error *put_u32(struct buffer *out, uint32_t value)
 {
@@ -38,8 +40,8 @@ static struct error *put_text(struct buffer *out, const char *text)
     return buffer_append(out, text, size);
 }
 
-// The size is known when the message is complete.
-static struct error *begin(struct buffer *out, enum message_kind kind, size_t *ret_start)
+// Writes 0 for the size, which end() fills in.
+static struct error *begin(struct buffer *out, enum slot_message_kind kind, size_t *ret_start)
 {
     *ret_start = out->size;
     TRY(put_u32(out, 0));
@@ -48,17 +50,17 @@ static struct error *begin(struct buffer *out, enum message_kind kind, size_t *r
 static struct error *end(struct buffer *out, size_t start)
 {
     size_t size = out->size - start;
-    if (size > MESSAGE_SIZE)
+    if (size > SLOT_MESSAGE_SIZE)
         return error_new("a message of %zu bytes is too large", size);
     uint32_t number = (uint32_t)size;
     memcpy(out->data + start, &number, sizeof number);
     return NULL;
 }
 
-struct error *message_put_job(struct buffer *out, const struct engine_job *job, uint32_t more)
+struct error *slot_message_put_job(struct buffer *out, const struct engine_job *job, uint32_t more)
 {
     size_t start;
-    TRY(begin(out, MESSAGE_JOB, &start));
+    TRY(begin(out, SLOT_MESSAGE_JOB, &start));
     TRY(put_u64(out, (uint64_t)job->candidate));
     TRY(put_u64(out, job->seed));
     TRY(put_u64(out, job->tag));
@@ -95,7 +97,7 @@ static struct error *put_observation(struct buffer *out, const struct observatio
     TRY(put_text(out, observation->crash_key));
     TRY(put_text(out, observation->note));
     size_t most = observation->injections.count, place = out->size;
-    uint32_t count = 0; // known in the end
+    uint32_t count = 0; // filled in below
     TRY(put_u32(out, count));
     while (count < most && count < INJECTIONS && out->size < ENOUGH)
         TRY(put_injection(out, &observation->injections.items[count++]));
@@ -103,10 +105,10 @@ static struct error *put_observation(struct buffer *out, const struct observatio
     return NULL;
 }
 
-struct error *message_put_result(struct buffer *out, const struct engine_result *result)
+struct error *slot_message_put_result(struct buffer *out, const struct engine_result *result)
 {
     size_t start;
-    TRY(begin(out, MESSAGE_RESULT, &start));
+    TRY(begin(out, SLOT_MESSAGE_RESULT, &start));
     TRY(put_u64(out, (uint64_t)result->job.candidate));
     TRY(put_u64(out, result->job.seed));
     TRY(put_u64(out, result->job.tag));
@@ -129,22 +131,22 @@ struct error *message_put_result(struct buffer *out, const struct engine_result 
     return end(out, start);
 }
 
-struct error *message_put_refusal(struct buffer *out, const char *why)
+struct error *slot_message_put_refusal(struct buffer *out, const char *why)
 {
     size_t start;
-    TRY(begin(out, MESSAGE_REFUSAL, &start));
+    TRY(begin(out, SLOT_MESSAGE_REFUSAL, &start));
     TRY(put_text(out, why));
     return end(out, start);
 }
 
-struct error *message_size(const void *bytes, size_t size, size_t *ret_size)
+struct error *slot_message_size(const void *bytes, size_t size, size_t *ret_size)
 {
     uint32_t number;
     *ret_size = 0;
     if (size < sizeof number)
         return NULL;
     memcpy(&number, bytes, sizeof number);
-    if (number < 2 * sizeof number || number > MESSAGE_SIZE)
+    if (number < 2 * sizeof number || number > SLOT_MESSAGE_SIZE)
         return error_new("it said something that is not a message");
     *ret_size = number;
     return NULL;
@@ -157,7 +159,7 @@ static double get_double(struct cursor *cursor)
     return value;
 }
 
-// Out of memory counts as a message that cannot be read: the caller gets one kind of failure.
+// Out of memory counts as a damaged message, so that the caller has one kind of failure.
 static char *get_text(struct cursor *cursor)
 {
     uint32_t size = cursor_u32(cursor);
@@ -170,7 +172,7 @@ static char *get_text(struct cursor *cursor)
     return text;
 }
 
-static void skip_head(struct cursor *cursor, enum message_kind *ret_kind)
+static void skip_head(struct cursor *cursor, enum slot_message_kind *ret_kind)
 {
     cursor_u32(cursor);
     *ret_kind = cursor_u32(cursor);
@@ -181,26 +183,26 @@ static struct error *damaged(void)
     return error_new("it sent a damaged message");
 }
 
-struct error *message_get_job(const void *bytes, size_t size, struct message_job *ret_job)
+struct error *slot_message_get_job(const void *bytes, size_t size, struct slot_job *ret_job)
 {
     struct cursor cursor = {.data = bytes, .size = size};
-    enum message_kind kind;
-    struct message_job job = {0};
+    enum slot_message_kind kind;
+    struct slot_job job = {0};
     skip_head(&cursor, &kind);
     job.candidate = (int64_t)cursor_u64(&cursor);
     job.seed = cursor_u64(&cursor);
     job.tag = cursor_u64(&cursor);
     job.spec = get_text(&cursor);
     job.more = cursor_u32(&cursor);
-    if (cursor.failed || kind != MESSAGE_JOB) {
-        message_job_deinit(&job);
+    if (cursor.failed || kind != SLOT_MESSAGE_JOB) {
+        slot_job_deinit(&job);
         return damaged();
     }
     *ret_job = job;
     return NULL;
 }
 
-void message_job_deinit(struct message_job *job)
+void slot_job_deinit(struct slot_job *job)
 {
     free(job->spec);
     job->spec = NULL;
@@ -251,13 +253,13 @@ static struct error *get_refusal(struct cursor *cursor)
     return error_new("%s", why != NULL ? why : "no reason was given");
 }
 
-struct error *message_get_result(const void *bytes, size_t size, struct engine_result *ret_result,
-                                 bool *ret_refused)
+struct error *slot_message_get_result(const void *bytes, size_t size,
+                                      struct engine_result *ret_result, bool *ret_refused)
 {
     struct cursor cursor = {.data = bytes, .size = size};
-    enum message_kind kind;
+    enum slot_message_kind kind;
     skip_head(&cursor, &kind);
-    *ret_refused = kind == MESSAGE_REFUSAL;
+    *ret_refused = kind == SLOT_MESSAGE_REFUSAL;
     if (*ret_refused)
         return get_refusal(&cursor);
     struct engine_result result = {0};
@@ -278,7 +280,7 @@ struct error *message_get_result(const void *bytes, size_t size, struct engine_r
     uint32_t way = cursor_u32(&cursor), refusal = cursor_u32(&cursor);
     result.round = cursor_u32(&cursor);
     get_observation(&cursor, &result.observation);
-    if (cursor.failed || cursor.at != cursor.size || kind != MESSAGE_RESULT ||
+    if (cursor.failed || cursor.at != cursor.size || kind != SLOT_MESSAGE_RESULT ||
         verdict >= VERDICTS || severity >= SEVERITIES || symptom >= SYMPTOMS ||
         ending > SANDBOX_TIMEOUT || way >= WAYS || refusal >= WIRE_FORK_REFUSALS) {
         engine_result_deinit(&result);
@@ -294,7 +296,7 @@ struct error *message_get_result(const void *bytes, size_t size, struct engine_r
     return NULL;
 }
 
-struct error *message_send_whole(int socket, const struct buffer *message)
+struct error *slot_message_send(int socket, const struct buffer *message)
 {
     for (size_t done = 0; done < message->size;) {
         ssize_t sent = send(socket, message->data + done, message->size - done, MSG_NOSIGNAL);
