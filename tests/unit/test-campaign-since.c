@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is said of candidates that an earlier campaign had.
+// Tests the sentence about candidates that were carried over from an earlier campaign.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

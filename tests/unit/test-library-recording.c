@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether the runs of one recording made the calls of another one.
+// Tests whether the runs of one recording made the calls of another one.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,8 +95,8 @@ static void start(struct recording *recording)
     }
 }
 
-// sh -c 'a; a', where one of them makes no call that is looked at closely; and a third process that
-// was `b` before it became `c`, of which only `c` is looked at.
+// sh -c 'a; a', where one of both makes no recorded call; and a third process that was `b` before
+// it became `c`, of which only calls of `c` are recorded.
 static void whoever_is_not_looked_at_is_there(void **state)
 {
     struct recording complete = {0}, some = {0};
