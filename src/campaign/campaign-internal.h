@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the files of a campaign's course share.
+// The state of a running campaign, shared by campaign.c and campaign-loop.c.
 #ifndef ORDEAL_CAMPAIGN_CAMPAIGN_INTERNAL_H
 #define ORDEAL_CAMPAIGN_CAMPAIGN_INTERNAL_H
 
@@ -11,7 +11,7 @@
 #include "engine/fork-policy.h"
 #include "engine/shooting.h"
 
-struct flight { // a job that a slot has; its index is the job's tag
+struct running_job { // a job that a slot has; its index is the job's tag
     struct trial_job job;
     bool used, confirmation;
     size_t finding;
@@ -30,27 +30,27 @@ struct campaign {
     struct ledger ledger;
     struct schedule *schedule;
     const struct engine *engine;
-    void *workers;           // the engine's own
-    struct words switchable; // as of engine_task
-    struct flight *flights;  // one more than slots have: the result that is being stored
-    unsigned flight_count;
+    void *workers;                    // the engine's own
+    struct words switchable;          // as of engine_task
+    struct running_job *running_jobs; // room for all slots, and for the batch being stored
+    unsigned running_job_count;
     uint64_t progress_at_ns;
-    uint64_t trials_before; // that were there when it was gone on with
-    uint64_t next_look;
-    bool deepening;  // second faults are wanted and not yet chosen
-    double middle_s; // of the time for trials
+    uint64_t trials_before; // trials that the store had at the start
+    uint64_t next_interval_check;
+    bool second_faults_pending; // they are wanted and not yet chosen
+    double half_time_s;         // half of the time for trials has passed then
     enum store_stop stopped_by;
-    bool stop_told; // to slots that have several jobs
+    bool jobs_withdrawn; // from slots that have several
     struct fork_policy forks;
 };
 
 int campaign_interrupts(const struct campaign *campaign);
-// Told, and kept in the store; the same one only once.
+// Tells the user and stores a remark, unless the store has the same sentence already.
 _must_check_ struct error *campaign_warn(struct campaign *campaign, const char *sentence);
-// Only kept: the report tells it.
+// Only stores a remark; the report shows it.
 _must_check_ struct error *campaign_remark(struct campaign *campaign, const char *sentence);
 _must_check_ struct error *campaign_load_schedule(struct campaign *campaign);
-// Keeps the slots busy until there is a reason to stop.
+// Gives jobs to the slots until there is a reason to stop.
 _must_check_ struct error *campaign_loop(struct campaign *campaign);
 
 #endif

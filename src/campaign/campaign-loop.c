@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The loop of a campaign: jobs for the slots that are free, results written down, until there is a
-// reason to stop.
+// The main loop of a campaign: gives jobs to free slots and stores results, until there is a reason
+// to stop. Adds second faults when it is time for them.
 #include "campaign/campaign-internal.h"
 
 #include "base/cleanup.h"
@@ -11,9 +11,9 @@
 
 #include <string.h>
 
-#define FIRST_LOOK      30  // counted trials before the interval is looked at
-#define INVALID_MOST    100 // trials in a row that could not be run
-#define FOLLOWING_SHARE 4   // of the time that is left
+#define FIRST_INTERVAL_CHECK 30  // counted trials before the first check
+#define INVALID_MOST         100 // trials in a row that could not be run
+#define FOLLOWING_SHARE      4   // recording for second faults may take 1/4 of the time left
 
 static uint64_t planned(const struct campaign *campaign)
 {
@@ -55,16 +55,16 @@ static void tell_progress(struct campaign *campaign, bool now)
     campaign->control->progress(campaign->control->data, &progress);
 }
 
-// The rule is asked at fixed numbers of trials only. That is still a sequence of looks at growing
-// data, which stops a little too often on a lucky streak; the documentation says so.
+// The interval is checked at fixed numbers of trials only. Repeated checks of growing data still
+// stop a little too often on a lucky streak; the documentation says so.
 static bool interval_reached(struct campaign *campaign)
 {
     uint64_t n = campaign->ledger.counted;
-    if (campaign->limits->until_interval <= 0 || n < campaign->next_look)
+    if (campaign->limits->until_interval <= 0 || n < campaign->next_interval_check)
         return false;
-    campaign->next_look = n + (n / 10 > 10 ? n / 10 : 10);
+    campaign->next_interval_check = n + (n / 10 > 10 ? n / 10 : 10);
     struct stats_interval interval = stats_wilson(campaign->ledger.failures, n, STATS_CONFIDENCE);
-    // The interval lies around the share unevenly: what counts is its longer side.
+    // The interval is not symmetric around the share: its longer side counts.
     double share = (double)campaign->ledger.failures / (double)n;
     double up = interval.high - share, down = share - interval.low;
     return (up > down ? up : down) <= campaign->limits->until_interval;
@@ -73,12 +73,12 @@ static bool interval_reached(struct campaign *campaign)
 static unsigned trials_running(const struct campaign *campaign)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < campaign->flight_count; i++)
-        count += campaign->flights[i].used && !campaign->flights[i].confirmation;
+    for (unsigned i = 0; i < campaign->running_job_count; i++)
+        count += campaign->running_jobs[i].used && !campaign->running_jobs[i].confirmation;
     return count;
 }
 
-// Why no further trial is to be started.
+// Why no further trial should start, or STORE_STOP_NONE.
 static enum store_stop reason_to_stop(struct campaign *campaign)
 {
     const struct definition *limits = campaign->limits;
@@ -97,7 +97,7 @@ static enum store_stop reason_to_stop(struct campaign *campaign)
     return STORE_STOP_NONE;
 }
 
-// As many as are wanted may be on their way already.
+// Whether stored and running trials together reach the limit.
 static bool enough_started(const struct campaign *campaign)
 {
     uint64_t most = campaign->limits->max_trials;
@@ -110,51 +110,53 @@ static bool may_confirm(const struct campaign *campaign)
            campaign->stopped_by == STORE_STOP_TRIALS;
 }
 
-static struct error *take_confirmation(struct campaign *campaign, struct flight *flight,
+static struct error *take_confirmation(struct campaign *campaign, struct running_job *running,
                                        bool *ret_got)
 {
     *ret_got = false;
     if (!may_confirm(campaign))
         return NULL;
-    struct finding_group *group = ledger_unconfirmed(&campaign->ledger, &flight->finding);
+    struct finding_group *group = ledger_unconfirmed(&campaign->ledger, &running->finding);
     if (group == NULL)
         return NULL;
-    flight->job = (struct trial_job){
+    running->job = (struct trial_job){
         .number = group->number, .seed = group->seed, .candidate = group->candidate};
-    flight->job.spec = strdup(group->spec);
-    if (flight->job.spec == NULL)
+    running->job.spec = strdup(group->spec);
+    if (running->job.spec == NULL)
         return error_no_memory();
-    flight->confirmation = true;
+    running->confirmation = true;
     *ret_got = true;
     return NULL;
 }
 
-// Second faults have their turn when there are no first ones left, but no later than in the middle.
-static bool time_to_deepen(const struct campaign *campaign)
+// Second faults come when no first ones are left, but no later than after half of the time or of
+// the trials.
+static bool time_for_second_faults(const struct campaign *campaign)
 {
     const struct definition *limits = campaign->limits;
     const struct ledger *ledger = &campaign->ledger;
-    if (!campaign->deepening)
+    if (!campaign->second_faults_pending)
         return false;
     return (limits->max_trials != 0 && ledger->trials >= limits->max_trials / 2) ||
-           (limits->time_budget_ns != 0 && ledger_elapsed_s(ledger) >= campaign->middle_s);
+           (limits->time_budget_ns != 0 && ledger_elapsed_s(ledger) >= campaign->half_time_s);
 }
 
-static struct error *take_job(struct campaign *campaign, struct flight *flight, bool first,
+static struct error *take_job(struct campaign *campaign, struct running_job *running, bool first,
                               bool *ret_got)
 {
     *ret_got = false;
     if (first)
-        TRY(take_confirmation(campaign, flight, ret_got));
+        TRY(take_confirmation(campaign, running, ret_got));
     if (*ret_got || campaign->stopped_by != STORE_STOP_NONE || enough_started(campaign) ||
-        time_to_deepen(campaign))
+        time_for_second_faults(campaign))
         return NULL;
-    flight->confirmation = false;
-    return schedule_next(campaign->schedule, ret_got, &flight->job);
+    running->confirmation = false;
+    return schedule_next(campaign->schedule, ret_got, &running->job);
 }
 
-// A confirmation alone, or trials: one, or as many as may be forked together.
-static struct error *take_lot(struct campaign *campaign, struct engine_job *jobs, size_t *ret_count)
+// Takes one confirmation, or one trial, or as many trials as may be forked in one run.
+static struct error *take_batch(struct campaign *campaign, struct engine_job *jobs,
+                                size_t *ret_count)
 {
     uint64_t all = planned(campaign), done = campaign->ledger.trials + trials_running(campaign);
     struct engine_load load = campaign->engine->load(campaign->workers);
@@ -163,26 +165,26 @@ static struct error *take_lot(struct campaign *campaign, struct engine_job *jobs
     *ret_count = 0;
     for (size_t count = 0; count < most;) {
         unsigned tag = 0;
-        while (campaign->flights[tag].used)
+        while (campaign->running_jobs[tag].used)
             tag++;
-        struct flight *flight = &campaign->flights[tag];
+        struct running_job *running = &campaign->running_jobs[tag];
         bool got;
-        TRY(take_job(campaign, flight, count == 0, &got));
+        TRY(take_job(campaign, running, count == 0, &got));
         if (!got)
             return NULL;
-        flight->used = true;
-        jobs[count++] = (struct engine_job){.candidate = flight->job.candidate,
-                                            .spec = flight->job.spec,
-                                            .seed = flight->job.seed,
+        running->used = true;
+        jobs[count++] = (struct engine_job){.candidate = running->job.candidate,
+                                            .spec = running->job.spec,
+                                            .seed = running->job.seed,
                                             .tag = tag};
         *ret_count = count;
-        if (flight->confirmation)
+        if (running->confirmation)
             return NULL;
     }
     return NULL;
 }
 
-// A lot needs a slot of its own; what is alone can wait in one that has something to do.
+// A batch needs an idle slot. A single job can wait in a busy one.
 static bool has_room(const struct campaign *campaign)
 {
     struct engine_load load = campaign->engine->load(campaign->workers);
@@ -194,7 +196,7 @@ static struct error *fill_slots(struct campaign *campaign)
     while (has_room(campaign)) {
         struct engine_job jobs[FORK_BATCH_MOST];
         size_t count;
-        TRY(take_lot(campaign, jobs, &count));
+        TRY(take_batch(campaign, jobs, &count));
         if (count == 0)
             return NULL;
         TRY(campaign->engine->offer(campaign->workers, jobs, count));
@@ -204,7 +206,8 @@ static struct error *fill_slots(struct campaign *campaign)
     return NULL;
 }
 
-// A warning only of what went wrong: a workload that is not made for it is the usual case.
+// Warns only if a forked trial was wrong. That a workload cannot be forked is usual, and only
+// stored as a remark.
 static struct error *tell_of_forks(struct campaign *campaign)
 {
     const struct fork_policy *forks = &campaign->forks;
@@ -223,27 +226,27 @@ static struct error *tell_of_forks(struct campaign *campaign)
 
 static struct error *take_result(struct campaign *campaign, struct engine_result *result)
 {
-    struct flight *flight = &campaign->flights[result->job.tag];
-    flight->used = false;
+    struct running_job *running = &campaign->running_jobs[result->job.tag];
+    running->used = false;
     struct error *error = NULL;
     if (fork_policy_note(&campaign->forks, result))
         error = tell_of_forks(campaign);
     if (error != NULL || result->way == WAY_NOT_RUN) {
-        trial_job_deinit(&flight->job);
+        trial_job_deinit(&running->job);
         engine_result_deinit(result);
-    } else if (flight->confirmation) {
-        error = ledger_confirm(&campaign->ledger, flight->finding, &flight->job, result);
-        trial_job_deinit(&flight->job);
+    } else if (running->confirmation) {
+        error = ledger_confirm(&campaign->ledger, running->finding, &running->job, result);
+        trial_job_deinit(&running->job);
         engine_result_deinit(result);
     } else {
-        error =
-            schedule_done(campaign->schedule, &flight->job, result, ledger_keep, &campaign->ledger);
+        error = schedule_done(campaign->schedule, &running->job, result, ledger_keep,
+                              &campaign->ledger);
     }
     return error;
 }
 
-// The slot gets its next job before the result is stored, so that it does not wait for the store.
-// Not in a sweep: there the result decides what is next.
+// Gives the slot its next job before storing the result, so that it does not wait for the store. In
+// a sweep this is not possible: the result decides what comes next.
 static struct error *wait_for_result(struct campaign *campaign)
 {
     bool got;
@@ -262,8 +265,9 @@ static struct error *wait_for_result(struct campaign *campaign)
     return take_result(campaign, &result);
 }
 
-// Nothing runs now. The schedule follows from the store: it is made anew, with what was added.
-static struct error *deepen(struct campaign *campaign)
+// Called when no trial runs. The schedule is made from the store, so it is loaded again to include
+// the new candidates.
+static struct error *add_second_faults(struct campaign *campaign)
 {
     double left_s =
         clock_seconds(campaign->limits->time_budget_ns) - ledger_elapsed_s(&campaign->ledger);
@@ -280,7 +284,7 @@ static struct error *deepen(struct campaign *campaign)
                          ? 0
                          : (uint64_t)(left_s * (double)NS_PER_S / FOLLOWING_SHARE),
     };
-    campaign->deepening = false;
+    campaign->second_faults_pending = false;
     TRY(ledger_flush(&campaign->ledger, true));
     TRY(second_faults_add(&second));
     return campaign_load_schedule(campaign);
@@ -288,7 +292,7 @@ static struct error *deepen(struct campaign *campaign)
 
 struct error *campaign_loop(struct campaign *campaign)
 {
-    campaign->next_look = FIRST_LOOK;
+    campaign->next_interval_check = FIRST_INTERVAL_CHECK;
     for (;;) {
         if (campaign->stopped_by == STORE_STOP_NONE)
             campaign->stopped_by = reason_to_stop(campaign);
@@ -296,13 +300,13 @@ struct error *campaign_loop(struct campaign *campaign)
             campaign->stopped_by = STORE_STOP_INTERRUPT;
         if (campaign_interrupts(campaign) > 1)
             break;
-        if (campaign->stopped_by != STORE_STOP_NONE && !campaign->stop_told)
+        if (campaign->stopped_by != STORE_STOP_NONE && !campaign->jobs_withdrawn)
             TRY(campaign->engine->withdraw(campaign->workers));
-        campaign->stop_told = campaign->stopped_by != STORE_STOP_NONE;
+        campaign->jobs_withdrawn = campaign->stopped_by != STORE_STOP_NONE;
         TRY(fill_slots(campaign));
         bool busy = campaign->engine->load(campaign->workers).busy != 0;
-        if (!busy && campaign->deepening && campaign->stopped_by == STORE_STOP_NONE) {
-            TRY(deepen(campaign));
+        if (!busy && campaign->second_faults_pending && campaign->stopped_by == STORE_STOP_NONE) {
+            TRY(add_second_faults(campaign));
             continue;
         }
         if (!busy)

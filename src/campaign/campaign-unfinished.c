@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which campaign of a store can go on.
+// Finds the campaign of a store that can be resumed.
 #include "campaign/campaign.h"
 
 #include "base/cleanup.h"
 
-struct search {
-    int64_t id, limited; // limited: ended by a limit, which another one can take the place of
+struct unfinished_search {
+    int64_t id, limited; // limited: a campaign that ended by a limit; new limits can extend it
     enum store_stop limit;
 };
 
@@ -16,7 +16,7 @@ static bool is_limit(enum store_stop stop)
 
 static struct error *note_unfinished(void *data, const struct store_campaign *row)
 {
-    struct search *search = data;
+    struct unfinished_search *search = data;
     if (row->state != STORE_FINISHED && row->id > search->id)
         search->id = row->id;
     if (row->state == STORE_FINISHED && is_limit(row->stopped_by) && row->id > search->limited) {
@@ -29,7 +29,7 @@ static struct error *note_unfinished(void *data, const struct store_campaign *ro
 struct error *campaign_find_unfinished(struct store *store, int64_t id, bool new_limits,
                                        int64_t *ret_id)
 {
-    struct search search = {.id = id};
+    struct unfinished_search search = {.id = id};
     if (id == 0)
         TRY(store_each_campaign(store, note_unfinished, &search));
     if (new_limits && search.limited > search.id)

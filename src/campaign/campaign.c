@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The course of a campaign: preparation, then trials.
+// Starts and resumes campaigns: adds the row, prepares, starts the engine, runs the trials, and
+// stores how it ended.
 #include "campaign/campaign-internal.h"
 
 #include "base/cleanup.h"
@@ -16,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WORK_AHEAD_S 0.05 // trials that take longer do not wait in a slot
+#define WORK_AHEAD_S 0.05 // only shorter trials are queued in a busy slot
 
 int campaign_interrupts(const struct campaign *campaign)
 {
@@ -29,23 +30,23 @@ struct error *campaign_remark(struct campaign *campaign, const char *sentence)
     return store_add_remark(campaign->store, &row);
 }
 
-struct known {
+struct remark_search {
     const char *sentence;
     bool found;
 };
 
 static struct error *look_at_remark(void *data, const struct store_remark *row)
 {
-    struct known *known = data;
-    known->found |= row->kind == REMARK_NOTE && strcmp(row->text, known->sentence) == 0;
+    struct remark_search *search = data;
+    search->found |= row->kind == REMARK_NOTE && strcmp(row->text, search->sentence) == 0;
     return NULL;
 }
 
 struct error *campaign_warn(struct campaign *campaign, const char *sentence)
 {
-    struct known known = {.sentence = sentence};
-    TRY(store_each_remark(campaign->store, campaign->row.id, look_at_remark, &known));
-    if (known.found)
+    struct remark_search search = {.sentence = sentence};
+    TRY(store_each_remark(campaign->store, campaign->row.id, look_at_remark, &search));
+    if (search.found)
         return NULL;
     TRY(campaign_remark(campaign, sentence));
     if (campaign->control->warn != NULL)
@@ -90,9 +91,9 @@ static struct error *job_count(struct campaign *campaign, unsigned *ret_jobs)
                          "own, and would take each other's ports");
 }
 
-// After which a slot is stuck. Whatever time its steps use up first is a verdict: a posttest that
-// hangs is a finding, and must not be lost in a trial that could not be run.
-static uint64_t patience_ns(const struct campaign *campaign)
+// How long a slot may take before it counts as stuck. This is longer than all timeouts of its
+// steps: a posttest that hangs is a finding, and must not be lost as a trial that could not be run.
+static uint64_t stuck_after_ns(const struct campaign *campaign)
 {
     uint64_t known_ns = campaign->longest_reference_ns;
     uint64_t steps_ns = SHOOTING_OTHER_STEPS * STEP_OTHER_WAIT_NS;
@@ -100,7 +101,8 @@ static uint64_t patience_ns(const struct campaign *campaign)
            5 * reference_timeout_ns(campaign->reference) + campaign->definition->service.grace_ns;
 }
 
-// What comes next must not depend on the result, and a trial must be too short to be waited for.
+// A slot may get its next job early only if the choice of that job does not depend on results, and
+// if trials are so short that waiting for a job would cost time.
 static bool may_work_ahead(const struct campaign *campaign)
 {
     const struct definition *definition = campaign->definition;
@@ -118,7 +120,7 @@ static struct error *start_workers(struct campaign *campaign, unsigned jobs)
                  .reference = campaign->reference,
                  .switchable = campaign->switchable.count != 0 ? &campaign->switchable : NULL},
         .workers = jobs,
-        .stuck_ns = patience_ns(campaign),
+        .stuck_ns = stuck_after_ns(campaign),
         .ahead = may_work_ahead(campaign),
     };
     campaign->engine = engine_find(campaign->definition->engine);
@@ -145,16 +147,16 @@ static struct error *run_trials(struct campaign *campaign)
     campaign->trials_before = campaign->ledger.trials;
     TRY(campaign_load_schedule(campaign));
     TRY(second_faults_due(campaign->injector, shooting_injector(campaign->shooting),
-                          campaign->store, campaign->row.id, &campaign->deepening));
-    campaign->middle_s =
+                          campaign->store, campaign->row.id, &campaign->second_faults_pending));
+    campaign->half_time_s =
         (ledger_elapsed_s(&campaign->ledger) + clock_seconds(campaign->limits->time_budget_ns)) / 2;
     unsigned jobs;
     TRY(job_count(campaign, &jobs));
     campaign->forks = fork_policy(campaign->definition, campaign->injector,
                                   shooting_injector(campaign->shooting), campaign->reference);
-    campaign->flight_count = (jobs + 1) * FORK_BATCH_MOST;
-    campaign->flights = calloc(campaign->flight_count, sizeof *campaign->flights);
-    if (campaign->flights == NULL)
+    campaign->running_job_count = (jobs + 1) * FORK_BATCH_MOST;
+    campaign->running_jobs = calloc(campaign->running_job_count, sizeof *campaign->running_jobs);
+    if (campaign->running_jobs == NULL)
         return error_no_memory();
     if (campaign->definition->service.long_lived)
         TRY(switchable_find(campaign->injector->switches, campaign->store, campaign->row.id,
@@ -163,7 +165,8 @@ static struct error *run_trials(struct campaign *campaign)
     return campaign_loop(campaign);
 }
 
-// Trials of two programs in one campaign: whoever reads the report must know.
+// Warns if the program has changed. The campaign then has trials of two programs, and readers of
+// the report must know.
 static struct error *compare_program(struct campaign *campaign)
 {
     _cleanup_free_ char *program = NULL, *changed = NULL;
@@ -176,7 +179,7 @@ static struct error *compare_program(struct campaign *campaign)
     return campaign_warn(campaign, text.data);
 }
 
-// What the injector measured. Not in a transaction: it has one of its own.
+// Stores what the injector measured. Must not be called in a transaction: save() opens its own.
 static struct error *keep_measures(struct campaign *campaign)
 {
     const struct injector_learning *learning = campaign->injector->learning;
@@ -219,10 +222,10 @@ static void campaign_deinit(struct campaign *campaign)
 {
     if (campaign->workers != NULL)
         campaign->engine->end(campaign->workers);
-    for (unsigned i = 0; campaign->flights != NULL && i < campaign->flight_count; i++)
-        if (campaign->flights[i].used)
-            trial_job_deinit(&campaign->flights[i].job);
-    free(campaign->flights);
+    for (unsigned i = 0; campaign->running_jobs != NULL && i < campaign->running_job_count; i++)
+        if (campaign->running_jobs[i].used)
+            trial_job_deinit(&campaign->running_jobs[i].job);
+    free(campaign->running_jobs);
     schedule_free(campaign->schedule);
     ledger_deinit(&campaign->ledger);
     reference_free(campaign->reference);
@@ -230,7 +233,8 @@ static void campaign_deinit(struct campaign *campaign)
     words_deinit(&campaign->switchable);
 }
 
-// An interrupt or trouble leaves something to be gone on with; every other end was wished for.
+// After an interrupt or too many invalid trials the campaign can be resumed. Every other end is
+// final.
 static enum store_state end_state(const struct campaign *campaign)
 {
     bool go_on =
@@ -238,7 +242,7 @@ static enum store_state end_state(const struct campaign *campaign)
     return go_on ? STORE_INTERRUPTED : STORE_FINISHED;
 }
 
-// A limit that is reached with the last trial there is stopped nothing.
+// A limit that is reached with the very last trial did not stop anything.
 static bool all_was_run(const struct campaign *campaign)
 {
     uint64_t all = campaign->schedule != NULL ? schedule_planned(campaign->schedule) : 0;
@@ -290,7 +294,7 @@ static bool is_automatic(const struct injector *injector, const struct definitio
     return setting != NULL;
 }
 
-// What reports need to know of the definition.
+// Copies into the row what reports need to know about the definition.
 static void fill_facts(const struct injector *injector, const struct definition *definition,
                        struct store_campaign *row)
 {
@@ -352,12 +356,12 @@ struct error *campaign_start(const struct definition *definition, struct store *
     TRY(find_injector(definition->injector, &campaign.injector));
     TRY(add_row(&campaign, definition, yaml.data));
     struct error *error = run_campaign(&campaign, ret_end);
-    if (error != NULL && campaign.shooting == NULL) // there is nothing that could be gone on with
+    if (error != NULL && campaign.shooting == NULL) // there is nothing to resume
         error_free(store_remove_campaign(store, campaign.row.id));
     return error;
 }
 
-// The row of the campaign that is to go on, and its definition.
+// Finds the campaign to resume, and reads its definition.
 static struct error *find_campaign(struct store *store, int64_t id, bool new_limits,
                                    struct store_campaign *ret_row,
                                    struct definition *ret_definition)

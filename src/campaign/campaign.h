@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A campaign from its first reference run to its last trial, resumable at every moment.
+// Runs a campaign from its first reference run to its last trial. It can be killed at any moment
+// and resumed. Also: replaying a trial of a stored campaign.
 #ifndef ORDEAL_CAMPAIGN_CAMPAIGN_H
 #define ORDEAL_CAMPAIGN_CAMPAIGN_H
 
@@ -19,17 +20,18 @@ struct campaign_progress {
 struct suppressions;
 
 struct campaign_control {
-    // All may be NULL. A few times a second:
+    // All three may be NULL. progress() is called a few times a second.
     void (*progress)(void *data, const struct campaign_progress *progress);
     void (*warn)(void *data, const char *sentence);
     void (*found)(void *data, const struct store_finding *finding); // each new one
     void *data;
-    // 1: let trials end that run, end reference runs, and stop; 2: end trials, too; or NULL.
+    // How often the user interrupted; or NULL. 1: end reference runs, let running trials finish,
+    // then stop. 2: end running trials, too.
     const volatile int *interrupts;
     const struct suppressions *known; // findings that are not carried over (since.h); or NULL
     unsigned jobs;                    // at once; 0: as the definition says
-    // For campaign_resume(): its time budget, number of trials and interval instead of the stored
-    // ones, to let a campaign that has ended go on; or NULL.
+    // For campaign_resume(): its time budget, number of trials and interval replace the stored
+    // ones, so that a campaign that reached a limit can go on. Or NULL.
     const struct definition *limits;
 };
 
@@ -44,19 +46,19 @@ struct campaign_end {
 _must_check_ struct error *campaign_start(const struct definition *definition, struct store *store,
                                           const struct campaign_control *control,
                                           struct campaign_end *ret_end);
-// The newest campaign that is not finished, or campaign `id`.
+// Resumes campaign `id`, or, if that is 0, the newest unfinished one.
 _must_check_ struct error *campaign_resume(struct store *store, int64_t id,
                                            const struct campaign_control *control,
                                            struct campaign_end *ret_end);
 
-// Which one that is; an error if there is none. With new limits, one that ended by its time budget,
-// number of trials or interval is meant, too.
+// The campaign that campaign_resume() would resume; an error if there is none. With new limits, a
+// campaign that reached its time budget, number of trials or interval counts as unfinished.
 _must_check_ struct error *campaign_find_unfinished(struct store *store, int64_t id,
                                                     bool new_limits, int64_t *ret_id);
 
-// Whether the campaign that campaign_resume() would go on with has this definition. If not, an
-// error that says what differs. (`id` is not 0.) What only says how long and how many at once may
-// differ, and so may the environment: a resumed campaign runs in the one it began with.
+// An error if campaign `id` (not 0) has another definition; it says what differs. Limits and the
+// number of jobs may differ. So may the environment: a resumed campaign keeps the one it began
+// with.
 _must_check_ struct error *campaign_compare(struct store *store, int64_t id,
                                             const struct definition *definition);
 
@@ -67,13 +69,13 @@ struct replay_end {
     char *reason;  // of the last run
     char *warning; // what differs from then (another version, program changed), or NULL
 };
-// Runs a trial again, `times` times; nothing is stored.
+// Runs a trial again, `times` times. Nothing is stored. Free the result with replay_end_deinit().
 _must_check_ struct error *campaign_replay(struct store *store, int64_t trial, uint64_t times,
                                            const struct campaign_control *control,
                                            struct replay_end *ret_end);
 void replay_end_deinit(struct replay_end *end);
-// Under gdb, stopped at the injection, in the campaign's sandbox; it warns if that is none, or a
-// copy. *ret_status is gdb's.
+// Runs a trial under gdb in the campaign's sandbox, stopped at the injection. Warns if there is no
+// sandbox, or only a copy. *ret_status is gdb's.
 _must_check_ struct error *campaign_debug(struct store *store, int64_t trial,
                                           const struct campaign_control *control, int *ret_status);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether a campaign that is to go on is the one the user means: two definitions as texts, without
-// what may differ.
+// Checks that a campaign to be resumed has the definition that the user gave. Compares both as
+// YAML, without the fields that may differ.
 #include "campaign/campaign.h"
 
 #include "base/cleanup.h"
@@ -26,7 +26,7 @@ static void forget_free_parts(struct definition *definition)
     definition->until_interval = 0;
 }
 
-// What became of `network: auto` in the meantime is no difference.
+// With `settled`, the network is compared as `auto`: what preparation decided is no difference.
 static struct error *normal_text(const char *yaml, size_t size, bool settled, struct buffer *text)
 {
     _cleanup_(definition_deinit) struct definition definition = {0};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a finding is called. Names come from targets: whoever shows them escapes them.
+// Writes the title, site and command of a finding. Names come from targets and are not escaped
+// here: reports do that.
 #include "campaign/finding.h"
 
 #include "base/cleanup.h"
@@ -26,26 +27,24 @@ static int shown(const char *name, size_t size)
     return (int)(length < NAME_MOST ? length : NAME_MOST);
 }
 
-// Of the innermost frame that is not the C library's way of dying: "abort" says less than who
-// called it.
-static bool is_way_of_dying(struct frame_part name)
+// Functions of the C library that abort a process. Their caller says more than they do.
+static bool is_abort_function(struct frame_part name)
 {
-    static const char *const ways[] = {
+    static const char *const functions[] = {
         "abort",           "raise",          "__pthread_kill_implementation",
         "gsignal",         "__assert_fail",  "__assert_fail_base",
         "pthread_kill",    "__libc_message", "__fortify_fail",
         "malloc_printerr", "__pthread_kill", "__pthread_kill_internal"};
-    const char *dot =
-        memchr(name.text, '.', name.size); // "__assert_fail_base.cold" is a part of it
+    const char *dot = memchr(name.text, '.', name.size); // "__assert_fail_base.cold" counts, too
     if (dot != NULL)
         name.size = (size_t)(dot - name.text);
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (frame_part_is(name, ways[i]))
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (frame_part_is(name, functions[i]))
             return true;
     return false;
 }
 
-// The name of a function without what C++ and versions of symbols add to it.
+// The name of a function, without C++ arguments, symbol version and offset.
 static struct frame_part name_of(const struct frame_text *frame)
 {
     struct frame_part name = frame->function;
@@ -62,42 +61,42 @@ static bool is_of_libc(const struct frame_text *frame)
            frame_part_begins(frame->module, "libpthread.so");
 }
 
-// The innermost frame, and the innermost of those with a name outside the C library. A way of
-// dying is neither, nor is the C library where it has no name.
-struct place {
-    struct frame_text inner, outer; // all of it NULL if there is none
+// The frames that a title names: `inner` is the innermost one, `outer` the innermost one with a
+// name outside the C library. Abort functions and nameless frames of the C library are neither.
+struct blamed_frames {
+    struct frame_text inner, outer; // zero if there is none
 };
 
-static struct place find_place(const char *stack)
+static struct blamed_frames find_blamed_frames(const char *stack)
 {
-    struct place place = {0};
+    struct blamed_frames blamed = {0};
     struct frame_text frame;
-    while (place.outer.whole.text == NULL && frame_text_next(&stack, &frame)) {
+    while (blamed.outer.whole.text == NULL && frame_text_next(&stack, &frame)) {
         struct frame_part name = name_of(&frame);
-        bool counts = name.text != NULL ? !is_way_of_dying(name) : !is_of_libc(&frame);
-        if (counts && place.inner.whole.text == NULL)
-            place.inner = frame;
+        bool counts = name.text != NULL ? !is_abort_function(name) : !is_of_libc(&frame);
+        if (counts && blamed.inner.whole.text == NULL)
+            blamed.inner = frame;
         if (counts && name.text != NULL && !is_of_libc(&frame))
-            place.outer = frame;
-        // What comes before a frame without a name is not what called it.
-        if (name.text == NULL && place.inner.whole.text != NULL)
+            blamed.outer = frame;
+        // Stop at a frame without a name: it is not certain that what follows called it.
+        if (name.text == NULL && blamed.inner.whole.text != NULL)
             break;
     }
-    return place;
+    return blamed;
 }
 
-// " in fwrite, called by save": who called the C library is the one to look at. " in cp at 0x1234"
-// where nothing has a name.
+// Writes " in fwrite, called by save": the caller of the C library is where to look. Where nothing
+// has a name, " in cp at 0x1234".
 static struct error *put_where(struct buffer *text, const char *before, const char *stack)
 {
-    struct place place = find_place(stack);
-    if (place.inner.whole.text == NULL)
-        frame_text_at(stack, 0, &place.inner);
-    struct frame_part inner = name_of(&place.inner), outer = name_of(&place.outer);
-    struct frame_part module = place.inner.module;
-    if (inner.text == NULL && module.text != NULL && !is_of_libc(&place.inner))
+    struct blamed_frames blamed = find_blamed_frames(stack);
+    if (blamed.inner.whole.text == NULL)
+        frame_text_at(stack, 0, &blamed.inner);
+    struct frame_part inner = name_of(&blamed.inner), outer = name_of(&blamed.outer);
+    struct frame_part module = blamed.inner.module;
+    if (inner.text == NULL && module.text != NULL && !is_of_libc(&blamed.inner))
         return buffer_printf(text, "%sin %.*s at 0x%llx", before, shown(module.text, module.size),
-                             module.text, (unsigned long long)place.inner.offset);
+                             module.text, (unsigned long long)blamed.inner.offset);
     if (inner.text == NULL) // an address in nobody's code
         return NULL;
     TRY(buffer_printf(text, "%sin %.*s", before, shown(inner.text, inner.size), inner.text));
@@ -118,7 +117,7 @@ static struct error *put_crash(struct buffer *text, const struct engine_result *
     return buffer_append(text, ")", 1);
 }
 
-// The path as a user in the working directory calls it.
+// The path as seen from the working directory.
 static const char *short_path(const struct finding_options *options, const char *path)
 {
     const char *directory = options->definition->directory;
@@ -127,7 +126,7 @@ static const char *short_path(const struct finding_options *options, const char 
     return below && path[size + 1] != '\0' ? path + size + 1 : path;
 }
 
-// "loses notes.txt"; of a long path the end.
+// "loses notes.txt". Of a long path only the end is shown.
 static struct error *put_symptom(const struct finding_options *options, struct buffer *text,
                                  const struct judgement *judgement)
 {
@@ -176,7 +175,7 @@ static struct error *put_failure(const struct finding_options *options, struct b
         TRY(buffer_printf(text, told ? "claims success but " : "claims success with wrong output"));
         return told ? put_symptom(options, text, judgement) : NULL;
     case VERDICT_UNSTABLE:
-        // Whatever else is wrong is not what makes it unstable.
+        // Only lost data makes a trial unstable. Other symptoms would mislead.
         told &= judgement->symptom == SYMPTOM_LOST || judgement->symptom == SYMPTOM_EMPTIED ||
                 judgement->symptom == SYMPTOM_REMOVED;
         TRY(buffer_printf(text,
@@ -187,7 +186,7 @@ static struct error *put_failure(const struct finding_options *options, struct b
     }
 }
 
-// What the injector says of it, after "... when ".
+// The injector's description of a fault, to follow "... when ".
 static struct error *put_fault(const struct finding_options *options, const char *fault,
                                const struct injection *injection, struct buffer *text)
 {
@@ -218,7 +217,7 @@ static bool is_short_for(const char *program, const char *command)
            strncmp(file_base_name(command), program, KERNEL_NAME) == 0;
 }
 
-// Whether frames of that program are on the stack: "main (cp)", "cp+0x12".
+// Whether the stack has frames of that program: "main (cp)", "cp+0x12".
 static bool is_on_stack(const char *stack, const char *program)
 {
     const char *name = file_base_name(program);
@@ -230,8 +229,7 @@ static bool is_on_stack(const char *stack, const char *program)
     return false;
 }
 
-// What runs a script: what it then fails to do is the script's failure, whose name is the
-// command's.
+// Programs that run scripts. Their failure is the script's, and the command has the script's name.
 static bool is_shell(const char *program)
 {
     static const char *const shells[] = {"sh", "dash", "bash"};
@@ -241,10 +239,9 @@ static bool is_shell(const char *program)
     return false;
 }
 
-// Whose failure it is. A process that crashes or hangs is the one that was injected into, most
-// likely, unless the stack is that of another: a script waits for what never comes. But what the
-// exit status and the output say, the workload says: a shell may make nothing of what its child
-// has reported.
+// The program that the title blames. A crash or hang is most likely in the process with the fault,
+// unless the stack is another program's: a script may wait for a child. Exit status and output are
+// the workload's: a shell may ignore the failure that its child reports.
 static const char *subject_of(const struct finding_options *options,
                               const struct engine_result *result)
 {
@@ -327,8 +324,8 @@ static struct error *make_site(const struct injection *injection, struct finding
     return NULL;
 }
 
-// A command of its own shows a verdict only if nothing but the command is needed for that.
-// And it is given away only if it does no harm to the user's files, with the fault or without.
+// Whether `ordeal run` alone can show the finding. The verdict must need nothing but the command.
+// And the command must not harm the user's files, with the fault or without.
 static bool stands_alone(const struct finding_options *options, const struct engine_result *result)
 {
     const struct definition *definition = options->definition;
@@ -338,9 +335,10 @@ static bool stands_alone(const struct finding_options *options, const struct eng
            definition->oracle.command.count == 0;
 }
 
-// A hang is ended when it has taken as long as a trial may: what is only slow hangs then, too.
-static uint64_t patience_ns(const struct finding_options *options,
-                            const struct engine_result *result)
+// The command ends a hang after a trial's timeout, because a run that is only slow counts as a
+// hang, too.
+static uint64_t reproduce_timeout_ns(const struct finding_options *options,
+                                     const struct engine_result *result)
 {
     return result->end == SANDBOX_TIMEOUT ? options->timeout_ns : 0;
 }
@@ -352,7 +350,7 @@ static struct error *make_command(const struct finding_options *options,
     char *command = NULL;
     if (stands_alone(options, result) && options->injector->reproduce != NULL)
         TRY(options->injector->reproduce(options->injector_self, spec, seed,
-                                         patience_ns(options, result), &command));
+                                         reproduce_timeout_ns(options, result), &command));
     struct buffer text = {0};
     if (command == NULL) {
         TRY(buffer_printf(&text, "ordeal replay %lld", (long long)trial));

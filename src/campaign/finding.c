@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Groups of trials with the same cause.
+// Groups trials with the same cause, chooses their example, and loads them from the store.
 #include "campaign/finding.h"
 
 #include "base/cleanup.h"
@@ -28,20 +28,20 @@ void finding_groups_deinit(struct finding_groups *groups)
     map_deinit(&groups->by_cause);
 }
 
-struct sought {
+struct sought_group {
     const struct finding_groups *groups;
     const char *cause;
 };
 
 static bool is_equal(const void *data, uint32_t index)
 {
-    const struct sought *sought = data;
+    const struct sought_group *sought = data;
     return strcmp(sought->groups->items.items[index].cause, sought->cause) == 0;
 }
 
 struct finding_group *finding_group_find(struct finding_groups *groups, const char *cause)
 {
-    const struct sought sought = {groups, cause};
+    const struct sought_group sought = {groups, cause};
     uint32_t index = map_find_equal(&groups->by_cause, hash_text(cause), is_equal, &sought);
     return index != MAP_NONE ? &groups->items.items[index] : NULL;
 }
@@ -101,8 +101,8 @@ bool finding_use_spare(struct finding_group *group)
     return true;
 }
 
-// Transient faults before persistent ones: those fire once. A little less time is chance; only much
-// less is a reason to change the example.
+// Fewer activations are simpler: a transient fault fires once, a persistent one often. A little
+// less time is chance; only half the time is a reason to change the example.
 bool finding_is_simpler(const struct finding_group *group, const struct engine_result *result)
 {
     uint64_t activations = result->observation.activations;
@@ -111,14 +111,14 @@ bool finding_is_simpler(const struct finding_group *group, const struct engine_r
     return result->seconds < group->seconds / 2;
 }
 
-struct load {
+struct groups_load {
     struct finding_groups *groups;
     bool confirm;
 };
 
 static struct error *load_row(void *data, const struct store_finding *row)
 {
-    struct load *load = data;
+    struct groups_load *load = data;
     struct finding_group *group = NULL;
     TRY(finding_group_add(load->groups, row->cause, &group));
     group->id = row->id;
@@ -126,7 +126,7 @@ static struct error *load_row(void *data, const struct store_finding *row)
     group->severity = row->severity;
     group->trial = row->trial;
     group->confirmed = row->confirmed;
-    // For now a mark; the trial is read when the statement that gives findings is done.
+    // A mark for now. load_trial() reads the trial when the query for findings is finished.
     group->number = load->confirm && row->confirmed == STORE_NOT_CONFIRMED;
     return NULL;
 }
@@ -154,7 +154,7 @@ static struct error *load_trial(struct finding_group *group, struct store *store
 struct error *finding_groups_load(struct finding_groups *groups, struct store *store,
                                   int64_t campaign, bool confirm)
 {
-    struct load load = {groups, confirm};
+    struct groups_load load = {groups, confirm};
     TRY(store_each_finding(store, campaign, load_row, &load));
     for (size_t i = 0; i < groups->items.count; i++)
         TRY(load_trial(&groups->items.items[i], store));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Trials with the same cause, shown once: which trial shows it best, what it is called, and how to
-// see it again.
+// Findings: trials with the same cause, shown once. Which trial shows a finding best, its title,
+// and the command that reproduces it.
 #ifndef ORDEAL_CAMPAIGN_FINDING_H
 #define ORDEAL_CAMPAIGN_FINDING_H
 
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The texts of a finding.
+// The texts of a finding. Free them with finding_text_deinit().
 struct finding_text {
     char *title;   // "cp crashes (SIGSEGV in copy_reg) when read fails with EIO at copy.c:123"
     char *site;    // "read called in copy_reg at copy.c:123"
@@ -27,8 +27,8 @@ struct finding_options {
     const struct definition *definition;
     const struct injector *injector;
     void *injector_self;
-    bool harmless;       // the workload changes no files: it may be run outside a sandbox
-    uint64_t timeout_ns; // after which a trial hangs
+    bool harmless;       // the workload changes no files, so it may run outside a sandbox
+    uint64_t timeout_ns; // a trial that takes longer hangs
 };
 _must_check_ struct error *finding_describe(const struct finding_options *options,
                                             const struct engine_result *result, const char *spec,
@@ -37,9 +37,9 @@ _must_check_ struct error *finding_describe(const struct finding_options *option
 void finding_text_deinit(struct finding_text *text);
 
 #define FINDING_SPARES  2
-#define FINDING_REPEATS 2 // further runs that must show a finding for it to be confirmed
+#define FINDING_REPEATS 2 // a finding is confirmed when so many further runs show it
 
-// A trial that may show a finding again when others do not.
+// A spare trial of a finding, to try if the current one does not repeat.
 struct finding_spare {
     int64_t trial, candidate;
     uint64_t seed, number, activations;
@@ -47,53 +47,55 @@ struct finding_spare {
     char *spec;
 };
 
-// What is known of a finding while its campaign runs.
+// What the controller knows about a finding while its campaign runs. It owns the strings.
 struct finding_group {
     int64_t id;
     char *cause;
     enum verdict verdict;
     enum severity severity;
-    // The simplest trial that shows it:
+    // The simplest trial that shows it, the example:
     int64_t trial;
     uint64_t activations;
     double seconds;
     enum store_confirmed confirmed;
-    // The trial to be run again for confirmation; spec is NULL when that is done or not wanted.
+    // The trial to run again for confirmation. spec is NULL when that is done or not wanted.
     char *spec;
-    bool confirming; // just now
+    bool confirming; // it is being run now
     uint64_t seed, number;
     int64_t candidate;
-    struct finding_spare spares[FINDING_SPARES]; // to be tried next
+    struct finding_spare spares[FINDING_SPARES]; // to try next
     unsigned spare_count;
-    unsigned failures; // trials of it that did not show it again
-    unsigned repeats;  // of this trial, that showed it
-    // Of two faults, each is tried alone when both together are confirmed: then spec is that one.
-    char *whole; // spec of both, or NULL
-    unsigned part;
+    unsigned failures; // trials that did not repeat
+    unsigned repeats;  // runs of the current trial that showed it
+    // When a finding with two faults is confirmed, each fault is tried alone; spec is then that
+    // fault.
+    char *whole;   // spec of both, or NULL
+    unsigned part; // the next one to try
 };
 struct finding_groups {
     ARRAY(struct finding_group) items;
     struct map by_cause; // items, by the cause's hash
 };
 void finding_groups_deinit(struct finding_groups *groups);
-// NULL if there is none.
+// The group with this cause, or NULL.
 struct finding_group *finding_group_find(struct finding_groups *groups, const char *cause);
-// The cause is copied; everything else is zero.
+// Adds a group. The cause is copied; everything else is zero.
 _must_check_ struct error *finding_group_add(struct finding_groups *groups, const char *cause,
                                              struct finding_group **ret_group);
-// Those of a campaign that is resumed; with `confirm`, those not confirmed yet are to be run again.
+// Loads the findings of a resumed campaign. With `confirm`, unconfirmed ones are to be run again.
 _must_check_ struct error *finding_groups_load(struct finding_groups *groups, struct store *store,
                                                int64_t campaign, bool confirm);
-// Keeps a trial for later, if there is need for more.
+// Keeps a copy of a spare trial, if the group may still need one.
 _must_check_ struct error *finding_add_spare(struct finding_group *group,
                                              const struct finding_spare *spare);
-// Makes the next spare the trial to be run again; false if there is none.
+// Makes the next spare the trial to run again. False if there is none.
 bool finding_use_spare(struct finding_group *group);
-// Confirmed: of several faults, makes the next one alone the spec to be run, if there is one.
+// Of a confirmed finding with several faults, makes the next fault alone the spec to run. spec
+// becomes NULL after the last one.
 _must_check_ struct error *finding_take_part(struct finding_group *group);
-// Whether a trial shows it with less ado than the one so far.
+// Whether this trial is a simpler example than the current one.
 bool finding_is_simpler(const struct finding_group *group, const struct engine_result *result);
-// What trials are grouped by.
+// The cause that trials are grouped by.
 const char *finding_cause(const struct engine_result *result);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Results into the store, and from there into findings.
+// Stores results in batches and groups failures into findings. Has new findings run again, to
+// confirm them.
 #include "campaign/ledger.h"
 
 #include "base/cleanup.h"
@@ -162,10 +163,11 @@ static struct error *add_trial(struct ledger *ledger, const struct trial_job *jo
     return add_injections(ledger, row.id, result);
 }
 
-// A finding's row as this trial shows it.
-static struct error *with_row(struct ledger *ledger, struct finding_group *group,
-                              const struct trial_job *job, const struct engine_result *result,
-                              struct error *(*store)(struct ledger *, struct store_finding *))
+// Describes a finding by this trial and stores the row.
+static struct error *
+describe_and_store(struct ledger *ledger, struct finding_group *group, const struct trial_job *job,
+                   const struct engine_result *result,
+                   struct error *(*store)(struct ledger *, struct store_finding *))
 {
     _cleanup_(finding_text_deinit) struct finding_text text = {0};
     TRY(finding_describe(&ledger->options, result, job->spec, job->seed, group->trial, &text));
@@ -203,7 +205,8 @@ static struct error *store_changed(struct ledger *ledger, struct store_finding *
     return store_update_finding(ledger->store, row);
 }
 
-// The trial that shows the finding from now on. Whether another repeated says nothing of this one.
+// Makes this trial the finding's example. It must be confirmed anew: that another trial repeated
+// says nothing about this one.
 static struct error *take_example(struct ledger *ledger, struct finding_group *group,
                                   const struct trial_job *job, const struct engine_result *result,
                                   int64_t trial)
@@ -232,7 +235,7 @@ static struct error *new_finding(struct ledger *ledger, const struct trial_job *
     group->verdict = result->judgement.verdict;
     group->severity = result->judgement.severity;
     TRY(take_example(ledger, group, job, result, trial));
-    TRY(with_row(ledger, group, job, result, store_new));
+    TRY(describe_and_store(ledger, group, job, result, store_new));
     return store_set_trial_finding(ledger->store, trial, group->id);
 }
 
@@ -251,15 +254,15 @@ static struct error *keep_spare(struct finding_group *group, const struct trial_
     return finding_add_spare(group, &spare);
 }
 
-static struct error *another_of(struct ledger *ledger, struct finding_group *group,
-                                const struct trial_job *job, const struct engine_result *result,
-                                int64_t trial)
+static struct error *add_to_finding(struct ledger *ledger, struct finding_group *group,
+                                    const struct trial_job *job, const struct engine_result *result,
+                                    int64_t trial)
 {
     struct store_finding row = {
         .campaign = ledger->campaign->id,
         .verdict = group->verdict,
         .cause = group->cause,
-        .title = "", // is there already, like the rest
+        .title = "", // the row exists already and keeps its texts
         .site = "",
         .trial = group->trial,
         .trials = 1,
@@ -267,12 +270,12 @@ static struct error *another_of(struct ledger *ledger, struct finding_group *gro
     };
     TRY(store_add_finding(ledger->store, &row));
     bool next = group->confirmed == STORE_FLAKY && group->failures <= FINDING_SPARES;
-    // Where candidates have an order, the first is the example, whichever comes in first.
+    // If candidates have an order, the first one is the example, whichever result arrives first.
     bool listed = ledger->options.definition->selection.order == ORDER_LISTED;
     if (!next && (listed ? job->number > group->number : !finding_is_simpler(group, result)))
         return ledger->confirm ? keep_spare(group, job, result, trial) : NULL;
     TRY(take_example(ledger, group, job, result, trial));
-    return with_row(ledger, group, job, result, store_changed);
+    return describe_and_store(ledger, group, job, result, store_changed);
 }
 
 struct error *ledger_keep(void *data, struct trial_job *job, const struct candidate *candidate,
@@ -289,7 +292,7 @@ struct error *ledger_keep(void *data, struct trial_job *job, const struct candid
     int64_t trial;
     TRY(add_trial(ledger, job, result, group != NULL ? group->id : 0, false, &trial));
     if (failure)
-        TRY(group != NULL ? another_of(ledger, group, job, result, trial)
+        TRY(group != NULL ? add_to_finding(ledger, group, job, result, trial)
                           : new_finding(ledger, job, result, trial));
     count_verdict(ledger, verdict, 1);
     ledger->invalid_in_row = verdict == VERDICT_INVALID ? ledger->invalid_in_row + 1 : 0;
@@ -315,14 +318,15 @@ static bool shows(const struct finding_group *group, const struct engine_result 
            strcmp(finding_cause(result), group->cause) == 0;
 }
 
-// The same trial again. Of processes that wait for each other it is chance whose stack is seen.
-static bool repeats(const struct finding_group *group, const struct engine_result *result)
+// Whether a confirmation shows the same as the trial. A hang may have another cause: when processes
+// wait for each other, it is chance whose stack is seen.
+static bool is_repeated(const struct finding_group *group, const struct engine_result *result)
 {
     return shows(group, result) ||
            (group->verdict == VERDICT_HANG && result->judgement.verdict == VERDICT_HANG);
 }
 
-// One of two faults by itself: if that is enough, it is the better example.
+// The result of one fault alone. If it shows the finding, it is the better example.
 static struct error *try_alone(struct ledger *ledger, struct finding_group *group,
                                const struct trial_job *job, const struct engine_result *result,
                                int64_t trial)
@@ -333,13 +337,13 @@ static struct error *try_alone(struct ledger *ledger, struct finding_group *grou
     free(TAKE(group->whole));
     group->trial = trial;
     group->activations = result->observation.activations;
-    return with_row(ledger, group, job, result, store_changed);
+    return describe_and_store(ledger, group, job, result, store_changed);
 }
 
-static struct error *conclude(struct ledger *ledger, struct finding_group *group,
-                              const struct trial_job *job, struct engine_result *result)
+static struct error *end_confirmation(struct ledger *ledger, struct finding_group *group,
+                                      const struct trial_job *job, struct engine_result *result)
 {
-    bool repeated = repeats(group, result);
+    bool repeated = is_repeated(group, result);
     group->repeats += repeated;
     if (repeated && group->repeats < FINDING_REPEATS)
         return NULL; // once more
@@ -348,8 +352,8 @@ static struct error *conclude(struct ledger *ledger, struct finding_group *group
     if (!repeated && finding_use_spare(group))
         return NULL;
     group->confirmed = repeated ? STORE_CONFIRMED : STORE_FLAKY;
-    if (repeated && group->failures != 0) // as a trial shows it that can be repeated
-        TRY(with_row(ledger, group, job, result, store_changed));
+    if (repeated && group->failures != 0) // a spare is the example now
+        TRY(describe_and_store(ledger, group, job, result, store_changed));
     else
         TRY(store_confirm_finding(ledger->store, group->id, group->confirmed));
     if (!repeated)
@@ -363,12 +367,12 @@ struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct t
                              struct engine_result *result)
 {
     struct finding_group *group = &ledger->groups.items.items[index];
-    bool outdated = job->number != group->number; // there is a simpler one meanwhile
+    bool outdated = job->number != group->number; // a simpler example was found meanwhile
     group->confirming = false;
     if (result->judgement.verdict == VERDICT_INVALID) {
         if (!outdated)
             free(TAKE(group->spec));
-        return NULL; // says nothing; a resumed campaign may try again
+        return NULL; // it says nothing; a resumed campaign may try again
     }
     TRY(open_transaction(ledger));
     int64_t trial;
@@ -376,5 +380,5 @@ struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct t
     if (outdated)
         return NULL;
     return group->whole != NULL ? try_alone(ledger, group, job, result, trial)
-                                : conclude(ledger, group, job, result);
+                                : end_confirmation(ledger, group, job, result);
 }

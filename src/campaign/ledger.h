@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes down what came out: trials, their injections, the findings they belong to. Results are
-// stored in batches, none later than COMMIT_WAIT_NS after it came in.
+// Stores results: trials, their injections, and the findings they belong to. Results are committed
+// in batches, each at most COMMIT_WAIT_NS after it arrived.
 #ifndef ORDEAL_CAMPAIGN_LEDGER_H
 #define ORDEAL_CAMPAIGN_LEDGER_H
 
@@ -24,33 +24,33 @@ struct ledger {
     bool confirm;
     struct finding_groups groups;
     uint64_t verdicts[VERDICTS];
-    uint64_t trials; // all of the above
+    uint64_t trials; // the sum of `verdicts`
     uint64_t counted, failures;
     uint64_t invalid_in_row;
-    bool open; // a transaction
+    bool open; // a transaction is
     uint64_t commit_at_ns, update_at_ns;
 };
 
-// Counts what is stored already.
+// Loads the counts and findings that the store has already. The caller has set the first fields.
 _must_check_ struct error *ledger_init(struct ledger *ledger);
-// Drops what is not committed.
+// Drops uncommitted results.
 void ledger_deinit(struct ledger *ledger);
 double ledger_elapsed_s(const struct ledger *ledger);
 
-// As schedule_keep. The start of the trial is derived from its duration.
+// Stores a result; a schedule_keep. The trial's start is derived from its duration.
 _must_check_ struct error *ledger_keep(void *ledger, struct trial_job *job,
                                        const struct candidate *candidate,
                                        struct engine_result *result);
-// A finding whose trial is to be run again; NULL if there is none. It is the caller's until
+// A finding whose trial is to be run again, or NULL. It is not returned again before
 // ledger_confirm().
 struct finding_group *ledger_unconfirmed(struct ledger *ledger, size_t *ret_index);
 _must_check_ struct error *ledger_confirm(struct ledger *ledger, size_t index,
                                           const struct trial_job *job,
                                           struct engine_result *result);
 
-// Commits if it is time, or in any case.
+// Commits if a batch is due, or, with `now`, in any case.
 _must_check_ struct error *ledger_flush(struct ledger *ledger, bool now);
-// How long until it is time; `most_ns` if nothing waits.
+// Time until a batch is due, at most `most_ns`.
 uint64_t ledger_wait_ns(const struct ledger *ledger, uint64_t most_ns);
 
 #endif

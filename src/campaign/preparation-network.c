@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See preparation-network.h.
+// Tries the first reference run in a private network, and looks at its traffic to decide whether
+// all runs get one.
 #include "campaign/preparation-network.h"
 
 #include "base/cleanup.h"
@@ -26,7 +27,7 @@ static bool takes_ports(const struct preparation *preparation)
 #define SHARED                                                                                     \
     "so trials share this machine's, where those that run at a time may take each other's ports "  \
     "(--jobs 1)"
-// What trials do to a service, a fault more or less, nobody takes back.
+// The warning says "real", because nobody undoes what trials do to a service.
 #define APART                                                                                      \
     "if it needs a service of this machine, let trials share the machine's network, where what "   \
     "they ask for is real (--set sandbox.network=host)"
@@ -47,7 +48,8 @@ static struct error *remark(struct preparation *preparation, const char *trouble
 #define SELF_6   "00000000000000000000000001000000"
 #define LENGTH_4 (sizeof ANY_4 - 1)
 
-// Whether a socket with this address, as of Linux' tables, can be reached by way of localhost.
+// Whether a socket with this address (in the notation of /proc/net/tcp) can be reached through
+// localhost.
 static bool is_local(const char *address)
 {
     if (strlen(address) == LENGTH_4)
@@ -74,7 +76,8 @@ static bool is_listened(const char *path)
     return file != NULL && network_is_listened(file);
 }
 
-// Nobody in the network is there to be asked, but outside somebody may be.
+// The workload asked for a service that the private network does not have, but this machine may
+// have.
 static bool misses_service(const struct preparation *preparation, struct sandbox_traffic traffic)
 {
     return traffic.refused && !traffic.served && !takes_ports(preparation) &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether trials get a network of their own (sandbox.network: auto). Trials that run at a time
-// would take each other's ports, and a server of this machine might have one already; but a network
-// of its own costs time, and nobody else is in it. So the first reference run has one: where it
-// passes and makes use of it, all runs do.
+// Decides whether trials get a private network (sandbox.network: auto). In a shared one, trials
+// that run at the same time would take each other's ports, and a server of this machine may hold a
+// port already. But a private network costs time, and no other service is in it. So the first
+// reference run gets one. If it passes and uses the network, all runs get one.
 #ifndef ORDEAL_CAMPAIGN_PREPARATION_NETWORK_H
 #define ORDEAL_CAMPAIGN_PREPARATION_NETWORK_H
 
@@ -10,16 +10,16 @@
 
 #include <stdio.h>
 
-// Before the first reference run. Servers have one in any case.
+// Called before the first reference run. Servers always have a private network.
 void network_try(struct preparation *preparation);
-// After it. *ret_again: it said nothing and is forgotten, the next one is the first.
+// Called after that run. If *ret_again, the run did not serve and is forgotten; the next run is the
+// first.
 _must_check_ struct error *network_decide(struct preparation *preparation,
                                           struct reference *reference, bool *ret_again);
-// What became of `auto`, so that the campaign can be gone on with and its trials replayed.
+// Stores the decision in the definition, for resuming and replaying.
 _must_check_ struct error *network_save(const struct preparation *preparation);
 
-// Whether anybody can be connected to by way of localhost, according to a table such as
-// /proc/net/tcp.
+// Whether any socket can be reached through localhost, according to a table like /proc/net/tcp.
 bool network_is_listened(FILE *table);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reference runs take place in the controller itself: what the injector learns from them (which
-// calls there are) is what it makes candidates of.
+// Runs the references, then chooses and stores candidates. References run in the controller itself,
+// because its injector makes candidates from what it learns there (which calls there are).
 #include "campaign/preparation.h"
 
 #include "base/cleanup.h"
@@ -39,7 +39,7 @@ static void tell(const struct preparation *preparation, const char *phase, uint6
         preparation->control->progress(preparation->control->data, &progress);
 }
 
-// Told, and stored.
+// Tells the user and stores the remark.
 static struct error *warn_of(void *data, const struct store_remark *remark)
 {
     struct preparation *preparation = data;
@@ -57,7 +57,8 @@ static struct error *warn(struct preparation *preparation, const char *sentence)
     return warn_of(preparation, &(struct store_remark){.kind = REMARK_NOTE, .text = sentence});
 }
 
-// Runs within one second write the same time into their files; trials would not.
+// Spreads references over time. Runs within one second would write the same time into their files,
+// but trials would not.
 static void wait_until(const struct preparation *preparation, uint64_t moment_ns)
 {
     while (clock_ns() < moment_ns && !interrupted(preparation))
@@ -78,8 +79,8 @@ static void tell_lingering(void *data, const char *names)
     preparation->control->warn(preparation->control->data, text.data);
 }
 
-// How long a run may take, with what is left of the budget: ten times what the user allows for a
-// trial, and not less than REFERENCE_WAIT_NS.
+// How long a reference run may take: ten times the user's timeout for a trial, but at least
+// REFERENCE_WAIT_NS. *ret_cut: the rest of the budget is shorter, and is the limit.
 static uint64_t reference_limit_ns(const struct preparation *preparation, uint64_t start_ns,
                                    bool *ret_cut)
 {
@@ -109,21 +110,21 @@ static struct error *run_reference(struct preparation *preparation, uint32_t num
 
 #define CANDIDATES_MOST 1000000u // they take nearly a GiB, and a minute to store
 
-struct gathering {
+struct candidate_list {
     ARRAY(struct candidate) items;
 };
 
-static struct error *gather(void *data, struct candidate *candidate)
+static struct error *add_candidate(void *data, struct candidate *candidate)
 {
-    struct gathering *gathering = data;
-    if (gathering->items.count == CANDIDATES_MOST) {
+    struct candidate_list *list = data;
+    if (list->items.count == CANDIDATES_MOST) {
         candidate_deinit(candidate);
         return error_new("there are more than %u candidates; choose faults of fewer functions, or "
                          "make places of calls the candidates instead of single calls (at: site, "
                          "at: stack), or sweep",
                          CANDIDATES_MOST);
     }
-    struct candidate *item = ARRAY_ADD(&gathering->items);
+    struct candidate *item = ARRAY_ADD(&list->items);
     if (item == NULL) {
         candidate_deinit(candidate);
         return error_no_memory();
@@ -133,15 +134,15 @@ static struct error *gather(void *data, struct candidate *candidate)
     return NULL;
 }
 
-static void gathering_deinit(struct gathering *gathering)
+static void candidate_list_deinit(struct candidate_list *list)
 {
-    for (size_t i = 0; i < gathering->items.count; i++)
-        candidate_deinit(&gathering->items.items[i]);
-    ARRAY_DEINIT(&gathering->items);
+    for (size_t i = 0; i < list->items.count; i++)
+        candidate_deinit(&list->items.items[i]);
+    ARRAY_DEINIT(&list->items);
 }
 
-// What was tried in code that is still the same is not chosen again.
-static struct error *carry_over(struct preparation *preparation, const struct gathering *gathering,
+// Deselects candidates that an earlier campaign tried in code that is still the same.
+static struct error *carry_over(struct preparation *preparation, const struct candidate_list *list,
                                 bool *chosen, struct since *since)
 {
     const char *path = preparation->definition->selection.since;
@@ -149,11 +150,11 @@ static struct error *carry_over(struct preparation *preparation, const struct ga
     if (path == NULL)
         return NULL;
     TRY(subject_command(preparation->definition, &command));
-    TRY(since_look(path, command, preparation->control->known, gathering->items.items,
-                   gathering->items.count, since));
+    TRY(since_look(path, command, preparation->control->known, list->items.items, list->items.count,
+                   since));
     for (size_t i = 0; i < since->carried.count; i++)
         chosen[i] = chosen[i] && since->carried.items[i] == 0;
-    TRY(since_tell(since, path, gathering->items.count, &sentence));
+    TRY(since_tell(since, path, list->items.count, &sentence));
     if (sentence != NULL)
         TRY(warn(preparation, sentence));
     for (size_t i = 0; i < since->findings.count; i++) {
@@ -164,16 +165,16 @@ static struct error *carry_over(struct preparation *preparation, const struct ga
     return NULL;
 }
 
-// Of a sweep only the first positions are stored now, see sweep.c.
+// A sweep stores only the first position of each series now; see sweep.c.
 static struct error *store_candidates(struct preparation *preparation,
-                                      const struct gathering *gathering, const bool *chosen,
+                                      const struct candidate_list *list, const bool *chosen,
                                       const struct since *since)
 {
     bool sweep = preparation->definition->selection.kind == SELECT_SWEEP;
     struct store_campaign *campaign = preparation->campaign;
     uint64_t number = 0, selected = 0;
-    for (size_t i = 0; i < gathering->items.count; i++) {
-        const struct candidate *candidate = &gathering->items.items[i];
+    for (size_t i = 0; i < list->items.count; i++) {
+        const struct candidate *candidate = &list->items.items[i];
         if (sweep && !chosen[i])
             continue;
         struct store_candidate row = candidate_row(candidate, campaign->id, ++number, chosen[i]);
@@ -189,20 +190,20 @@ static struct error *store_candidates(struct preparation *preparation,
 
 static struct error *choose_candidates(struct preparation *preparation)
 {
-    _cleanup_(gathering_deinit) struct gathering gathering = {0};
-    TRY(preparation->injector->candidates(shooting_injector(preparation->shooting), gather,
-                                          &gathering));
-    if (gathering.items.count == 0)
+    _cleanup_(candidate_list_deinit) struct candidate_list list = {0};
+    TRY(preparation->injector->candidates(shooting_injector(preparation->shooting), add_candidate,
+                                          &list));
+    if (list.items.count == 0)
         TRY(warn(preparation, "the reference runs show nothing that could be injected into"));
     if (preparation->injector->remarks != NULL)
         TRY(preparation->injector->remarks(shooting_injector(preparation->shooting), warn_of,
                                            preparation));
     _cleanup_free_ bool *chosen = NULL;
     TRY(selection_choose(&preparation->definition->selection, preparation->definition->seed,
-                         gathering.items.items, gathering.items.count, &chosen));
+                         list.items.items, list.items.count, &chosen));
     _cleanup_(since_deinit) struct since since = {0};
-    TRY(carry_over(preparation, &gathering, chosen, &since));
-    return store_candidates(preparation, &gathering, chosen, &since);
+    TRY(carry_over(preparation, &list, chosen, &since));
+    return store_candidates(preparation, &list, chosen, &since);
 }
 
 static struct error *pass_remarks_on(struct preparation *preparation,
@@ -229,9 +230,9 @@ static struct error *store_all(struct preparation *preparation, struct reference
     return store_update_campaign(preparation->store, preparation->campaign);
 }
 
-#define WORTHWHILE 10 // trials that a budget should have room for, when one is suggested
+#define WORTHWHILE 10 // a suggested budget has room for so many trials
 
-// Whoever would have no time left for a trial is told so now, not when the time is over.
+// An error if the budget will leave no time for trials, so that the user learns it now.
 // `last_at_ns` is when the last run may begin.
 static struct error *check_budget(const struct preparation *preparation, uint64_t start_ns,
                                   uint64_t last_at_ns, uint32_t left)
@@ -254,8 +255,8 @@ static struct error *check_budget(const struct preparation *preparation, uint64_
         one_will_do ? ", or --references 1" : "");
 }
 
-// One that cannot serve is enough: the others would take as long, and say the same. The budget is
-// only to blame if it cut the run short, and not if that failed by itself.
+// Gives up after the first run that does not serve: others would take as long and say the same. The
+// budget is blamed only if it cut the run short, not if the run failed by itself.
 static struct error *give_up(const struct preparation *preparation, struct reference *reference,
                              uint64_t start_ns, bool cut)
 {
@@ -309,7 +310,7 @@ struct error *preparation_run(struct preparation *preparation, struct reference 
     _cleanup_(freep_reference) struct reference *reference = NULL;
     TRY(reference_new(&preparation->definition->oracle, &reference));
     struct error *unfit = run_references(preparation, reference);
-    if (unfit != NULL) { // there is nothing that could be gone on with
+    if (unfit != NULL) { // there is nothing to resume
         error_free(store_remove_campaign(preparation->store, preparation->campaign->id));
         return unfit;
     }
@@ -324,8 +325,8 @@ struct error *preparation_run(struct preparation *preparation, struct reference 
         store_rollback(preparation->store);
         return error;
     }
-    // Candidates were many small pieces: without this the controller and every slot that is forked
-    // from it would carry the room they took to the end.
+    // Give the memory of the candidates back. The controller, and every slot forked from it, would
+    // keep it to the end otherwise.
     malloc_trim(0);
     *ret_reference = TAKE(reference);
     return NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What comes before the trials: reference runs, candidates, the choice among them.
+// Prepares a campaign: runs the references, lists candidates, chooses among them, stores it all.
 #ifndef ORDEAL_CAMPAIGN_PREPARATION_H
 #define ORDEAL_CAMPAIGN_PREPARATION_H
 
@@ -12,28 +12,29 @@
 #include "store/store.h"
 
 struct preparation {
-    struct definition *definition; // of which `network: auto` is settled
+    struct definition *definition; // its `network: auto` gets decided
     const struct injector *injector;
     struct shooting *shooting;
     struct store *store;
     const struct campaign_control *control;
-    struct store_campaign *campaign; // candidates and planned are filled in
-    uint64_t budget_ns;              // for all of the campaign; 0: none
-    uint64_t spent_ns;               // of it when preparation begins
-    uint64_t longest_ns;             // of the reference shots, everything included
+    struct store_campaign *campaign; // gets the numbers of candidates and planned trials
+    uint64_t budget_ns;              // for the whole campaign; 0: none
+    uint64_t spent_ns;               // how much of it is used when preparation begins
+    uint64_t longest_ns;             // the longest reference shot, all steps included
     bool trying_network;             // see preparation-network.h
     char *network_remark;            // or NULL
 };
 
-// Runs references and stores them together with the candidates: all or nothing. *ret_reference is
-// NULL if an interrupt came in between.
+// Runs the references and stores them and the candidates in one transaction. After an interrupt,
+// *ret_reference stays as it was and nothing is stored. If the references do not serve, the
+// campaign is removed from the store.
 _must_check_ struct error *preparation_run(struct preparation *preparation,
                                            struct reference **ret_reference);
-// Whether no reference run changed a file, as far as that was looked at.
+// Whether no reference run changed a file. False if files were not compared.
 _must_check_ struct error *preparation_harmless(struct store *store, int64_t campaign,
                                                 const struct definition *definition,
                                                 bool *ret_harmless);
-// Whether that was done before.
+// Whether the store has the campaign's references already.
 _must_check_ struct error *preparation_done(struct store *store, int64_t campaign, bool *ret_done);
 
 #endif

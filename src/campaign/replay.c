@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One trial of an earlier campaign again, from the store alone: same definition, environment, spec
-// and seed, judged against the same reference.
+// Runs one trial of a stored campaign again, with the same definition, environment, spec and seed,
+// and judges it against the same reference. Needs nothing but the store.
 #include "campaign/campaign.h"
 
 #include "base/cleanup.h"
@@ -65,7 +65,7 @@ static struct error *add_warning(struct replay_end *end, const char *sentence)
     return NULL;
 }
 
-// What is known to be different before anything has run.
+// Warns of differences that are known before anything runs.
 static struct error *compare_circumstances(const struct replay *replay, struct replay_end *end)
 {
     char sentence[128];
@@ -94,13 +94,13 @@ static int interrupts(const struct campaign_control *control)
     return control->interrupts != NULL ? *control->interrupts : 0;
 }
 
-// The first interrupt lets the run end, the second does not.
+// The first interrupt lets the run finish, the second ends it.
 static void watch(struct shooting *shooting, const struct campaign_control *control)
 {
     shooting_watch(shooting, control->interrupts, 1, NULL, NULL);
 }
 
-// A run that was ended from outside says nothing of the program, and is not counted.
+// A run that the user ended says nothing about the program, and is not counted.
 static struct error *run_once(const struct replay *replay, struct shooting *shooting,
                               const struct reference *reference,
                               const struct campaign_control *control, struct replay_end *end)
@@ -187,7 +187,7 @@ static void freep_relay(struct relay **relay)
     relay_close(*relay);
 }
 
-// Without a terminal nobody can talk to gdb: it then shows the stack and goes on.
+// Without a terminal nobody can talk to gdb. It then shows the stack and continues.
 struct error *campaign_debug(struct store *store, int64_t trial,
                              const struct campaign_control *control, int *ret_status)
 {

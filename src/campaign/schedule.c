@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The choice between the two kinds of schedule, and the common one: a list of selected candidates
-// in random order, so that what has been run at any moment is a uniform sample of them; or, where
-// the definition says so, in the order in which they are listed.
+// Chooses between the two kinds of schedule, and implements the common one: a list of the selected
+// candidates. The order is random, so that the trials finished at any moment are a uniform sample.
+// The definition may ask for the injector's order instead.
 #include "campaign/schedule.h"
 
 #include "base/cleanup.h"
@@ -70,9 +70,9 @@ struct error *schedule_done(struct schedule *schedule, struct trial_job *job,
     return schedule->kind->done(schedule->self, job, result, keep, data);
 }
 
-// The list holds numbers only: a candidate is read when its turn comes.
+// The list holds numbers only. A candidate is read when its turn comes.
 struct list_item {
-    uint64_t key; // the order of the list: random, or what comes first
+    uint64_t key; // sorts the list: random, or 0 for what comes first
     uint64_t number;
 };
 
@@ -98,11 +98,11 @@ static struct error *list_row(void *data, const struct store_candidate *row)
     struct list_item *item = ARRAY_ADD(&list->items);
     if (item == NULL)
         return error_no_memory();
-    // A key of its own for each candidate: the order does not depend on which others are there.
+    // Each candidate has its own key, so that the order does not depend on the others.
     struct stats_random random =
         stats_random_start(trial_seed(list->options.definition->seed, ORDER_STREAM), row->number);
     bool listed = list->options.definition->selection.order == ORDER_LISTED;
-    // Second faults are chosen when it is time for them, whatever else is left.
+    // Second faults are added when it is time for them, so they go before what is left.
     bool second = row->series != NULL && strcmp(row->series, CANDIDATE_SECOND) == 0;
     *item = (struct list_item){.key = listed ? !second : stats_random_next(&random),
                                .number = row->number};

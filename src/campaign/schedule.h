@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which trial comes next. Everything follows from the store: a schedule made after a kill goes on
-// where the last committed result was, with the same trials under the same numbers and seeds.
+// Decides which trial comes next. A schedule depends on the store alone: after a kill it continues
+// after the last committed result, with the same trials, numbers and seeds.
 #ifndef ORDEAL_CAMPAIGN_SCHEDULE_H
 #define ORDEAL_CAMPAIGN_SCHEDULE_H
 
@@ -15,8 +15,8 @@
 
 struct trial_job { // one trial to be run
     uint64_t number, seed;
-    int64_t candidate;         // its row; 0: it is stored together with its first result
-    uint64_t candidate_number; // numbers of trials and candidates follow from each other
+    int64_t candidate;         // its row; 0: stored together with its first result
+    uint64_t candidate_number; // trial numbers are derived from it
     char *spec;
     // Of a sweep:
     size_t series;
@@ -35,8 +35,9 @@ struct schedule_options {
     int64_t campaign;
 };
 
-// A result in the order in which results are to be stored. `candidate` is not NULL if it is to be
-// stored as well, under job->candidate_number; the row's id goes to job->candidate. Takes nothing.
+// Stores one result; called in the order in which results are to be stored. If `candidate` is not
+// NULL, it is to be stored, too, as number job->candidate_number, and its row's id goes to
+// job->candidate. The caller keeps ownership of everything.
 typedef struct error *(*schedule_keep)(void *data, struct trial_job *job,
                                        const struct candidate *candidate,
                                        struct engine_result *result);
@@ -45,18 +46,18 @@ struct schedule;
 _must_check_ struct error *schedule_load(const struct schedule_options *options,
                                          struct schedule **ret_schedule);
 void schedule_free(struct schedule *schedule);
-// Trials in all, those that are done included; 0: not known.
+// Number of trials, finished ones included; 0: not known.
 uint64_t schedule_planned(const struct schedule *schedule);
-// *ret_got is false if there is nothing to do before a result has come in; with no trial running,
-// nothing at all. The job's text is the caller's.
+// The next trial. If *ret_got is false, there is none before another result arrives; if no trial is
+// running, there is none at all. The caller frees the job with trial_job_deinit().
 _must_check_ struct error *schedule_next(struct schedule *schedule, bool *ret_got,
                                          struct trial_job *ret_job);
-// The result of a job. Takes what is in both; calls `keep` for none, one or more results.
+// Takes over the contents of a job and its result. Calls `keep` for none, one or more results.
 _must_check_ struct error *schedule_done(struct schedule *schedule, struct trial_job *job,
                                          struct engine_result *result, schedule_keep keep,
                                          void *data);
 
-// The two kinds there are; schedule_load() chooses.
+// The two kinds of schedule. schedule_load() chooses one.
 struct schedule_kind {
     struct error *(*load)(const struct schedule_options *options, void **ret_self);
     void (*free)(void *self);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds faults for the code that handles other faults. Shots are led by the controller itself, as
-// reference runs are: what they call is compared with what those called.
+// Finds second faults. The controller itself runs the shots, as it runs references, because its
+// injector compares the calls of both.
 #include "campaign/second-faults.h"
 
 #include "base/cleanup.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FOLLOWED_MOST 400 // shots
+#define FOLLOWED_MOST 400 // survived trials that are run again
 
 struct survivor {
     char *spec;
@@ -20,8 +20,8 @@ struct survivor {
 
 struct survivors {
     ARRAY(struct survivor) items;
-    struct map places;    // that have theirs
-    enum verdict verdict; // that is looked for
+    struct map places;    // of the items
+    enum verdict verdict; // to look for
     const struct injector_second_faults *ability;
 };
 
@@ -64,7 +64,8 @@ static void tell(const struct second_faults *second, uint64_t done, uint64_t pla
         second->control->progress(second->control->data, &progress);
 }
 
-// A campaign that was resumed has its reference runs in the store, but not what they called.
+// The store has the results of reference runs, but not their calls. A resumed campaign runs up to
+// two of them again.
 static struct error *record_references(const struct second_faults *second)
 {
     uint32_t count = second->definition->oracle.references;
@@ -118,7 +119,8 @@ struct error *second_faults_add(const struct second_faults *second)
 {
     _cleanup_(survivors_deinit) struct survivors survivors = {
         .verdict = VERDICT_GRACEFUL, .ability = second->injector->second_faults};
-    // What was reported was handled; what went by unnoticed perhaps was.
+    // Graceful trials first: a failure that was reported was handled. One that went unnoticed may
+    // have been.
     TRY(store_each_trial(second->store, second->campaign->id, false, note_trial, &survivors));
     survivors.verdict = VERDICT_PASS;
     TRY(store_each_trial(second->store, second->campaign->id, false, note_trial, &survivors));

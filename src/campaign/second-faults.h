@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Faults in the code that handles faults. Trials that were survived are run again, recorded; calls
-// that no reference run made are the handling, and become candidates of two faults.
+// Finds second faults: faults in the code that handles other faults. Survived trials are run again
+// and recorded. Calls that no reference run made belong to the handling; each becomes a candidate
+// with two faults.
 #ifndef ORDEAL_CAMPAIGN_SECOND_FAULTS_H
 #define ORDEAL_CAMPAIGN_SECOND_FAULTS_H
 
@@ -18,14 +19,14 @@ struct second_faults {
     const struct reference *reference;
     const struct campaign_control *control;
     struct store *store;
-    struct store_campaign *campaign; // candidates and planned are raised
-    bool recorded;                   // the injector has seen this campaign's reference runs
-    uint64_t budget_ns;              // for recording, about; 0: no limit
+    struct store_campaign *campaign; // its numbers of candidates and planned trials grow
+    bool recorded;                   // the injector has recorded the reference runs
+    uint64_t budget_ns;              // about how long recording may take; 0: no limit
 };
-// Stores the candidates after those that are there.
+// Stores the new candidates after the existing ones. Stores none after an interrupt.
 _must_check_ struct error *second_faults_add(const struct second_faults *second);
 
-// Whether a campaign wants them and has none yet.
+// Whether a campaign wants second faults and has none yet.
 _must_check_ struct error *second_faults_due(const struct injector *injector, void *self,
                                              struct store *store, int64_t campaign, bool *ret_due);
 

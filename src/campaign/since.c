@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See since.h.
+// Finds candidates that an earlier campaign tried in code that is the same, by a hash of their
+// content, and carries their verdicts over.
 #include "campaign/since.h"
 
 #include "base/cleanup.h"
@@ -8,19 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct earlier { // a candidate then
+struct earlier_candidate {
     int64_t id;
     uint64_t content;
-    unsigned char verdict; // + 1; 0: not known
+    unsigned char verdict; // + 1; 0: none that counts
     int64_t finding;       // or 0
     bool wanted;           // it is carried over
 };
-struct past {
+struct earlier_campaign {
     struct store *store;
     const struct suppressions *known; // or NULL
     const char *command;
     int64_t campaign; // or 0
-    ARRAY(struct earlier) items;
+    ARRAY(struct earlier_candidate) items;
     struct map by_id, by_content;
     struct since *since;
 };
@@ -34,17 +35,17 @@ void since_deinit(struct since *since)
     *since = (struct since){0};
 }
 
-static void past_deinit(struct past *past)
+static void earlier_campaign_deinit(struct earlier_campaign *past)
 {
     ARRAY_DEINIT(&past->items);
     map_deinit(&past->by_id);
     map_deinit(&past->by_content);
 }
 
-// The one that is about to begin may be in the same file: it has no candidates yet.
+// The campaign that is starting may be in the same file. It has no candidates yet.
 static struct error *note_campaign(void *data, const struct store_campaign *row)
 {
-    struct past *past = data;
+    struct earlier_campaign *past = data;
     if (row->candidates != 0 && strcmp(row->command, past->command) == 0)
         past->campaign = row->id;
     return NULL;
@@ -58,17 +59,17 @@ static unsigned char verdict_of(const char *word)
 
 static struct error *note_candidate(void *data, const struct store_candidate *row)
 {
-    struct past *past = data;
+    struct earlier_campaign *past = data;
     if (row->content == 0)
         return NULL;
     uint32_t index = (uint32_t)past->items.count;
-    struct earlier *earlier = ARRAY_ADD(&past->items);
+    struct earlier_candidate *earlier = ARRAY_ADD(&past->items);
     if (earlier == NULL)
         return error_no_memory();
-    *earlier = (struct earlier){
+    *earlier = (struct earlier_candidate){
         .id = row->id, .content = row->content, .verdict = verdict_of(row->carried)};
     TRY(map_put(&past->by_id, (uint64_t)row->id, index));
-    // Code that is there twice does not say which of the two it is.
+    // Two candidates with the same content cannot be told apart: neither is carried over.
     uint32_t twin = map_find(&past->by_content, row->content);
     if (twin == MAP_NONE)
         return map_put(&past->by_content, row->content, index);
@@ -78,12 +79,12 @@ static struct error *note_candidate(void *data, const struct store_candidate *ro
 
 static struct error *note_trial(void *data, const struct store_trial *row)
 {
-    struct past *past = data;
+    struct earlier_campaign *past = data;
     uint32_t index = map_find(&past->by_id, (uint64_t)row->candidate);
     if (index == MAP_NONE || row->verdict >= VERDICTS || !verdict_facts[row->verdict].counts)
         return NULL;
-    struct earlier *earlier = &past->items.items[index];
-    // Of several trials the worst counts.
+    struct earlier_candidate *earlier = &past->items.items[index];
+    // The worst of several trials counts.
     if (earlier->verdict == 0 || row->verdict + 1u < earlier->verdict) {
         earlier->verdict = (unsigned char)(row->verdict + 1);
         earlier->finding = row->finding;
@@ -91,13 +92,14 @@ static struct error *note_trial(void *data, const struct store_trial *row)
     return NULL;
 }
 
-// What is suppressed is tried again: whether it still is, and that it is no failure, shows then.
+// Suppressed findings are tried again. That shows whether they still exist, and they count as
+// suppressed, not as failures.
 static struct error *drop_suppressed(void *data, const struct store_finding *row)
 {
-    struct past *past = data;
+    struct earlier_campaign *past = data;
     bool suppressed = row->suppressed != NULL;
     if (!suppressed && past->known != NULL)
-        TRY(suppressions_mean(past->known, past->store, row, &suppressed));
+        TRY(suppressions_match(past->known, past->store, row, &suppressed));
     for (size_t i = 0; suppressed && i < past->items.count; i++)
         if (past->items.items[i].finding == row->id)
             past->items.items[i].verdict = 0;
@@ -106,7 +108,7 @@ static struct error *drop_suppressed(void *data, const struct store_finding *row
 
 static struct error *note_finding(void *data, const struct store_finding *row)
 {
-    struct past *past = data;
+    struct earlier_campaign *past = data;
     bool wanted = false;
     for (size_t i = 0; i < past->items.count && !wanted; i++)
         wanted = past->items.items[i].wanted && past->items.items[i].finding == row->id;
@@ -119,7 +121,8 @@ static struct error *note_finding(void *data, const struct store_finding *row)
     return *title != NULL ? NULL : error_no_memory();
 }
 
-static struct error *carry(struct past *past, const struct candidate *candidates, size_t count)
+static struct error *carry(struct earlier_campaign *past, const struct candidate *candidates,
+                           size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         unsigned char *carried = ARRAY_ADD(&past->since->carried);
@@ -128,7 +131,7 @@ static struct error *carry(struct past *past, const struct candidate *candidates
         uint32_t index = candidates[i].content != 0
                              ? map_find(&past->by_content, candidates[i].content)
                              : MAP_NONE;
-        struct earlier *earlier = index != MAP_NONE ? &past->items.items[index] : NULL;
+        struct earlier_candidate *earlier = index != MAP_NONE ? &past->items.items[index] : NULL;
         bool same = earlier != NULL && earlier->content == candidates[i].content;
         *carried = same ? earlier->verdict : 0;
         if (*carried == 0)
@@ -144,7 +147,8 @@ struct error *since_look(const char *path, const char *command, const struct sup
 {
     _cleanup_(store_closep) struct store *store = NULL;
     _cleanup_(since_deinit) struct since since = {0};
-    _cleanup_(past_deinit) struct past past = {.command = command, .known = known, .since = &since};
+    _cleanup_(earlier_campaign_deinit) struct earlier_campaign past = {
+        .command = command, .known = known, .since = &since};
     TRY(store_open(path, STORE_READ, &store));
     past.store = store;
     TRY(store_each_campaign(store, note_campaign, &past));
@@ -155,7 +159,7 @@ struct error *since_look(const char *path, const char *command, const struct sup
     TRY(store_each_finding(store, past.campaign, drop_suppressed, &past));
     TRY(carry(&past, candidates, count));
     for (size_t i = 0; i < count; i++)
-        since.nameless += candidates[i].content == 0;
+        since.unidentified += candidates[i].content == 0;
     TRY(store_each_finding(store, past.campaign, note_finding, &past));
     *ret_since = since;
     since = (struct since){0};
@@ -171,7 +175,7 @@ struct error *since_tell(const struct since *since, const char *path, size_t cou
     for (int i = 0; i < VERDICTS; i++)
         all += since->verdicts[i];
     *ret_sentence = NULL;
-    if (all == 0 && since->nameless == 0)
+    if (all == 0 && since->unidentified == 0)
         return NULL;
     TRY(buffer_printf(&text,
                       "carried over from %s and not tried again, since the code of the caller is "
@@ -186,12 +190,12 @@ struct error *since_tell(const struct since *since, const char *path, size_t cou
     }
     if (all != 0)
         TRY(buffer_printf(&text, ")"));
-    if (since->nameless != 0)
+    if (since->unidentified != 0)
         TRY(buffer_printf(&text,
                           "; %llu cannot be known again in another build and %s tried: of the call "
                           "only the number or stack is known, or nothing of the code around it",
-                          (unsigned long long)since->nameless,
-                          since->nameless == 1 ? "is" : "are"));
+                          (unsigned long long)since->unidentified,
+                          since->unidentified == 1 ? "is" : "are"));
     *ret_sentence = TAKE(text.data);
     return NULL;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Facts about command, program and machine.
+// Describes the command, environment, machine and program of a campaign for the store, and tells
+// whether the program has changed since.
 #include "campaign/subject.h"
 
 #include "base/cleanup.h"
@@ -13,7 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-// As a pattern that means just this path and what begins like it.
+// A pattern for this path and for all paths that begin with it.
 static struct error *put_pattern(struct buffer *pattern, const char *path)
 {
     for (; *path != '\0'; path++) {
@@ -62,7 +63,7 @@ struct error *subject_command(const struct definition *definition, char **ret_te
     return NULL;
 }
 
-// Bytes above 127 are left to the store, which makes UTF-8 of what is none.
+// Bytes above 127 are passed on: the store replaces what is not UTF-8.
 static struct error *put_json_string(struct buffer *text, const char *string)
 {
     TRY(buffer_append(text, "\"", 1));
@@ -171,8 +172,8 @@ static bool same(const char *a, int a_size, const char *b, int b_size)
     return a_size == b_size && memcmp(a, b, (size_t)a_size) == 0;
 }
 
-// A program that was built again to the same bytes is the same; without a build ID only its time
-// tells.
+// A program that was rebuilt to the same bytes is the same. Without a build ID, only its size and
+// time can tell.
 struct error *subject_program_changed(const char *then, const char *now, char **ret_sentence)
 {
     struct program_facts before, after;

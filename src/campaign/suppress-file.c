@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See suppress.h: reading the file.
+// Reads files of suppressions, line by line. Errors show the line.
 #include "campaign/suppress.h"
 
 #include "base/cleanup.h"
@@ -32,7 +32,7 @@ void suppressions_deinit(struct suppressions *suppressions)
     ARRAY_DEINIT(&suppressions->items);
 }
 
-struct reader {
+struct suppress_reader {
     const char *name, *text;
     size_t size, at; // at: the line after this one
     unsigned line;
@@ -49,8 +49,8 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-// The next line that says something; false at the end.
-static bool next_line(struct reader *reader)
+// Goes to the next line that is neither empty nor a comment. False at the end.
+static bool next_line(struct suppress_reader *reader)
 {
     while (reader->at < reader->size) {
         const char *start = reader->text + reader->at,
@@ -74,13 +74,13 @@ static bool next_line(struct reader *reader)
     return false;
 }
 
-static bool is_word(const struct reader *reader, const char *word)
+static bool is_word(const struct suppress_reader *reader, const char *word)
 {
     return reader->length == strlen(word) && memcmp(reader->word, word, reader->length) == 0;
 }
 
 // The value after "KEY:"; NULL if the line has another key.
-static const char *value_of(const struct reader *reader, const char *key, size_t *ret_size)
+static const char *value_of(const struct suppress_reader *reader, const char *key, size_t *ret_size)
 {
     size_t size = strlen(key);
     if (reader->length <= size || memcmp(reader->word, key, size) != 0 || reader->word[size] != ':')
@@ -89,7 +89,7 @@ static const char *value_of(const struct reader *reader, const char *key, size_t
     return reader->word + size + 1;
 }
 
-static struct error *keep(const struct reader *reader, const char *value, size_t size,
+static struct error *keep(const struct suppress_reader *reader, const char *value, size_t size,
                           char **ret_text)
 {
     if (size == 0)
@@ -122,7 +122,8 @@ static bool is_errno(const char *glob)
     return false;
 }
 
-static struct error *check_facts(const struct reader *reader, const struct suppression *suppression)
+static struct error *check_facts(const struct suppress_reader *reader,
+                                 const struct suppression *suppression)
 {
     if (suppression->verdict != NULL && !is_verdict(suppression->verdict))
         return FAIL(reader, "there is no such verdict; there are crash, hang, silent, "
@@ -132,7 +133,7 @@ static struct error *check_facts(const struct reader *reader, const struct suppr
     return NULL;
 }
 
-static struct error *add_frame(const struct reader *reader, enum suppress_kind kind,
+static struct error *add_frame(const struct suppress_reader *reader, enum suppress_kind kind,
                                const char *value, size_t size, struct suppression *suppression)
 {
     struct suppress_frame *frame = ARRAY_ADD(&suppression->frames);
@@ -142,7 +143,8 @@ static struct error *add_frame(const struct reader *reader, enum suppress_kind k
     return value != NULL ? keep(reader, value, size, &frame->glob) : NULL;
 }
 
-static struct error *read_line(const struct reader *reader, struct suppression *suppression)
+static struct error *read_line(const struct suppress_reader *reader,
+                               struct suppression *suppression)
 {
     static const struct {
         const char *key;
@@ -170,9 +172,9 @@ static struct error *read_line(const struct reader *reader, struct suppression *
                         "fun:FUNCTION, obj:FILE, src:FILE:LINE or ...");
 }
 
-static struct error *read_block(struct reader *reader, struct suppression *suppression)
+static struct error *read_block(struct suppress_reader *reader, struct suppression *suppression)
 {
-    struct reader start = *reader;
+    struct suppress_reader start = *reader;
     suppression->line = reader->line;
     if (!next_line(reader) || is_word(reader, "}"))
         return FAIL(reader, "a suppression begins with a name");
@@ -193,7 +195,7 @@ static struct error *read_block(struct reader *reader, struct suppression *suppr
 struct error *suppressions_parse(struct suppressions *suppressions, const char *name,
                                  const char *text, size_t size)
 {
-    struct reader reader = {.name = name, .text = text, .size = size};
+    struct suppress_reader reader = {.name = name, .text = text, .size = size};
     while (next_line(&reader)) {
         if (!is_word(&reader, "{"))
             return FAIL(&reader, "a suppression begins with a line that is {");

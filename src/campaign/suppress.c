@@ -14,13 +14,13 @@
 
 #define MOST_FRAMES 4 // of a generated block
 
-// A path also answers to its last part.
+// A glob may match a whole path or its last part.
 static bool matches_path(const char *glob, const char *path)
 {
     return fnmatch(glob, path, 0) == 0 || fnmatch(glob, file_base_name(path), 0) == 0;
 }
 
-// What is not known is "".
+// An unknown part is matched as "".
 static bool matches_part(const char *glob, struct frame_part part, bool path)
 {
     _cleanup_free_ char *text = strndup(part.text != NULL ? part.text : "", part.size);
@@ -29,7 +29,7 @@ static bool matches_part(const char *glob, struct frame_part part, bool path)
     return path ? matches_path(glob, text) : fnmatch(glob, text, 0) == 0;
 }
 
-// A frame of which nothing is known belongs to itself.
+// A frame without a module is its own object.
 static struct frame_part object_of(const struct frame_text *frame)
 {
     return frame->module.text != NULL ? frame->module : frame->whole;
@@ -57,12 +57,12 @@ static const char *next_frame(const char *stack)
     return stack;
 }
 
-// Frames after the last one that is asked for do not matter, so that what follows "..." may be
-// looked for where it comes first: nothing before that needs to be tried again.
+// Frames after the last wanted one do not matter. So the frames after "..." can be matched at their
+// first place in the stack, and an earlier "..." never needs another try.
 static bool matches_stack(const struct suppress_frame *frames, size_t count, const char *stack)
 {
-    const char *from = NULL; // where what follows the last "..." was tried
-    size_t first = 0;        // of the frames after it
+    const char *from = NULL; // where the frames after the last "..." were tried
+    size_t first = 0;        // the first of those frames
     for (size_t i = 0; i < count;) {
         struct frame_text frame;
         if (frames[i].kind == SUPPRESS_ANY_FRAMES) {
@@ -92,7 +92,7 @@ bool suppression_matches(const struct suppression *suppression, const struct sup
 
 // ---- findings ----
 
-struct known { // a finding and what its trial injected first
+struct finding_facts { // a finding and what its trial injected first
     int64_t id;
     enum verdict verdict;
     uint64_t trials;
@@ -100,108 +100,109 @@ struct known { // a finding and what its trial injected first
     char call[128], error[32]; // of the fault
     bool hidden;
 };
-struct all {
+struct finding_list {
     struct store *store;
     const struct injector_stored *injector; // or NULL
-    ARRAY(struct known) items;
+    ARRAY(struct finding_facts) items;
 };
 
-static void all_deinit(struct all *all)
+static void finding_list_deinit(struct finding_list *list)
 {
-    for (size_t i = 0; i < all->items.count; i++) {
-        free(all->items.items[i].fault);
-        free(all->items.items[i].stack);
-        free(all->items.items[i].title);
+    for (size_t i = 0; i < list->items.count; i++) {
+        free(list->items.items[i].fault);
+        free(list->items.items[i].stack);
+        free(list->items.items[i].title);
     }
-    ARRAY_DEINIT(&all->items);
+    ARRAY_DEINIT(&list->items);
 }
 
-static void split_fault(const struct injector_stored *injector, struct known *known)
+static void split_fault(const struct injector_stored *injector, struct finding_facts *facts)
 {
     if (injector != NULL && injector->split != NULL)
-        injector->split(known->fault, known->call, known->error);
+        injector->split(facts->fault, facts->call, facts->error);
     else
-        snprintf(known->call, sizeof known->call, "%.*s", (int)strcspn(known->fault, " "),
-                 known->fault);
+        snprintf(facts->call, sizeof facts->call, "%.*s", (int)strcspn(facts->fault, " "),
+                 facts->fault);
 }
 
-// What the campaign's injector knows of stored texts.
-static struct error *find_injector(int64_t campaign, struct all *all)
+// Finds the campaign's injector, which knows how to split stored faults.
+static struct error *find_injector(int64_t campaign, struct finding_list *list)
 {
     _cleanup_(store_campaign_deinit) struct store_campaign row = {0};
-    TRY(store_find_campaign(all->store, campaign, &row));
-    all->injector = injector_stored(row.injector);
+    TRY(store_find_campaign(list->store, campaign, &row));
+    list->injector = injector_stored(row.injector);
     return NULL;
 }
 
 static struct error *note_injection(void *data, const struct store_injection *row)
 {
-    struct known *known = data;
-    if (known->fault != NULL)
+    struct finding_facts *facts = data;
+    if (facts->fault != NULL)
         return NULL;
-    known->fault = strdup(row->fault);
-    known->stack = strdup(row->stack != NULL ? row->stack : "");
-    return known->fault != NULL && known->stack != NULL ? NULL : error_no_memory();
+    facts->fault = strdup(row->fault);
+    facts->stack = strdup(row->stack != NULL ? row->stack : "");
+    return facts->fault != NULL && facts->stack != NULL ? NULL : error_no_memory();
 }
 
 static struct error *note_finding(void *data, const struct store_finding *row)
 {
-    struct all *all = data;
-    struct known *known = ARRAY_ADD(&all->items);
-    if (known == NULL)
+    struct finding_list *list = data;
+    struct finding_facts *facts = ARRAY_ADD(&list->items);
+    if (facts == NULL)
         return error_no_memory();
-    *known = (struct known){.id = row->id,
-                            .verdict = row->verdict < VERDICTS ? row->verdict : VERDICT_INVALID,
-                            .trials = row->trials,
-                            .title = strdup(row->title),
-                            .hidden = row->suppressed != NULL};
-    if (known->title == NULL)
+    *facts =
+        (struct finding_facts){.id = row->id,
+                               .verdict = row->verdict < VERDICTS ? row->verdict : VERDICT_INVALID,
+                               .trials = row->trials,
+                               .title = strdup(row->title),
+                               .hidden = row->suppressed != NULL};
+    if (facts->title == NULL)
         return error_no_memory();
-    TRY(store_each_injection(all->store, row->trial, note_injection, known));
-    if (known->fault != NULL)
-        split_fault(all->injector, known);
+    TRY(store_each_injection(list->store, row->trial, note_injection, facts));
+    if (facts->fault != NULL)
+        split_fault(list->injector, facts);
     return NULL;
 }
 
 static struct suppression *find_suppression(const struct suppressions *suppressions,
-                                            const struct known *known)
+                                            const struct finding_facts *facts)
 {
-    const struct suppress_about about = {.verdict = verdict_facts[known->verdict].name,
-                                         .call = known->call,
-                                         .error = known->error,
-                                         .stack = known->stack};
-    for (size_t i = 0; known->fault != NULL && i < suppressions->items.count; i++)
+    const struct suppress_about about = {.verdict = verdict_facts[facts->verdict].name,
+                                         .call = facts->call,
+                                         .error = facts->error,
+                                         .stack = facts->stack};
+    for (size_t i = 0; facts->fault != NULL && i < suppressions->items.count; i++)
         if (suppression_matches(&suppressions->items.items[i], &about))
             return &suppressions->items.items[i];
     return NULL;
 }
 
-struct error *suppressions_mean(const struct suppressions *suppressions, struct store *store,
-                                const struct store_finding *row, bool *ret_mean)
+struct error *suppressions_match(const struct suppressions *suppressions, struct store *store,
+                                 const struct store_finding *row, bool *ret_matches)
 {
-    _cleanup_(all_deinit) struct all all = {.store = store};
-    TRY(find_injector(row->campaign, &all));
-    TRY(note_finding(&all, row));
-    *ret_mean = find_suppression(suppressions, &all.items.items[0]) != NULL;
+    _cleanup_(finding_list_deinit) struct finding_list list = {.store = store};
+    TRY(find_injector(row->campaign, &list));
+    TRY(note_finding(&list, row));
+    *ret_matches = find_suppression(suppressions, &list.items.items[0]) != NULL;
     return NULL;
 }
 
 struct error *suppressions_apply(struct suppressions *suppressions, struct store *store,
                                  int64_t campaign, uint64_t ret_hidden[VERDICTS])
 {
-    _cleanup_(all_deinit) struct all all = {.store = store};
-    TRY(find_injector(campaign, &all));
-    TRY(store_each_finding(store, campaign, note_finding, &all));
+    _cleanup_(finding_list_deinit) struct finding_list list = {.store = store};
+    TRY(find_injector(campaign, &list));
+    TRY(store_each_finding(store, campaign, note_finding, &list));
     memset(ret_hidden, 0, VERDICTS * sizeof *ret_hidden);
-    for (size_t i = 0; i < all.items.count; i++) {
-        const struct known *known = &all.items.items[i];
-        struct suppression *found = find_suppression(suppressions, known);
-        TRY(store_suppress_finding(store, known->id, found != NULL ? found->name : NULL));
+    for (size_t i = 0; i < list.items.count; i++) {
+        const struct finding_facts *facts = &list.items.items[i];
+        struct suppression *found = find_suppression(suppressions, facts);
+        TRY(store_suppress_finding(store, facts->id, found != NULL ? found->name : NULL));
         if (found == NULL)
             continue;
         found->used++;
-        found->trials += known->trials;
-        ret_hidden[known->verdict] += known->trials;
+        found->trials += facts->trials;
+        ret_hidden[facts->verdict] += facts->trials;
     }
     return NULL;
 }
@@ -209,17 +210,17 @@ struct error *suppressions_apply(struct suppressions *suppressions, struct store
 struct error *suppressions_hidden(struct store *store, int64_t campaign,
                                   uint64_t ret_hidden[VERDICTS])
 {
-    _cleanup_(all_deinit) struct all all = {.store = store};
-    TRY(find_injector(campaign, &all));
-    TRY(store_each_finding(store, campaign, note_finding, &all));
+    _cleanup_(finding_list_deinit) struct finding_list list = {.store = store};
+    TRY(find_injector(campaign, &list));
+    TRY(store_each_finding(store, campaign, note_finding, &list));
     memset(ret_hidden, 0, VERDICTS * sizeof *ret_hidden);
-    for (size_t i = 0; i < all.items.count; i++)
-        if (all.items.items[i].hidden)
-            ret_hidden[all.items.items[i].verdict] += all.items.items[i].trials;
+    for (size_t i = 0; i < list.items.count; i++)
+        if (list.items.items[i].hidden)
+            ret_hidden[list.items.items[i].verdict] += list.items.items[i].trials;
     return NULL;
 }
 
-// Globs' own characters stand for themselves.
+// Escapes characters that are special in globs.
 static struct error *put_literal(struct buffer *text, const char *word, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -239,14 +240,14 @@ static struct error *put_frame(struct buffer *text, const struct frame_text *fra
     return buffer_append(text, "\n", 1);
 }
 
-static struct error *put_body(struct buffer *text, const struct known *known)
+static struct error *put_body(struct buffer *text, const struct finding_facts *facts)
 {
-    TRY(buffer_printf(text, "   ordeal:%s\n   call:", verdict_facts[known->verdict].name));
-    TRY(put_literal(text, known->call, strlen(known->call)));
-    if (known->error[0] != '\0')
-        TRY(buffer_printf(text, "\n   errno:%s", known->error));
+    TRY(buffer_printf(text, "   ordeal:%s\n   call:", verdict_facts[facts->verdict].name));
+    TRY(put_literal(text, facts->call, strlen(facts->call)));
+    if (facts->error[0] != '\0')
+        TRY(buffer_printf(text, "\n   errno:%s", facts->error));
     TRY(buffer_append(text, "\n", 1));
-    const char *stack = known->stack;
+    const char *stack = facts->stack;
     struct frame_text frame;
     for (unsigned i = 0; i < MOST_FRAMES && frame_text_next(&stack, &frame); i++)
         if (frame.whole.size != 0)
@@ -254,26 +255,26 @@ static struct error *put_body(struct buffer *text, const struct known *known)
     return buffer_printf(text, "}\n");
 }
 
-// Findings in the same functions would have the same suppression: once is enough.
-static struct error *put_block(struct buffer *text, const struct known *known)
+// Findings in the same functions have the same suppression. It is written once.
+static struct error *put_block(struct buffer *text, const struct finding_facts *facts)
 {
     _cleanup_(buffer_deinit) struct buffer body = {0};
-    TRY(put_body(&body, known));
+    TRY(put_body(&body, facts));
     if (text->size != 0 && strstr(text->data, body.data) != NULL)
         return NULL;
     TRY(buffer_printf(text, "{\n   "));
-    for (const char *c = known->title; *c != '\0'; c++)
+    for (const char *c = facts->title; *c != '\0'; c++)
         TRY(buffer_append(text, *c == '\n' ? " " : c, 1));
     return buffer_printf(text, "\n%s", body.data);
 }
 
 struct error *suppressions_generate(struct store *store, int64_t campaign, struct buffer *text)
 {
-    _cleanup_(all_deinit) struct all all = {.store = store};
-    TRY(find_injector(campaign, &all));
-    TRY(store_each_finding(store, campaign, note_finding, &all));
-    for (size_t i = 0; i < all.items.count; i++)
-        if (!all.items.items[i].hidden && all.items.items[i].fault != NULL)
-            TRY(put_block(text, &all.items.items[i]));
+    _cleanup_(finding_list_deinit) struct finding_list list = {.store = store};
+    TRY(find_injector(campaign, &list));
+    TRY(store_each_finding(store, campaign, note_finding, &list));
+    for (size_t i = 0; i < list.items.count; i++)
+        if (!list.items.items[i].hidden && list.items.items[i].fault != NULL)
+            TRY(put_block(text, &list.items.items[i]));
     return NULL;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Findings that somebody knows of and does not want to see: blocks of a file in the manner of
-// valgrind's. docs/ordeal-test.1 has the format.
+// Suppressions: descriptions of findings that the user knows and does not want to see. They are
+// blocks in a file, like valgrind's. docs/ordeal-test.1 has the format.
 #ifndef ORDEAL_CAMPAIGN_SUPPRESS_H
 #define ORDEAL_CAMPAIGN_SUPPRESS_H
 
@@ -17,39 +17,41 @@ struct suppression {
     char *name;
     char *verdict, *call, *error; // globs; NULL: any
     ARRAY(struct suppress_frame) frames;
-    unsigned line;         // of the file, where it begins
-    uint64_t used, trials; // findings that it hid, and trials behind them
+    unsigned line;         // where it begins in its file
+    uint64_t used, trials; // findings that it hid, and their trials
 };
 struct suppressions {
     ARRAY(struct suppression) items;
 };
 void suppressions_deinit(struct suppressions *suppressions);
 
-// An error names file and line, and shows the line. May be called again for more files.
+// Adds the suppressions of a file; may be called again for more files. An error names file and
+// line, and shows the line.
 _must_check_ struct error *suppressions_read(struct suppressions *suppressions, const char *path);
 _must_check_ struct error *suppressions_parse(struct suppressions *suppressions, const char *name,
                                               const char *text, size_t size);
 
-// What a finding is known by: its verdict, what its fault was injected into, the injected error or
-// "", and the call stack, one frame per line as the store has it, innermost first.
+// What a suppression is matched with: the finding's verdict, the function that the fault was
+// injected into, the injected error or "", and the call stack as in the store, one frame per line,
+// innermost first.
 struct suppress_about {
     const char *verdict, *call, *error, *stack;
 };
 bool suppression_matches(const struct suppression *suppression, const struct suppress_about *about);
 
-// Whether one of them means this finding of the store.
-_must_check_ struct error *suppressions_mean(const struct suppressions *suppressions,
-                                             struct store *store, const struct store_finding *row,
-                                             bool *ret_mean);
+// Whether one of the suppressions matches this finding of the store.
+_must_check_ struct error *suppressions_match(const struct suppressions *suppressions,
+                                              struct store *store, const struct store_finding *row,
+                                              bool *ret_matches);
 // Marks the campaign's findings in the store: those that match are hidden, all others are not.
-// *ret_hidden, by verdict: trials that show hidden findings.
+// ret_hidden gets the number of trials of hidden findings, by verdict.
 _must_check_ struct error *suppressions_apply(struct suppressions *suppressions,
                                               struct store *store, int64_t campaign,
                                               uint64_t ret_hidden[VERDICTS]);
-// The same without a change: as they are marked.
+// The same numbers for findings as they are marked; changes nothing.
 _must_check_ struct error *suppressions_hidden(struct store *store, int64_t campaign,
                                                uint64_t ret_hidden[VERDICTS]);
-// A block for every finding that is not hidden.
+// Writes a suppression for every finding that is not hidden.
 _must_check_ struct error *suppressions_generate(struct store *store, int64_t campaign,
                                                  struct buffer *text);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The schedule of a sweep: every series goes on to its next position until a trial was not
-// activated, which is where the program no longer gets to. One position after the other would leave
-// job slots idle when there are few series, so positions are also tried ahead. What was tried
-// beyond the end is thrown away, and results are kept in the order of positions: the trials in the
-// store are the same however many ran at once, and the candidate of a position is stored together
-// with its first result, so that a kill leaves no half of it.
+// The schedule of a sweep. Every series goes to its next position until a trial is not activated:
+// the program no longer gets that far. With few series this would leave job slots idle, so later
+// positions are tried ahead. Results beyond the end are dropped, and results are stored in the
+// order of positions. So the trials in the store do not depend on how many ran at once. The
+// candidate of a position is stored together with its first result, so that a kill leaves no half
+// of it.
 #include "campaign/schedule.h"
 
 #include "base/cleanup.h"
@@ -13,26 +13,26 @@
 #include <string.h>
 
 #define USUAL_MOST     10000
-#define AHEAD          64 // positions of one series in the air: one that hangs must not fill memory
-#define INVALID_IN_ROW 10 // positions that could not be run, before a series is given up
+#define AHEAD          64 // positions of one series that run: a hang must not fill memory
+#define INVALID_IN_ROW 10 // a series is given up after so many positions that could not run
 
-struct waiting { // a result that comes too early
+struct early_result { // waits until earlier positions are stored
     struct trial_job job;
     struct engine_result result;
 };
 
-struct step { // one position
+struct sweep_step { // one position
     struct candidate candidate;
     int64_t row; // 0: not stored
     uint64_t number;
-    uint64_t given, finished; // repetitions
+    uint64_t given, finished; // number of repetitions
     bool *repeated;           // which repetitions are done
     bool activated, valid;
-    ARRAY(struct waiting) waiting;
+    ARRAY(struct early_result) waiting;
 };
 
 struct series {
-    ARRAY(struct step) steps; // the first is the oldest that is undecided
+    ARRAY(struct sweep_step) steps; // the first is the oldest undecided one
     bool ended, queued;
     unsigned invalid; // positions in a row
 };
@@ -45,7 +45,7 @@ struct sweep {
     size_t queue_at;
 };
 
-static void step_deinit(struct step *step)
+static void step_deinit(struct sweep_step *step)
 {
     candidate_deinit(&step->candidate);
     free(step->repeated);
@@ -100,10 +100,11 @@ static struct error *copy_candidate(const struct store_candidate *row, struct ca
     return copy_text(row->series, &candidate->series);
 }
 
-static struct error *step_add(struct sweep *sweep, struct series *series, struct step **ret_step)
+static struct error *step_add(struct sweep *sweep, struct series *series,
+                              struct sweep_step **ret_step)
 {
     bool *repeated = calloc((size_t)sweep->repeat, sizeof *repeated);
-    struct step *step = repeated != NULL ? ARRAY_ADD(&series->steps) : NULL;
+    struct sweep_step *step = repeated != NULL ? ARRAY_ADD(&series->steps) : NULL;
     if (step == NULL) {
         free(repeated);
         return error_no_memory();
@@ -137,9 +138,9 @@ static struct error *enqueue(struct sweep *sweep, size_t index)
     return NULL;
 }
 
-// Candidates come by number, S series having the numbers 1 to S at their first position and S more
-// at each further one. S is not written down: it is where the numbers stop being consecutive or the
-// first series comes again.
+// Candidates are read by number. With S series, the first positions have the numbers 1 to S, and
+// each later position has a number S higher. S is not stored. It is found where the numbers stop
+// being consecutive or the first series comes again.
 static struct error *load_candidate(void *data, const struct store_candidate *row)
 {
     struct sweep *sweep = data;
@@ -160,19 +161,19 @@ static struct error *load_candidate(void *data, const struct store_candidate *ro
             return error_no_memory();
     } else if (count > 0) {
         series = &sweep->series.items[(row->number - 1) % count];
-        drop_step(series, 0); // a later position exists: this one is decided
+        drop_step(series, 0); // a later position exists, so this one is decided
     } else {
         return error_new("the store's first candidate has the number %llu",
                          (unsigned long long)row->number);
     }
-    struct step *step = NULL;
+    struct sweep_step *step = NULL;
     TRY(step_add(sweep, series, &step));
     step->row = row->id;
     step->number = row->number;
     return copy_candidate(row, &step->candidate);
 }
 
-static void note_result(struct step *step, enum verdict verdict, uint64_t activations)
+static void note_result(struct sweep_step *step, enum verdict verdict, uint64_t activations)
 {
     step->finished++;
     step->activated |= activations > 0;
@@ -185,7 +186,8 @@ static struct error *load_trial(void *data, const struct store_trial *row)
     if (row->number == 0 || sweep->series.count == 0)
         return NULL;
     uint64_t number = (row->number - 1) / sweep->repeat + 1;
-    struct step *step = &sweep->series.items[(number - 1) % sweep->series.count].steps.items[0];
+    struct sweep_step *step =
+        &sweep->series.items[(number - 1) % sweep->series.count].steps.items[0];
     uint64_t round = (row->number - 1) % sweep->repeat;
     if (step->number != number || step->repeated[round])
         return NULL;
@@ -194,9 +196,9 @@ static struct error *load_trial(void *data, const struct store_trial *row)
     return NULL;
 }
 
-// Whether the oldest step, all of whose repetitions are done, is the last of its series. An invalid
-// trial says nothing about where the program gets to.
-static bool is_last(struct series *series, const struct step *step)
+// Whether the oldest step is the last of its series. All its repetitions are done. An invalid trial
+// does not say how far the program gets.
+static bool is_last(struct series *series, const struct sweep_step *step)
 {
     if (step->activated) {
         series->invalid = 0;
@@ -223,7 +225,7 @@ static struct error *sweep_load(const struct schedule_options *options, void **r
     TRY(store_each_trial(options->store, options->campaign, false, load_trial, sweep));
     for (size_t i = 0; i < sweep->series.count; i++) {
         struct series *series = &sweep->series.items[i];
-        const struct step *step = &series->steps.items[0];
+        const struct sweep_step *step = &series->steps.items[0];
         series->ended = step->finished == sweep->repeat && is_last(series, step);
         if (!series->ended)
             TRY(enqueue(sweep, i));
@@ -237,11 +239,11 @@ static uint64_t sweep_planned(const void *self)
     return 0;
 }
 
-// Adds the position after the last known one, if there is one. A decided step stays until then,
+// Adds the position after the last known one, if there is one. A decided step is kept until then,
 // because the next position is derived from it.
 static struct error *advance(struct sweep *sweep, struct series *series, bool *ret_advanced)
 {
-    const struct step *last = &series->steps.items[series->steps.count - 1];
+    const struct sweep_step *last = &series->steps.items[series->steps.count - 1];
     uint64_t number = last->number + sweep->series.count;
     *ret_advanced = false;
     if (last->candidate.position >= sweep->most)
@@ -251,7 +253,7 @@ static struct error *advance(struct sweep *sweep, struct series *series, bool *r
                                              &candidate));
     if (candidate.spec == NULL)
         return NULL;
-    struct step *step = NULL;
+    struct sweep_step *step = NULL;
     TRY(step_add(sweep, series, &step));
     step->candidate = candidate;
     candidate = (struct candidate){0};
@@ -262,13 +264,13 @@ static struct error *advance(struct sweep *sweep, struct series *series, bool *r
     return NULL;
 }
 
-// A repetition of the series' newest position, or the first of the one after it.
+// Takes a repetition of the series' newest position, or the first one of the next position.
 static struct error *take_from(struct sweep *sweep, size_t index, bool *ret_got,
                                struct trial_job *ret_job)
 {
     struct series *series = &sweep->series.items[index];
     *ret_got = false;
-    struct step *step = &series->steps.items[series->steps.count - 1];
+    struct sweep_step *step = &series->steps.items[series->steps.count - 1];
     while (step->given < sweep->repeat && step->repeated[step->given])
         step->given++;
     if (step->given == sweep->repeat) {
@@ -293,7 +295,7 @@ static struct error *take_from(struct sweep *sweep, size_t index, bool *ret_got,
     return NULL;
 }
 
-// The series that is tried ahead: the one with the fewest positions in the air.
+// Tries a position ahead, of the series with the fewest running positions.
 static struct error *take_ahead(struct sweep *sweep, bool *ret_got, struct trial_job *ret_job)
 {
     size_t fewest = AHEAD, chosen = SIZE_MAX;
@@ -316,21 +318,21 @@ static struct error *sweep_next(void *self, bool *ret_got, struct trial_job *ret
         size_t index = sweep->queue.items[sweep->queue_at];
         struct series *series = &sweep->series.items[index];
         TRY(take_from(sweep, index, ret_got, ret_job));
-        const struct step *step = &series->steps.items[series->steps.count - 1];
+        const struct sweep_step *step = &series->steps.items[series->steps.count - 1];
         bool more = *ret_got && step->given < sweep->repeat;
         if (!more) {
             sweep->queue_at++;
             series->queued = false;
         }
         if (!*ret_got)
-            series->ended = true; // it has come to its end without a trial that says so
+            series->ended = true; // there are no more positions
         else
             return NULL;
     }
     return take_ahead(sweep, ret_got, ret_job);
 }
 
-static struct step *find_step(struct series *series, uint64_t number)
+static struct sweep_step *find_step(struct series *series, uint64_t number)
 {
     for (size_t i = 0; i < series->steps.count; i++)
         if (series->steps.items[i].number == number)
@@ -338,11 +340,11 @@ static struct step *find_step(struct series *series, uint64_t number)
     return NULL;
 }
 
-static struct error *keep_waiting(struct step *step, schedule_keep keep, void *data)
+static struct error *keep_waiting(struct sweep_step *step, schedule_keep keep, void *data)
 {
     struct error *error = NULL;
     for (size_t i = 0; i < step->waiting.count; i++) {
-        struct waiting *waiting = &step->waiting.items[i];
+        struct early_result *waiting = &step->waiting.items[i];
         waiting->job.candidate = step->row;
         if (error == NULL)
             error = keep(data, &waiting->job, step->row == 0 ? &step->candidate : NULL,
@@ -357,12 +359,12 @@ static struct error *keep_waiting(struct step *step, schedule_keep keep, void *d
     return error;
 }
 
-// Stores what can be stored, from the oldest position on, and sees whether the series goes on.
+// Stores results in order, from the oldest position on, and decides whether the series goes on.
 static struct error *settle(struct sweep *sweep, size_t index, schedule_keep keep, void *data)
 {
     struct series *series = &sweep->series.items[index];
     for (;;) {
-        struct step *step = &series->steps.items[0];
+        struct sweep_step *step = &series->steps.items[0];
         TRY(keep_waiting(step, keep, data));
         if (step->finished < sweep->repeat)
             return NULL;
@@ -384,14 +386,14 @@ static struct error *sweep_done(void *self, struct trial_job *job, struct engine
     struct sweep *sweep = self;
     size_t index = job->series;
     struct series *series = &sweep->series.items[index];
-    struct step *step = series->ended ? NULL : find_step(series, job->step);
-    struct waiting *waiting = step != NULL ? ARRAY_ADD(&step->waiting) : NULL;
+    struct sweep_step *step = series->ended ? NULL : find_step(series, job->step);
+    struct early_result *waiting = step != NULL ? ARRAY_ADD(&step->waiting) : NULL;
     if (waiting == NULL) {
         trial_job_deinit(job);
         engine_result_deinit(result);
         return step != NULL ? error_no_memory() : NULL;
     }
-    *waiting = (struct waiting){.job = *job, .result = *result};
+    *waiting = (struct early_result){.job = *job, .result = *result};
     *job = (struct trial_job){0};
     *result = (struct engine_result){0};
     return settle(sweep, index, keep, data);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See relay.h.
+// Relays between the user's terminal, which is set to raw mode, and a pseudo-terminal for a command
+// in a sandbox. A thread copies bytes both ways.
 #include "campaign/terminal-relay.h"
 
 #include "base/cleanup.h"
@@ -59,7 +60,7 @@ static void pass_size(const struct relay *relay)
         ioctl(relay->master, TIOCSWINSZ, &wanted);
 }
 
-// What was printed before the end is shown, too.
+// Output that was printed before the end is still shown.
 static void *serve(void *data)
 {
     const struct relay *relay = data;

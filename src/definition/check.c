@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What can be found wrong with a definition before anything runs.
+// Checks a definition before anything runs: programs, files, server, selection, injector.
 #include "base/cleanup.h"
 #include "definition/definition.h"
 #include "definition/server-words.h"
@@ -35,7 +35,7 @@ static struct error *is_program(const struct definition *definition, const char 
     return NULL;
 }
 
-// A path may lead to something else than a program.
+// Says why the program cannot be run.
 static struct error *refuse_program(const struct definition *definition, const char *what,
                                     const char *name)
 {
@@ -52,7 +52,7 @@ static struct error *refuse_program(const struct definition *definition, const c
                                                : "is not executable");
 }
 
-// As execvp() would look for it.
+// Looks for the program as execvp() would.
 static struct error *check_program(const struct definition *definition, const struct words *command,
                                    const char *what)
 {
@@ -76,7 +76,7 @@ static struct error *check_program(const struct definition *definition, const st
     return found ? NULL : refuse_program(definition, what, name);
 }
 
-// A setup may make the programs that come after it.
+// A setup command may build the programs that are run after it.
 static struct error *check_programs(const struct definition *definition)
 {
     TRY(check_program(definition, &definition->setup, "setup"));
@@ -175,7 +175,7 @@ static struct error *check_files(const struct definition *definition)
     if (definition->input != NULL && definition->setup.count == 0 &&
         access(definition->input, R_OK) < 0)
         return error_from_errno(errno, "input: cannot read %s", definition->input);
-    // To open a pipe may take for ever, and it can be read once.
+    // Opening a pipe may block for ever, and it can be read only once.
     if (definition->input != NULL && stat(definition->input, &facts) == 0 &&
         !S_ISREG(facts.st_mode) && !S_ISCHR(facts.st_mode))
         return error_new("input: %s is not a file", definition->input);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See definition.h: making, freeing, and setting one thing at a time.
+// Makes and frees definitions, and sets single fields for flags.
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define SEED_MASK 0xffffffffu // short enough to be typed again
+#define SEED_MASK 0xffffffffu // short enough to type
 
 static struct error *fill_defaults(struct definition *definition)
 {
@@ -97,7 +97,7 @@ static struct error *unknown_key(const char *key)
                      suggestion_text(&meant, storage));
 }
 
-// injector, injector.PARAMETER or injector.NAME.PARAMETER
+// Sets injector, injector.PARAMETER or injector.NAME.PARAMETER.
 static struct error *set_injector(struct definition *definition, const char *key, const char *value)
 {
     if (*key == '\0')
@@ -109,7 +109,7 @@ static struct error *set_injector(struct definition *definition, const char *key
     return definition_add_parameter(definition, parameter + 1, value);
 }
 
-// NAME.PARAMETER, or PARAMETER of the injector that was chosen.
+// Whether the key is NAME.PARAMETER, or a PARAMETER of the chosen injector.
 static bool is_parameter(const struct definition *definition, const char *key)
 {
     const char *dot = strchr(key, '.');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a campaign is to do, from a YAML file (docs/ordeal-campaign.5) and from flags, which win.
-// Complete: a campaign can be run, resumed and replayed from it alone.
+// The definition of a campaign: what a YAML file (docs/ordeal-campaign.5) and flags say; flags win.
+// A campaign can be run, resumed and replayed from it alone. The struct owns its strings.
 #ifndef ORDEAL_DEFINITION_DEFINITION_H
 #define ORDEAL_DEFINITION_DEFINITION_H
 
@@ -21,34 +21,34 @@ struct selection {
     uint64_t sample;            // how many, in all or per group
     char *per;                  // "type", "function", "module", "file", "component"; NULL: in all
     char *weights_file;         // "FAULT-TYPE WEIGHT" lines; NULL: uniform
-    uint64_t most;              // of a sweep: last position tried; 0: the usual 10000
+    uint64_t most;              // of a sweep: the last position to try; 0: 10000
     uint64_t repeat;            // trials per candidate, at least 1
-    char *since;                // a store: what it tried in code that is the same is left out
+    char *since;                // path of a store: leave out what it tried in unchanged code
     enum selection_order order; // of trials: at random, or as the injector lists candidates
 };
 
-struct filter {    // a normalising replacement in outputs before they are compared
+struct filter {    // replaces text in outputs before they are compared
     char *pattern; // POSIX extended
     char *replacement;
 };
 
 struct oracle {
     uint32_t references; // fault-free runs, at least 1
-    uint64_t spread_ns;  // from the first to the last of them, at least
-    uint32_t status;     // exit status that they must end with
+    uint64_t spread_ns;  // least time between the first and the last of them
+    uint32_t status;     // exit status that they must have
     bool compare_stdout, compare_stderr, compare_files;
     struct words ignored; // fnmatch patterns of paths
     ARRAY(struct filter) filters;
-    struct words command;      // user's oracle, or empty
-    double timeout_factor;     // × mean of the references
+    struct words command;      // the user's oracle, or empty
+    double timeout_factor;     // a trial's timeout is this × mean time of the references
     uint64_t timeout_floor_ns; // but at least
 };
 
 struct service {       // the command is a server
-    char *ready;       // when it is ready, see server-words.h; NULL: the command is none
+    char *ready;       // when it is ready, see server-words.h; NULL: it is no server
     char *stop;        // how it is stopped, likewise
     struct words load; // drives it; may be empty
-    uint64_t grace_ns; // to stop in; 0: as long as a trial may take
+    uint64_t grace_ns; // time to stop; 0: a trial's timeout
     bool long_lived;   // many faults in one life
 };
 
@@ -67,7 +67,7 @@ struct definition {
     struct selection selection;
     struct oracle oracle;
     enum sandbox_kind sandbox;
-    enum network network; // AUTO: see preparation-network.h
+    enum network network; // AUTO: see campaign/preparation-network.h
     struct sandbox_limits limits;
     char *engine;     // "local"
     enum forks forks; // whether trials fork where faults are injected
@@ -75,43 +75,45 @@ struct definition {
     uint64_t seed;
     uint64_t time_budget_ns; // 0: none
     uint64_t max_trials;     // 0: none
-    double until_interval;   // stop when the failure proportion's interval is this narrow to either
-                             // side; 0: never
-    bool confirm;            // run each new finding's trial twice more
+    double until_interval; // stop when the failure proportion's interval extends at most so far to
+                           // either side; 0: never
+    bool confirm;          // run each new finding's trial twice more
 };
 
-// Everything at its default; directory and environment are this process's own.
+// Sets everything to its default. Directory and environment are this process's own.
 _must_check_ struct error *definition_new(struct definition *ret_definition);
 void definition_deinit(struct definition *definition);
-// Reads a file over what is there. Errors carry file, line and a caret, and name what is allowed.
+// Reads a file; its fields replace those of the definition. Errors show file, line and a caret, and
+// name what is allowed.
 _must_check_ struct error *definition_read(struct definition *definition, const char *path);
 // Likewise from memory, as stored.
 _must_check_ struct error *definition_parse(struct definition *definition, const char *name,
                                             const char *text, size_t size);
-// As YAML that definition_parse() reads back to the same.
+// Writes YAML from which definition_parse() reads the same definition.
 _must_check_ struct error *definition_write(const struct definition *definition,
                                             struct buffer *text);
-// Likewise for people: of the environment only what differs from this process's own.
+// Likewise for people: writes only variables that differ from this process's environment.
 _must_check_ struct error *definition_write_brief(const struct definition *definition,
                                                   struct buffer *text);
 bool definition_is_server(const struct definition *definition);
-// What can be found wrong before anything runs.
+// Checks what can be checked before anything runs.
 _must_check_ struct error *definition_check(const struct definition *definition);
-// Of a selection alone: that its parts go together, and that its file of weights can be read.
+// Checks a selection alone: that its fields go together, and that its file of weights can be read.
 _must_check_ struct error *selection_check(const struct selection *selection);
 
-// Fields that flags set one by one: key as in the file ("oracle.references", "timeout.factor").
+// Sets one field, for flags. The key is that of the file, or its end: "oracle.references",
+// "timeout.factor".
 _must_check_ struct error *definition_set(struct definition *definition, const char *key,
                                           const char *value);
 _must_check_ struct error *definition_add_parameter(struct definition *definition, const char *name,
                                                     const char *value);
-// Makes it this definition's injector; parameters of another one go.
+// Sets the injector. If it was another one before, its parameters are dropped.
 _must_check_ struct error *definition_use_injector(struct definition *definition, const char *name,
                                                    size_t size);
-// The injector that it names; an error if it names none.
+// The definition's injector; an error if it names none.
 _must_check_ struct error *definition_injector(const struct definition *definition,
                                                const struct injector **ret_injector);
-// What an injector gets to know. It is good for as long as the definition.
+// What an injector may know. It is valid as long as the definition.
 struct injector_setup definition_setup(const struct definition *definition);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Campaign files. All keys are checked against the table first, then the fields are read in the
-// table's order, so that the order in the file does not matter.
+// Reads campaign files. First checks all keys against the schema, then reads the fields in the
+// order of the schema, so that the order in the file does not matter.
 #include "base/file.h"
 #include "base/cleanup.h"
 #include "definition/value.h"
@@ -13,7 +13,7 @@
 #define FILE_LIMIT (16u << 20)
 #define KEY_LIMIT  100
 
-struct reader {
+struct definition_reader {
     struct definition *definition;
     struct source file;
     struct arena arena;
@@ -21,8 +21,8 @@ struct reader {
     const struct injector *injector; // whose parameters are being read
 };
 
-// Says where an error is. Takes it over.
-static struct error *placed(const struct reader *reader, const struct yaml_node *node,
+// Adds the place to an error. Takes the error over.
+static struct error *placed(const struct definition_reader *reader, const struct yaml_node *node,
                             struct error *error)
 {
     if (error == NULL || error == error_no_memory())
@@ -37,9 +37,10 @@ static bool is_text(const struct yaml_node *node, const char *text, size_t size)
     return node->kind == YAML_SCALAR && node->size == size && memcmp(node->text, text, size) == 0;
 }
 
-// Bytes that are no UTF-8 stand in a definition as U+10FF80..U+10FFFF: back to bytes.
-static struct error *scalar(struct reader *reader, const struct yaml_node *node,
-                            struct value *ret_value)
+// The text of a node. U+10FF80..U+10FFFF stand for bytes that are not UTF-8, and become bytes
+// again.
+static struct error *scalar(struct definition_reader *reader, const struct yaml_node *node,
+                            struct field_value *ret_value)
 {
     if (node->kind != YAML_SCALAR)
         return source_error(&reader->file, node->at, "expected a text or a number here");
@@ -53,26 +54,26 @@ static struct error *scalar(struct reader *reader, const struct yaml_node *node,
         text[size++] = escape ? (char)((at[2] & 3) << 6 | (at[3] & 0x3f)) : (char)at[0];
         i += escape ? 3 : 0;
     }
-    *ret_value = (struct value){.text = text, .size = size, .directory = reader->directory};
+    *ret_value = (struct field_value){.text = text, .size = size, .directory = reader->directory};
     return NULL;
 }
 
-static struct error *read_words(struct reader *reader, const struct yaml_node *node,
+static struct error *read_words(struct definition_reader *reader, const struct yaml_node *node,
                                 struct words *words)
 {
     words_clear(words);
     for (const struct yaml_node *item = node->first; item != NULL; item = item->next) {
-        struct value value;
+        struct field_value value;
         TRY(scalar(reader, item, &value));
         TRY(placed(reader, item, words_add(words, value.text, value.size)));
     }
     return NULL;
 }
 
-static struct error *read_command(struct reader *reader, const struct yaml_node *node,
+static struct error *read_command(struct definition_reader *reader, const struct yaml_node *node,
                                   struct words *words)
 {
-    struct value value;
+    struct field_value value;
     if (node->kind == YAML_MAPPING)
         return source_error(&reader->file, node->at,
                             "expected a command: [PROGRAM, ARGUMENT, ...] or a text for the shell");
@@ -82,9 +83,9 @@ static struct error *read_command(struct reader *reader, const struct yaml_node 
     return placed(reader, node, words_shell(words, value.text, value.size));
 }
 
-// A mapping adds to what is there; a list is all there is.
-static struct error *read_environment(struct reader *reader, const struct yaml_node *node,
-                                      struct words *words)
+// A mapping adds variables; a list replaces the whole environment.
+static struct error *read_environment(struct definition_reader *reader,
+                                      const struct yaml_node *node, struct words *words)
 {
     if (node->kind == YAML_LIST)
         return read_words(reader, node, words);
@@ -92,7 +93,7 @@ static struct error *read_environment(struct reader *reader, const struct yaml_n
         return source_error(&reader->file, node->at,
                             "expected {NAME: VALUE, ...}, or a list of NAME=VALUE");
     for (const struct yaml_node *key = node->first; key != NULL; key = key->next->next) {
-        struct value name, value;
+        struct field_value name, value;
         TRY(scalar(reader, key, &name));
         TRY(scalar(reader, key->next, &value));
         if (memchr(name.text, '=', name.size) != NULL)
@@ -106,11 +107,11 @@ static struct error *read_environment(struct reader *reader, const struct yaml_n
     return NULL;
 }
 
-static struct error *read_filter(struct reader *reader, const struct yaml_node *node,
+static struct error *read_filter(struct definition_reader *reader, const struct yaml_node *node,
                                  const struct schema_field *field)
 {
     struct oracle *oracle = &reader->definition->oracle;
-    struct value match = {0}, with = value_of("");
+    struct field_value match = {0}, with = value_of("");
     if (node->kind == YAML_SCALAR) {
         TRY(scalar(reader, node, &match));
         return placed(reader, node, value_set(reader->definition, field, match));
@@ -131,7 +132,7 @@ static struct error *read_filter(struct reader *reader, const struct yaml_node *
     return placed(reader, node, filters_add(oracle, match, with));
 }
 
-static struct error *read_list(struct reader *reader, const struct yaml_node *node,
+static struct error *read_list(struct definition_reader *reader, const struct yaml_node *node,
                                const struct schema_field *field)
 {
     struct oracle *oracle = &reader->definition->oracle;
@@ -145,7 +146,7 @@ static struct error *read_list(struct reader *reader, const struct yaml_node *no
         return source_error(&reader->file, node->at, "expected a list: [..., ...]");
     const struct yaml_node *item = node->kind == YAML_LIST ? node->first : node;
     for (; item != NULL; item = node->kind == YAML_LIST ? item->next : NULL) {
-        struct value value;
+        struct field_value value;
         if (field->kind == SCHEMA_FILTERS) {
             TRY(read_filter(reader, item, field));
             continue;
@@ -156,7 +157,7 @@ static struct error *read_list(struct reader *reader, const struct yaml_node *no
     return NULL;
 }
 
-static unsigned line_of(const struct reader *reader, size_t at)
+static unsigned line_of(const struct definition_reader *reader, size_t at)
 {
     unsigned line = 1;
     for (size_t i = 0; i < at && i < reader->file.file_size; i++)
@@ -164,8 +165,9 @@ static unsigned line_of(const struct reader *reader, size_t at)
     return line;
 }
 
-static struct error *check_value(const struct reader *reader, const struct yaml_node *node,
-                                 const struct injector_parameter *known, struct value value)
+static struct error *check_value(const struct definition_reader *reader,
+                                 const struct yaml_node *node,
+                                 const struct injector_parameter *known, struct field_value value)
 {
     if (reader->injector->check == NULL)
         return NULL;
@@ -177,7 +179,7 @@ static struct error *check_value(const struct reader *reader, const struct yaml_
     return reader->injector->check(known->name, &source);
 }
 
-static struct error *read_parameter(struct reader *reader, const struct yaml_node *key)
+static struct error *read_parameter(struct definition_reader *reader, const struct yaml_node *key)
 {
     const struct yaml_node *node = key->next;
     const struct injector_parameter *known = NULL;
@@ -192,7 +194,7 @@ static struct error *read_parameter(struct reader *reader, const struct yaml_nod
         return source_error(&reader->file, item->next->at, "'%s' takes one value only",
                             known->name);
     for (; item != NULL; item = node->kind == YAML_LIST ? item->next : NULL) {
-        struct value value;
+        struct field_value value;
         TRY(scalar(reader, item, &value));
         TRY(check_value(reader, item, known, value));
         struct error *error =
@@ -203,7 +205,7 @@ static struct error *read_parameter(struct reader *reader, const struct yaml_nod
     return NULL;
 }
 
-static struct error *read_injector(struct reader *reader, const struct yaml_node *node)
+static struct error *read_injector(struct definition_reader *reader, const struct yaml_node *node)
 {
     const struct yaml_node *name = node->kind == YAML_MAPPING ? node->first : node;
     if (node->kind == YAML_LIST || name == NULL || (node != name && name->next->next != NULL))
@@ -223,11 +225,11 @@ static struct error *read_injector(struct reader *reader, const struct yaml_node
     return NULL;
 }
 
-static struct error *read_field(struct reader *reader, const struct schema_field *field,
+static struct error *read_field(struct definition_reader *reader, const struct schema_field *field,
                                 const struct yaml_node *node)
 {
     void *at = (char *)reader->definition + field->offset;
-    struct value value;
+    struct field_value value;
     switch (field->kind) {
     case SCHEMA_COMMAND:
         return read_command(reader, node, at);
@@ -245,7 +247,7 @@ static struct error *read_field(struct reader *reader, const struct schema_field
     }
 }
 
-// What a section's value alone stands for, if it is no mapping.
+// The field that a section sets if its value is no mapping.
 static const char *shorthand(const char *section)
 {
     if (strcmp(section, "selection") == 0 || strcmp(section, "sandbox") == 0)
@@ -253,7 +255,7 @@ static const char *shorthand(const char *section)
     return strcmp(section, "oracle.timeout") == 0 ? "floor" : NULL;
 }
 
-// A key or section of that name stands in some section: " (did you mean 'oracle.timeout'?)"
+// Looks for the key in other sections, and writes " (did you mean 'oracle.timeout'?)".
 static bool elsewhere(const struct yaml_node *key, char *storage, size_t size)
 {
     for (const struct schema_field *field = schema_fields; field->key != NULL; field++)
@@ -266,8 +268,8 @@ static bool elsewhere(const struct yaml_node *key, char *storage, size_t size)
     return false;
 }
 
-static struct error *unknown_key(const struct reader *reader, const struct yaml_node *key,
-                                 const char *section)
+static struct error *unknown_key(const struct definition_reader *reader,
+                                 const struct yaml_node *key, const char *section)
 {
     struct suggestion meant = suggestion_start(key->text, key->size);
     size_t skip = strlen(section) + (*section != '\0');
@@ -280,7 +282,7 @@ static struct error *unknown_key(const struct reader *reader, const struct yaml_
         size_t size = strcspn(field->key + skip, ".");
         if (strlen(last) >= skip + size && strncmp(last, field->key, skip + size) == 0 &&
             (last[skip + size] == '.' || last[skip + size] == '\0'))
-            continue; // a section, and not its first field
+            continue; // another field of the same section
         last = field->key;
         TRY(buffer_printf(&known, "%s%.*s", known.size == 0 ? "" : ", ", (int)size,
                           field->key + skip));
@@ -301,7 +303,7 @@ static struct error *unknown_key(const struct reader *reader, const struct yaml_
                         *section != '\0' ? "'" : "", place, known.data);
 }
 
-// "SECTION.KEY"; "" if that is longer than any there is.
+// "SECTION.KEY", or "" if that is longer than any key of the schema.
 static const char *join(const char *section, const struct yaml_node *key, char dotted[KEY_LIMIT])
 {
     size_t used = strlen(section);
@@ -323,8 +325,8 @@ static bool is_field(const char *key)
     return field != NULL && strcmp(field->key, key) == 0;
 }
 
-static struct error *check_keys(const struct reader *reader, const struct yaml_node *mapping,
-                                const char *section)
+static struct error *check_keys(const struct definition_reader *reader,
+                                const struct yaml_node *mapping, const char *section)
 {
     for (const struct yaml_node *key = mapping->first; key != NULL; key = key->next->next) {
         char dotted[KEY_LIMIT];
@@ -342,7 +344,7 @@ static struct error *check_keys(const struct reader *reader, const struct yaml_n
     return NULL;
 }
 
-// The node of a field, or NULL.
+// Finds the node of a field, or NULL.
 static const struct yaml_node *find(const struct yaml_node *mapping, const char *path,
                                     const char *section)
 {
@@ -362,14 +364,14 @@ static const struct yaml_node *find(const struct yaml_node *mapping, const char 
     return NULL;
 }
 
-// A timeout that is one time is that time, whatever the reference took.
+// Whether the timeout is a single duration. Then the time of the references does not matter.
 static bool timeout_is_fixed(const struct yaml_node *root)
 {
     const struct yaml_node *timeout = find(root, "oracle.timeout", "");
     return timeout != NULL && timeout->kind == YAML_SCALAR;
 }
 
-static struct error *read_document(struct reader *reader)
+static struct error *read_document(struct definition_reader *reader)
 {
     struct yaml_node *root = NULL;
     TRY(yaml_tree_read(&reader->file, &reader->arena, &root));
@@ -392,7 +394,7 @@ static struct error *parse(struct definition *definition, const char *name, cons
 {
     if (size > FILE_LIMIT)
         return error_new("%s is larger than %u bytes", name, FILE_LIMIT);
-    struct reader reader = {
+    struct definition_reader reader = {
         .definition = definition, .file = source_whole(name, text, size), .directory = directory};
     struct error *error = read_document(&reader);
     arena_deinit(&reader.arena);
@@ -405,7 +407,7 @@ struct error *definition_parse(struct definition *definition, const char *name, 
     return parse(definition, name, NULL, text, size);
 }
 
-// "cp" of "dir/cp.yaml": what the campaign is called if its file does not say.
+// Names the campaign after its file, if the file gives no name: "cp" for "dir/cp.yaml".
 static struct error *name_after(struct definition *definition, const char *path)
 {
     const char *base = file_base_name(path);

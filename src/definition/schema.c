@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See definition-schema.h. docs/ordeal-campaign.5 says the same at length; a test compares.
+// The table of all keys of a campaign file. docs/ordeal-campaign.5 documents them; a test compares
+// both.
 #include "definition/schema.h"
 
 #include <string.h>
@@ -38,7 +39,7 @@ const struct schema_field schema_fields[] = {
     {"teardown", SCHEMA_COMMAND, FIELD(teardown), NULL, 0, 0, "runs last in every trial"},
     {"injector", SCHEMA_INJECTOR, FIELD(injector), NULL, 0, 0,
      "NAME: {PARAMETER: VALUE}, the way faults are injected"},
-    // The sample before the kind: a given number means sampling, unless the kind says otherwise.
+    // The sample comes before the kind: a number means sampling, unless the kind says otherwise.
     {"selection.sample", SCHEMA_SAMPLE, FIELD(selection.sample), NULL, 1, MANY,
      "run so many candidates, chosen at random"},
     {"selection.kind", SCHEMA_CHOICE, FIELD(selection.kind), "all|sample|sweep", 0, 0,

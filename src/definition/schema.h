@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The keys of a campaign file, as a table. Reading, --set, writing, error messages and the check of
-// the manual page all follow it.
+// The keys of a campaign file, as a table. The reader, --set, the writer, error messages and the
+// check of the manual page all use it.
 #ifndef ORDEAL_DEFINITION_SCHEMA_H
 #define ORDEAL_DEFINITION_SCHEMA_H
 
@@ -16,7 +16,7 @@ enum schema_kind {
     SCHEMA_INJECTOR,    // name and parameters
     SCHEMA_COMPARE,     // the three flags of struct oracle
     SCHEMA_SAMPLE,      // uint64_t, and the kind of selection
-    SCHEMA_CHOICE,      // an enum with the values in order
+    SCHEMA_CHOICE,      // an enum, in the order of the values
     SCHEMA_BOOL,
     SCHEMA_COUNT32, // uint32_t
     SCHEMA_COUNT,   // uint64_t
@@ -37,9 +37,9 @@ struct schema_field {
 
 extern const struct schema_field schema_fields[]; // ends with a NULL key
 
-// The field with that key; or with a key that ends so, after a dot. NULL if there is none or more
-// than one.
+// The field with that key, or the only field whose key ends with a dot and that key. NULL if there
+// is none or more than one.
 const struct schema_field *schema_find(const char *key);
-// Whether there are fields below `key`.
+// Whether `key` is a section, that is, a prefix of other keys.
 bool schema_is_section(const char *key, size_t size);
 #endif

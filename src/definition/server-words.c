@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See server-words.h.
+// Parses when a server is ready and how it is stopped.
 #include "definition/server-words.h"
 
 #include "base/clock.h"
@@ -91,7 +91,7 @@ struct error *ready_parse(const char *text, struct ready *ret_ready)
                      text, suggestion_text(&meant, storage));
 }
 
-// 0: none has this name.
+// The signal with this name or number; 0 if there is none.
 static int signal_named(const char *name)
 {
     if (isdigit((unsigned char)name[0])) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The words that describe a server's life: when it is ready ("port 8080"), and how it is stopped
-// ("SIGTERM").
+// Parses the words of a definition that say when a server is ready ("port 8080") and how it is
+// stopped ("SIGTERM").
 #ifndef ORDEAL_DEFINITION_SERVER_WORDS_H
 #define ORDEAL_DEFINITION_SERVER_WORDS_H
 
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum ready_kind {
-    READY_PORT,    // port N, port N/udp: somebody listens there
+    READY_PORT,    // port N, port N/udp: a process listens there
     READY_SOCKET,  // socket PATH: likewise
     READY_FILE,    // file PATH: it is there, and new if it was there before
     READY_OUTPUT,  // output REGEX: a line of its stdout or stderr matches
@@ -19,12 +19,12 @@ enum ready_kind {
 };
 struct ready {
     enum ready_kind kind;
-    const char *text; // path, expression or command: part of what was parsed
+    const char *text; // path, expression or command; points into the parsed text
     unsigned port;
     bool udp;
     uint64_t delay_ns;
 };
-// Errors say what is possible.
+// Errors say what is allowed.
 _must_check_ struct error *ready_parse(const char *text, struct ready *ret_ready);
 
 enum stop_kind {

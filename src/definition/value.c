@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See definition-value.h.
+// Parses values of campaign files and flags by the kind of their field, and writes durations and
+// sizes.
 #include "definition/value.h"
 
 #include "base/choice.h"
@@ -17,9 +18,9 @@
 // How much of a value an error message shows.
 #define SHOWN(value) ((value).size < 60 ? (int)(value).size : 60), (value).text
 
-struct value value_of(const char *text)
+struct field_value value_of(const char *text)
 {
-    return (struct value){.text = text, .size = strlen(text)};
+    return (struct field_value){.text = text, .size = strlen(text)};
 }
 
 void filters_clear(struct oracle *oracle)
@@ -31,7 +32,7 @@ void filters_clear(struct oracle *oracle)
     oracle->filters.count = 0;
 }
 
-static struct error *copy_text(struct value value, char **ret_text)
+static struct error *copy_text(struct field_value value, char **ret_text)
 {
     if (memchr(value.text, '\0', value.size) != NULL)
         return error_new("a NUL byte has no place here");
@@ -43,7 +44,7 @@ static struct error *copy_text(struct value value, char **ret_text)
     return NULL;
 }
 
-struct error *filters_add(struct oracle *oracle, struct value match, struct value with)
+struct error *filters_add(struct oracle *oracle, struct field_value match, struct field_value with)
 {
     struct filter filter = {0};
     struct error *error = copy_text(match, &filter.pattern);
@@ -68,8 +69,8 @@ struct error *filters_add(struct oracle *oracle, struct value match, struct valu
     return error != NULL ? error : error_no_memory();
 }
 
-// s/RE/TEXT/, with any character in the place of '/'; a backslash before it makes it a plain one.
-static struct error *set_filter(struct oracle *oracle, struct value value)
+// Parses s/RE/TEXT/, with any delimiter in place of '/'. A backslash makes the delimiter literal.
+static struct error *set_filter(struct oracle *oracle, struct field_value value)
 {
     _cleanup_(buffer_deinit) struct buffer match = {0}, with = {0};
     struct buffer *const parts[] = {&match, &with};
@@ -88,11 +89,11 @@ static struct error *set_filter(struct oracle *oracle, struct value value)
     }
     if (part != 2 || at != value.size || match.size == 0)
         return error_new("expected s/REGEX/TEXT/, not '%.*s'", SHOWN(value));
-    return filters_add(oracle, (struct value){match.data, match.size, NULL},
-                       (struct value){with.size != 0 ? with.data : "", with.size, NULL});
+    return filters_add(oracle, (struct field_value){match.data, match.size, NULL},
+                       (struct field_value){with.size != 0 ? with.data : "", with.size, NULL});
 }
 
-static struct error *set_path(struct value value, char **field)
+static struct error *set_path(struct field_value value, char **field)
 {
     if (value.size == 0) {
         free(*field);
@@ -121,9 +122,9 @@ static struct error *set_path(struct value value, char **field)
     return NULL;
 }
 
-static struct error *read_bool(const char *values, struct value value, bool *ret)
+static struct error *read_bool(const char *values, struct field_value value, bool *ret)
 {
-    // What YAML files and people write for true and false.
+    // Other words for true and false.
     static const char *const words[] = {"false|no|off|0", "true|yes|on|1"};
     int index = choice_find(values, value.text, value.size);
     for (int i = 0; i < 2 && index < 0; i++)
@@ -166,8 +167,8 @@ static const struct unit sizes[] = {
     {0},
 };
 
-// A number in plain decimal notation with one of the units.
-static bool read_units(struct value value, const struct unit *units, double *ret_number)
+// Parses a plain decimal number with one of the units.
+static bool read_units(struct field_value value, const struct unit *units, double *ret_number)
 {
     char text[64], *end;
     if (value.size == 0 || value.size >= sizeof text || !isdigit((unsigned char)value.text[0]) ||
@@ -186,8 +187,8 @@ static bool read_units(struct value value, const struct unit *units, double *ret
     return false;
 }
 
-// Whole numbers exactly, which a double could not hold.
-static bool read_whole(struct value value, uint64_t *ret_number)
+// Parses whole numbers exactly; a double could not hold them all.
+static bool read_whole(struct field_value value, uint64_t *ret_number)
 {
     uint64_t number = 0;
     for (size_t i = 0; i < value.size; i++) {
@@ -200,7 +201,7 @@ static bool read_whole(struct value value, uint64_t *ret_number)
     return value.size != 0;
 }
 
-static struct error *read_count(const struct schema_field *field, struct value value,
+static struct error *read_count(const struct schema_field *field, struct field_value value,
                                 uint64_t *ret_number)
 {
     uint64_t number;
@@ -211,7 +212,7 @@ static struct error *read_count(const struct schema_field *field, struct value v
     return NULL;
 }
 
-static struct error *read_real(const struct schema_field *field, struct value value,
+static struct error *read_real(const struct schema_field *field, struct field_value value,
                                double *ret_number)
 {
     double number;
@@ -222,7 +223,7 @@ static struct error *read_real(const struct schema_field *field, struct value va
     return NULL;
 }
 
-static struct error *read_duration(const struct schema_field *field, struct value value,
+static struct error *read_duration(const struct schema_field *field, struct field_value value,
                                    uint64_t *ret_ns)
 {
     double ns;
@@ -234,7 +235,7 @@ static struct error *read_duration(const struct schema_field *field, struct valu
     return NULL;
 }
 
-static struct error *read_size(struct value value, uint64_t *ret_bytes)
+static struct error *read_size(struct field_value value, uint64_t *ret_bytes)
 {
     double bytes;
     if (!read_units(value, sizes, &bytes) || bytes > 1e18)
@@ -243,12 +244,13 @@ static struct error *read_size(struct value value, uint64_t *ret_bytes)
     return NULL;
 }
 
-// Words with commas between them.
-static struct error *set_compare(struct oracle *oracle, const char *values, struct value value)
+// Parses words separated by commas.
+static struct error *set_compare(struct oracle *oracle, const char *values,
+                                 struct field_value value)
 {
     bool chosen[3] = {false, false, false};
     for (size_t at = 0; at < value.size;) {
-        struct value word = {.text = value.text + at};
+        struct field_value word = {.text = value.text + at};
         while (at + word.size < value.size && word.text[word.size] != ',')
             word.size++;
         at += word.size + 1;
@@ -262,7 +264,8 @@ static struct error *set_compare(struct oracle *oracle, const char *values, stru
     return NULL;
 }
 
-static struct error *set_text(const struct schema_field *field, struct value value, char **text)
+static struct error *set_text(const struct schema_field *field, struct field_value value,
+                              char **text)
 {
     int index;
     if (field->values != NULL)
@@ -270,7 +273,7 @@ static struct error *set_text(const struct schema_field *field, struct value val
     return copy_text(value, text);
 }
 
-static struct error *set_count32(const struct schema_field *field, struct value value,
+static struct error *set_count32(const struct schema_field *field, struct field_value value,
                                  uint32_t *ret)
 {
     uint64_t number = 0;
@@ -280,14 +283,14 @@ static struct error *set_count32(const struct schema_field *field, struct value 
 }
 
 static struct error *set_sample(struct definition *definition, const struct schema_field *field,
-                                struct value value)
+                                struct field_value value)
 {
     TRY(read_count(field, value, &definition->selection.sample));
     definition->selection.kind = SELECT_SAMPLE;
     return NULL;
 }
 
-static struct error *set_enum(const struct schema_field *field, struct value value, void *at)
+static struct error *set_enum(const struct schema_field *field, struct field_value value, void *at)
 {
     int index;
     TRY(choice_parse(field->values, value.text, value.size, &index));
@@ -297,7 +300,7 @@ static struct error *set_enum(const struct schema_field *field, struct value val
 }
 
 struct error *value_set(struct definition *definition, const struct schema_field *field,
-                        struct value value)
+                        struct field_value value)
 {
     void *at = (char *)definition + field->offset;
     switch (field->kind) {
@@ -338,7 +341,7 @@ struct error *value_set(struct definition *definition, const struct schema_field
     case SCHEMA_SIZE:
         return read_size(value, at);
     case SCHEMA_INJECTOR:
-        break; // has a reader of its own
+        break; // file.c reads it
     }
     return error_new("cannot be set this way");
 }

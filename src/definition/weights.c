@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads files of weights, see weights.h.
+// Reads weights of fault types from a file, and finds the weight of a type.
 #include "definition/weights.h"
 
 #include "base/cleanup.h"
@@ -16,7 +16,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-// The weight is the last word; what stands before it is the type, blanks and all.
+// The weight is the last word. Everything before it is the type, which may contain blanks.
 static struct error *read_line(const char *path, const struct buffer *text, const char *line,
                                size_t size, struct weights *weights)
 {

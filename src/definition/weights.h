@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Weights of fault types, from a file.
+// Reads weights of fault types from a file. The caller frees them with weights_deinit().
 #ifndef ORDEAL_DEFINITION_WEIGHTS_H
 #define ORDEAL_DEFINITION_WEIGHTS_H
 
 #include "base/array.h"
 #include "base/error.h"
 
-// A file of weights: lines "FAULT-TYPE WEIGHT", '#' for comments. The type may be a glob; the first
-// line that fits a type counts, and without one the weight is 1.
+// The file has lines "FAULT-TYPE WEIGHT", and '#' for comments. The type may be a glob. The first
+// line that matches a type counts; if none does, the weight is 1.
 struct weight {
     char *type;
     double weight;

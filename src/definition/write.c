@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A definition as YAML, complete: what definition_parse() reads over any other comes out the same.
+// Writes a complete definition as YAML. definition_parse() reads the same definition from it,
+// whatever was set before.
 #include "base/choice.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
@@ -30,7 +31,7 @@ static struct error *put_character(struct buffer *text, const char *bytes, unsig
 static bool is_plain(const char *value)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    // Nothing another reader of YAML could take for something else than a text.
+    // Words that a YAML reader may take for something else than text are quoted.
     static const char words[] = "true|false|yes|no|on|off|null|y|n|True|False|Yes|No|On|Off|Null|Y|"
                                 "N|TRUE|FALSE|YES|NO|ON|OFF|NULL";
     size_t size = strlen(value);
@@ -50,7 +51,8 @@ static struct error *put_text(struct buffer *text, const char *value)
     for (size_t left = strlen(value); left != 0;) {
         uint32_t character;
         unsigned size = utf8_decode(at, left, &character);
-        // The last 256 characters stand for bytes that are no UTF-8; so these are such bytes.
+        // The last 256 characters stand for bytes that are not UTF-8. So these characters
+        // themselves are written as bytes.
         if (size != 0 && character >= 0x10ff00)
             size = 0;
         if (size == 0)
@@ -159,7 +161,7 @@ static struct error *put_value(struct buffer *text, const struct definition *def
     return NULL;
 }
 
-// What has no value has no key: it is absent by default.
+// Whether a field has no value. Then its key is not written.
 static bool is_absent(const struct definition *definition, const struct schema_field *field)
 {
     const void *at = (const char *)definition + field->offset;
@@ -177,7 +179,7 @@ static bool is_absent(const struct definition *definition, const struct schema_f
     }
 }
 
-// The part of a key after the sections that are open already; opens the others.
+// Writes the part of a key after the open sections, and opens its other sections.
 static struct error *put_key(struct buffer *text, const char *key, const char *before)
 {
     size_t common = 0;
@@ -213,8 +215,8 @@ static size_t own_count(void)
     return count;
 }
 
-// Whether all of this process's own variables are there, if with other values: then the rest can be
-// said as an addition.
+// Whether the environment has all variables of this process, if with other values. Then it can be
+// written as an addition.
 static bool is_addition(const struct words *environment)
 {
     for (size_t i = 0; i < own_count(); i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Frees candidates, and makes rows of the store of them.
+// Frees candidates and converts them to rows of the store.
 #include "injector/candidate.h"
 
 #include <stdlib.h>

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Strings belong to whoever has the struct; candidate_deinit() frees them. Fields as in
-// store_candidate.
+// The strings belong to the holder of the struct; candidate_deinit() frees them. The fields mean
+// the same as in store_candidate.
 struct candidate {
     char *spec, *type, *function, *module, *file, *component, *series;
     unsigned line;
@@ -19,14 +19,14 @@ struct candidate {
     uint64_t content; // as in store_candidate
 };
 void candidate_deinit(struct candidate *candidate);
-// As it is stored; the strings stay the candidate's.
+// The row to store. Its strings still belong to the candidate.
 struct store_candidate candidate_row(const struct candidate *candidate, int64_t campaign,
                                      uint64_t number, bool selected);
 
-// The series of candidates that are two faults, one in the code that handles the other.
+// The series of candidates with two faults: the second one is in the code that handles the first.
 #define CANDIDATE_SECOND "second fault"
 
-// Takes one candidate of several, with its strings.
+// Receives one candidate. It may take over the strings, and clears the struct if it does.
 typedef struct error *candidate_add(void *data, struct candidate *candidate);
 
 #endif

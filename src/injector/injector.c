@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds injectors by their names.
+// Finds injectors by name, and suggests one when a name is misspelt.
 #include "injector/injector.h"
 
 #include "base/cleanup.h"

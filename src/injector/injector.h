@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The contract between a way of making faults real and everything else. An injector is one folder
-// below src/injectors/ with one const descriptor; engine, oracle, campaign, reports and command
-// line know nothing else of it. docs/HOWTO-add-an-injector.md shows how to write one.
+// The contract between injectors and the rest of Ordeal. An injector knows one way to inject
+// faults. It is one folder below src/injectors/ with one const descriptor. Engine, oracle,
+// campaign, reports and command line use nothing else of it. docs/HOWTO-add-an-injector.md shows
+// how to write one.
 #ifndef ORDEAL_INJECTOR_INJECTOR_H
 #define ORDEAL_INJECTOR_INJECTOR_H
 
@@ -19,18 +20,19 @@
 
 struct forking; // trial/forking.h
 
-// What an injector has to say of a campaign: kind, about and text.
-typedef struct error *remark_say(void *data, const struct store_remark *remark);
+// Receives one remark about a campaign. The injector fills in kind, about and text; the strings
+// stay the injector's.
+typedef struct error *remark_add(void *data, const struct store_remark *remark);
 struct source; // scenario/source.h
 
-// What an injector may know of its campaign. It may copy the struct; what the pointers lead to
-// belongs to the definition, which outlives the injector.
+// What an injector may know about its campaign. It may copy the struct. The pointers lead into the
+// definition, which outlives the injector.
 struct injector_setup {
     const struct parameters *parameters;
     const struct words *command, *environment; // the workload's
     const char *directory;                     // in which it runs, absolute
     const char *input;                         // file for its stdin, or NULL
-    bool has_setup;                            // a command of the user's may make the program
+    bool has_setup; // a setup command runs first; it may build the program
     uint64_t seed;
     uint32_t references;      // number of fault-free runs
     bool sweeps;              // only the first candidate of each series is wanted
@@ -38,19 +40,19 @@ struct injector_setup {
     const char *weights_file; // of fault types, or NULL
 };
 
-// One shot: one run of the workload, with a fault (spec) or without (spec NULL: a reference run, of
-// which the injector may record what it needs to know).
+// One shot is one run of the workload. With a spec it has that fault. Without one (NULL) it is a
+// reference run, and the injector may record what it needs to know.
 struct shot {
     const char *spec;
     uint64_t seed;
-    bool follow;              // of a shot with a fault: record what is called in consequence
+    bool follow;              // with a fault: record which calls the program makes after it
     char *const *command;     // the workload's
     char *const *environment; // the workload's without any injector
-    // Instead of a spec: several that are all off at first, to be switched on one by one by who
-    // leads the shot (struct injector_switches).
+    // Several specs instead of one. All are off at the start; the process that leads the shot
+    // switches them on one by one (struct injector_switches).
     const char *const *switched;
     size_t switched_count;
-    // Set by prepare(); they live until the next shot or close().
+    // Set by prepare(). They are valid until the next shot or close().
     const char *switches; // for injector_switches.open()
     uint64_t first_switch;
     char *const *use_environment; // to start the command with; NULL: `environment`
@@ -64,94 +66,98 @@ struct fork_shot { // one of many
 
 // ---- Optional abilities ----
 
-// It acts on the workload from outside; both as in sandbox_step.
+// The injector acts on the workload from outside. Both functions are those of sandbox_step.
 struct injector_outside {
     uint64_t (*started)(void *self, pid_t pid);
     uint64_t (*tick)(void *self, pid_t pid, uint64_t ns);
 };
 
-// Many faults in one run of the workload, which forks where each is injected: trial/forking.h.
+// Many faults in one run: the workload forks at each injection, and the child gets the fault. See
+// trial/forking.h.
 struct injector_forks {
-    // What keeps this campaign from it, as the end of "trials are not forked: ..."; or NULL.
+    // Why this campaign cannot fork, to follow "trials are not forked: "; NULL if it can.
     const char *(*obstacle)(void *self);
-    // As prepare() of the injector. `suits` says for each of the shots whether it is among them.
+    // Like prepare() of the injector. Sets `suits` for each shot: whether it takes part in this
+    // run.
     _must_check_ struct error *(*prepare)(void *self, struct shot *shot,
                                           const struct fork_shot *shots, size_t count, bool *suits);
     struct forking *(*forking)(void *self); // from begin() until observe()
-    // Which of the shots a rule stands for.
+    // The index of the shot that a rule belongs to.
     size_t (*which)(void *self, uint32_t rule);
-    // As observe() of the injector, of the child that has ended.
+    // Like observe() of the injector, for the child that has ended.
     _must_check_ struct error *(*observe)(void *self, const char *root, size_t index,
                                           struct observation *observation);
 };
 
-// Many faults in one life of a server. Except for fits(), these are called by the process that
-// drives the server, which has no instance of the injector. `rule` is an index of shot.switched.
+// Many faults in one life of a server. All functions but fits() are called by the process that
+// drives the server. It has no instance of the injector. `rule` is an index of shot.switched.
 struct injector_switches {
-    // Whether a fault can wait, switched off, in a server that lives through others.
+    // Whether a fault can stay switched off in a running server while others are tried.
     bool (*fits)(const char *spec);
-    // Before the server starts: all faults are off then.
+    // Called before the server starts. Switches all faults off.
     _must_check_ struct error *(*open)(const char *file, uint64_t first, uint64_t count,
                                        void **ret_switches);
     void (*close)(void *switches);
     void (*set)(void *switches, uint32_t rule, bool on);
     uint64_t (*fired)(const void *switches, uint32_t rule); // how often, so far
-    // Processes that died of a signal so far, also those that the server replaces without a word.
+    // Number of processes that a signal has killed so far. It includes workers that the server
+    // silently replaces.
     uint32_t (*crashes)(const void *switches);
 };
 
-// Faults in the code that handles other faults.
+// Second faults: faults in the code that handles other faults.
 struct injector_second_faults {
     bool (*wanted)(void *self);
-    // Identifies the place of a fault: faults of one place are handled by the same code.
+    // Identifies the place of a fault. The same code handles all faults of one place.
     uint64_t (*place)(const char *spec);
-    // After reference runs and shots with `follow`: candidates that are one of these shots and a
-    // second fault, in what only it made the workload call.
+    // Called after the reference runs and the shots with `follow`. Each candidate is the fault of
+    // one such shot and a second fault, in a call that only the first fault causes.
     _must_check_ struct error *(*candidates)(void *self, candidate_add *add, void *data);
 };
 
-// Trying one occurrence after the other until a fault is not hit any more.
+// A sweep: try one occurrence after the other until the fault is no longer hit.
 struct injector_sweep {
-    // The candidate after `last` in its series.
+    // Makes the candidate after `last` in its series.
     _must_check_ struct error *(*next)(void *self, const struct candidate *last,
                                        struct candidate *ret_next);
 };
 
 // Looking at a shot in gdb.
 struct injector_debugger {
-    // After prepare(): what runs the shot under gdb, stopped at the injection, instead of the
-    // command; to be freed with debug_list_free(). `input` is a path for the command's stdin;
-    // `batch` as of debug.h.
+    // Called after prepare(). Returns the command line that runs the shot under gdb and stops at
+    // the injection. Free both lists with debug_list_free(). `input` is a path for the command's
+    // stdin; `batch` is the one of debug.h.
     _must_check_ struct error *(*words)(void *self, const struct shot *shot, const char *input,
                                         bool batch, char ***ret_arguments, char ***ret_environment);
 };
 
-// What it finds out besides verdicts. Each of the functions may be NULL.
+// What the injector learns besides verdicts. Each function may be NULL.
 struct injector_learning {
-    // Between reference runs: what would take too long within one.
+    // Called between reference runs, for work that would take too long within one.
     _must_check_ struct error *(*learn)(void *self);
-    // Whether a reference run so far took a port, as far as that can be told.
+    // Whether a reference run bound a port, as far as the injector can tell.
     bool (*takes_ports)(void *self);
-    // Measurements, into the store: after the reference runs and in the end; and back when a
-    // campaign is resumed.
+    // save() writes measurements to the store, after the reference runs and at the end. load()
+    // reads them back when a campaign is resumed.
     _must_check_ struct error *(*save)(void *self, struct store *store, int64_t campaign);
     _must_check_ struct error *(*load)(void *self, struct store *store, int64_t campaign);
-    // In a job slot: measures what the controller's injector `leader` measures.
+    // Called in a job slot: add measurements to those of `leader`, the controller's injector.
     void (*join)(void *self, const void *leader);
 };
 
-// What stored texts mean: no instance is needed. Each of the functions may be NULL.
+// What texts in the store mean. These need no instance. Each function may be NULL.
 struct injector_stored {
-    // Of a fault as in struct injection: what it is injected into (a function), and the error that
-    // is injected, or "". NULL: the fault's first word, and no error.
+    // Splits a fault (as in struct injection) into the function that it is injected into and the
+    // error, or "". If NULL, callers use the fault's first word and no error.
     void (*split)(const char *fault, char function[128], char error[32]);
-    // An injection in words, for `ordeal show`. NULL: the call, its process and place.
+    // Describes an injection for `ordeal show`. If NULL, callers show the call, its process and
+    // place.
     _must_check_ struct error *(*describe)(const struct store_injection *row, struct buffer *text);
-    // The options of `ordeal run` that inject the same. NULL: it cannot.
+    // The options of `ordeal run` that inject the same fault. NULL: there are none.
     _must_check_ struct error *(*run_options)(const char *spec, struct buffer *text);
 };
 
-// An option of the command line that sets a parameter, and with it chooses the injector.
+// A command-line option that sets a parameter. Using it also chooses the injector.
 struct injector_option {
     const char *name; // without "--"
     char letter;      // or 0
@@ -174,44 +180,47 @@ struct injector {
     const char *name, *summary;
     const struct injector_parameter *parameters; // ends with a NULL name
     const struct injector_option *options;       // ends with a NULL name; or NULL
-    // What `ordeal test` sets when it is told nothing else; ends with a NULL parameter. It uses the
-    // first injector that has this. NULL: not for `ordeal test`.
+    // Defaults for `ordeal test`; ends with a NULL parameter. `ordeal test` uses the first injector
+    // that has them. NULL: not for `ordeal test`.
     const struct injector_setting *test_settings;
-    // What is wrong with a value of a parameter by itself, at its place in the file; or NULL.
+    // Checks one value of a parameter on its own. Errors point at its place in the file. May be
+    // NULL.
     _must_check_ struct error *(*check)(const char *parameter, const struct source *source);
-    // Checks the parameters. Nothing has run yet.
+    // Makes an instance and checks the parameters. Nothing has run yet.
     _must_check_ struct error *(*open)(const struct injector_setup *setup, void **ret_self);
     void (*close)(void *self);
 
-    // Before the command is started.
+    // Called before the command starts.
     _must_check_ struct error *(*prepare)(void *self, struct shot *shot);
-    // Before begin(): the workload knows what is below `to`, its directory, as below `from`, a
-    // copy. Places are told by the names that the user knows. NULL if the injector knows no paths.
+    // Called before begin() when the workload runs in a copy: it sees the files of its directory
+    // `to` below `from`. Observations must use the names below `to`, which the user knows. NULL if
+    // the injector handles no paths.
     _must_check_ struct error *(*moved)(void *self, const char *from, const char *to);
-    // Just before the start; `root` as of sandbox_root().
+    // Called just before the start. `root` is that of sandbox_root().
     _must_check_ struct error *(*begin)(void *self, const char *root); // or NULL
-    // While the workload runs; NULL if there is no telling.
+    // May be called while the workload runs. NULL if the injector cannot tell.
     struct injected_thread (*last_injected)(void *self);
-    // When all processes are gone, `root` still being there. The observation starts zeroed; also
-    // after an error, what is in it is the caller's to free.
+    // Called when all processes are gone but `root` still exists. The observation starts zeroed.
+    // The caller frees its contents, also after an error.
     _must_check_ struct error *(*observe)(void *self, const char *root,
                                           struct observation *observation);
 
-    // After the reference runs: all candidates, in a fixed order.
+    // Called after the reference runs. Lists all candidates, in a fixed order.
     _must_check_ struct error *(*candidates)(void *self, candidate_add *add, void *data);
-    // After that: what of the definition has no candidate, and what was left out; or NULL.
-    _must_check_ struct error *(*remarks)(void *self, remark_say *say, void *data);
-    // What happens to the workload, after "... when ": "read fails with EIO". `fault` is as in
-    // struct injection, or a spec; `injection` is NULL if it never happened. NULL: "FAULT is
-    // injected".
+    // Called after candidates(). Says which parts of the definition got no candidate, and what was
+    // left out. May be NULL.
+    _must_check_ struct error *(*remarks)(void *self, remark_add *add, void *data);
+    // What happens to the workload, to follow "... when ": "read fails with EIO". `fault` is that
+    // of struct injection, or a spec. `injection` is NULL if the fault was never injected. If the
+    // function is NULL, callers write "FAULT is injected".
     _must_check_ struct error *(*describe)(void *self, const char *fault,
                                            const struct injection *injection, struct buffer *text);
-    // A command line that shows a shot outside any campaign, shell-quoted; or NULL. `timeout_ns` is
-    // the time to end it after, 0: none.
+    // A shell-quoted command line that repeats a shot outside any campaign. It ends the run after
+    // `timeout_ns`; 0: never. May be NULL.
     _must_check_ struct error *(*reproduce)(void *self, const char *spec, uint64_t seed,
                                             uint64_t timeout_ns, char **ret_command);
 
-    // NULL: it is not able to do that.
+    // Abilities; NULL: the injector does not have it.
     bool servers; // the workload may be a server
     const struct injector_switches *switches;
     const struct injector_outside *outside;
@@ -223,14 +232,13 @@ struct injector {
     const struct injector_stored *stored;
 };
 
-// All injectors, in the order in which they are listed; ends with NULL. injectors/registry.c has
-// it.
+// All injectors, in the order of listings; ends with NULL. Defined in injectors/registry.c.
 extern const struct injector *const injectors[];
 const struct injector *injector_find(const char *name); // or NULL
-// What stored texts of the injector of that name mean; NULL if it cannot tell, is not known, or
-// `name` is NULL.
+// What the injector of that name says of stored texts; NULL if it says nothing, if there is no such
+// injector, or if `name` is NULL.
 const struct injector_stored *injector_stored(const char *name);
-// Likewise; an error names those that there are.
+// Like injector_find(), but an unknown name is an error that lists the injectors there are.
 _must_check_ struct error *injector_named(const char *name, size_t size,
                                           const struct injector **ret_injector);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Turns the journal of a run into injections and crashes with names. Everything in a record is what
-// a target wrote: numbers are checked against the view, texts may lack their NUL.
+// Turns the journal of a run into injections and crashes with names. A target wrote everything in a
+// record, so numbers are checked against the view, and texts may lack their NUL.
 #include "injector/journal-reader.h"
 
 #include "base/cleanup.h"
@@ -19,23 +19,23 @@
 #define INJECTIONS 100
 #define MOST_TEXT  (1u << 20)
 
-struct outside { // whether a module is the same inside and outside
+struct checked_module { // whether a module is the same file inside and outside the sandbox
     char *path;
     bool same;
 };
 
 struct journal_reader {
     char *root;
-    struct dwarf_symbolizer *lasting; // of modules that are there outside, too
-    struct dwarf_symbolizer *passing; // of what this life of the sandbox has made
-    ARRAY(struct outside) outsides;   // asked for in this life
+    struct dwarf_symbolizer *host_symbolizer;    // of modules that are there outside, too
+    struct dwarf_symbolizer *sandbox_symbolizer; // of what this life of the sandbox has made
+    ARRAY(struct checked_module) checked;        // asked for in this life
 };
 
 struct error *journal_reader_new(struct journal_reader **ret_reader)
 {
     struct journal_reader *reader = calloc(1, sizeof *reader);
     struct error *error =
-        reader != NULL ? dwarf_symbolizer_new(&reader->lasting) : error_no_memory();
+        reader != NULL ? dwarf_symbolizer_new(&reader->host_symbolizer) : error_no_memory();
     if (error != NULL) {
         journal_reader_free(reader);
         return error;
@@ -46,10 +46,10 @@ struct error *journal_reader_new(struct journal_reader **ret_reader)
 
 static void forget_life(struct journal_reader *reader)
 {
-    for (size_t i = 0; i < reader->outsides.count; i++)
-        free(reader->outsides.items[i].path);
-    reader->outsides.count = 0;
-    dwarf_symbolizer_free(TAKE(reader->passing));
+    for (size_t i = 0; i < reader->checked.count; i++)
+        free(reader->checked.items[i].path);
+    reader->checked.count = 0;
+    dwarf_symbolizer_free(TAKE(reader->sandbox_symbolizer));
     free(TAKE(reader->root));
 }
 
@@ -58,8 +58,8 @@ void journal_reader_free(struct journal_reader *reader)
     if (reader == NULL)
         return;
     forget_life(reader);
-    ARRAY_DEINIT(&reader->outsides);
-    dwarf_symbolizer_free(reader->lasting);
+    ARRAY_DEINIT(&reader->checked);
+    dwarf_symbolizer_free(reader->host_symbolizer);
     free(reader);
 }
 
@@ -70,7 +70,7 @@ struct error *journal_reader_begin(struct journal_reader *reader, const char *ro
     return reader->root != NULL ? NULL : error_no_memory();
 }
 
-// A private view has another device number and maybe other inode numbers, but not another time.
+// Compare size and time: a private view has other device numbers and maybe other inode numbers.
 static bool is_same(const char *inside, const char *outside)
 {
     struct stat in, out;
@@ -81,39 +81,39 @@ static bool is_same(const char *inside, const char *outside)
             in.st_mtim.tv_nsec == out.st_mtim.tv_nsec);
 }
 
-static bool same_outside(struct journal_reader *reader, const char *module)
+static bool is_same_outside(struct journal_reader *reader, const char *module)
 {
-    for (size_t i = 0; i < reader->outsides.count; i++)
-        if (strcmp(reader->outsides.items[i].path, module) == 0)
-            return reader->outsides.items[i].same;
+    for (size_t i = 0; i < reader->checked.count; i++)
+        if (strcmp(reader->checked.items[i].path, module) == 0)
+            return reader->checked.items[i].same;
     _cleanup_free_ char *inside = NULL, *copy = strdup(module);
     if (copy == NULL || asprintf(&inside, "%s%s", reader->root, module) < 0)
         return inside = NULL, true;
     bool same = is_same(inside, module);
-    struct outside *added = ARRAY_ADD(&reader->outsides);
+    struct checked_module *added = ARRAY_ADD(&reader->checked);
     if (added != NULL)
-        *added = (struct outside){TAKE(copy), same};
+        *added = (struct checked_module){TAKE(copy), same};
     return same;
 }
 
-// What cannot be read or remembered has no names: those are a courtesy.
+// Errors only mean that there are no names. A report is still useful without them.
 struct journal_reader_place journal_reader_find(struct journal_reader *reader, const char *module,
                                                 uint64_t address)
 {
     struct dwarf_position found = {0};
     const char *inlined = NULL;
-    if (reader->root == NULL || reader->root[0] == '\0' || same_outside(reader, module)) {
-        found = dwarf_symbolizer_find(reader->lasting, module, address);
-        inlined = dwarf_symbolizer_inlined(reader->lasting, module, address);
+    if (reader->root == NULL || reader->root[0] == '\0' || is_same_outside(reader, module)) {
+        found = dwarf_symbolizer_find(reader->host_symbolizer, module, address);
+        inlined = dwarf_symbolizer_inlined(reader->host_symbolizer, module, address);
     } else {
         _cleanup_free_ char *inside = NULL;
-        if (reader->passing == NULL)
-            error_free(dwarf_symbolizer_new(&reader->passing));
+        if (reader->sandbox_symbolizer == NULL)
+            error_free(dwarf_symbolizer_new(&reader->sandbox_symbolizer));
         if (asprintf(&inside, "%s%s", reader->root, module) < 0)
             inside = NULL;
-        if (inside != NULL && reader->passing != NULL) {
-            found = dwarf_symbolizer_find(reader->passing, inside, address);
-            inlined = dwarf_symbolizer_inlined(reader->passing, inside, address);
+        if (inside != NULL && reader->sandbox_symbolizer != NULL) {
+            found = dwarf_symbolizer_find(reader->sandbox_symbolizer, inside, address);
+            inlined = dwarf_symbolizer_inlined(reader->sandbox_symbolizer, inside, address);
         }
     }
     return (struct journal_reader_place){inlined != NULL ? inlined : found.symbol, found.file,
@@ -164,8 +164,9 @@ struct error *journal_reader_put_frame(struct journal_reader *reader, const char
     return frame_text_put(text, &frame);
 }
 
-// Frames, one a line. An address without a module means nothing to the next run: keys leave it out.
-// A program that catches its own faults and dies in the handler died of the fault.
+// Writes one frame per line. A key shows "?" for an address without a module, which differs in
+// every run. If a program catches its own fault and dies in the handler, the stack starts at the
+// fault.
 static struct error *put_stack(struct journal_reader *reader, const struct wire_view *view,
                                const struct wire_record *record, bool brief, struct buffer *text)
 {
@@ -197,7 +198,7 @@ static struct error *copy_text(const char *text, size_t most, char **ret_copy)
     return *ret_copy != NULL ? NULL : error_no_memory();
 }
 
-// "read=-1/EIO": what the rule says, for this function.
+// "read=-1/EIO": the rule's action, with the function that was called.
 static struct error *put_fault(const struct scenario *scenario, const struct wire_record *record,
                                char **ret_fault)
 {
@@ -259,7 +260,7 @@ static struct error *put_signal(struct buffer *text, int number)
                         : buffer_printf(text, "signal %d", number);
 }
 
-// The first one to die is the one to blame.
+// Only the first process to die counts: it is the most likely cause.
 static struct error *add_crash(struct journal_reader *reader, const struct wire_view *view,
                                const struct wire_record *record, struct observation *observation)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Frees observations, and picks single injections out of them.
+// Frees observations, and selects single injections from them.
 #include "injector/observation.h"
 
 #include <stdlib.h>

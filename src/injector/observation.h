@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What an injector saw of one run: where its faults were injected, and what crashed.
+// What an injector saw of one run: where faults were injected, and what crashed. The holder of an
+// observation owns its strings.
 #ifndef ORDEAL_INJECTOR_OBSERVATION_H
 #define ORDEAL_INJECTOR_OBSERVATION_H
 
@@ -23,7 +24,7 @@ struct observation {
     uint64_t activations;
     ARRAY(struct injection) injections; // the first ones, at most a hundred
     uint64_t plan_hash;
-    int crash_signal;      // that the first process to die of one died of; 0: none did
+    int crash_signal;      // that killed the first process to die of one; 0: none did
     char *crash;           // the same for people: "SIGSEGV at 0x0 in PROGRAM", or NULL
     char *crash_stack;     // frames, one per line, innermost first, or NULL
     char *crash_key;       // the same without addresses, for grouping; or NULL
@@ -31,12 +32,13 @@ struct observation {
     char *note;            // what the user should know, or NULL
 };
 void observation_deinit(struct observation *observation);
-// Leaves only injections by this rule, which fired so often.
+// Keeps only injections by this rule, which fired `fired` times.
 void observation_keep_rule(struct observation *observation, uint32_t rule, uint64_t fired);
-// The first activation of another of the spec's faults than the first one's, or NULL.
+// The first injection by another rule than the first injection's, or NULL.
 const struct injection *injection_second(const struct observation *observation);
 
-// The thread that a fault was injected into last, by its numbers inside the sandbox; 0: none.
+// The thread that the last fault was injected into. Its numbers are those inside the sandbox; 0:
+// none.
 struct injected_thread {
     pid_t process, thread;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps the parameters that a campaign gives its injector, and checks them against its table.
+// Stores the parameters that a campaign gives to its injector, and checks them against its table.
 #include "injector/parameters.h"
 
 #include "base/array.h"
@@ -39,7 +39,7 @@ struct error *parameters_known(const struct injector *injector, const char *name
     return unknown_parameter(injector, name, size);
 }
 
-// Values in lower case with bars between them are all there are.
+// A list in lower case with bars is complete: no other value is allowed.
 static bool is_choice(const char *values)
 {
     return values != NULL && strchr(values, '|') != NULL && values[0] >= 'a' && values[0] <= 'z';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes parts of command lines for the shell.
+// Writes the parts of a shell command line that repeat a shot: where it runs, variables, command.
 #include "injector/reproduce.h"
 
 #include "base/cleanup.h"
@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-// More than that is another session's environment, not a few variables of the workload's.
+// With more variables than this, the environment is somebody else's, not a few settings of the
+// workload. Then none is written.
 #define MOST_VARIABLES 8
 
 static bool is_own(const char *variable)
@@ -26,7 +27,7 @@ static struct error *put_variable(struct buffer *text, const char *variable)
     return buffer_append(text, " ", 1);
 }
 
-// What a shell takes for a name.
+// Whether a shell accepts this as a variable's name.
 static bool is_name(const char *variable)
 {
     size_t size =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Parts of command lines that show a shot again outside a campaign.
+// Parts of shell command lines that repeat a shot outside a campaign. Text is appended to `text`.
 #ifndef ORDEAL_INJECTOR_REPRODUCE_H
 #define ORDEAL_INJECTOR_REPRODUCE_H
 
@@ -7,10 +7,11 @@
 #include "base/error.h"
 #include "injector/injector.h"
 
-// "cd DIRECTORY && NAME=VALUE ", as far as directory and environment are not this process's own.
+// "cd DIRECTORY && NAME=VALUE ", but only what differs from this process's own directory and
+// environment.
 _must_check_ struct error *reproduce_put_place(struct buffer *text,
                                                const struct injector_setup *setup);
-// The workload, and its standard input.
+// The workload's command, and a redirection of its stdin.
 _must_check_ struct error *reproduce_put_command(struct buffer *text,
                                                  const struct injector_setup *setup);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Switches rules on and off in a region. A rule with `once` that has fired does not fire again: the
-// mark that the runtime looks at before it fires is the switch.
+// Switches rules on and off in a region. A rule with `once` does not fire again once it is marked
+// as fired. That mark is the switch: setting it switches the rule off.
 #include "injector/rule-switches.h"
 
 #include "base/cleanup.h"
@@ -38,8 +38,8 @@ uint64_t rule_switches_fired(const void *data, uint32_t rule)
     return __atomic_load_n(&state_of(switches, rule)->fired, __ATOMIC_SEQ_CST);
 }
 
-// Targets may have written over the region by now, so it goes by the layout that was read before
-// they started.
+// Uses the layout that was read before the targets started, because they may have overwritten the
+// region since.
 uint32_t rule_switches_crashes(const void *data)
 {
     const struct rule_switches *switches = data;

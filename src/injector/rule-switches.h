@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Switches for injectors that have the runtime in the target: rules of the plan, switched on and
-// off while the server runs, in the region, which the server has mapped as well. Functions for
-// struct injector_switches, which says what they do.
+// Switches rules of the plan on and off while a server runs. For injectors that put the runtime
+// into the target. The switches are in the region, which the server has mapped, too. The functions
+// implement struct injector_switches, which describes them.
 #ifndef ORDEAL_INJECTOR_RULE_SWITCHES_H
 #define ORDEAL_INJECTOR_RULE_SWITCHES_H
 
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// `file` is the region; `first` is where the states of its rules are in it, and `count` how many.
+// `file` is the region, `first` the offset of its rule states, and `count` their number.
 _must_check_ struct error *rule_switches_open(const char *file, uint64_t first, uint64_t count,
                                               void **ret_switches);
 void rule_switches_close(void *switches);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The injectors there are, in the order in which they are listed. meson.build has their names: for
-// each, a folder here has the descriptor `injector_NAME`.
+// The table of all injectors, in the order of listings. meson.build has their names; the folder of
+// each one defines the descriptor `injector_NAME`.
 #include "injector/injector.h"
 
 #define INJECTOR(name) extern const struct injector injector_##name;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What findings are called, and which trial stands for them; what has become of a program.
+// Tests titles and commands of findings, the choice of their example, and the sentence about a
+// changed program.
 #include "base/cleanup.h"
 #include "campaign/finding.h"
 #include "campaign/subject.h"
@@ -25,7 +26,7 @@ static struct error *reproduce(void *self, const char *spec, uint64_t seed, uint
     return NULL;
 }
 
-// As the injectors of the tree put it.
+// Describes a fault as the real injectors do.
 static struct error *describe(void *self, const char *fault, const struct injection *injection,
                               struct buffer *text)
 {
@@ -84,7 +85,7 @@ static void test_titles(void **state)
     title_is(&example, "cp crashes (SIGABRT in finish) when read fails with EIO in copy");
     example.result.stack = (char *)"abort (libc.so.6)";
     title_is(&example, "cp crashes (SIGABRT in abort) when read fails with EIO in copy");
-    // Functions without names: whoever called them did not crash.
+    // Functions without names: their callers did not crash.
     example.result.stack = (char *)"cp+0x10\n0x1234";
     title_is(&example, "cp crashes (SIGABRT in cp at 0x10) when read fails with EIO in copy");
     example.result.stack = (char *)"__assert_fail_base.cold at assert.c:94 (libc.so.6)\n"
@@ -99,7 +100,7 @@ static void test_titles(void **state)
     example.injection.module = (char *)"/usr/lib/libx.so";
     example.injection.offset = 0x1f;
     title_is(&example, "cp hangs when malloc returns NULL in libx.so at 0x1f");
-    // A child is injected into, and hangs itself; or somebody waits for it.
+    // The fault is injected into a child. Either the child hangs, or its parent waits for it.
     example.injection.program = (char *)"basename";
     example.injection.process = 3;
     example.result.stack = (char *)"read (libc.so.6)\nmain (basename)\n_start (basename)";
@@ -115,7 +116,7 @@ static void test_titles(void **state)
     title_is(&example, "cp gives a wrong result without a word when spec is injected");
 }
 
-// What is wrong is told: which file, as it is called in the working directory, and how.
+// The title says which file is wrong, by its path from the working directory, and how.
 static void test_symptoms(void **state)
 {
     struct example example;
@@ -169,13 +170,13 @@ static void test_site_and_command(void **state)
     assert_int_equal(text.line, 123);
     assert_string_equal(text.command, "ordeal run");
     finding_text_deinit(&text);
-    // What changes files is not to be run on the real ones.
+    // A command that changes files must not be run on the real ones.
     options.harmless = false;
     ok(finding_describe(&options, &example.result, "spec", 1, 17, &text));
     assert_string_equal(text.command, "ordeal replay 17");
     finding_text_deinit(&text);
     options.harmless = true;
-    // What a posttest sees, no command of its own shows.
+    // The command alone cannot show what a posttest sees.
     example.definition.posttest = example.definition.command;
     ok(finding_describe(&options, &example.result, "spec", 1, 17, &text));
     assert_string_equal(text.command, "ordeal replay 17");

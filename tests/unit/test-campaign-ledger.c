@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is known of a finding is known of the trial that stands for it.
+// Tests how findings are confirmed: which trial is the example, how often it is run again, and what
+// happens if it does not repeat.
 #include "campaign/ledger.h"
 
 #include <setjmp.h>
@@ -136,12 +137,12 @@ static void test_confirmation(void **state)
     keep(&bench, 2, 5);
     finding_is(&bench, 2, STORE_CONFIRMED);
     assert_null(ledger_unconfirmed(&bench.ledger, &index));
-    // A simpler one has not been confirmed yet.
+    // A simpler example has not been confirmed yet.
     keep(&bench, 3, 1);
     finding_is(&bench, 3, STORE_NOT_CONFIRMED);
     group = ledger_unconfirmed(&bench.ledger, &index);
     assert_int_equal(group->number, 3);
-    // When that does not show it again, the other is tried before the finding is called flaky.
+    // If it does not repeat, the other one is tried before the finding is called flaky.
     confirm(&bench, index, 3, VERDICT_PASS);
     finding_is(&bench, 3, STORE_NOT_CONFIRMED);
     group = ledger_unconfirmed(&bench.ledger, &index);
@@ -149,7 +150,7 @@ static void test_confirmation(void **state)
     confirm(&bench, index, 2, VERDICT_PASS);
     finding_is(&bench, 3, STORE_FLAKY);
     assert_null(ledger_unconfirmed(&bench.ledger, &index));
-    // A third gets its chance, no fourth does.
+    // A third trial is tried, a fourth is not.
     keep(&bench, 4, 5);
     group = ledger_unconfirmed(&bench.ledger, &index);
     assert_int_equal(group->number, 4);
@@ -160,7 +161,7 @@ static void test_confirmation(void **state)
     bench_end(&bench);
 }
 
-// Of processes that wait for each other, another one may be looked at in the next run.
+// When processes wait for each other, the next run may show another one's stack.
 static void test_hangs_elsewhere(void **state)
 {
     struct bench bench;
@@ -185,7 +186,7 @@ static void test_hangs_elsewhere(void **state)
     bench_end(&bench);
 }
 
-// The trial that repeats is the one that stands for the finding.
+// The trial that repeats becomes the example.
 static void test_next_trial_confirms(void **state)
 {
     struct bench bench;
@@ -228,7 +229,7 @@ static void test_overtaken_confirmation(void **state)
     bench_end(&bench);
 }
 
-// Runs what is to be run again; `spec` is what that must be.
+// Runs the trial to be confirmed; its spec must be `spec`.
 static void run_again(struct bench *bench, const char *spec, enum verdict verdict)
 {
     size_t index;
@@ -243,7 +244,7 @@ static void run_again(struct bench *bench, const char *spec, enum verdict verdic
     engine_result_deinit(&result);
 }
 
-// Of two faults each is tried alone, and what is enough stays.
+// Of two faults each is tried alone. If one is enough, it becomes the example.
 static void test_fewest_faults(void **state)
 {
     for (int enough = 0; enough < 2; enough++) {

@@ -28,7 +28,7 @@ static struct error *read_and_write(void)
     return definition_check(&definition);
 }
 
-// An error message is made of memory, too.
+// An error message needs memory, too.
 static struct error *refuse(void)
 {
     _cleanup_(definition_deinit) struct definition definition = {0};
@@ -53,7 +53,7 @@ static struct error *choose(void)
     return selection_choose(&selection, 1, candidates, 40, &chosen);
 }
 
-// A few first failures may be caught and made up for; each must end well or with an error.
+// Some failures may be handled. Each must end well or with an error.
 static void fail_each(struct error *(*work)(void))
 {
     must(work()); // what is made once and kept does not count

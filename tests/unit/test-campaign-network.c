@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Who can be connected to by way of localhost.
+// Tests which sockets count as reachable through localhost.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which trial comes next: each once, in an order that only the seed decides, and the same after
-// every kill; sweeps that keep the same results however many trials run at once.
+// Tests which trial comes next. Each comes once, in an order that depends on the seed alone and is
+// the same after every kill. Sweeps store the same results however many trials run at once.
 #include "campaign/schedule.h"
 
 #include "base/cleanup.h"
@@ -27,7 +27,7 @@ struct scene {
     struct injector injector;
     struct schedule *schedule;
     uint64_t activated_to[4]; // by series: up to which position the fault is hit
-    // What was kept, in order.
+    // What was stored, in order.
     uint64_t kept[4000];
     size_t kept_count;
 };
@@ -176,7 +176,8 @@ static void test_list(void **state)
     for (size_t i = 0; i < 20; i++)
         assert_int_equal((order[i] - 1) % 3, 0);
 
-    // After a kill: what is done is done, the rest in the same order with the same seeds.
+    // After a kill, finished trials are not repeated. The rest comes in the same order with the
+    // same seeds.
     scene_load(&scene);
     for (size_t i = 0; i < 25; i++) {
         assert_true(take(&scene, &job));
@@ -219,7 +220,8 @@ static void test_listed(void **state)
     scene_close(&scene);
 }
 
-// A program that gets to so many positions; answers come in `jobs` at once, in a random order.
+// A program that reaches so many positions. `jobs` trials run at once, and results arrive in random
+// order.
 static void run_sweep(struct scene *scene, size_t jobs, size_t most)
 {
     struct trial_job flights[8];
@@ -312,7 +314,7 @@ static void test_sweep_most(void **state)
     scene_close(&scene);
 }
 
-// Trials that cannot be run say nothing about the end of a series, but there is an end to them.
+// Trials that cannot be run do not end a series, but many of them in a row do.
 static void test_sweep_invalid(void **state)
 {
     struct scene scene;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which candidates are chosen: how many, of what, and with which chance.
+// Tests which candidates are chosen: how many, of which group, and with which probability.
 #include "trial-help.h"
 
 #include "campaign/selection.h"
@@ -106,7 +106,7 @@ static void so_many_of_every_group(void **state)
     free(chosen);
 }
 
-// What is chosen of one group does not depend on the others.
+// The choice in one group does not depend on the others.
 static void groups_do_not_disturb_each_other(void **state)
 {
     const struct selection selection = {
@@ -147,7 +147,7 @@ static void weights_change_the_chance(void **state)
         hits[2] += chosen_of(chosen, "c") == 1;
         free(chosen);
     }
-    // They say what was used.
+    // Candidates have the weights that were used.
     for (size_t i = 0; i < COUNT; i++)
         assert_true(candidates[i].weight == (candidates[i].type[0] == 'a'   ? 6
                                              : candidates[i].type[0] == 'b' ? 3

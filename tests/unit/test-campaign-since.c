@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is said of candidates that an earlier campaign had.
+// Tests the sentence about candidates that were carried over from an earlier campaign.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,14 +30,14 @@ static void sentences(void **state)
 {
     struct since since = {0};
     says(&since, NULL);
-    since.nameless = 2;
+    since.unidentified = 2;
     says(&since, BEGINNING "0 of 9; 2 cannot be known again in another build and are" REASON);
-    since.nameless = 1;
+    since.unidentified = 1;
     since.verdicts[VERDICT_PASS] = 4;
     since.verdicts[VERDICT_CRASH] = 1;
     says(&since, BEGINNING "5 of 9 (1 crash, 4 pass); 1 cannot be known again in another build and "
                            "is" REASON);
-    since.nameless = 0;
+    since.unidentified = 0;
     says(&since, BEGINNING "5 of 9 (1 crash, 4 pass)");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Suppressions: what they match. What is wrong with a file is in tests/e2e/test-suppressions.test.
+// Tests what suppressions match. tests/e2e/test-suppressions.test tests errors in files.
 #include "base/cleanup.h"
 #include "campaign/suppress.h"
 #include "injector/injector.h"
@@ -63,7 +63,7 @@ static void frames(void **state)
     MATCHES("ordeal:*\nsrc:/src/lib/*\n");
     DIFFERS("ordeal:*\nsrc:tool.c:13\n");
     MATCHES("ordeal:*\n...\nfun:main\nobj:libc.so*\nfun:_start\n");
-    // A stack that is shorter than what is asked for.
+    // A stack that is shorter than the suppression's.
     DIFFERS("ordeal:*\n...\nfun:_start\nfun:before_that\n");
     assert_false(matches(BLOCK("ordeal:*\nfun:main\n"), "crash", "read=-1/EIO", ""));
     assert_true(matches(BLOCK("ordeal:*\n...\n"), "crash", "read=-1/EIO", ""));
@@ -71,7 +71,8 @@ static void frames(void **state)
     assert_true(matches(BLOCK("ordeal:*\nobj:x\n"), "crash", "read=-1/EIO", "f at (x)"));
 }
 
-// Ways to lay so many "..." over so many equal frames are beyond counting.
+// There are too many ways to match so many "..." with so many equal frames: trying all would never
+// end.
 static void many_gaps(void **state)
 {
     char block[1024] = "{\nname\nordeal:*\n", stack[1024] = "";

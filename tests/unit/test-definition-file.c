@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Campaign files and flags: what is read, what is written, what is refused and how.
+// Tests campaign files and flags: what is read, written and refused, with the texts of errors.
 #include "trial-help.h"
 
 #include "definition/definition.h"
@@ -14,7 +14,7 @@ static struct definition parsed(const char *text)
     return definition;
 }
 
-// The whole of the error.
+// Compares the whole error.
 static void refuses(const char *text, const char *message)
 {
     struct definition definition;
@@ -144,7 +144,7 @@ static void what_is_written_reads_back_the_same(void **state)
 {
     struct definition definition = parsed(complete), again;
     struct buffer first = {0}, second = {0};
-    // Bytes of every kind; the largest character, which stands for one of them elsewhere.
+    // All bytes; and the largest character, which stands for a byte elsewhere.
     must(definition_set(&definition, "environment", "BYTES=\xff\xfe \x01\x7f\n\t\"\\'#: \xc2\x85"));
     must(definition_set(&definition, "environment", "TOP=\xf4\x8f\xbf\xbf\xf4\x8f\xbe\x80"));
     must(definition_set(&definition, "environment", "TEXT=h\xc3\xbc\xe2\x80\xa8 \xef\xbb\xbf"));
@@ -285,7 +285,7 @@ static void hostile_files_are_refused(void **state)
         must(buffer_append(&deep, "[", 1));
     refuses_with(deep.data, "nested too deeply");
     buffer_deinit(&deep);
-    // Not a crash, and not a name out of nowhere.
+    // No crash, and no suggestion without a reason.
     struct buffer wide = {0};
     must(buffer_printf(&wide, "oracle: {"));
     for (int i = 0; i < 300; i++)
@@ -455,7 +455,7 @@ static void the_manual_has_every_key(void **state)
     buffer_deinit(&page);
 }
 
-// The table itself.
+// Checks the table itself.
 static void the_table_is_sound(void **state)
 {
     for (const struct schema_field *field = schema_fields; field->key != NULL; field++) {

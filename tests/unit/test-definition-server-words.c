@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// When a server is ready and how it is stopped: the words for it, and whether it holds.
+// Tests the words for when a server is ready and how it is stopped, and whether readiness is
+// detected.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +96,7 @@ static bool is_taken(const char *text, struct probe *probe)
     return taken;
 }
 
-// A port is taken when somebody listens, not when it is bound, and no connection is made.
+// A port is ready when a process listens, not when it is bound. The check makes no connection.
 static void ports(void **state)
 {
     _cleanup_close_ int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An injector of one's own: the example of docs/HOWTO-add-an-injector.md. Everything else
-// (definitions, shots, verdicts) must take it as it comes. tests/e2e/extra-injector.test builds
-// ordeal with it.
+// Tests with the example injector of docs/HOWTO-add-an-injector.md: definitions, shots and verdicts
+// must work with it unchanged. tests/e2e/extra-injector.test builds ordeal with it.
 #include "trial-help.h"
 
 #include "../../docs/examples/injectors/variable/variable.c"
@@ -12,7 +11,7 @@
 #include "oracle/judge.h"
 #include "oracle/reference.h"
 
-// The registry, which stands in for the one of src/injectors/registry.c.
+// The registry for this test, in place of src/injectors/registry.c.
 const struct injector *const injectors[] = {&injector_variable, NULL};
 
 static struct definition define(const char *command)
@@ -115,8 +114,8 @@ static void its_trials_get_verdicts(void **state)
     definition_deinit(&definition);
 }
 
-// The next name in a header that the recipe must explain: of a function of a struct, a struct that
-// holds some, or a flag. NULL at the end.
+// The next name in a header that the recipe must explain: a function pointer, an ability or a flag.
+// NULL at the end.
 static const char *next_member(const char **text, char name[64])
 {
     for (;;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The library injector with a real program: candidates from what it calls, specs that hit what they
-// name, observations with names, commands to see them again. And the signal injector.
+// Tests the library injector with a real program: candidates from its calls, specs that hit the
+// call they name, observations with names, commands that reproduce them. Also the signal injector.
 #include "trial-help.h"
 #include "victim.h"
 
@@ -12,8 +12,8 @@
 
 #include <limits.h>
 
-// Three calls of getppid from two places, one of getuid that is answered with a crash; a child that
-// asks once more; then a program of another name in the same process.
+// Three calls of getppid from two places; one of getuid, whose failure crashes the program; a child
+// that calls getppid once more; then a program with another name in the same process.
 static const char source[] = "#include <stdlib.h>\n"
                              "#include <sys/wait.h>\n"
                              "#include <unistd.h>\n"
@@ -143,7 +143,7 @@ static void every_call_is_a_candidate(void **state)
     bench_init(&bench, "./caller");
     set(&bench, "injector.library.faults", "getppid=-1/EIO");
     bench_start(&bench, 3);
-    // The child goes on counting where its parent was.
+    // The child's count goes on from its parent's.
     assert_int_equal(bench.candidates.count, 4);
     assert_string_equal(spec_of(&bench, 0), "getppid=-1/EIO when process(1) and count == 1");
     assert_string_equal(spec_of(&bench, 2), "getppid=-1/EIO when process(1) and count == 3");
@@ -336,7 +336,7 @@ static void a_command_shows_it_again(void **state)
     bench_deinit(&bench);
 }
 
-// What is written is what the language reads: a word of all bytes.
+// A word of all bytes is read back as it was written.
 static void words_of_rules_are_quoted(void **state)
 {
     static const enum spec_word kinds[] = {SPEC_NAME, SPEC_MODULE};
@@ -406,8 +406,7 @@ static void signals_arrive(void **state)
     bench_deinit(&bench);
 }
 
-// What is not part of a run does not count as its time, and is not done for one that does not
-// serve.
+// The analysis does not count as a run's time, and is not done for a run that does not serve.
 static void a_run_is_not_analysed_while_it_is_observed(void **state)
 {
     struct bench bench;

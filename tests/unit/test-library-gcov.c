@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reading what gcov prints, and laying runs over each other.
+// Tests reading gcov's output and merging runs.
 #include "injectors/library/gcov.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The table of realistic failures: in order, made of errors there are, and of one mind with what is
-// known of functions elsewhere.
+// Tests the table of realistic errors: it is sorted, its errors exist, and it agrees with the table
+// of prototypes.
 #include "injectors/library/realism.h"
 #include "scenario/tables.h"
 
@@ -22,7 +22,7 @@ static void check_words(const struct realism *row, const char *list)
             assert_non_null(constant);
             assert_int_equal(constant->kind, CONSTANT_ERRNO);
         }
-        // Conditions on a descriptor need to know which argument that is.
+        // For a condition on a descriptor, the argument must be known.
         if (realism_test(error.need) != NULL) {
             assert_non_null(prototype);
             assert_non_null(strchr(prototype->arguments, PROTOTYPE_FD));
@@ -46,7 +46,7 @@ static void test_table(void **state)
     }
 }
 
-// What must never be thought realistic.
+// Errors that must never count as realistic.
 static void test_impossible(void **state)
 {
     static const char *const never[] = {"EFAULT", "EBADF", "EINVAL", "ENOSYS"};

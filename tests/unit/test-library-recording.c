@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether the runs of one recording made the calls of another one.
+// Tests whether the runs of one recording made the calls of another one.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,14 +28,14 @@ static struct recorded_call steady(uint32_t process, size_t site, uint64_t last)
     struct recorded_call made = call(process, site, 1);
     made.from = 1;
     made.last = last;
-    made.everywhere = true;
+    made.in_all_runs = true;
     return made;
 }
 
 static bool had(const struct recording *recording, const struct map *index,
                 struct recorded_call asked)
 {
-    return recording_had(recording, index, &asked, &sites[asked.site]);
+    return recording_has_call(recording, index, &asked, &sites[asked.site]);
 }
 
 static void calls_that_all_runs_made(void **state)
@@ -44,7 +44,7 @@ static void calls_that_all_runs_made(void **state)
     struct recording recording = {.sites = {.items = sites, .count = 2},
                                   .calls = {.items = calls, .count = 3}};
     struct map index = {0};
-    calls[2].everywhere = false;
+    calls[2].in_all_runs = false;
     assert_null(recording_index(&recording, &index));
     assert_true(had(&recording, &index, call(1, 0, 1)));
     assert_true(had(&recording, &index, call(1, 0, 5)));
@@ -55,7 +55,7 @@ static void calls_that_all_runs_made(void **state)
     assert_false(had(&recording, &index, call(0, 0, 1))); // there are two of the program
     struct recorded_call other = call(1, 0, 1);
     other.function = (char *)"write";
-    assert_false(recording_had(&recording, &index, &other, &sites[0]));
+    assert_false(recording_has_call(&recording, &index, &other, &sites[0]));
     map_deinit(&index);
 }
 
@@ -95,8 +95,8 @@ static void start(struct recording *recording)
     }
 }
 
-// sh -c 'a; a', where one of them makes no call that is looked at closely; and a third process that
-// was `b` before it became `c`, of which only `c` is looked at.
+// sh -c 'a; a', where one of both makes no recorded call; and a third process that was `b` before
+// it became `c`, of which only calls of `c` are recorded.
 static void whoever_is_not_looked_at_is_there(void **state)
 {
     struct recording complete = {0}, some = {0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The candidates of the injector `ir`: each fault that is executed and wanted, or, if several are
-// to be tried in one trial, each together with others that are drawn for it.
+// Makes the candidates of the injector `ir`: one for each wanted fault in executed code. If a trial
+// has several faults, others are drawn at random for each of them.
 #include "injectors/ir/internal.h"
 
 #include "base/cleanup.h"
@@ -13,21 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES  1000 // to find one more fault that goes with the others
+#define TRIES  1000 // to draw one more fault that goes with the others
 #define STREAM 0x69726661756c7473u
 
-struct making {
+struct ir_candidate_builder {
     struct ir *self;
     struct ir_faults all;
     struct weights weights;
-    double most; // the largest weight of all
+    double most; // the largest weight
     struct stats_random random;
 };
 
-static void making_deinit(struct making *making)
+static void ir_candidate_builder_deinit(struct ir_candidate_builder *builder)
 {
-    ARRAY_DEINIT(&making->all.items);
-    weights_deinit(&making->weights);
+    ARRAY_DEINIT(&builder->all.items);
+    weights_deinit(&builder->weights);
 }
 
 // ---- which ----
@@ -56,7 +56,7 @@ static bool is_left_out(struct ir *self, const struct ir_program *program, size_
     bool all = strcmp(parameters_value(self->setup.parameters, "blocks", "executed"), "all") == 0;
     if (program->executed[number] || (all && (program->loaded || !self->programs.automatic)))
         return false;
-    // Of what nobody named and the workload does not use, nobody wants to hear.
+    // Files that the user did not name and the workload does not load are not worth a remark.
     self->not_executed += program->loaded;
     self->not_loaded += !program->loaded && !self->programs.automatic;
     return true;
@@ -81,20 +81,20 @@ static struct error *find_all(struct ir *self, struct ir_faults *faults)
 
 // ---- together ----
 
-static double weight_of(const struct making *making, const struct ir_fault *fault)
+static double weight_of(const struct ir_candidate_builder *builder, const struct ir_fault *fault)
 {
-    const struct image *image = &making->self->programs.items.items[fault->program].image;
-    return weights_find(&making->weights, image->candidates.items[fault->candidate].type);
+    const struct image *image = &builder->self->programs.items.items[fault->program].image;
+    return weights_find(&builder->weights, image->candidates.items[fault->candidate].type);
 }
 
-static struct error *read_weights(struct making *making)
+static struct error *read_weights(struct ir_candidate_builder *builder)
 {
-    const char *file = making->self->setup.weights_file;
+    const char *file = builder->self->setup.weights_file;
     if (file != NULL)
-        TRY(weights_read(file, &making->weights));
-    for (size_t i = 0; i < making->all.items.count; i++) {
-        double weight = weight_of(making, &making->all.items.items[i]);
-        making->most = weight > making->most ? weight : making->most;
+        TRY(weights_read(file, &builder->weights));
+    for (size_t i = 0; i < builder->all.items.count; i++) {
+        double weight = weight_of(builder, &builder->all.items.items[i]);
+        builder->most = weight > builder->most ? weight : builder->most;
     }
     return NULL;
 }
@@ -108,14 +108,16 @@ static bool goes_with(const struct ir *self, const struct ir_fault *fault,
     return true;
 }
 
-// One more, as likely as its weight says. False: there seem to be no others.
-static bool draw(struct making *making, struct ir_fault *faults, size_t count)
+// Draws one more fault, with a probability proportional to its weight. False if no other one was
+// found.
+static bool draw(struct ir_candidate_builder *builder, struct ir_fault *faults, size_t count)
 {
     for (int i = 0; i < TRIES; i++) {
         const struct ir_fault *fault =
-            &making->all.items.items[stats_random_below(&making->random, making->all.items.count)];
-        if (stats_random_unit(&making->random) * making->most >= weight_of(making, fault) ||
-            !goes_with(making->self, fault, faults, count))
+            &builder->all.items
+                 .items[stats_random_below(&builder->random, builder->all.items.count)];
+        if (stats_random_unit(&builder->random) * builder->most >= weight_of(builder, fault) ||
+            !goes_with(builder->self, fault, faults, count))
             continue;
         faults[count] = *fault;
         return true;
@@ -123,32 +125,33 @@ static bool draw(struct making *making, struct ir_fault *faults, size_t count)
     return false;
 }
 
-static struct error *put_specs(struct making *making, size_t first, struct buffer *spec)
+static struct error *put_specs(struct ir_candidate_builder *builder, size_t first,
+                               struct buffer *spec)
 {
-    struct ir_fault faults[IR_MOST_FAULTS] = {making->all.items.items[first]};
-    for (size_t i = 0; i < making->self->together; i++) {
-        if (i != 0 && !draw(making, faults, i))
+    struct ir_fault faults[IR_MOST_FAULTS] = {builder->all.items.items[first]};
+    for (size_t i = 0; i < builder->self->faults_per_trial; i++) {
+        if (i != 0 && !draw(builder, faults, i))
             return error_new("there are not %zu faults that can be enabled together; see "
                              "'injector.ir.faults'",
-                             making->self->together);
+                             builder->self->faults_per_trial);
         if (i != 0)
             TRY(buffer_printf(spec, SPEC_THEN));
-        TRY(ir_put_spec(&making->self->programs.items.items[faults[i].program], faults[i].candidate,
-                        spec));
+        TRY(ir_put_spec(&builder->self->programs.items.items[faults[i].program],
+                        faults[i].candidate, spec));
     }
     return NULL;
 }
 
 // ---- candidates ----
 
-static struct error *make_candidate(struct making *making, size_t index,
+static struct error *make_candidate(struct ir_candidate_builder *builder, size_t index,
                                     struct candidate *candidate)
 {
-    const struct ir_fault *fault = &making->all.items.items[index];
-    const struct ir_program *program = &making->self->programs.items.items[fault->program];
+    const struct ir_fault *fault = &builder->all.items.items[index];
+    const struct ir_program *program = &builder->self->programs.items.items[fault->program];
     const struct image_candidate *from = &program->image.candidates.items[fault->candidate];
     _cleanup_(buffer_deinit) struct buffer spec = {0};
-    TRY(put_specs(making, index, &spec));
+    TRY(put_specs(builder, index, &spec));
     const char *base = file_base_name(from->file);
     candidate->weight = 1;
     candidate->line = from->line;
@@ -168,14 +171,14 @@ static struct error *make_candidate(struct making *making, size_t index,
 struct error *ir_candidates(void *data, candidate_add *add, void *add_data)
 {
     struct ir *self = data;
-    _cleanup_(making_deinit) struct making making = {
+    _cleanup_(ir_candidate_builder_deinit) struct ir_candidate_builder builder = {
         .self = self, .random = stats_random_start(self->setup.seed, STREAM)};
-    TRY(find_all(self, &making.all));
-    if (self->together > 1)
-        TRY(read_weights(&making));
-    for (size_t i = 0; i < making.all.items.count; i++) {
+    TRY(find_all(self, &builder.all));
+    if (self->faults_per_trial > 1)
+        TRY(read_weights(&builder));
+    for (size_t i = 0; i < builder.all.items.count; i++) {
         struct candidate candidate = {0};
-        struct error *error = make_candidate(&making, i, &candidate);
+        struct error *error = make_candidate(&builder, i, &candidate);
         if (error == NULL)
             error = add(add_data, &candidate);
         candidate_deinit(&candidate);
@@ -193,34 +196,34 @@ static bool is_any_loaded(const struct ir *self)
     return self->programs.items.count == 0;
 }
 
-static struct error *note(remark_say *say, void *data, const char *sentence)
+static struct error *note(remark_add *add, void *data, const char *sentence)
 {
-    return say(data, &(struct store_remark){.kind = REMARK_NOTE, .text = sentence});
+    return add(data, &(struct store_remark){.kind = REMARK_NOTE, .text = sentence});
 }
 
-struct error *ir_remarks(void *data, remark_say *say, void *say_data)
+struct error *ir_remarks(void *data, remark_add *add, void *add_data)
 {
     const struct ir *self = data;
     _cleanup_(buffer_deinit) struct buffer executed = {0}, loaded = {0}, several = {0}, none = {0};
-    if (self->together > 1) {
+    if (self->faults_per_trial > 1) {
         TRY(buffer_printf(&several,
                           "each trial has %zu faults; groups of the report go by the first of them",
-                          self->together));
-        TRY(note(say, say_data, several.data));
+                          self->faults_per_trial));
+        TRY(note(add, add_data, several.data));
     }
     if (self->not_executed != 0) {
         TRY(buffer_printf(&executed,
                           "%zu faults are in code that the first fault-free run does not execute, "
                           "and were left out ('blocks: all' takes them in)",
                           self->not_executed));
-        TRY(note(say, say_data, executed.data));
+        TRY(note(add, add_data, executed.data));
     }
     if (self->not_loaded != 0) {
         TRY(buffer_printf(&loaded,
                           "%zu faults are in files that the workload does not load, and were left "
                           "out",
                           self->not_loaded));
-        TRY(note(say, say_data, loaded.data));
+        TRY(note(add, add_data, loaded.data));
     }
     if (!is_any_loaded(self)) {
         TRY(buffer_printf(&none,
@@ -228,10 +231,10 @@ struct error *ir_remarks(void *data, remark_say *say, void *say_data)
                           "is statically linked, link it dynamically: faults are switched on by "
                           "what is loaded into it",
                           self->programs.items.items[0].name));
-        TRY(note(say, say_data, none.data));
+        TRY(note(add, add_data, none.data));
     }
     if (self->programs.cut)
-        TRY(note(say, say_data,
+        TRY(note(add, add_data,
                  "there are too many files below the working directory to look for faults "
                  "in all of them; name the files in 'binaries'"));
     return NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Software faults by their specs: "no-store@sum.c:12:5 in sum#17" is type, place, file and number
-// there; several in one trial are joined like rules are.
+// Writes and reads specs of software faults. "no-store@sum.c:12:5 in sum#17" is type, place,
+// program and the fault's number there. Several faults of one trial are joined as rules are.
 #include "injectors/ir/internal.h"
 
 #include "base/cleanup.h"
@@ -33,8 +33,8 @@ struct error *ir_put_spec(const struct ir_program *program, size_t number, struc
     return buffer_printf(text, " in %s#%zu", program->name, number + 1);
 }
 
-static struct error *is_called(const struct ir_program *program, size_t number, const char *spec,
-                               bool *ret_is)
+static struct error *has_spec(const struct ir_program *program, size_t number, const char *spec,
+                              bool *ret_is)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(ir_put_spec(program, number, &text));
@@ -42,14 +42,15 @@ static struct error *is_called(const struct ir_program *program, size_t number, 
     return NULL;
 }
 
-// A program goes by the name that it was started under when candidates were made.
-static struct error *is_spec(const struct ir *self, struct ir_program *program, size_t number,
-                             const char *spec, bool *ret_is)
+// A spec has the name that the program was started under when candidates were made. Tries all names
+// of the program, and keeps the one that fits.
+static struct error *has_spec_under_any_name(const struct ir *self, struct ir_program *program,
+                                             size_t number, const char *spec, bool *ret_is)
 {
-    TRY(is_called(program, number, spec, ret_is));
+    TRY(has_spec(program, number, spec, ret_is));
     for (size_t i = 0; !*ret_is && i < program->others.count; i++) {
         ir_program_call(program, self->setup.directory, i);
-        TRY(is_called(program, number, spec, ret_is));
+        TRY(has_spec(program, number, spec, ret_is));
         if (!*ret_is)
             ir_program_call(program, self->setup.directory, i);
     }
@@ -66,7 +67,7 @@ static struct error *find_one(const struct ir *self, const char *spec, struct ir
         if (number == 0 || number > program->image.candidates.count ||
             !ir_can_be_enabled(&program->image, number - 1))
             continue;
-        TRY(is_spec(self, program, number - 1, spec, &found));
+        TRY(has_spec_under_any_name(self, program, number - 1, spec, &found));
         if (!found)
             continue;
         *ret_fault = (struct ir_fault){.program = i, .candidate = number - 1};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The injector `ir`: software faults that `ordeal cc` has put into a program or library are
-// switched on, one in a trial or several. The runtime does that in the memory of every process that
-// loads the file; files stay as they are. The first reference run goes through the faultless copies
-// of all functions and notes which blocks are executed.
+// The injector `ir`: switches on software faults that `ordeal cc` has put into a program or
+// library, one or several per trial. The runtime does that in the memory of every process that
+// loads the file; the files do not change. The first reference run executes the twins of all
+// functions, without faults, and notes which blocks are executed.
 #include "base/cleanup.h"
 #include "injectors/ir/internal.h"
 #include "trial/debug.h"
@@ -30,7 +30,7 @@ static void close_ir(void *data)
         return;
     ir_shot_forget(self);
     runtime_session_free(self->session);
-    scenario_free(self->nothing);
+    scenario_free(self->no_rules);
     journal_reader_free(self->reader);
     ir_programs_deinit(&self->programs);
     free(self);
@@ -48,10 +48,10 @@ static struct error *find_programs(struct ir *self)
     return NULL;
 }
 
-static struct error *read_together(struct ir *self)
+static struct error *read_faults_per_trial(struct ir *self)
 {
     const struct parameter *parameter = parameters_find(self->setup.parameters, "faults");
-    self->together = 1;
+    self->faults_per_trial = 1;
     if (parameter == NULL)
         return NULL;
     char *end;
@@ -60,14 +60,14 @@ static struct error *read_together(struct ir *self)
     if (*text < '0' || *text > '9' || *end != '\0' || number == 0 || number > IR_MOST_FAULTS)
         return parameters_error(parameter, "'faults' takes a number from 1 to %d, not '%s'",
                                 IR_MOST_FAULTS, text);
-    self->together = number;
+    self->faults_per_trial = number;
     return NULL;
 }
 
 static struct error *fill(struct ir *self)
 {
-    TRY(read_together(self));
-    TRY(scenario_new(&self->nothing));
+    TRY(read_faults_per_trial(self));
+    TRY(scenario_new(&self->no_rules));
     return journal_reader_new(&self->reader);
 }
 
@@ -97,7 +97,7 @@ static struct error *prepare(void *data, struct shot *shot)
     if (shot->spec != NULL || self->profiles)
         TRY(ir_shot_prepare(self, shot->spec));
     const struct runtime_session_options options = {
-        .scenario = self->nothing,
+        .scenario = self->no_rules,
         .seed = shot->seed,
         .command = shot->command,
         .environment = shot->environment,
@@ -130,7 +130,7 @@ static struct error *observe(void *data, const char *root, struct observation *o
 {
     struct ir *self = data;
     struct wire_view view;
-    TRY(journal_reader_end_session(self->reader, self->session, root, self->nothing, &view,
+    TRY(journal_reader_end_session(self->reader, self->session, root, self->no_rules, &view,
                                    observation));
     if (self->profiles)
         ir_shot_take_profile(self);
@@ -146,7 +146,7 @@ static struct error *debug_command(void *data, const struct shot *shot, const ch
     return debug_words(self->session, &options, ret_arguments, ret_environment);
 }
 
-// How often the fault was hit, in whatever process.
+// Says how often the fault was hit, in all processes together.
 static struct error *describe_stored(const struct store_injection *row, struct buffer *text)
 {
     TRY(buffer_printf(text, "%s, hit %llu time%s", row->fault != NULL ? row->fault : "?",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a shot puts into the memory of its processes, through the coverage file, and what that file
-// says afterwards.
+// Makes the coverage file that tells the runtime what to patch in a shot's processes, and reads
+// from it afterwards what was executed.
 #include "injectors/ir/internal.h"
 
 #include "base/cleanup.h"
@@ -52,7 +52,7 @@ static struct error *make_blocks(struct ir *self, const char *spec)
     return NULL;
 }
 
-// Of a shot with faults only programs that have one of them: the others shall not be touched.
+// In a shot with faults, only programs that have one of them are touched.
 static bool takes_part(const struct ir *self, size_t program)
 {
     return self->faults.items.count == 0 || self->blocks[program].items.count != 0;
@@ -80,8 +80,9 @@ struct error *ir_shot_prepare(struct ir *self, const char *spec)
 
 // ---- after a run ----
 
-// A file with several names, none of them a link, is called as it was started.
-static void call_as_started(const struct ir *self, struct ir_program *program, size_t module)
+// If a file has several names and the workload started another one than the first, the program gets
+// that name. Symbolic links do not count.
+static void name_as_started(const struct ir *self, struct ir_program *program, size_t module)
 {
     struct stat file;
     if (cover_file_loaded(&self->file, module))
@@ -105,12 +106,12 @@ void ir_shot_take_profile(struct ir *self)
         for (size_t j = 0; j < self->blocks[i].items.count; j++)
             if (cover_file_reached(&self->file, number++) != 0)
                 ir_take_block(program, &self->blocks[i].items.items[j]);
-        call_as_started(self, program, first);
+        name_as_started(self, program, first);
     }
     self->profiled = true;
 }
 
-// Whether a block is a copy of one that holds the fault.
+// Whether the block's marker leads to the fault.
 static bool is_of(const struct image *image, const struct ir_block *block, size_t candidate)
 {
     if (block->marker == SIZE_MAX)
@@ -123,7 +124,7 @@ static bool is_of(const struct image *image, const struct ir_block *block, size_
     return false;
 }
 
-// Threads that come at the same time may go past the end of what is counted.
+// Threads that count at the same time may exceed the highest count.
 static uint32_t count_of(const struct ir *self, size_t block)
 {
     uint32_t count = cover_file_reached(&self->file, block);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See library-analysis.h.
+// Loads the modules that made recorded calls, has `callsite` analyse them, and finds the analysed
+// site of a recorded call.
 #include "injectors/library/analysis.h"
 
 #include "base/cleanup.h"
@@ -39,7 +40,8 @@ static bool is_twin(const char *path, const struct callsite_module *module)
     return same;
 }
 
-// One file under two names, or copied, is one module: git is there twice.
+// A copy of a file, or another name for it, is the same module: git, for example, is installed
+// twice.
 static uint32_t find_twin(const struct analysis *analysis, const char *path)
 {
     for (size_t i = 0; i < analysis->modules.items.count; i++)
@@ -88,7 +90,7 @@ static const struct callsite_module *find_module(const struct analysis *analysis
     return &analysis->modules.items.items[index];
 }
 
-// The call that returns to an address. Sites are sorted by the address of the call.
+// Finds the call that returns to an address. Sites are sorted by the address of the call.
 static const struct site *find_site(const struct sites *sites, uint64_t after)
 {
     size_t low = 0, high = sites->items.count;
@@ -146,7 +148,8 @@ struct analysed analysis_find(const struct analysis *analysis, const struct reco
     if (call == NULL)
         return found;
     const struct site_callee *callee = &module->sites.callees.items[call->callee];
-    // Another function: the file is not the one that ran, or the pointer was not what it seemed.
+    // The analysis names another function. The file is not the one that ran, or the analysis took a
+    // function pointer for another one.
     if (strcmp(callee->name, function) != 0)
         return found;
     found.site = call;

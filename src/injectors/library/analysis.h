@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What can be told from the code about calls that were recorded: what the function can fail with,
-// and whether its caller would notice.
+// Analyses the code around recorded calls: how the function can fail, and whether its caller would
+// notice.
 #ifndef ORDEAL_INJECTORS_LIBRARY_ANALYSIS_H
 #define ORDEAL_INJECTORS_LIBRARY_ANALYSIS_H
 
@@ -12,8 +12,8 @@ struct analysis {
     struct callsite_modules modules;
     struct map by_path; // from a hash of the path to the module
 };
-// Of every program and library that calls something. What cannot be read is left out: it may be
-// gone, or have been there in the sandbox only.
+// Analyses every program and library that made a recorded call. Skips files that cannot be read:
+// they may be gone, or have existed in the sandbox only.
 _must_check_ struct error *analysis_make(struct analysis *analysis,
                                          const struct recording *recording);
 void analysis_deinit(struct analysis *analysis);
@@ -21,16 +21,17 @@ void analysis_deinit(struct analysis *analysis);
 struct analysed {
     enum site_class class;
     unsigned danger;                      // 0 to 100
-    bool counts;                          // the caller is what counts lines for gcov
-    bool guards;                          // the function that calls ends or goes on without failing
+    bool counts;                          // the caller is gcov's own code
+    bool guards;                          // the calling function never passes the failure on
     const struct site *site;              // or NULL
     const struct flow_image *image;       // of the site, or NULL
     const struct site_callee *callee;     // of the site, or NULL
     const struct callsite_import *import; // what the module knows the function as, or NULL
 };
-// Whether a function was linked in to count lines (gcc --coverage), and is nobody's to test.
+// Whether a function belongs to gcov (gcc --coverage), and is not to be tested.
 bool analysis_is_counter(const char *name, size_t size);
-// Nothing known is SITE_UNKNOWN.
+// What is known about the call of `function` that returns to `site`. The class is SITE_UNKNOWN if
+// nothing is. The pointers are valid as long as the analysis.
 struct analysed analysis_find(const struct analysis *analysis, const struct recorded_site *site,
                               const char *function);
 

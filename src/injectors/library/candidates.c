@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See library-candidates.h. A series is the beginning of a rule: its candidates differ in the end
-// of it, "and count == N".
+// Makes candidates of the faults that the user named. A series is the beginning of a rule; its
+// candidates differ only in the rule's end, "and count == N".
 #include "injectors/library/candidates.h"
 
 #include "base/cleanup.h"
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct making {
+struct candidate_builder {
     struct library_plan *plan;
     size_t fault;
     struct scenario_rule_view rule;
     candidate_add *add;
     void *data;
-    struct map done; // places or stacks of this fault that have their candidate
+    struct map done; // places or stacks of this fault that have a candidate
 };
 
 static struct error *copy(const char *text, char **ret_copy)
@@ -34,7 +34,7 @@ static struct error *take(struct buffer *text, char **ret_text)
     return NULL;
 }
 
-// What is known of the place: all of it where there is only one, else the module if all agree.
+// Fills in the place: with file and line if it is the only one (`exact`), else only the module.
 static struct error *put_place(const struct recorded_site *site, bool exact,
                                struct candidate *candidate)
 {
@@ -48,32 +48,32 @@ static struct error *put_place(const struct recorded_site *site, bool exact,
     return copy(site->file, &candidate->file);
 }
 
-static struct error *start(const struct making *making, const struct recorded_call *call,
-                           struct candidate *candidate)
+static struct error *start(const struct candidate_builder *builder,
+                           const struct recorded_call *call, struct candidate *candidate)
 {
     _cleanup_(buffer_deinit) struct buffer type = {0};
     candidate->weight = 1;
-    TRY(spec_put_type(&type, &making->rule, call->function));
+    TRY(spec_put_type(&type, &builder->rule, call->function));
     TRY(take(&type, &candidate->type));
     return copy(call->function, &candidate->function);
 }
 
-static struct error *finish(const struct making *making, struct error *error,
+static struct error *finish(const struct candidate_builder *builder, struct error *error,
                             struct candidate *candidate)
 {
-    if (making->plan->made != NULL)
-        making->plan->made[making->fault]++;
+    if (builder->plan->made != NULL)
+        builder->plan->made[builder->fault]++;
     if (error == NULL)
-        error = making->add(making->data, candidate);
+        error = builder->add(builder->data, candidate);
     candidate_deinit(candidate);
     return error;
 }
 
 // "read=-1/EIO when process(1)"
-static struct error *put_series(const struct making *making, const struct recorded_call *call,
-                                struct buffer *text)
+static struct error *put_series(const struct candidate_builder *builder,
+                                const struct recorded_call *call, struct buffer *text)
 {
-    TRY(spec_put_head(text, &making->rule, call->function));
+    TRY(spec_put_head(text, &builder->rule, call->function));
     if (call->process == 0)
         return spec_put_program(text, call->program);
     TRY(buffer_printf(text, "process(%u)", call->process));
@@ -96,26 +96,27 @@ static struct error *put_occurrence(const struct library_plan *plan, const char 
     return NULL;
 }
 
-static struct error *add_occurrence(const struct making *making, const struct recorded_call *call,
+static struct error *add_occurrence(const struct candidate_builder *builder,
+                                    const struct recorded_call *call,
                                     const struct recorded_site *site, bool exact,
                                     uint64_t occurrence)
 {
     struct candidate candidate = {.position = occurrence};
     _cleanup_(buffer_deinit) struct buffer series = {0};
-    struct error *error = start(making, call, &candidate);
+    struct error *error = start(builder, call, &candidate);
     if (error == NULL)
-        error = put_series(making, call, &series);
+        error = put_series(builder, call, &series);
     if (error == NULL)
-        error = put_occurrence(making->plan, series.data, occurrence,
-                               call->again && !making->plan->persistent, &candidate.spec);
+        error = put_occurrence(builder->plan, series.data, occurrence,
+                               call->again && !builder->plan->persistent, &candidate.spec);
     if (error == NULL)
         error = take(&series, &candidate.series);
     if (error == NULL)
         error = put_place(site, exact, &candidate);
-    return finish(making, error, &candidate);
+    return finish(builder, error, &candidate);
 }
 
-// A site that stands for all of calls[0..count): the one there is, or any in the module they share.
+// The first site of calls[0..count) if all sites are in one module, else NULL.
 static const struct recorded_site *common_site(const struct recording *recording,
                                                const struct recorded_call *calls, size_t count)
 {
@@ -128,80 +129,80 @@ static const struct recorded_site *common_site(const struct recording *recording
     return first;
 }
 
-// All calls of one counter: calls[0..count), by their first occurrence.
-static struct error *add_occurrences(const struct making *making, const struct recorded_call *calls,
-                                     size_t count)
+// calls[0..count) are all calls of one counter, sorted by their first occurrence.
+static struct error *add_occurrences(const struct candidate_builder *builder,
+                                     const struct recorded_call *calls, size_t count)
 {
-    const struct recording *recording = &making->plan->recording;
+    const struct recording *recording = &builder->plan->recording;
     const struct recorded_site *common = common_site(recording, calls, count);
     size_t next = 0; // the first call that has not come yet
-    // A sweep finds the end of a series by itself.
-    if (!making->plan->sweep || calls[0].from > calls[0].last)
-        making->plan->uncertain += calls[0].uncertain;
+    // A sweep finds the end of a series by itself, so it leaves out only series without a start.
+    if (!builder->plan->sweep || calls[0].from > calls[0].last)
+        builder->plan->uncertain += calls[0].uncertain;
     for (uint64_t n = calls[0].from; n <= calls[0].last; n++) {
         const struct recorded_site *site = common;
         bool exact = calls[0].only_site;
-        // The first occurrence at a place is known to be there.
+        // The place of an occurrence is known if it is the first one of that place.
         for (; next < count && calls[next].first <= n; next++)
             if (calls[next].first == n && !exact) {
                 site = &recording->sites.items[calls[next].site];
                 exact = true;
             }
-        TRY(add_occurrence(making, &calls[0], site, exact, n));
-        if (making->plan->sweep)
+        TRY(add_occurrence(builder, &calls[0], site, exact, n));
+        if (builder->plan->sweep)
             break;
     }
     return NULL;
 }
 
-static struct error *is_new(struct making *making, const struct recorded_call *call, uint64_t key,
-                            bool *ret_new)
+static struct error *is_new(struct candidate_builder *builder, const struct recorded_call *call,
+                            uint64_t key, bool *ret_new)
 {
-    return map_add(&making->done, hash_mix(key, hash_text(call->function)), ret_new);
+    return map_add(&builder->done, hash_mix(key, hash_text(call->function)), ret_new);
 }
 
-static struct error *make_site(const struct making *making, const struct recorded_call *call,
-                               const struct recorded_site *site)
+static struct error *make_site(const struct candidate_builder *builder,
+                               const struct recorded_call *call, const struct recorded_site *site)
 {
     struct candidate candidate = {0};
     _cleanup_(buffer_deinit) struct buffer spec = {0};
-    struct error *error = start(making, call, &candidate);
+    struct error *error = start(builder, call, &candidate);
     if (error == NULL)
-        error = spec_put_head(&spec, &making->rule, call->function);
+        error = spec_put_head(&spec, &builder->rule, call->function);
     if (error == NULL)
         error = spec_put_site(&spec, site->module, site->offset);
-    if (error == NULL && !making->plan->persistent)
+    if (error == NULL && !builder->plan->persistent)
         error = buffer_printf(&spec, ONCE);
     if (error == NULL)
         error = take(&spec, &candidate.spec);
     if (error == NULL)
         error = put_place(site, true, &candidate);
-    return finish(making, error, &candidate);
+    return finish(builder, error, &candidate);
 }
 
-static struct error *add_site(struct making *making, const struct recorded_call *call)
+static struct error *add_site(struct candidate_builder *builder, const struct recorded_call *call)
 {
-    const struct recorded_site *site = &making->plan->recording.sites.items[call->site];
+    const struct recorded_site *site = &builder->plan->recording.sites.items[call->site];
     bool fresh;
-    TRY(is_new(making, call, call->site, &fresh));
+    TRY(is_new(builder, call, call->site, &fresh));
     if (!fresh ||
         site->module[0] == '\0') // an address without a module means nothing to another run
         return NULL;
-    return make_site(making, call, site);
+    return make_site(builder, call, site);
 }
 
-// A stack is known by its hash alone, and so goes by the first occurrence that had it.
-static struct error *add_stack(struct making *making, const struct recorded_call *call)
+// A stack is known only by its hash, so its candidate is the first occurrence that had it.
+static struct error *add_stack(struct candidate_builder *builder, const struct recorded_call *call)
 {
     bool fresh;
-    if (!call->everywhere) {
-        making->plan->uncertain++;
+    if (!call->in_all_runs) {
+        builder->plan->uncertain++;
         return NULL;
     }
-    TRY(is_new(making, call, call->stack, &fresh));
+    TRY(is_new(builder, call, call->stack, &fresh));
     if (!fresh)
         return NULL;
-    return add_occurrence(making, call, &making->plan->recording.sites.items[call->site], true,
+    return add_occurrence(builder, call, &builder->plan->recording.sites.items[call->site], true,
                           call->first);
 }
 
@@ -221,23 +222,23 @@ bool library_leaves_out(const struct library_plan *plan, size_t fault, const cha
            scenario_rule_misfit(plan->faults, fault, function) != NULL;
 }
 
-static struct error *add_fault(struct making *making)
+static struct error *add_fault(struct candidate_builder *builder)
 {
-    const struct recording *recording = &making->plan->recording;
+    const struct recording *recording = &builder->plan->recording;
     const struct recorded_call *calls = recording->calls.items;
     for (size_t start = 0, end; start < recording->calls.count; start = end) {
         for (end = start + 1; end < recording->calls.count; end++)
             if (!recording_same_counter(&calls[start], &calls[end]))
                 break;
-        if (!scenario_rule_covers(making->plan->faults, making->fault, calls[start].library,
+        if (!scenario_rule_covers(builder->plan->faults, builder->fault, calls[start].library,
                                   calls[start].function) ||
-            library_leaves_out(making->plan, making->fault, calls[start].function))
+            library_leaves_out(builder->plan, builder->fault, calls[start].function))
             continue;
-        if (making->plan->at == LIBRARY_OCCURRENCE)
-            TRY(add_occurrences(making, calls + start, end - start));
-        for (size_t i = start; making->plan->at != LIBRARY_OCCURRENCE && i < end; i++)
-            TRY(making->plan->at == LIBRARY_SITE ? add_site(making, &calls[i])
-                                                 : add_stack(making, &calls[i]));
+        if (builder->plan->at == LIBRARY_OCCURRENCE)
+            TRY(add_occurrences(builder, calls + start, end - start));
+        for (size_t i = start; builder->plan->at != LIBRARY_OCCURRENCE && i < end; i++)
+            TRY(builder->plan->at == LIBRARY_SITE ? add_site(builder, &calls[i])
+                                                  : add_stack(builder, &calls[i]));
     }
     return NULL;
 }
@@ -252,13 +253,13 @@ struct error *library_candidates(struct library_plan *plan, candidate_add *add, 
     if (plan->made == NULL)
         return error_no_memory();
     for (size_t i = 0; i < count; i++) {
-        struct making making = {.plan = plan,
-                                .fault = i,
-                                .rule = scenario_rule(plan->faults, i),
-                                .add = add,
-                                .data = data};
-        struct error *error = add_fault(&making);
-        map_deinit(&making.done);
+        struct candidate_builder builder = {.plan = plan,
+                                            .fault = i,
+                                            .rule = scenario_rule(plan->faults, i),
+                                            .add = add,
+                                            .data = data};
+        struct error *error = add_fault(&builder);
+        map_deinit(&builder.done);
         if (error != NULL)
             return error;
     }
@@ -269,10 +270,11 @@ struct error *library_one(struct library_plan *plan, const struct scenario_rule_
                           const struct recording *recording, const struct recorded_call *call,
                           enum library_at at, candidate_add *add, void *data)
 {
-    const struct making making = {.plan = plan, .rule = *rule, .add = add, .data = data};
+    const struct candidate_builder builder = {
+        .plan = plan, .rule = *rule, .add = add, .data = data};
     const struct recorded_site *site = &recording->sites.items[call->site];
-    return at == LIBRARY_SITE ? make_site(&making, call, site)
-                              : add_occurrence(&making, call, site, true, call->first);
+    return at == LIBRARY_SITE ? make_site(&builder, call, site)
+                              : add_occurrence(&builder, call, site, true, call->first);
 }
 
 struct error *library_next(const struct library_plan *plan, const struct candidate *last,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From recorded calls and faults to candidates.
+// Makes candidates from recorded calls and the faults that the user named.
 #ifndef ORDEAL_INJECTORS_LIBRARY_CANDIDATES_H
 #define ORDEAL_INJECTORS_LIBRARY_CANDIDATES_H
 
@@ -16,30 +16,31 @@ struct library_plan {
     struct scenario *faults; // one rule per fault
     enum library_at at;
     bool persistent;
-    bool sweep; // the first of each series only
+    bool sweep; // only the first candidate of each series
     struct recording recording;
-    // Of library_candidates():
+    // Results of library_candidates():
     uint64_t *made;     // number of candidates per fault; the caller frees it
-    uint64_t uncertain; // calls that are none, since not all runs made them
+    uint64_t uncertain; // calls left out, since not all runs made them
 };
 
-// In the order of the faults, then by function, process, program and occurrence or place.
+// Adds all candidates, in the order of the faults, then by function, process, program and
+// occurrence or place.
 _must_check_ struct error *library_candidates(struct library_plan *plan, candidate_add *add,
                                               void *data);
-// The candidate of one recorded call (after recording_settle()) and one fault: whenever its place
-// calls, or, for LIBRARY_STACK, at the occurrence that it was first seen.
-// `recording` is the one that has the call.
+// Adds the candidate of one recorded call (after recording_settle()) and one fault. It fires
+// whenever the place makes the call; with LIBRARY_STACK, at the occurrence at which the stack was
+// first seen. `recording` holds the call.
 _must_check_ struct error *library_one(struct library_plan *plan,
                                        const struct scenario_rule_view *rule,
                                        const struct recording *recording,
                                        const struct recorded_call *call, enum library_at at,
                                        candidate_add *add, void *data);
-// Whether the recorded calls are some that the fault is for.
+// Whether any recorded call matches the fault.
 bool library_is_called(const struct library_plan *plan, size_t fault);
-// Whether a function that a glob stands for gets no candidates, because what the fault returns is
-// nothing that it ever returns: open*=-1 and opendir(). One that was named is the user's choice.
+// Whether a function that matches a glob gets no candidates, because it never returns the fault's
+// value: open*=-1 and opendir(). A function that the user named is never left out.
 bool library_leaves_out(const struct library_plan *plan, size_t fault, const char *function);
-// The next occurrence; needs nothing but the plan's mode.
+// Makes the candidate of the next occurrence. Needs only the plan's mode.
 _must_check_ struct error *library_next(const struct library_plan *plan,
                                         const struct candidate *last, struct candidate *ret_next);
 

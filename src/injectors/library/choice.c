@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See library-choice.h.
+// Chooses faults automatically: goes through all recorded calls, looks up or guesses how each can
+// fail, and drops what was chosen already. order.c sorts the result.
 #include "injectors/library/choosing.h"
 
 #include "base/cleanup.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CODES_MOST          3 // results of one function that are tried where no table knows better
+#define CODES_MOST          3 // results per function, where they are guessed from its code
 #define CODES_MOST_PARANOID 8
 
 static enum stage stage_of(enum site_class class)
@@ -56,23 +57,24 @@ bool choice_is_wanted(const struct choice_options *options, const struct recorde
            !matches_module(options->excluded, site->module);
 }
 
-// A program or library below the working directory is what is being worked on; make, the shell and
-// the compiler that run its tests are not.
-static bool is_home(const struct choice_options *options, const struct recording *recording,
-                    const struct recorded_call *call)
+// A program or library below the working directory belongs to the project under test. Make, the
+// shell and the compiler, which run its tests, do not.
+static bool is_in_project(const struct choice_options *options, const struct recording *recording,
+                          const struct recorded_call *call)
 {
     const char *module = recording->sites.items[call->site].module;
     size_t size = options->directory != NULL ? strlen(options->directory) : 0;
     return size > 1 && strncmp(module, options->directory, size) == 0 && module[size] == '/';
 }
 
-static void look_for_home(struct choosing *choosing, const struct recording *recording)
+static void look_for_project(struct choosing *choosing, const struct recording *recording)
 {
     for (size_t i = 0; i < recording->calls.count; i++)
-        choosing->has_home |= is_home(choosing->options, recording, &recording->calls.items[i]);
+        choosing->has_project |=
+            is_in_project(choosing->options, recording, &recording->calls.items[i]);
 }
 
-// Notes what makes errors possible that depend on more than the function.
+// Notes which programs have signal handlers and sockets. Some errors are possible only there.
 static struct error *look_at_programs(struct choosing *choosing)
 {
     static const char *const opening[] = {"socket", "socketpair", "accept", "accept4"};
@@ -97,13 +99,14 @@ static bool is_possible(const struct choosing *choosing, const struct recorded_c
         return true;
     if (need == REALISM_HANDLER)
         return map_has(&choosing->handlers, hash_text(call->program));
-    if (choosing->followed == NULL && !kinds_seen(choosing->kinds, site, call->function, need))
+    if (choosing->followed == NULL &&
+        !descriptor_kinds_seen(choosing->kinds, site, call->function, need))
         return false;
     return need != REALISM_SOCKET || map_has(&choosing->sockets, hash_text(call->program));
 }
 
-static struct error *see(struct choosing *choosing, uint64_t place, const char *function,
-                         const struct chosen *chosen, bool *ret_new)
+static struct error *note_seen(struct choosing *choosing, uint64_t place, const char *function,
+                               const struct chosen *chosen, bool *ret_new)
 {
     uint64_t key = hash_mix(hash_text(function), hash_text(chosen->action));
     key = hash_mix(hash_mix(key, place), (uint64_t)(chosen->need * 2 + chosen->lasting));
@@ -116,7 +119,8 @@ static struct error *keep(struct choosing *choosing, const struct recorded_call 
     chosen->recording = choosing->recording;
     chosen->call = (uint32_t)(call - choosing->recording->calls.items);
     chosen->danger = (uint8_t)analysed->danger;
-    chosen->away = choosing->has_home && !is_home(choosing->options, chosen->recording, call);
+    chosen->outside_project =
+        choosing->has_project && !is_in_project(choosing->options, chosen->recording, call);
     if (chosen->guessed && chosen->stage > STAGE_UNCHECKED && chosen->stage <= STAGE_CHECKED)
         chosen->stage = STAGE_GUESSED;
     struct chosen *added = ARRAY_ADD(&choosing->items);
@@ -126,16 +130,16 @@ static struct error *keep(struct choosing *choosing, const struct recorded_call 
     return NULL;
 }
 
-// What happens to the second of two faults hardly depends on the first: one is enough.
+// How a second fault is handled hardly depends on the first one, so each is chosen once.
 static struct error *put_second(struct choosing *choosing, const struct recorded_call *call,
                                 const struct analysed *analysed, struct chosen *chosen)
 {
     const struct recorded_site *site = &choosing->recording->sites.items[call->site];
     uint64_t place = choice_place(site);
     bool fresh;
-    if (map_has(&choosing->known, place))
+    if (map_has(&choosing->reference_places, place))
         return NULL;
-    TRY(see(choosing, place, call->function, chosen, &fresh));
+    TRY(note_seen(choosing, place, call->function, chosen, &fresh));
     if (!fresh)
         return NULL;
     chosen->stage = STAGE_SECOND;
@@ -144,8 +148,8 @@ static struct error *put_second(struct choosing *choosing, const struct recorded
     return keep(choosing, call, analysed, chosen);
 }
 
-// Once for a site, and then for each further stack whose call all runs made; but a function that
-// lets no failure out does the same whoever called it.
+// Chooses a fault once for a site, and again for each further stack whose call all runs made. Not
+// for functions that never pass a failure on: they do the same whoever called them.
 static struct error *put(struct choosing *choosing, const struct recorded_call *call,
                          const struct analysed *analysed, struct chosen *chosen)
 {
@@ -154,16 +158,16 @@ static struct error *put(struct choosing *choosing, const struct recorded_call *
     if (choosing->followed != NULL)
         return put_second(choosing, call, analysed, chosen);
     bool new_site, first_stack, new_stack;
-    TRY(see(choosing, place, call->function, chosen, &new_site));
+    TRY(note_seen(choosing, place, call->function, chosen, &new_site));
     if (call->stack == 0 && !new_site)
         return NULL;
     if (call->stack != 0) {
-        // The first stack of a site is the one that the site's own candidate will meet.
-        TRY(see(choosing, ~place, call->function, chosen, &first_stack));
-        TRY(see(choosing, call->stack, call->function, chosen, &new_stack));
+        // The site's own candidate fires at the site's first stack.
+        TRY(note_seen(choosing, ~place, call->function, chosen, &first_stack));
+        TRY(note_seen(choosing, call->stack, call->function, chosen, &new_stack));
         if (!new_site &&
             (first_stack || !new_stack || analysed->guards ||
-             !recording_had(&choosing->plan->recording, &choosing->steady, call, site) ||
+             !recording_has_call(&choosing->plan->recording, &choosing->in_all_runs, call, site) ||
              (chosen->round != 0 && !choosing->options->paranoid)))
             return NULL;
     }
@@ -186,7 +190,7 @@ static struct error *put_words(struct choosing *choosing, const struct recorded_
             continue;
         chosen.lasting = error.lasting;
         if (error.is_short)
-            strcpy(chosen.action, "short 1"); // a half of much room may be more than there is
+            strcpy(chosen.action, "short 1"); // half of a large buffer may be more than there is
         else
             snprintf(chosen.action, sizeof chosen.action, "%s%s%.*s", is_error ? "" : row->result,
                      is_error || error.size == 0 ? "" : "/", (int)error.size, error.name);
@@ -220,7 +224,8 @@ static struct error *put_code(struct choosing *choosing, const struct recorded_c
     return put(choosing, call, analysed, &chosen);
 }
 
-// What the code of the function says: results that go unnoticed first.
+// Guesses failures from the code of the function. Results that the caller does not check come
+// first.
 static struct error *put_codes(struct choosing *choosing, const struct recorded_call *call,
                                const struct analysed *analysed)
 {
@@ -234,7 +239,7 @@ static struct error *put_codes(struct choosing *choosing, const struct recorded_
     return NULL;
 }
 
-// Allocators are the same thing whoever provides them.
+// An allocator fails in the same way whichever library provides it.
 bool choice_is_known(const struct recorded_call *call, const struct realism *row)
 {
     return row != NULL && (call->library[0] == '\0' || realism_is_system(call->library) ||
@@ -256,8 +261,8 @@ static struct error *consider(struct choosing *choosing, const struct recorded_c
         TRY(put_words(choosing, call, &analysed, row, row->errors, &round));
         return paranoid ? put_words(choosing, call, &analysed, row, row->rare, &round) : NULL;
     }
-    // What the table does not have of the C library gives answers, not failures; and functions of
-    // C++ throw.
+    // Functions of the C library that the table does not have return answers, not failures. C++
+    // functions throw.
     bool silent = realism_is_system(call->library) || strncmp(call->function, "_Z", 2) == 0;
     return silent && !paranoid ? NULL : put_codes(choosing, call, &analysed);
 }
@@ -267,8 +272,8 @@ static void choosing_deinit(struct choosing *choosing)
     map_deinit(&choosing->seen);
     map_deinit(&choosing->handlers);
     map_deinit(&choosing->sockets);
-    map_deinit(&choosing->known);
-    map_deinit(&choosing->steady);
+    map_deinit(&choosing->reference_places);
+    map_deinit(&choosing->in_all_runs);
     ARRAY_DEINIT(&choosing->items);
 }
 
@@ -283,16 +288,17 @@ static struct error *consider_all(struct choosing *choosing, struct recording *r
 }
 
 struct error *choice_candidates(struct library_plan *plan, struct recording *stacks,
-                                const struct kinds *kinds, const struct analysis *analysis,
+                                const struct descriptor_kinds *kinds,
+                                const struct analysis *analysis,
                                 const struct choice_options *options, candidate_add *add,
                                 void *data)
 {
     _cleanup_(choosing_deinit) struct choosing choosing = {
         .plan = plan, .options = options, .kinds = kinds, .analysis = analysis};
     TRY(look_at_programs(&choosing));
-    look_for_home(&choosing, &plan->recording);
+    look_for_project(&choosing, &plan->recording);
     TRY(consider_all(&choosing, &plan->recording, NULL));
-    TRY(recording_index(&plan->recording, &choosing.steady));
+    TRY(recording_index(&plan->recording, &choosing.in_all_runs));
     TRY(consider_all(&choosing, stacks, &plan->recording));
     return choosing_emit(&choosing, add, data);
 }
@@ -318,16 +324,18 @@ struct error *choice_follow(struct choice_followed *followed, const char *spec,
     return recording_add(&followed->recording, view, reader);
 }
 
-static struct error *note_known(struct choosing *choosing, const struct recording *recording)
+static struct error *note_reference_places(struct choosing *choosing,
+                                           const struct recording *recording)
 {
     for (size_t i = 0; i < recording->sites.count; i++)
-        TRY(map_add(&choosing->known, choice_place(&recording->sites.items[i]), NULL));
+        TRY(map_add(&choosing->reference_places, choice_place(&recording->sites.items[i]), NULL));
     return NULL;
 }
 
-struct error *choice_deeper(struct library_plan *plan, const struct recording *stacks,
-                            const struct choice_followed *followed,
-                            const struct choice_options *options, candidate_add *add, void *data)
+struct error *choice_second_faults(struct library_plan *plan, const struct recording *stacks,
+                                   const struct choice_followed *followed,
+                                   const struct choice_options *options, candidate_add *add,
+                                   void *data)
 {
     _cleanup_(analysis_deinit) struct analysis analysis = {0};
     _cleanup_(choosing_deinit) struct choosing choosing = {.plan = plan,
@@ -337,9 +345,9 @@ struct error *choice_deeper(struct library_plan *plan, const struct recording *s
                                                            .recording = &followed->recording};
     TRY(analysis_make(&analysis, &followed->recording));
     TRY(look_at_programs(&choosing));
-    look_for_home(&choosing, &plan->recording);
-    TRY(note_known(&choosing, &plan->recording));
-    TRY(note_known(&choosing, stacks));
+    look_for_project(&choosing, &plan->recording);
+    TRY(note_reference_places(&choosing, &plan->recording));
+    TRY(note_reference_places(&choosing, stacks));
     for (size_t i = 0; i < followed->recording.calls.count; i++)
         TRY(consider(&choosing, &followed->recording.calls.items[i]));
     return choosing_emit(&choosing, add, data);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A choice in the making: what library-choice.c finds, library-order.c puts in order.
+// The state of an automatic choice, shared by choice.c, which chooses faults, and order.c, which
+// sorts them and makes candidates.
 #ifndef ORDEAL_INJECTORS_LIBRARY_CHOOSING_H
 #define ORDEAL_INJECTORS_LIBRARY_CHOOSING_H
 
@@ -9,8 +10,8 @@
 #include "injectors/library/choice.h"
 #include "injectors/library/watch.h"
 
-// In the order in which they are tried. What the C library itself calls comes late: mostly its own
-// functions fail in consequence, and those were tried before.
+// In the order in which they are tried. Calls by the C library come late: they mostly make a
+// function of the C library fail, and that was tried before.
 enum stage {
     STAGE_UNCHECKED,
     STAGE_PARTLY,
@@ -25,34 +26,34 @@ struct chosen {
     const struct recording *recording;
     uint32_t call; // of the recording
     uint8_t stage; // enum stage
-    uint8_t class; // likewise, of the site itself
-    uint8_t round; // the first error of a function, the second, …
+    uint8_t class; // enum stage, by the class of the site alone
+    uint8_t round; // 0: the first error of the function, 1: the second, …
     uint8_t danger;
-    uint8_t need;  // enum realism_need
-    bool lasting;  // it fails again, too
-    bool guessed;  // from the code of the function, which may mean something else by it
-    uint8_t away;  // not part of what is being worked on
-    uint16_t turn; // of its function: the first place that calls it, the second, …
+    uint8_t need;            // enum realism_need
+    bool lasting;            // later calls fail, too
+    bool guessed;            // from the function's code, where the result may mean something else
+    uint8_t outside_project; // the caller is not below the directory
+    uint16_t turn;           // 0: the first place that calls the function, 1: the second, …
     char action[56];
 };
 
 struct choosing {
     struct library_plan *plan;
-    const struct recording *recording; // that is looked at now
+    const struct recording *recording; // the one being looked at
     const struct choice_options *options;
-    const struct kinds *kinds; // of descriptors
-    bool has_home;             // some calls come from what is being worked on
+    const struct descriptor_kinds *kinds; // of descriptors
+    bool has_project;                     // some calls come from below the directory
     const struct analysis *analysis;
-    struct map seen;              // sites and stacks with an action
-    struct map handlers, sockets; // programs that have some
-    struct map steady;            // calls of all runs, see recording_index()
-    // Of second faults: the shots that were followed, and the places that reference runs call from.
+    struct map seen;              // sites and stacks that have an action
+    struct map handlers, sockets; // programs that have signal handlers, sockets
+    struct map in_all_runs;       // calls that all runs made, see recording_index()
+    // For second faults: the followed shots, and the places that reference runs call from.
     const struct choice_followed *followed;
-    struct map known;
+    struct map reference_places;
     ARRAY(struct chosen) items;
 };
 
-// All that was chosen as candidates, the most promising first.
+// Sorts what was chosen and adds it as candidates, the most promising first.
 _must_check_ struct error *choosing_emit(struct choosing *choosing, candidate_add *add, void *data);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See cover.h.
+// Lists the recovery code of the modules under test, creates the file in which targets mark what
+// they reach, and stores the result.
 #include "injectors/library/coverage.h"
 
 #include "base/cleanup.h"
@@ -46,7 +47,7 @@ static struct error *keep_text(const char *text, char **ret_copy)
     return text != NULL && *ret_copy == NULL ? error_no_memory() : NULL;
 }
 
-// In the module that was added last.
+// Adds a place to the module that was added last.
 static struct error *add_place(struct cover *cover, const struct store_recovery *row)
 {
     struct cover_place *place = ARRAY_ADD(&cover->places);
@@ -79,7 +80,7 @@ static bool is_wanted(const struct cover_wanted *wanted, const char *path)
            !matches(wanted->excluded, path);
 }
 
-// A name of the symbol table, where debug information knows none.
+// The function's name in the symbol table, if it has one.
 static struct error *name_function(const struct flow_image *image, uint32_t number, char **ret_name)
 {
     const struct flow_function *function = &image->functions.items[number];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How much recovery code is executed, without faults and with them: code that only runs after a
-// call has failed. Found in the machine code, measured by breakpoints in the target.
+// Measures how much recovery code runs, without faults and with them. Recovery code runs only after
+// a call has failed. It is found in the machine code and measured by breakpoints in the target.
 #ifndef ORDEAL_INJECTORS_LIBRARY_COVERAGE_H
 #define ORDEAL_INJECTORS_LIBRARY_COVERAGE_H
 
@@ -16,7 +16,7 @@
 struct cover_place {
     uint32_t module; // of cover.modules
     uint64_t address;
-    uint32_t code, reached; // reached: before this process began to measure
+    uint32_t code, reached; // its first bytes; whether it was reached before this process
     char *function, *file;  // or NULL
     unsigned line;
 };
@@ -30,20 +30,20 @@ struct cover {
 };
 void cover_deinit(struct cover *cover);
 
-struct cover_wanted { // whose code is of interest; globs of paths or names, or NULL
+struct cover_wanted { // globs of paths or names of modules; NULL: no restriction
     const struct words *modules;
     const struct words *excluded;
 };
-// Of everything that made a call in a recorded run, except the C library. The analysis has the
-// branches that only failures take.
+// Finds the recovery code of all analysed modules except the C library. The analysis must have kept
+// the branches that only failures take.
 _must_check_ struct error *cover_find(struct cover *cover, const struct analysis *analysis,
                                       const struct cover_wanted *wanted,
                                       struct journal_reader *reader);
-// As a campaign that is gone on with has it.
+// Loads the places of a resumed campaign.
 _must_check_ struct error *cover_load(struct cover *cover, struct store *store, int64_t campaign);
-// From then on cover->file is what targets need.
+// Starts measuring: creates cover->file, which targets map.
 _must_check_ struct error *cover_measure(struct cover *cover);
-// With what was reached so far.
+// Stores the places and whether each was reached so far.
 _must_check_ struct error *cover_save(const struct cover *cover, struct store *store,
                                       int64_t campaign);
 

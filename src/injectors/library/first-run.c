@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See library-first.h.
+// Builds the scenario of the first reference run: rules that record calls and inject nothing.
 #include "injectors/library/first-run.h"
 
 #include "base/cleanup.h"
@@ -15,10 +15,11 @@ static struct error *watch(struct scenario *scenario, const char *function,
     return scenario_add_watch(scenario, spec.data, kind);
 }
 
-// Signal handlers and sockets decide which errors are possible; see library-choice.c.
-static const char *const telling[] = {"sigaction", "socket", "socketpair", "accept", "accept4"};
+// Functions that hint at possible errors: signal handlers and sockets make some possible. See
+// choice.c.
+static const char *const hinting[] = {"sigaction", "socket", "socketpair", "accept", "accept4"};
 
-struct error *first_watch(struct scenario *scenario, bool everything)
+struct error *first_run_watch(struct scenario *scenario, bool everything)
 {
     if (everything)
         return scenario_add_spec(scenario, "* watch");
@@ -27,13 +28,13 @@ struct error *first_watch(struct scenario *scenario, bool everything)
             TRY(watch(scenario, realism_at(i)->name, SCENARIO_WATCH_VARIANTS));
     for (size_t i = 0; i < realism_alias_count(); i++)
         TRY(watch(scenario, realism_alias_at(i)->name, SCENARIO_WATCH_VARIANTS));
-    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
-        TRY(watch(scenario, telling[i], SCENARIO_WATCH_VARIANTS));
+    for (size_t i = 0; i < sizeof hinting / sizeof *hinting; i++)
+        TRY(watch(scenario, hinting[i], SCENARIO_WATCH_VARIANTS));
     return scenario_add_watch(scenario, "* watch", SCENARIO_WATCH_OUTSIDE);
 }
 
-struct error *first_watch_function(struct scenario *scenario, const char *function,
-                                   const char *library)
+struct error *first_run_watch_function(struct scenario *scenario, const char *function,
+                                       const char *library)
 {
     _cleanup_(buffer_deinit) struct buffer spec = {0};
     TRY(spec_put_word(&spec, function, SPEC_NAME));

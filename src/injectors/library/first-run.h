@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is watched where nothing is known yet of what the workload calls: in the first reference
-// run, and in trials that are followed. Recording what cannot fail costs time and tells nothing.
+// Chooses the functions to record when nothing is known yet about the workload's calls: in the
+// first reference run, and in followed trials. Recording calls that cannot fail would only cost
+// time.
 #ifndef ORDEAL_INJECTORS_LIBRARY_FIRST_RUN_H
 #define ORDEAL_INJECTORS_LIBRARY_FIRST_RUN_H
 
@@ -10,13 +11,13 @@
 
 #include <stdbool.h>
 
-// Functions of the C library that fail in ordinary life, calls into other libraries, and what tells
-// which errors are possible. `everything`: simply all functions.
-_must_check_ struct error *first_watch(struct scenario *scenario, bool everything);
+// Watches functions of the C library that fail in ordinary life, calls into other libraries, and
+// functions that hint at which errors are possible. With `everything`, all functions.
+_must_check_ struct error *first_run_watch(struct scenario *scenario, bool everything);
 
-// Watches one function that was seen. A library's calls of its own functions are no library calls,
-// unless it is the C library's: those are there to be replaced.
-_must_check_ struct error *first_watch_function(struct scenario *scenario, const char *function,
-                                                const char *library);
+// Watches one recorded function. Calls within the library that defines it do not count, except for
+// the C library, whose functions may be replaced.
+_must_check_ struct error *first_run_watch_function(struct scenario *scenario, const char *function,
+                                                    const char *library);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See library-internal.h: many shots in one run, which forks for each (trial/forking.h).
+// Many shots in one run: the workload forks for each of them (trial/forking.h).
 #include "injectors/library/internal.h"
 
 #include "base/cleanup.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The plan that the shot would have by itself. One rule only: two would have to fire in the same
-// child.
+// Compiles the plan that the shot would have on its own, for its hash. A shot with two rules does
+// not suit: both would have to fire in the same child.
 static struct error *plan_alone(const struct fork_shot *shot, bool *ret_suits, uint64_t *ret_hash)
 {
     _cleanup_(freep_scenario) struct scenario *scenario = NULL;
@@ -90,7 +90,7 @@ static size_t which(void *self, uint32_t rule)
     return rule < library->branch_count ? library->branches[rule].shot : 0;
 }
 
-// As if the rule were the only one.
+// Reports the child's injections as rule 0, as in a run with this rule only.
 static struct error *observe_branch(void *self, const char *root, size_t index,
                                     struct observation *observation)
 {
@@ -108,7 +108,7 @@ static struct error *observe_branch(void *self, const char *root, size_t index,
     return NULL;
 }
 
-// A child shares no memory, and so has nowhere to note what it reached.
+// A forked child has no shared memory in which to mark what it reached.
 static const char *obstacle(void *self)
 {
     const struct library *library = self;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See gcov.h: reading what gcov prints, "COUNT:LINE:TEXT".
+// Parses the output of gcov, "COUNT:LINE:TEXT", and marks the lines that ran.
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "injectors/library/gcov.h"
@@ -87,7 +87,7 @@ static struct error *read_line(struct gcov_lines *lines, const char *text, size_
     const char *name = memmem(colon + 1, rest, source, strlen(source));
     if (line == 0 && name != NULL) {
         name += strlen(source);
-        *file = NO_FILE; // what comes from the system's headers is not the target's
+        *file = NO_FILE; // system headers are not part of the target
         if (strncmp(name, "/usr/", 5) == 0)
             return NULL;
         return find_file(lines, name, (size_t)(text + size - name), file);

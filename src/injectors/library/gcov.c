@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See gcov.h.
+// Makes the directories that targets write line counts to, and runs gcov on the data in the end.
 #include "injectors/library/gcov.h"
 
 #include "base/array.h"
@@ -88,11 +88,11 @@ struct error *gcov_environment(const struct gcov *gcov, char *const *environment
 
 // ---- reading ----
 
-struct search { // what nftw() cannot be told
+struct gcov_search { // nftw() passes no pointer on, so this is in a thread-local variable
     ARRAY(char *) found;
     bool failed;
 };
-static _Thread_local struct search *search;
+static _Thread_local struct gcov_search *search;
 
 static int note_data(const char *path, const struct stat *facts, int kind, struct FTW *where)
 {
@@ -109,7 +109,7 @@ static int note_data(const char *path, const struct stat *facts, int kind, struc
     return 0;
 }
 
-static void search_deinit(struct search *item)
+static void gcov_search_deinit(struct gcov_search *item)
 {
     for (size_t i = 0; i < item->found.count; i++)
         free(item->found.items[i]);
@@ -121,7 +121,8 @@ static void freep_lines(struct gcov_lines **lines)
     gcov_lines_free(*lines);
 }
 
-// gcov looks for the notes beside the data; they are where the compiler put them.
+// Links the notes file (.gcno) beside the data file, where gcov looks for it. The original is where
+// the compiler put it.
 static struct error *link_notes(const char *data, size_t prefix)
 {
     _cleanup_free_ char *link = strdup(data), *notes = strdup(data + prefix);
@@ -154,7 +155,7 @@ static struct error *run_gcov(const char *data, struct buffer *text)
 static struct error *read_part(const struct gcov *gcov, int part, struct gcov_lines *lines)
 {
     const char *path = strchr(gcov->variables[part], '=') + 1;
-    _cleanup_(search_deinit) struct search found = {0};
+    _cleanup_(gcov_search_deinit) struct gcov_search found = {0};
     search = &found;
     nftw(path, note_data, 32, FTW_PHYS);
     search = NULL;

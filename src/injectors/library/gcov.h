@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lines that a target counts itself, where it was built so (gcc --coverage): without faults and
-// with them. Targets write their counts outside the sandbox, where libgcov adds up what all trials
-// did.
+// Line coverage of targets that were built with gcc --coverage, without faults and with them.
+// Targets write their counts to a directory outside the sandbox, where libgcov adds up all trials.
 #ifndef ORDEAL_INJECTORS_LIBRARY_GCOV_H
 #define ORDEAL_INJECTORS_LIBRARY_GCOV_H
 
@@ -19,17 +18,20 @@ struct gcov {
 _must_check_ struct error *gcov_open(struct gcov *gcov);
 void gcov_close(struct gcov *gcov);
 
-// The environment with what makes libgcov write there, in *list, which is made larger and whose
-// entries stay with their owners. A workload that says itself where to gets its own back.
+// Adds GCOV_PREFIX to the environment, which makes libgcov write to the directory. The result is in
+// *list, which is reallocated; the strings keep their owners. An environment with its own
+// GCOV_PREFIX is returned as it is.
 _must_check_ struct error *gcov_environment(const struct gcov *gcov, char *const *environment,
                                             bool reference, const char ***list,
                                             char *const **ret_environment);
 
-// Adds what was counted to the campaign in the store: nothing if no target counts, or without gcov.
+// Stores the counted lines. Stores nothing if no target counts lines or gcov is not installed.
 _must_check_ struct error *gcov_save(const struct gcov *gcov, struct store *store,
                                      int64_t campaign);
 
-// One `gcov --stdout` of one data file. Lines get the mark `after` or `before`.
+// Lines of source files, as printed by `gcov --stdout`. Output of a reference run marks lines
+// `before`, other output `after`. gcov_lines_each() gives, for each file, the number of lines with
+// code, of lines that references ran, and of lines that any run ran.
 struct gcov_lines;
 _must_check_ struct error *gcov_lines_new(struct gcov_lines **ret_lines);
 void gcov_lines_free(struct gcov_lines *lines);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The injector `library`: calls of library functions fail. What the workload calls is recorded in
-// the reference runs; a candidate is one of these calls together with one of the faults. Its spec
-// is a rule as of --inject.
+// The injector `library`: makes calls of library functions fail. Reference runs record the
+// workload's calls. A candidate is one of these calls and one fault; its spec is a rule as in
+// --inject.
 #include "base/cleanup.h"
 #include "injectors/library/first-run.h"
 #include "injectors/library/internal.h"
@@ -103,13 +103,13 @@ static void close_library(void *self)
     scenario_free(library->watching);
     scenario_free(library->watching_stacks);
     recording_deinit(&library->stacks);
-    kinds_deinit(&library->kinds);
+    descriptor_kinds_deinit(&library->kinds);
     choice_followed_deinit(&library->followed);
     scenario_free(library->plan.faults);
     recording_deinit(&library->plan.recording);
     free(library->plan.made);
     free(library->branches);
-    gaps_deinit(&library->gaps);
+    untested_faults_deinit(&library->untested);
     analysis_deinit(&library->analysis);
     cover_deinit(&library->cover);
     free(library->environment);
@@ -161,7 +161,7 @@ static struct error *make_current(struct library *library, const char *spec)
     _cleanup_(freep_scenario) struct scenario *scenario = NULL;
     TRY(library_make_scenario(library, spec, &scenario));
     if (library->following != NULL)
-        TRY(first_watch(scenario, library_is_paranoid(&library->setup)));
+        TRY(first_run_watch(scenario, library_is_paranoid(&library->setup)));
     scenario_free(library->current);
     library->current = TAKE(scenario);
     return NULL;
@@ -246,20 +246,20 @@ static struct error *measure(struct library *library)
     return NULL;
 }
 
-// Once: it takes longer than many a workload.
+// Runs once: the analysis may take longer than the workload.
 struct error *library_analyse(struct library *library)
 {
     if (library->analysed)
         return NULL;
-    TRY(isa_need()); // without it nothing would be known of any place, and nobody told
+    TRY(isa_need()); // without Zydis every site would silently be unknown
     library->analysis.modules.failing = wants_coverage(library);
     TRY(analysis_make(&library->analysis, &library->plan.recording));
     library->analysed = true;
     return NULL;
 }
 
-// For the second run: stacks, and kinds of descriptors, unless there is nothing to watch. To tell
-// them apart costs each process more than all the rest of the recording.
+// Prepares the second run, which records stacks and kinds of descriptors, if there are any of
+// interest. This costs a process more than all other recording.
 static struct error *watch_stacks(struct library *library)
 {
     _cleanup_(freep_scenario) struct scenario *scenario = NULL;
@@ -273,9 +273,9 @@ static struct error *watch_stacks(struct library *library)
     return NULL;
 }
 
-// The first run tells whose code is to be looked at; the others are measured. Not while the run is
-// observed: looking at code may take longer than the run, and for one that does not serve, or is
-// made for second faults, it would be in vain.
+// Analyses code after the first run, which shows whose code to analyse; later runs are measured.
+// This is not done in observe(), because the analysis may take longer than the run. It would be in
+// vain for a run that does not serve or that is repeated for second faults.
 static struct error *learn(void *self)
 {
     struct library *library = self;
@@ -332,7 +332,7 @@ static struct error *candidates(void *self, candidate_add *add, void *data)
     TRY(library_analyse(library));
     TRY(choice_candidates(&library->plan, &library->stacks, &library->kinds, &library->analysis,
                           &options, add, data));
-    // Job slots are forked from here.
+    // Free the analysis before job slots are forked.
     analysis_deinit(&library->analysis);
     library->analysed = false;
     return NULL;
@@ -344,17 +344,18 @@ static bool wants_second_faults(void *self)
     return strcmp(parameters_value(library->setup.parameters, "depth", "1"), "2") == 0;
 }
 
-static struct error *deeper(void *self, candidate_add *add, void *data)
+static struct error *second_fault_candidates(void *self, candidate_add *add, void *data)
 {
     struct library *library = self;
     const struct choice_options options = library_choice_options(library);
-    return choice_deeper(&library->plan, &library->stacks, &library->followed, &options, add, data);
+    return choice_second_faults(&library->plan, &library->stacks, &library->followed, &options, add,
+                                data);
 }
 
-static struct error *remarks(void *self, remark_say *say, void *data)
+static struct error *remarks(void *self, remark_add *add, void *data)
 {
     struct library *library = self;
-    return gaps_tell(&library->gaps, &library->plan, &library->setup, say, data);
+    return untested_faults_remark(&library->untested, &library->plan, &library->setup, add, data);
 }
 
 static struct error *next(void *self, const struct candidate *last, struct candidate *ret_next)
@@ -374,7 +375,7 @@ static struct error *debug_command(void *self, const struct shot *shot, const ch
 static const struct injector_second_faults second_faults = {
     .wanted = wants_second_faults,
     .place = spec_place,
-    .candidates = deeper,
+    .candidates = second_fault_candidates,
 };
 static const struct injector_sweep sweep = {.next = next};
 static const struct injector_debugger debugger = {.words = debug_command};

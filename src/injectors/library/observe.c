@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See library-internal.h: what was seen of a shot or a reference run.
+// Reads what a shot or a reference run left in the region: injections, crashes and recorded calls.
 #include "injectors/library/internal.h"
 
 #include "base/cleanup.h"
@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A condition that nothing answers to never holds: misspelt, most likely.
+// Notes a place in a condition that no module has. The condition never holds; most likely the place
+// is misspelt.
 static struct error *note_unknown_place(const struct library *library,
                                         struct observation *observation)
 {
@@ -27,7 +28,7 @@ static struct error *note_unknown_place(const struct library *library,
     return NULL;
 }
 
-// Of two faults one alone is not what was to be tried.
+// A trial with two faults counts as activated only if both fired.
 static struct error *note_unhit(const struct library *library, const struct wire_view *view,
                                 struct observation *observation)
 {
@@ -42,7 +43,7 @@ static struct error *note_unhit(const struct library *library, const struct wire
     return observation->note != NULL ? NULL : error_no_memory();
 }
 
-// A candidate that is not known is one that nobody misses in the report.
+// Notes calls that could not be recorded. Nobody would miss their candidates in the report.
 static struct error *note_lost(const struct recording *recording, uint64_t lost_before,
                                struct observation *observation)
 {
@@ -62,13 +63,13 @@ static struct error *record(struct library *library, const struct wire_view *vie
     observation->activations = 0; // watching is not injecting
     TRY(recording_add(recording, view, library->reader));
     if (stacks)
-        TRY(kinds_look(&library->kinds, recording));
+        TRY(descriptor_kinds_add(&library->kinds, recording));
     else if (recording->runs == 1 && !library->automatic)
-        TRY(gaps_look(&library->gaps, &library->plan, view));
+        TRY(untested_faults_diagnose(&library->untested, &library->plan, view));
     return note_lost(recording, lost, observation);
 }
 
-// From a copy: who writes the region lives.
+// Works on a copy: the target still runs and writes to the region.
 struct injected_thread library_last_injected(void *self)
 {
     const struct library *library = self;

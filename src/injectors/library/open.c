@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a campaign asks of the injector `library`, and whether it goes together.
+// Reads the parameters of the injector `library` and checks that they go together.
 #include "injectors/library/internal.h"
 
 #include "base/cleanup.h"
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define AUTOMATIC "auto" // as the only fault: choose
+#define AUTOMATIC "auto" // as the only fault: faults are chosen
 
 struct error *library_put_plugin(const struct injector_setup *setup, const char *file,
                                  struct buffer *path)
@@ -32,7 +32,7 @@ struct error *library_add_plugins(const struct injector_setup *setup, struct sce
     return NULL;
 }
 
-// The same function, and nothing happens.
+// Adds a rule that records calls of the fault's functions and injects nothing.
 static struct error *add_watch(struct library *library, const struct scenario_rule_view *rule)
 {
     _cleanup_(buffer_deinit) struct buffer name = {0}, spec = {0};
@@ -64,7 +64,7 @@ static struct error *add_faults(struct library *library)
     }
     if (scenario_names_sanitizers(library->plan.faults))
         scenario_include_sanitizers(library->watching);
-    // What only shows when all is put together, such as plug-ins that are missing.
+    // Compiling finds errors that concern several rules, such as missing plug-ins.
     _cleanup_(buffer_deinit) struct buffer plan = {0};
     return scenario_compile(library->plan.faults, 0, &plan);
 }
@@ -81,7 +81,7 @@ bool library_is_paranoid(const struct injector_setup *setup)
     return strcmp(parameters_value(setup->parameters, "errors", "realistic"), "all") == 0;
 }
 
-// Parameters that go with faults that were named, or with those that were not.
+// Some parameters go only with named faults, others only with automatic ones.
 static struct error *check_together(const struct library *library)
 {
     static const char *const choosing[] = {"functions", "modules",  "exclude", "errors",
@@ -115,7 +115,8 @@ struct error *library_check_value(const char *parameter, const struct source *so
     return spec_add(scenario, source, NULL);
 }
 
-// A setup may make the program; before it, nothing can be said.
+// Checks that the runtime can be put into the program. Not if there is a setup command: it may
+// build the program.
 static struct error *check_program(const struct injector_setup *setup)
 {
     if (setup->has_setup || setup->command->count == 0)
@@ -147,7 +148,7 @@ struct error *library_fill(struct library *library)
     library->automatic = is_automatic(setup);
     TRY(check_together(library));
     TRY(library_add_plugins(setup, library->plan.faults));
-    TRY(library->automatic ? first_watch(library->watching, library_is_paranoid(setup))
+    TRY(library->automatic ? first_run_watch(library->watching, library_is_paranoid(setup))
                            : add_faults(library));
     TRY(check_program(setup));
     return journal_reader_new(&library->reader);

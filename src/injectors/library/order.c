@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See library-choosing.h: the order of what was chosen, and candidates of it.
+// Sorts the faults that were chosen automatically, the most promising first, and makes candidates
+// of them.
 #include "injectors/library/choosing.h"
 
 #include "base/cleanup.h"
@@ -25,7 +26,7 @@ static int order(unsigned a, unsigned b)
 
 static int by_round(const struct chosen *a, const struct chosen *b)
 {
-    int result = order(a->away, b->away);
+    int result = order(a->outside_project, b->outside_project);
     result = result != 0 ? result : order(a->stage, b->stage);
     result = result != 0 ? result : order(a->class, b->class);
     result = result != 0 ? result : order(a->guessed, b->guessed);
@@ -37,11 +38,11 @@ static int by_class(const void *left, const void *right)
     const struct chosen *a = left, *b = right;
     int result = by_round(a, b);
     result = result != 0 ? result : order(b->danger, a->danger);
-    return result != 0 ? result : order(a->call, b->call); // of one recording, by now
+    return result != 0 ? result : order(a->call, b->call); // equal stages are of one recording
 }
 
-// Likewise, but functions take turns: what is wrong with one call of a function is often wrong with
-// the next, and the first minute should show as much as it can.
+// Like by_class(), but functions take turns. What is wrong with one call of a function is often
+// wrong with the next, and the first minute should show as much as it can.
 static int by_promise(const void *left, const void *right)
 {
     const struct chosen *a = left, *b = right;
@@ -50,7 +51,7 @@ static int by_promise(const void *left, const void *right)
     return result != 0 ? result : by_class(left, right);
 }
 
-// Numbers the places of each function within a round, the most dangerous first.
+// Numbers the places of each function within a round, starting with the most dangerous one.
 static struct error *give_turns(struct choosing *choosing)
 {
     struct chosen *items = choosing->items.items;
@@ -66,7 +67,7 @@ static struct error *give_turns(struct choosing *choosing)
         uint64_t key = hash_text(call->function);
         key =
             hash_mix(key, (uint64_t)items[i].stage * 4096 + items[i].round * 16u + items[i].class);
-        key = hash_mix(key, (uint64_t)(items[i].away * 2 + items[i].guessed));
+        key = hash_mix(key, (uint64_t)(items[i].outside_project * 2 + items[i].guessed));
         uint32_t index = map_find(&turns, key);
         if (index == MAP_NONE)
             TRY(map_put(&turns, key, index = known++));
@@ -83,7 +84,8 @@ struct staging {
     void *data;
 };
 
-// Makes a second fault of a candidate: "RULE then RULE", "read=-1/EIO after malloc=NULL/ENOMEM".
+// Puts the first fault before a candidate. The spec becomes "RULE then RULE", the type "read=-1/EIO
+// after malloc=NULL/ENOMEM".
 static struct error *put_before(const char *first, struct candidate *candidate)
 {
     char *spec = NULL, *type = NULL;
@@ -113,9 +115,9 @@ static struct error *add_staged(void *data, struct candidate *candidate)
     return staging->add(staging->data, candidate);
 }
 
-// What makes a candidate the same one in another build; 0: nothing. Of further stacks only their
-// numbers are known, which mean nothing then; nor is anything known that comes after another fault,
-// or about a place whose code was not understood.
+// A hash that identifies a candidate in another build, or 0. There is none for further stacks,
+// which are known only by occurrence numbers of this build, for second faults, and for places whose
+// code was not understood.
 static uint64_t content_of(const struct choosing *choosing, const struct chosen *chosen,
                            const char *condition)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See realism.h. A fault that never happens wastes a trial and, worse, the time of whoever reads
-// the finding. So of each function few errors are here, one or two of each way to fail: no
+// The table of realistic errors. A fault that never happens wastes a trial and, worse, the time of
+// the reader of a finding. So each function has few errors, one or two for each way to fail: no
 // permission, no room, no memory, no descriptor left, broken hardware, a lost peer.
 #include "injectors/library/realism.h"
 
@@ -270,7 +270,7 @@ static const struct realism *find(const char *name)
     return bsearch(name, rows, sizeof rows / sizeof *rows, sizeof *rows, compare);
 }
 
-// What is the same function under another name that a header file gives it.
+// Names that header files give to functions of the table.
 static const struct realism_alias aliases[] = {
     {"__overflow", "putc"},
     {"__uflow", "getc"},
@@ -308,7 +308,7 @@ const char *realism_test(enum realism_need need)
     return tests[need];
 }
 
-// Whether the word begins with this; takes that off.
+// Removes a prefix from the word. False if the word does not begin with it.
 static bool take(struct realism_error *error, const char *prefix)
 {
     size_t size = strlen(prefix);

@@ -1,57 +1,56 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How functions of the C library really fail: which errors a program must expect in ordinary life,
-// and which are only possible on paper. Facts as a table; a test checks it.
+// and which are only possible on paper. This is a table; a test checks it.
 #ifndef ORDEAL_INJECTORS_LIBRARY_REALISM_H
 #define ORDEAL_INJECTORS_LIBRARY_REALISM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-// What has to be so for an error to be possible.
+// What an error needs to be possible.
 enum realism_need {
     REALISM_NOTHING,
     REALISM_FILE,    // the descriptor is a file
     REALISM_SOCKET,  // it is a socket
     REALISM_PIPE,    // it is a pipe
-    REALISM_HANDLER, // the program has handlers of signals that may not restart calls
+    REALISM_HANDLER, // the program has signal handlers; they may not restart calls
 };
 #define REALISM_NEEDS (REALISM_HANDLER + 1)
 
 struct realism {
-    const char *name;   // without what glibc's header files put around it
-    const char *result; // of a failure, as in rules; "errno": the error itself
-    // Words "[NEED:][lasting:]ERRNO", most telling first; "-": none is set; "short": the call does
-    // a part of what it is asked for. What lasts fails again when it is tried again.
-    const char *errors; // that happen; "" if none does
-    const char *rare;   // that can be, but mean misuse or do not happen on healthy systems
+    const char *name;   // without the prefixes and suffixes of glibc's headers
+    const char *result; // of a failure, as in rules; "errno": it returns the error itself
+    // Words "[NEED:][lasting:]ERRNO", the most typical first. "-": errno is not set. "short": the
+    // call transfers only a part. A lasting error also fails when the call is tried again.
+    const char *errors; // that really happen; "" if none does
+    const char *rare;   // that are possible, but mean misuse or a broken system
 };
 size_t realism_count(void);
 const struct realism *realism_at(size_t index);
 
-// Names of such functions that have nothing in common with theirs.
+// Other names of these functions that cannot be derived from theirs.
 struct realism_alias {
     const char *name, *meant;
 };
 size_t realism_alias_count(void);
 const struct realism_alias *realism_alias_at(size_t index);
 
-// By the name a program imports: "__read_chk", "fopen64" and "putc_unlocked" are known, too. NULL
-// if there is no row: it does not fail, or nothing is known of it.
+// Finds the row by the name that a program imports: "__read_chk", "fopen64" and "putc_unlocked" are
+// known, too. NULL if the function does not fail or is not known.
 const struct realism *realism_find(const char *function);
 
 struct realism_error {
     enum realism_need need;
-    const char *name; // not terminated; of no size: errno is not set
+    const char *name; // not terminated; size 0: errno is not set
     size_t size;
     bool is_short, lasting;
 };
-// The name of a need in conditions: "file" of fd(1).file; NULL if it is not about a descriptor.
+// A need as the test of a condition: "file" as in fd(1).file. NULL if it is not about a descriptor.
 const char *realism_test(enum realism_need need);
-// Takes the next word off a list; false at its end.
+// Takes the next word off a list. False at its end.
 bool realism_next(const char **list, struct realism_error *ret_error);
 
-// Whether a library (a path) is part of the C library, so that the table has all that it can fail
-// with.
+// Whether a library (a path) is part of the C library. Then the table lists all its failures.
 bool realism_is_system(const char *library);
 
 #endif

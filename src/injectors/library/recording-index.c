@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See recording.h: whether the runs of one recording made the calls of another one.
+// Tells whether all runs of one recording made a call of another one.
 #include "injectors/library/recording.h"
 
 #include "base/cleanup.h"
@@ -17,14 +17,14 @@ struct error *recording_index(const struct recording *recording, struct map *ind
     for (size_t i = 0; i < recording->calls.count; i++) {
         const struct recorded_call *call = &recording->calls.items[i];
         uint64_t key = key_of(call, &recording->sites.items[call->site]);
-        if (call->everywhere && !map_has(index, key))
+        if (call->in_all_runs && !map_has(index, key))
             TRY(map_put(index, key, (uint32_t)i));
     }
     return NULL;
 }
 
-bool recording_had(const struct recording *recording, const struct map *index,
-                   const struct recorded_call *call, const struct recorded_site *site)
+bool recording_has_call(const struct recording *recording, const struct map *index,
+                        const struct recorded_call *call, const struct recorded_site *site)
 {
     uint32_t found = map_find(index, key_of(call, site));
     return found != MAP_NONE && recording->calls.items[found].from <= call->first &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See recording.h.
+// Collects the calls of several runs, finds out which calls all of them made, and merges them.
 #include "injectors/library/recording.h"
 
 #include "base/cleanup.h"
@@ -95,12 +95,12 @@ bool recording_same_counter(const struct recorded_call *a, const struct recorded
            strcmp(a->program, b->program) == 0 && strcmp(a->library, b->library) == 0;
 }
 
-// More occurrences than this are somebody's nonsense.
+// A target wrote the numbers; higher ones are nonsense.
 #define MOST_OCCURRENCES (1ull << 40)
 
 static uint64_t last_of(const struct calls *calls, const struct calls_row *row)
 {
-    // By process, then by function.
+    // Totals are sorted by process, then by function.
     size_t low = 0, high = calls->totals.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -137,7 +137,7 @@ static bool is_call(const void *data, uint32_t index)
            recording_same_counter(a, b);
 }
 
-// Takes the call over, unless it is known from another row.
+// Adds a call and takes it over, or adds it to the same call of another row.
 static struct error *put_call(struct recording *recording, struct recorded_call *call)
 {
     uint64_t hash = hash_call(call);
@@ -161,7 +161,7 @@ static struct error *put_call(struct recording *recording, struct recorded_call 
     return NULL;
 }
 
-// Whether this process runs the same program a second time: then it counts from 1 again.
+// Whether this process runs the same program a second time. Then occurrences count from 1 again.
 static bool runs_again(const struct calls *calls, const struct calls_row *row)
 {
     const struct calls_process *process = &calls->processes.items[row->process];
@@ -223,7 +223,7 @@ static int compare(const void *left, const void *right, void *data)
     return result != 0 ? result : order(a->stack, b->stack);
 }
 
-// Programs in one process are told apart by name only where that is needed.
+// Marks calls whose process number belongs to one program only. Their specs need no program.
 static struct error *mark_programs(struct recording *recording, const struct recording *complete)
 {
     _cleanup_(map_deinit) struct map first = {0}, mixed = {0};
@@ -245,7 +245,8 @@ static struct error *mark_programs(struct recording *recording, const struct rec
     return NULL;
 }
 
-// The first process is the command; what else has a program of its own in every run goes by that.
+// Identifies processes by their program, if in every run only one process has that program. The
+// command's process keeps its number, 1.
 static struct error *name_processes(struct recording *recording, const struct recording *complete)
 {
     _cleanup_(map_deinit) struct map first = {0}, numbered = {0};
@@ -280,8 +281,8 @@ static int compare_runs(const void *left, const void *right)
     return result != 0 ? result : order(a->run, b->run);
 }
 
-// What every run had of one counter: calls[0..count), by run.
-static void agree(struct recorded_call *calls, size_t count, uint32_t runs)
+// Finds the occurrences of one counter that every run had. calls[0..count) are sorted by run.
+static void intersect_runs(struct recorded_call *calls, size_t count, uint32_t runs)
 {
     uint64_t from = 0, last = UINT64_MAX, earliest = UINT64_MAX, latest = 0;
     uint32_t seen = 0;
@@ -323,7 +324,7 @@ static int compare_places(const void *left, const void *right)
     return result != 0 ? result : order(a->stack, b->stack);
 }
 
-// Of the same call in several runs one stays, with the first occurrence in any of them.
+// Merges the same call of several runs into one, with the first occurrence of any of them.
 static void merge_runs(struct recording *recording)
 {
     struct recorded_call *calls = recording->calls.items;
@@ -335,13 +336,13 @@ static void merge_runs(struct recording *recording)
             call.count += calls[end].count;
             call_deinit(&calls[end]);
         }
-        call.everywhere = end - start >= recording->runs;
+        call.in_all_runs = end - start >= recording->runs;
         calls[kept++] = call;
     }
     recording->calls.count = kept;
 }
 
-// What runs its program again, as some complete run shows.
+// Marks processes that run their program again, as the complete recording shows.
 static struct error *mark_repeated(struct recording *recording, const struct recording *complete)
 {
     _cleanup_(map_deinit) struct map again = {0};
@@ -372,7 +373,7 @@ struct error *recording_settle(struct recording *recording, const struct recordi
     for (size_t start = 0, end; start < count; start = end) {
         for (end = start; end < count && recording_same_counter(&calls[start], &calls[end]);)
             end++;
-        agree(calls + start, end - start, recording->runs);
+        intersect_runs(calls + start, end - start, recording->runs);
     }
     qsort(calls, count, sizeof *calls, compare_places);
     merge_runs(recording);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The calls that reference runs made of the functions of interest: who called what from where, and
-// how often. Runs are laid over each other.
+// The recorded calls of reference runs: who called which function from where, and how often.
+// recording_settle() merges the runs.
 #ifndef ORDEAL_INJECTORS_LIBRARY_RECORDING_H
 #define ORDEAL_INJECTORS_LIBRARY_RECORDING_H
 
@@ -21,10 +21,10 @@ struct recorded_site { // where a call returns to
 };
 
 struct recorded_call { // calls of one function from one place, by one program in one process
-    uint32_t process;  // as in process(n); 0: go by the program
+    uint32_t process;  // as in process(n); 0: identified by its program
     uint32_t run;      // that recorded it
     char *program;
-    bool only_program; // no other was seen in a process of that number
+    bool only_program; // no other program ran in a process of that number
     bool again;        // a process of that number ran the program more than once
     char *function;
     char *library; // path of the file that defines it, or ""
@@ -33,11 +33,11 @@ struct recorded_call { // calls of one function from one place, by one program i
     uint64_t first; // occurrence number
     uint64_t count; // of calls, in all runs
     uint32_t kinds; // of descriptors, see trial/calls.h
-    // After recording_settle(), over all sites of the same function, process and program:
-    uint64_t from, last; // occurrences that every run had; from > last: none
-    uint64_t uncertain;  // how many others some runs had
+    // Set by recording_settle(), for all sites of the same function, process and program:
+    uint64_t from, last; // the occurrences that every run had; from > last: none
+    uint64_t uncertain;  // how many more only some runs had
     bool only_site;
-    bool everywhere; // every run had this very call
+    bool in_all_runs; // every run had a call from this site with this stack
 };
 
 struct recording {
@@ -46,30 +46,31 @@ struct recording {
     calls;                         // after recording_settle(): by function, library, process,
                                    // program, first, site
     struct map site_map, call_map; // from hashes to indexes, while runs are added
-    uint64_t lost;                 // calls that found no room, in any run
+    uint64_t lost;                 // calls that could not be recorded, in all runs
     uint32_t runs;
     bool settled;
 };
 
-// Adds what one run recorded; names places while the private view is still there.
+// Adds the calls of one run. The sandbox must still exist, because places get their names now.
 _must_check_ struct error *recording_add(struct recording *recording, const struct wire_view *view,
                                          struct journal_reader *reader);
-// After the last run: lays runs over each other, sorts and completes. Processes other than the
-// first get their numbers in the order in which they happen to start, so that in a pipeline a
-// number means something else in every run; where only one process of a run has a program, its name
-// is used. `complete`: one that is settled, of runs of the same workload that recorded more calls,
-// or NULL: whoever makes none that are recorded here is there as well.
+// Called after the last run: merges the runs, sorts the calls and fills in the rest. Processes get
+// numbers in the order in which they start, so in a pipeline a number may mean another process in
+// every run. If only one process of a run has a certain program, the process is identified by that
+// program instead. `complete` is a settled recording of the same workload with more calls, or NULL.
+// It also shows processes that make none of the calls recorded here.
 _must_check_ struct error *recording_settle(struct recording *recording,
                                             const struct recording *complete);
 void recording_deinit(struct recording *recording);
-// For recording_had(), after recording_settle().
+// Makes the index for recording_has_call(). Called after recording_settle().
 _must_check_ struct error *recording_index(const struct recording *recording, struct map *index);
-// Whether all runs made a call that another recording has: with that number, and some from there.
-// Whoever goes by its number in one of them and by its program in the other is not known for sure.
-bool recording_had(const struct recording *recording, const struct map *index,
-                   const struct recorded_call *call, const struct recorded_site *site);
+// Whether all runs of this recording made a call that another recording has: they had this
+// occurrence, and a call from this site. False if the process is identified by its number in one
+// recording and by its program in the other.
+bool recording_has_call(const struct recording *recording, const struct map *index,
+                        const struct recorded_call *call, const struct recorded_site *site);
 
-// Whether two calls are of the same function by the same program and process.
+// Whether two calls share a counter: same function and library, process and program.
 bool recording_same_counter(const struct recorded_call *a, const struct recorded_call *b);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which faults of the injector `library` can be switched on in a server that lives long: those that
-// wait for a call from some place. Others are for one call of a process's life, and need a life of
-// their own.
+// Which faults of the injector `library` can be switched on and off in a long-lived server: those
+// that fire at any call from a place. Other faults fire at one call in a process's life, and need a
+// life of their own.
 #include "injector/rule-switches.h"
 #include "injectors/library/internal.h"
 #include "store/spec.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See library-spec.h.
+// Writes rules of --inject, with words quoted so that the lexer reads them back.
 #include "injectors/library/spec.h"
 
 #include "base/cleanup.h"
@@ -14,7 +14,7 @@ struct error *spec_put_word(struct buffer *spec, const char *word, enum spec_wor
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-$@:";
     if (kind != SPEC_NAME && *word != '\0' && strspn(word, plain) == strlen(word))
         return buffer_append(spec, word, strlen(word));
-    // The store knows text only.
+    // The store holds only UTF-8, so other bytes are escaped.
     bool sound = utf8_is_sound(word, strlen(word));
     TRY(buffer_append(spec, "\"", 1));
     for (const char *at = word; *at != '\0'; at++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the faults of the injector `library` are called: in titles, in reports, and on command lines
-// that show them again. A fault reads "FUNCTION=RESULT[/ERRNO]" or as any other action of a rule.
+// Describes faults of the injector `library`: in titles, in reports, and as command lines that
+// repeat them. A fault is written "FUNCTION=RESULT[/ERRNO]" or with any other action of a rule.
 #include "base/cleanup.h"
 #include "base/duration.h"
 #include "base/shell.h"
@@ -41,7 +41,7 @@ struct error *library_describe(void *self, const char *fault, const struct injec
 {
     const struct library *library = self;
     TRY(put_action(fault, text));
-    // Nobody named this failure, and no table has it.
+    // The user did not name this failure, and the realism table does not have it.
     if (injection != NULL && library->automatic && injection->function != NULL &&
         realism_find(injection->function) == NULL)
         return buffer_printf(text, " (guessed from its code)");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See library-watch.h.
+// Chooses what the second reference run records in more detail, and remembers the kinds of
+// descriptors that calls were seen with.
 #include "injectors/library/watch.h"
 
 #include "base/cleanup.h"
@@ -13,15 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Calls of a function in one run: of more, stacks are not told apart; and of still more, nothing is
-// looked at.
+// Limits for the calls of one function in a run. Above the first, stacks are not recorded; above
+// the second, kinds of descriptors neither.
 #define STACKS_MOST 5000
 #define KINDS_MOST  50000
 
-void kinds_deinit(struct kinds *kinds)
+void descriptor_kinds_deinit(struct descriptor_kinds *kinds)
 {
     map_deinit(&kinds->seen);
-    *kinds = (struct kinds){0};
+    *kinds = (struct descriptor_kinds){0};
 }
 
 uint64_t choice_place(const struct recorded_site *site)
@@ -37,7 +38,7 @@ unsigned choice_descriptor(const char *function)
     return at != NULL ? (unsigned)(at - prototype->arguments) + 1 : 0;
 }
 
-// Whether kinds of descriptors decide which errors of the call are possible.
+// Whether the kind of descriptor decides which errors of the call are possible.
 static bool depends_on_kind(const struct recorded_call *call)
 {
     const struct realism *row = realism_find(call->function);
@@ -56,8 +57,8 @@ static uint64_t key_of(const struct recorded_site *site, const char *function,
     return hash_mix(hash_mix(hash_text(function), choice_place(site)), need);
 }
 
-// A place that was looked at is noted as one that needs nothing.
-struct error *kinds_look(struct kinds *kinds, const struct recording *stacks)
+// REALISM_NOTHING marks a place whose descriptors were looked at.
+struct error *descriptor_kinds_add(struct descriptor_kinds *kinds, const struct recording *stacks)
 {
     static const struct {
         enum realism_need need;
@@ -78,8 +79,8 @@ struct error *kinds_look(struct kinds *kinds, const struct recording *stacks)
     return NULL;
 }
 
-bool kinds_seen(const struct kinds *kinds, const struct recorded_site *site, const char *function,
-                enum realism_need need)
+bool descriptor_kinds_seen(const struct descriptor_kinds *kinds, const struct recorded_site *site,
+                           const char *function, enum realism_need need)
 {
     return realism_test(need) == NULL ||
            !map_has(&kinds->seen, key_of(site, function, REALISM_NOTHING)) ||
@@ -95,7 +96,8 @@ static bool may_fail(const struct recorded_call *call, const struct choice_optio
            (!realism_is_system(call->library) && strncmp(call->function, "_Z", 2) != 0);
 }
 
-// How often each function is called, at its first call; 0 at the other ones. And which that is.
+// Counts the calls of each function. counts[i] is the sum at the function's first entry, 0 at its
+// others; first[i] is the index of that entry.
 static struct error *count_calls(const struct recording *sites, uint64_t *counts, uint32_t *first)
 {
     _cleanup_(map_deinit) struct map indexes = {0};
@@ -110,7 +112,8 @@ static struct error *count_calls(const struct recording *sites, uint64_t *counts
     return NULL;
 }
 
-// Places of a function where it does not matter who called the caller, see analysed.guards; or all.
+// Excludes places from recording stacks: those that never pass a failure on (analysed.guards), or
+// all places of the function.
 static struct error *spare_places(const struct recording *sites, const struct analysis *analysis,
                                   size_t number, const uint32_t *first, bool all,
                                   struct scenario *scenario)
@@ -145,7 +148,7 @@ struct error *choice_watch(const struct recording *sites, const struct choice_op
         if (counts[i] == 0 || !may_fail(call, options) ||
             !(by_stack || (by_kind && counts[i] <= KINDS_MOST)))
             continue;
-        TRY(first_watch_function(scenario, call->function, call->library));
+        TRY(first_run_watch_function(scenario, call->function, call->library));
         if (by_kind)
             scenario_watch_descriptor(scenario, choice_descriptor(call->function));
         TRY(spare_places(sites, analysis, i, first, !by_stack, scenario));

@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What reference runs after the first look at more closely, of what the first has recorded.
+// Chooses what the second reference run records in more detail, from the calls of the first one:
+// stacks, and kinds of descriptors.
 #ifndef ORDEAL_INJECTORS_LIBRARY_WATCH_H
 #define ORDEAL_INJECTORS_LIBRARY_WATCH_H
 
 #include "base/error.h"
 #include "injectors/library/choice.h"
 
-// Of calls with a descriptor: which kinds of it were seen. A full disk is nothing for a call that
-// only ever writes to pipes.
-struct kinds {
+// The kinds of descriptors that calls were seen with. A call that only writes to pipes cannot fail
+// with a full disk.
+struct descriptor_kinds {
     struct map seen; // by place, function and kind
 };
-void kinds_deinit(struct kinds *kinds);
-// After a run with the rules of choice_watch().
-_must_check_ struct error *kinds_look(struct kinds *kinds, const struct recording *stacks);
-// Also true where nothing is known.
-bool kinds_seen(const struct kinds *kinds, const struct recorded_site *site, const char *function,
-                enum realism_need need);
+void descriptor_kinds_deinit(struct descriptor_kinds *kinds);
+// Adds what a run with the rules of choice_watch() recorded.
+_must_check_ struct error *descriptor_kinds_add(struct descriptor_kinds *kinds,
+                                                const struct recording *stacks);
+// Whether a call was seen with a descriptor that the need allows. Also true where nothing is known.
+bool descriptor_kinds_seen(const struct descriptor_kinds *kinds, const struct recorded_site *site,
+                           const char *function, enum realism_need need);
 
-// After the first run, which told no stacks apart: functions of which stacks are worth knowing, as
-// rules that watch them, and kinds of descriptors. Walking the stack takes much longer than the
-// calls of some functions; what is called very often is left out, and so are places from which no
-// failure gets out. *ret_any: there are some.
+// Called after the first run, which recorded no stacks. Adds rules that record the functions whose
+// stacks or kinds of descriptors are worth knowing. Walking the stack takes much longer than many
+// calls, so functions that are called very often are left out. So are places that never pass a
+// failure on. *ret_any: whether a rule was added.
 _must_check_ struct error *choice_watch(const struct recording *sites,
                                         const struct choice_options *options,
                                         const struct analysis *analysis, struct scenario *scenario,
                                         bool *ret_any);
 
-// A number for a place in a module.
+// A hash of a place in a module.
 uint64_t choice_place(const struct recorded_site *site);
 // Which argument of a function is the descriptor; 0: none.
 unsigned choice_descriptor(const char *function);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The injector `signal`: a signal arrives at the workload's process, at some moment. A spec reads
-// "SIGTERM at 0.012345678s". Moments are drawn, by the campaign's seed, from the time the reference
-// runs took. The runtime is there only to tell where a process crashed.
+// The injector `signal`: sends a signal to the workload's process at some moment. A spec is
+// "SIGTERM at 0.012345678s". Moments are drawn at random, by the campaign's seed, from the time
+// that reference runs took. The runtime is used only to tell where a process crashed.
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/suggestion.h"
@@ -48,18 +48,18 @@ struct signals {
     double from, to; // window
 
     struct runtime_session *session; // NULL: not made yet
-    struct scenario *nothing;
+    struct scenario *no_rules;       // empty: the runtime only reports crashes
     struct journal_reader *reader;
     bool has_runtime; // in this shot
     const char *visible[2];
 
-    double reference_s; // of the shortest reference run: what comes later may meet nobody
+    double reference_s; // the shortest reference run: a later signal may find no process
     bool is_reference;
-    uint64_t last_ns; // when the workload was seen alive last
+    uint64_t last_ns; // when the workload was last seen alive
     // This shot's.
     char *spec;
     int number;
-    int handle; // pidfd of the workload's process, or -1: its number may be another's by now
+    int handle; // pidfd of the workload's process, or -1; its pid may be reused, the pidfd not
     uint64_t due_ns, sent_ns; // sent_ns 0: not sent
     char program[32];
 };
@@ -152,7 +152,7 @@ static void close_signals(void *data)
         return;
     forget_process(self);
     runtime_session_free(self->session);
-    scenario_free(self->nothing);
+    scenario_free(self->no_rules);
     journal_reader_free(self->reader);
     ARRAY_DEINIT(&self->numbers);
     free(self->spec);
@@ -164,7 +164,7 @@ static struct error *fill(struct signals *self)
     TRY(read_signals(self));
     TRY(read_times(self));
     TRY(read_window(self));
-    TRY(scenario_new(&self->nothing));
+    TRY(scenario_new(&self->no_rules));
     return journal_reader_new(&self->reader);
 }
 
@@ -202,14 +202,14 @@ static struct error *parse_spec(const char *spec, int *ret_number, uint64_t *ret
     return NULL;
 }
 
-// A program that cannot have the runtime (static, set-user-ID, ...) goes without: it can still be
-// sent a signal, only its crash has no stack.
+// A program that cannot load the runtime (static, set-user-ID, ...) runs without it. It can still
+// be sent a signal; only its crash has no stack.
 static void prepare_runtime(struct signals *self, struct shot *shot)
 {
     _cleanup_error_ struct error *error =
         self->session == NULL ? runtime_session_new(&self->session) : NULL;
     const struct runtime_session_options options = {
-        .scenario = self->nothing,
+        .scenario = self->no_rules,
         .seed = shot->seed,
         .command = shot->command,
         .environment = shot->environment,
@@ -255,7 +255,7 @@ static struct error *begin(void *data, const char *root)
     return self->has_runtime ? runtime_session_begin(self->session, root) : NULL;
 }
 
-// The state letter of a process; 0 if it is gone. A name may hold anything, also brackets.
+// The state letter of a process; 0 if it is gone. The name before it may contain brackets.
 static char process_state(struct signals *self, pid_t pid)
 {
     char path[64], text[512];
@@ -273,7 +273,8 @@ static char process_state(struct signals *self, pid_t pid)
     return close_bracket[2];
 }
 
-// In reference runs: looks now and then whether the workload still lives, to a fiftieth of its age.
+// In reference runs: checks now and then whether the workload is alive, so that its time is known
+// to about two percent.
 static uint64_t measure(struct signals *self, pid_t pid, uint64_t ns)
 {
     char state = process_state(self, pid);
@@ -291,7 +292,7 @@ static uint64_t tick(void *data, pid_t pid, uint64_t ns)
     if (ns < self->due_ns)
         return self->due_ns;
     char state = process_state(self, pid);
-    // What is dead already does not feel it.
+    // A process that is dead does not get the signal.
     if (self->sent_ns == 0 && state != '\0' && state != 'Z' && state != 'X' &&
         syscall(SYS_pidfd_send_signal, self->handle, self->number, NULL, 0) == 0)
         self->sent_ns = ns != 0 ? ns : 1;
@@ -314,7 +315,7 @@ static struct error *add_injection(const struct signals *self, struct observatio
     injection->occurrence = injection->process = 1;
     injection->seconds = clock_seconds(self->sent_ns);
     injection->signal = self->number;
-    // Without the moment, by which trials with the same effect would fall apart.
+    // Without the moment: trials with the same effect must get the same fault.
     injection->fault = strndup(self->spec, strcspn(self->spec, " "));
     injection->program = strdup(self->program);
     return injection->fault != NULL && injection->program != NULL ? NULL : error_no_memory();
@@ -330,7 +331,7 @@ static struct error *observe(void *data, const char *root, struct observation *o
         TRY(add_injection(self, observation));
     struct wire_view view;
     return self->has_runtime ? journal_reader_end_session(self->reader, self->session, root,
-                                                          self->nothing, &view, observation)
+                                                          self->no_rules, &view, observation)
                              : NULL;
 }
 
@@ -353,7 +354,7 @@ static struct error *candidates(void *data, candidate_add *add, void *add_data)
 {
     const struct signals *self = data;
     for (size_t i = 0; i < self->numbers.count; i++) {
-        // A stream of each signal's own, so that one more changes nothing for the others.
+        // Each signal has its own random stream, so that adding one does not change the others.
         struct stats_random random =
             stats_random_start(self->setup.seed, 1ull << 62 | (unsigned)self->numbers.items[i]);
         for (uint64_t n = 0; n < self->times; n++) {

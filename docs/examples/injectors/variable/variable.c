@@ -227,7 +227,7 @@ static struct error *candidates(void *data, candidate_add *add, void *add_data)
     return NULL;
 }
 
-static struct error *remarks(void *data, remark_say *say, void *say_data)
+static struct error *remarks(void *data, remark_add *add, void *add_data)
 {
     const struct variables *self = data;
     for (size_t i = 0; i < self->names->count; i++) {
@@ -237,7 +237,7 @@ static struct error *remarks(void *data, remark_say *say, void *say_data)
         TRY(buffer_printf(&text, "the workload has no variable %s that could be missing",
                           self->names->items[i]));
         const struct store_remark remark = {.kind = REMARK_NOTE, .text = text.data};
-        TRY(say(say_data, &remark));
+        TRY(add(add_data, &remark));
     }
     return NULL;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See library-gaps.h.
-#include "injectors/library/gaps.h"
+// Explains which of the user's faults are not tested: never called, cannot apply, or return what
+// the function never returns.
+#include "injectors/library/untested.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -9,16 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-void gaps_deinit(struct gaps *gaps)
+void untested_faults_deinit(struct untested_faults *untested)
 {
-    for (size_t i = 0; i < gaps->count; i++)
-        free(gaps->whys[i]);
-    free(gaps->whys);
-    *gaps = (struct gaps){0};
+    for (size_t i = 0; i < untested->count; i++)
+        free(untested->whys[i]);
+    free(untested->whys);
+    *untested = (struct untested_faults){0};
 }
 
-struct error *gaps_look(struct gaps *gaps, const struct library_plan *plan,
-                        const struct wire_view *view)
+struct error *untested_faults_diagnose(struct untested_faults *untested,
+                                       const struct library_plan *plan,
+                                       const struct wire_view *view)
 {
     size_t count = scenario_rule_count(plan->faults), called = 0;
     while (called < count && library_is_called(plan, called))
@@ -27,14 +29,14 @@ struct error *gaps_look(struct gaps *gaps, const struct library_plan *plan,
         return NULL;
     _cleanup_(diagnosis_deinit) struct diagnosis diagnosis = {0};
     TRY(diagnosis_make(view, &diagnosis));
-    gaps_deinit(gaps);
-    gaps->whys = TAKE(diagnosis.whys);
-    gaps->count = diagnosis.why_count;
+    untested_faults_deinit(untested);
+    untested->whys = TAKE(diagnosis.whys);
+    untested->count = diagnosis.why_count;
     diagnosis.why_count = 0;
     return NULL;
 }
 
-// What the command calls in its stead, most likely.
+// Names similar functions that the command imports: most likely it calls those instead.
 static struct error *put_relatives(const struct injector_setup *setup, const char *function,
                                    struct buffer *text)
 {
@@ -49,22 +51,23 @@ static struct error *put_relatives(const struct injector_setup *setup, const cha
     return buffer_printf(text, "; %s imports %s", file_base_name(name), names.data);
 }
 
-static struct error *put_why(const struct gaps *gaps, const struct library_plan *plan,
-                             const struct injector_setup *setup, size_t fault, struct buffer *text)
+static struct error *put_why(const struct untested_faults *untested,
+                             const struct library_plan *plan, const struct injector_setup *setup,
+                             size_t fault, struct buffer *text)
 {
     const struct scenario_rule_view rule = scenario_rule(plan->faults, fault);
     if (library_is_called(plan, fault))
         return buffer_printf(text, "the reference runs agree on none of its calls");
-    if (fault < gaps->count && gaps->whys[fault] != NULL)
-        return buffer_printf(text, "%s", gaps->whys[fault]);
+    if (fault < untested->count && untested->whys[fault] != NULL)
+        return buffer_printf(text, "%s", untested->whys[fault]);
     if (strpbrk(rule.function, "*?[") != NULL)
         return buffer_printf(text, "no such function is ever called");
     TRY(buffer_printf(text, "%s is never called", rule.function));
     return put_relatives(setup, rule.function, text);
 }
 
-// Functions that are called and cannot return what the fault has them return.
-static struct error *tell_misfits(const struct library_plan *plan, size_t fault, remark_say *say,
+// Adds a remark for each called function that cannot return the fault's value.
+static struct error *tell_misfits(const struct library_plan *plan, size_t fault, remark_add *add,
                                   void *data)
 {
     const struct scenario_rule_view rule = scenario_rule(plan->faults, fault);
@@ -85,12 +88,12 @@ static struct error *tell_misfits(const struct library_plan *plan, size_t fault,
         const struct store_remark remark = {.kind = left_out ? REMARK_UNTESTED : REMARK_NOTE,
                                             .about = left_out ? rule.text : NULL,
                                             .text = text.data};
-        TRY(say(data, &remark));
+        TRY(add(data, &remark));
     }
     return NULL;
 }
 
-// Whether all that is called is left out for that.
+// Whether all called functions of the fault are left out for that reason.
 static bool is_misfit(const struct library_plan *plan, size_t fault)
 {
     bool called = false;
@@ -105,19 +108,21 @@ static bool is_misfit(const struct library_plan *plan, size_t fault)
     return called;
 }
 
-struct error *gaps_tell(const struct gaps *gaps, const struct library_plan *plan,
-                        const struct injector_setup *setup, remark_say *say, void *data)
+struct error *untested_faults_remark(const struct untested_faults *untested,
+                                     const struct library_plan *plan,
+                                     const struct injector_setup *setup, remark_add *add,
+                                     void *data)
 {
     for (size_t i = 0; i < scenario_rule_count(plan->faults); i++) {
-        TRY(tell_misfits(plan, i, say, data));
+        TRY(tell_misfits(plan, i, add, data));
         if ((plan->made != NULL && plan->made[i] != 0) || is_misfit(plan, i))
             continue;
         _cleanup_(buffer_deinit) struct buffer why = {0};
-        TRY(put_why(gaps, plan, setup, i, &why));
+        TRY(put_why(untested, plan, setup, i, &why));
         const struct store_remark remark = {.kind = REMARK_UNTESTED,
                                             .about = scenario_rule(plan->faults, i).text,
                                             .text = why.data};
-        TRY(say(data, &remark));
+        TRY(add(data, &remark));
     }
     if (plan->uncertain == 0)
         return NULL;
@@ -126,5 +131,5 @@ struct error *gaps_tell(const struct gaps *gaps, const struct library_plan *plan
                       "%llu calls were left out: not every reference run makes them, or not in the "
                       "same process",
                       (unsigned long long)plan->uncertain));
-    return say(data, &(struct store_remark){.kind = REMARK_NOTE, .text = text.data});
+    return add(data, &(struct store_remark){.kind = REMARK_NOTE, .text = text.data});
 }
