@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See json.h.
+// Builds JSON values with jansson and writes them as text. Each call that fails for lack of memory
+// sets `failed`, which is checked once, when the text is written.
 #include "report/json.h"
 
 #include "base/cleanup.h"
@@ -94,7 +95,7 @@ static int add_dumped(const char *bytes, size_t size, void *data)
     return dumped->error == NULL ? 0 : -1;
 }
 
-// Into a buffer of our own, for jansson forgets that there was no memory for a key.
+// Dumps into a buffer of our own: json_dumps() does not report that memory ran out for a key.
 static struct error *dump(const struct json_maker *maker, const json_t *root, size_t flags,
                           struct buffer *ret_text)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See sarif.h.
+// The parts of SARIF 2.1.0 that several reports share: the run with its rules, messages, and
+// locations in files.
 #include "report/sarif.h"
 
 #include "base/cleanup.h"
@@ -50,7 +51,8 @@ struct error *sarif_add_base(struct json_maker *maker, json_t *run, const char *
     return NULL;
 }
 
-// The part of a path below the directory, or NULL.
+// The part of the path below the directory, or NULL if it is elsewhere. A relative path is taken as
+// below it.
 static const char *below(const char *path, const char *directory)
 {
     if (path[0] != '/')
@@ -63,7 +65,7 @@ static const char *below(const char *path, const char *directory)
     return path + size + 1;
 }
 
-// Colons are escaped, too: no path looks like a scheme.
+// escape_uri() escapes colons, too, so no path can look like a URI scheme.
 struct error *sarif_add_place(struct json_maker *maker, json_t *location, const char *directory,
                               const char *file, unsigned line)
 {

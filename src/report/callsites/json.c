@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Call sites as JSON: docs/ordeal-callsites.1 describes it.
+// Call sites as JSON. docs/ordeal-callsites.1 describes the format.
 #include "report/json.h"
 #include "base/cleanup.h"
 #include "report/callsites/callsites.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Calls whose failures are not all checked as SARIF 2.1.0: a rule per class, a result per call.
+// Calls with unchecked failures as SARIF 2.1.0: one rule per class, one result per call.
 #include "report/sarif.h"
 #include "base/cleanup.h"
 #include "callsite/danger.h"
@@ -19,7 +19,7 @@ static const struct kind kinds[] = {
     {"late-check", "The result of a library function is used before it is checked.", "note"},
 };
 
-// Of `kinds`, or -1.
+// The index in `kinds`, or -1.
 static int kind_of(const struct site *site)
 {
     if (site->class == SITE_UNCHECKED)
@@ -29,7 +29,8 @@ static int kind_of(const struct site *site)
     return site_is_late(site) ? 2 : -1;
 }
 
-// What can be dangerous is a warning, what is thrown away a note.
+// The danger decides at both ends: at most a note for a low one, an error for a high one. In
+// between the class decides.
 static const char *level_of(const struct callsites_entry *entry, int kind)
 {
     return entry->danger < 45 ? "note" : entry->danger >= 90 ? "error" : kinds[kind].level;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Call sites as scenarios, one rule for each: the call fails with a result that is not checked.
-// What cannot be said in a scenario is left out and counted; names from a binary are never trusted.
+// Call sites as scenarios: one rule per call, which makes it fail with a result that is not
+// checked. A call that a scenario cannot express is left out and counted. Names from a binary are
+// never trusted.
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "report/callsites/callsites.h"
@@ -11,7 +12,8 @@
 
 #define MOST_FRAMES 8
 
-// Where the call is on the stack: the call itself, or within wrappers, from the inside out.
+// The calls that are on the stack when the function is called: the call itself or, inside wrappers,
+// one per wrapper, innermost first.
 struct frames {
     uint64_t calls[MOST_FRAMES];
     size_t count;
@@ -30,7 +32,7 @@ static bool find_frames(const struct sites *sites, const struct site *site, stru
             break;
         site = &sites->items.items[site->inner];
     }
-    // A jump leaves nothing on the stack; what called the function that jumps does.
+    // A tail jump leaves nothing on the stack. The call of the function that jumps does.
     for (size_t i = depth; i-- > 0;)
         if (chain[i]->after != 0)
             frames.calls[frames.count++] = chain[i]->address;
@@ -38,7 +40,7 @@ static bool find_frames(const struct sites *sites, const struct site *site, stru
     return chain[0]->after != 0;
 }
 
-// Characters that mean nothing special in any of the languages a scenario is made of.
+// Whether the name has only characters that no scenario language treats specially.
 static bool is_plain(const char *name)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -57,7 +59,7 @@ struct rule {
     struct frames frames;
 };
 
-// Whether a scenario can say it.
+// Returns false if a scenario cannot express the call.
 static bool make_rule(const struct callsites_report *report, const struct callsites_entry *entry,
                       struct rule *ret_rule)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two campaigns side by side as a page for browsers.
+// The comparison of two campaigns as a page for browsers.
 #include "report/campaign/compare.h"
 #include "report/campaign/html.h"
 

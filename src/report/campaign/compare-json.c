@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two campaigns side by side as JSON lines.
+// The comparison of two campaigns as JSON lines.
 #include "base/cleanup.h"
 #include "report/campaign/compare.h"
 #include "report/campaign/json.h"

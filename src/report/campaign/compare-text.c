@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two campaigns side by side on a terminal.
+// The comparison of two campaigns for a terminal.
 #include "report/campaign/compare.h"
 #include "report/campaign/terminal.h"
 #include "report/text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See campaign-coverage.h: what the store has, counted.
+// Adds up the coverage that a store holds, by module and by function, and writes it as JSON lines.
 #include "report/campaign/coverage.h"
 
 #include "base/file.h"
@@ -51,7 +51,7 @@ static struct error *add_module(struct campaign_coverage *coverage, const char *
     return NULL;
 }
 
-// Blocks come by module and address, so those of a function nearly together.
+// Blocks come sorted by module and address, so those of a function are nearly adjacent.
 static struct error *find_function(struct campaign_coverage *coverage, uint32_t module,
                                    const char *name, struct coverage_part **ret_part)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// All trials of a campaign as one table: CSV as in RFC 4180, safe to open in a spreadsheet.
+// All trials of a campaign as one CSV table (RFC 4180) that is safe to open in a spreadsheet.
 #include "base/cleanup.h"
 #include "report/campaign/trials.h"
 #include "report/escape.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See campaign-facts.h. Reads everything that is small: counts, references, findings. Trials, of
-// which there may be very many, are read by those who need them (campaign-trials.h).
+// Loads everything about a campaign that is small: counts, references, findings, remarks. There may
+// be very many trials; whoever needs them reads them separately (trials.h).
 #include "report/campaign/facts.h"
 
 #include "base/cleanup.h"
@@ -81,7 +81,7 @@ static struct error *add_selected(void *data, const struct store_candidate *row)
     return NULL;
 }
 
-// `fallback` stands for NULL; NULL stays NULL if it is NULL, too.
+// Copies a text. `fallback` replaces NULL; if both are NULL, the copy is NULL, too.
 static struct error *copy(const char *text, const char *fallback, char **ret_copy)
 {
     const char *source = text != NULL ? text : fallback;
@@ -91,8 +91,8 @@ static struct error *copy(const char *text, const char *fallback, char **ret_cop
     return *ret_copy == NULL ? error_no_memory() : NULL;
 }
 
-// Whether a command reads the same wherever it is shown. One that does not cannot be copied from a
-// report, for what is strange in it is escaped there.
+// Whether a command reads the same wherever it is shown. Reports escape strange characters, so a
+// command with such characters could not be copied from a report.
 static bool is_presentable(const char *command)
 {
     size_t size = strlen(command), length;
@@ -133,7 +133,8 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     return copy(command.data, NULL, &finding->command);
 }
 
-// The store gives them by verdict; a wrong file is worse than a wrong line of output.
+// The store sorts findings by verdict. Severity comes first here: a wrong file is worse than a
+// wrong line of output.
 static struct error *order_findings(struct campaign_facts *facts)
 {
     size_t count = facts->findings.count, put = 0;
@@ -251,7 +252,7 @@ void campaign_detail_deinit(struct campaign_detail *detail)
     *detail = (struct campaign_detail){0};
 }
 
-// The store, as an option: nothing for the one that commands take by themselves.
+// Appends the option that names the store. The default store needs none.
 static struct error *put_store(const struct campaign_facts *facts, struct buffer *text)
 {
     const char *database = facts->options->database;
@@ -273,14 +274,15 @@ struct error *campaign_put_replay(const struct campaign_facts *facts, int64_t tr
 struct error *campaign_put_resume(const struct campaign_facts *facts, struct buffer *text)
 {
     const char *command = facts->options->resumed;
-    // Faults that nobody named are those of `ordeal test`.
+    // Only `ordeal test` chooses faults by itself.
     if (command == NULL)
         command = facts->campaign.automatic ? "test" : "campaign";
     TRY(buffer_printf(text, "ordeal %s --resume", command));
     return put_store(facts, text);
 }
 
-// A stored command that replays does not name its store: that may be anywhere by now.
+// A stored replay command does not name its store, which may have moved. So the command is made
+// anew.
 struct error *campaign_put_command(const struct campaign_facts *facts, const char *stored,
                                    int64_t trial, struct buffer *text)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The findings on the page for browsers: each with the command that shows it again, its stack, the
-// source around it and what the target said.
+// The findings on the HTML page: each with the command that reproduces it, its stack, the source
+// around it and the end of what the target wrote.
 #include "report/campaign/html.h"
 #include "store/severity.h"
 
@@ -116,7 +116,7 @@ static struct error *put_finding(struct html_page *page, size_t number,
     return NULL;
 }
 
-// Controls that work only with the script, which shows them.
+// Controls that need the script. They stay hidden until it shows them.
 static struct error *put_tools(struct html_page *page)
 {
     bool seen[VERDICTS] = {false};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parts that pages are made of.
+// The parts that HTML pages are made of: escaped text, head and foot, numbers, bars and tables.
 #include "report/campaign/html.h"
-#include "report/campaign/page.h" // made from campaign-page.css and campaign-page.js
+#include "report/campaign/page.h" // made from page.css and page.js
 #include "report/escape.h"
 #include "report/text.h"
 
@@ -17,7 +17,7 @@ struct error *html_begin(struct html_page *page, const char *foreign, size_t lim
     size_t size = strlen(foreign);
     if (size <= limit)
         return html_text(page, foreign);
-    // Not in the middle of a character.
+    // Do not cut in the middle of a character.
     while (limit > 0 && ((unsigned char)foreign[limit] & 0xc0) == 0x80)
         limit--;
     _cleanup_(buffer_deinit) struct buffer part = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Figures and tables of the page for browsers: trials over time, groups with their tests, trials.
+// Figures and tables of the HTML page: trials over time, groups with their tests, trials.
 #include "report/campaign/html.h"
 
 #include <string.h>
@@ -82,7 +82,7 @@ struct error *html_timeline(struct html_page *page, const struct campaign_trials
     return NULL;
 }
 
-// The verdicts of a group as one stacked bar.
+// One stacked bar with the verdicts of a group.
 static struct error *put_mix(struct html_page *page, const struct campaign_counts *counts)
 {
     double all = (double)campaign_all(counts), at = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A campaign as a page for browsers: summary, what limits it, verdicts; the other sections are in
-// campaign-html-*.c.
+// A campaign as an HTML page: summary, limits and verdicts. The other sections are in html-*.c.
 #include "report/campaign/html.h"
 #include "report/campaign/coverage.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A campaign as JSON lines: one object per line, told apart by "kind". docs/ordeal-report.1 says
-// what is in them.
+// A campaign as JSON lines: one object per line, of the kind that its "kind" names.
+// docs/ordeal-report.1 describes them.
 #include "report/campaign/json.h"
 #include "store/severity.h"
 
@@ -26,7 +26,7 @@ static void add_optional(struct json_maker *maker, json_t *parent, const char *k
         json_add_string(maker, parent, key, text);
 }
 
-// Numbers that do not fit what other languages take for one.
+// Writes a number that may be too large for other languages as a string.
 static void add_large(struct json_maker *maker, json_t *parent, const char *key, uint64_t value)
 {
     json_add_format(maker, parent, key, "%llu", (unsigned long long)value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A campaign as JUnit XML, for continuous integration: one suite in which every fault type is a
-// test, which fails if a trial of it failed and is skipped if none was activated, and one suite of
-// findings. Kept to what all known schemas of the format have in common.
+// A campaign as JUnit XML for continuous integration. In one suite every fault type is a test: it
+// fails if one of its trials failed, and is skipped if none was activated. A second suite holds the
+// findings. Uses only what all known schemas of the format share.
 #include "base/cleanup.h"
 #include "report/campaign/facts.h"
 #include "report/escape.h"
@@ -104,7 +104,7 @@ static bool is_untested(const struct campaign_remark *remark)
     return remark->kind == REMARK_UNTESTED && remark->about != NULL;
 }
 
-// A fault that has no candidates.
+// A fault that was asked for and has no candidates.
 static struct error *put_untested(struct suite *suite, const struct campaign_remark *remark)
 {
     TRY(start_case(suite, "ordeal.fault", remark->about));
@@ -115,7 +115,7 @@ static struct error *put_untested(struct suite *suite, const struct campaign_rem
     return NULL;
 }
 
-// Failures that somebody knows of fail no test.
+// A failure that the user suppressed fails no test.
 static struct error *forget_suppressed(void *data, const struct store_count *row)
 {
     struct campaign_grouping *types = data;
@@ -191,7 +191,7 @@ static struct error *put_page(struct campaign_facts *facts, struct report_sink *
     struct suite suite = {.facts = facts, .text = &sink->text, .date = "1970-01-01T00:00:00"};
     time_t created = (time_t)facts->campaign.created_s;
     struct tm parts;
-    // The schema knows years of four digits.
+    // The schema has four digits for the year.
     if (created >= 0 && gmtime_r(&created, &parts) != NULL && parts.tm_year < 8100)
         strftime(suite.date, sizeof suite.date, "%Y-%m-%dT%H:%M:%S", &parts);
     PUT(&suite, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What limits the claims of a report, in sentences: the reader is told before the numbers mislead.
+// Writes the sentences that limit what a report's numbers show. Readers see them before a number
+// can mislead them.
 #include "report/campaign/facts.h"
 
 #include "base/cleanup.h"
@@ -60,11 +61,11 @@ static struct error *on_trials(struct campaign_facts *facts)
     return NULL;
 }
 
-// Why it ended, and what that leaves out.
+// Why the campaign ended, and what was left out.
 static struct error *on_end(struct campaign_facts *facts)
 {
     static const struct {
-        const char *words, *option; // without a new limit it would not go on
+        const char *words, *option; // it needs a new limit to go on
     } ends[STORE_STOPS] = {
         [STORE_STOP_INTERVAL] = {"Ended because the share of failures was known as well as was "
                                  "asked for",
@@ -99,7 +100,7 @@ static struct error *on_end(struct campaign_facts *facts)
                resume.data, option);
 }
 
-// Not all candidates were as likely to be chosen.
+// Not all candidates were equally likely to be chosen.
 static struct error *on_design(struct campaign_facts *facts)
 {
     const struct campaign_design *design = &facts->design;
@@ -238,7 +239,7 @@ static struct error *count_life(void *data, const struct store_trial *row)
     return NULL;
 }
 
-// Many faults in one life of a server.
+// Many faults were tried in one life of a server.
 static struct error *on_lives(struct campaign_facts *facts)
 {
     struct lives lives = {0};
@@ -254,7 +255,7 @@ static struct error *on_lives(struct campaign_facts *facts)
                NUMBER(lives.faults), NUMBER(lives.lives), lives.lives == 1 ? "fe" : "ves");
 }
 
-// Trials that did not run from the start.
+// Some trials did not run from the start.
 static struct error *on_forks(struct campaign_facts *facts)
 {
     if (facts->forked + facts->disputed == 0)

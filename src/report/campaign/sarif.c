@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The findings of a campaign as SARIF 2.1.0: a rule per verdict, a result per finding.
+// The findings of a campaign as SARIF 2.1.0: one rule per verdict, one result per finding.
 #include "report/sarif.h"
 #include "base/cleanup.h"
 #include "base/frame-text.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Findings of one campaign whose titles are the same, told apart: a title names the place of the
-// fault, which may be deep in a library, and what differs is who called it from where.
+// Distinguishes findings of one campaign that have the same title. A title names the place of the
+// fault, which may be deep in a library. The callers differ, so their frame is appended.
 #include "report/campaign/facts.h"
 
 #include "base/cleanup.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Findings with one title.
+// Findings that have the same title.
 struct namesakes {
     struct campaign_finding **findings;
     char **stacks; // of their first injections; "" if not known
@@ -26,7 +26,7 @@ static struct error *keep_stack(void *data, const struct store_injection *row)
     return NULL;
 }
 
-// Whether a frame is of a program, not of a library.
+// Whether a frame is in a program, not in a library.
 static bool is_own(const struct frame_text *frame)
 {
     bool library =
@@ -35,7 +35,7 @@ static bool is_own(const struct frame_text *frame)
     return !library && !address;
 }
 
-#define OWN SIZE_MAX // instead of a number: the innermost frame of the program
+#define OWN SIZE_MAX // in place of a frame number: the innermost frame of the program
 
 static bool find_frame(const char *stack, size_t number, struct frame_text *ret_frame)
 {
@@ -52,7 +52,7 @@ static bool same(struct frame_part a, struct frame_part b)
     return a.size == b.size && memcmp(a.text, b.text, a.size) == 0;
 }
 
-// Whether the frames that `number` stands for are there, and are all different.
+// Whether all stacks have frame `number`, and all these frames differ.
 static bool tells_apart(const struct namesakes *namesakes, size_t number)
 {
     for (size_t i = 0; i < namesakes->count; i++)
@@ -65,7 +65,7 @@ static bool tells_apart(const struct namesakes *namesakes, size_t number)
     return true;
 }
 
-// "FUNCTION at FILE:LINE" without directories, "FUNCTION in MODULE", or as it is.
+// Writes "FUNCTION at FILE:LINE" without directories, "FUNCTION in MODULE", or the frame as it is.
 static struct error *put_frame(struct buffer *text, const struct frame_text *frame)
 {
     struct frame_part function = frame->function, module = frame->module, place = frame->place;
@@ -96,7 +96,7 @@ static struct error *extend(struct campaign_finding *finding, const char *stack,
     return NULL;
 }
 
-#define MOST_NAMESAKES 100 // comparing each with each is for few
+#define MOST_NAMESAKES 100 // each is compared with each, which is for few
 #define MOST_FRAMES    20
 
 static struct error *tell_apart(struct store *store, struct namesakes *namesakes)

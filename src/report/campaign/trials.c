@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See campaign-trials.h: one pass over the trials.
+// Reads all trials once: the timeline, the groups by site, and a few sample trials per verdict.
 #include "report/campaign/trials.h"
 
 #include "base/cleanup.h"
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Sites beyond these share a group: a page lists no more.
+// A page lists no more sites than this. All others share one group.
 #define MOST_SITES 2000
 
 struct site {
-    const char *file, *module, *function; // of the candidates: equal text, equal pointer
+    const char *file, *module, *function; // from the candidates: equal text, equal pointer
     unsigned line;
     size_t group; // index + 1
 };
@@ -22,7 +22,7 @@ struct pass {
     struct campaign_trials *trials;
     ARRAY(struct site) sites;
     struct map by_hash; // sites
-    size_t others;      // index + 1 of the group of what did not fit
+    size_t others;      // index + 1 of the group for sites that did not fit
     uint64_t taken[VERDICTS];
 };
 
@@ -103,7 +103,7 @@ static uint64_t hash_site(const struct site *site)
     return hash_mix(hash_mix(hash, (uintptr_t)site->module), site->line);
 }
 
-// The group of a candidate's site, counted from 1.
+// Finds the group of a candidate's site, counted from 1.
 static struct error *group_of(struct pass *pass, const struct campaign_candidate *candidate,
                               size_t *ret_group)
 {

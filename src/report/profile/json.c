@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fault profiles for machines. Keys whose value is unknown are absent.
+// Fault profiles as JSON. A key whose value is unknown is left out.
 #include "report/profile/profile.h"
 
 #include "base/cleanup.h"

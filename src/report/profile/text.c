@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fault profiles for people: a line per function and result, error numbers beside it.
+// Fault profiles for people: one line per function and result, with the error numbers beside it.
 #include "report/profile/profile.h"
 
 #include "base/cleanup.h"
@@ -9,14 +9,14 @@
 
 #define PAGE         100
 #define NAME_COLUMNS 32
-#define EFFECTS      6 // that a line shows
+#define EFFECTS      6 // effects shown on a line
 
 struct page {
     const struct profile *profile;
     const struct profile_view *view;
     struct buffer *text;
     size_t names; // columns of the widest name
-    size_t line;  // where the line began
+    size_t line;  // offset in `text` where the line begins
 };
 
 static size_t columns(const struct page *page)
@@ -38,12 +38,12 @@ static struct error *start_line(struct page *page, const char *name, size_t size
     return fill_to(page, page->names + 4);
 }
 
-// A word more, on a line of its own if this one is full.
+// Appends a word. Starts a new line if this one is full.
 static struct error *put_word(struct page *page, const char *word)
 {
     size_t column = page->names + 4 + 8;
     if (columns(page) + strlen(word) + 1 > PAGE && columns(page) > column) {
-        page->text->data[--page->text->size] = '\0'; // the space behind the last word
+        page->text->data[--page->text->size] = '\0'; // drop the space after the last word
         TRY(buffer_append(page->text, "\n", 1));
         page->line = page->text->size;
         TRY(fill_to(page, column));
@@ -98,11 +98,11 @@ static struct error *put_result(struct page *page, const struct profile_function
     return buffer_printf(page->text, "%lld", (long long)failure->result.number);
 }
 
-// Failures with one result together, as far as people want to know.
+// All failures with the same result, merged into one line of the table.
 struct line {
     const struct failure *first;
     struct error_set errors;
-    bool open; // errno may have values that are not known
+    bool open; // errno may have other values that are not known
     unsigned confidence;
     struct effect effects[EFFECTS];
     size_t effect_count;
@@ -165,7 +165,7 @@ static bool same_result(const struct failure *a, const struct failure *b)
            a->result.set == b->result.set && a->result.negative == b->result.negative;
 }
 
-// The lines of a function; *ret_shown says whether there was any.
+// Writes the lines of a function. *ret_shown: there was at least one.
 static struct error *put_lines(struct page *page, const struct profile_function *function,
                                const char *name, bool *ret_shown)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The report of a trial for machines. Keys whose value is unknown are absent.
+// The report of a trial as JSON. A key whose value is unknown is left out.
 #include "report/run/run.h"
 
 #include "base/cleanup.h"
