@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See mathematics.h. A function that somebody calls and the lists do not have is taken from libm
-// itself, which is then loaded at every start: tests/e2e/start.test looks.
+// Forwards the C library's mathematical functions to libm, loaded on first use. A function that is
+// called but missing from the lists below links libm itself, which is then loaded at every start.
+// tests/e2e/start.test checks for that.
 #include "cli/mathematics.h"
 
 #include "base/late-library.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See trial-name.h.
+// Finds the trial that a user means by "17", "trial:17", "F3" or "finding:3".
 #include "cli/trial-name.h"
 
 #include "base/cleanup.h"

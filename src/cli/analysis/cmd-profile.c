@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal profile: what the functions of libraries return when they fail.
+// ordeal profile: shows what the functions of libraries return when they fail.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -48,9 +48,9 @@ static const struct option options[] = {
 
 struct libraries {
     ARRAY(struct batch_item) items;
-    ARRAY(struct profile) profiles; // of those that have one; they belong to the items
+    ARRAY(struct profile) profiles; // of the libraries that have one; they belong to the items
     ARRAY(char *) paths;
-    struct program_imports imports; // of --of
+    struct program_imports imports; // for --of
 };
 
 static void libraries_deinit(struct libraries *libraries)
@@ -67,7 +67,7 @@ static void libraries_deinit(struct libraries *libraries)
 
 // ---- which libraries ----
 
-// A path, or a name that programs ask the loader for.
+// Takes a path, or a name that programs give to the loader.
 static struct error *find_file(const char *name, char **ret_path)
 {
     if (*name == '\0')
@@ -87,7 +87,7 @@ static struct error *add_item(struct libraries *libraries, const char *path)
     return NULL;
 }
 
-// One of several that is not there does not keep the others from being shown.
+// If one of several libraries is missing, the others are still shown.
 static struct error *find_library(const char *name, bool only, struct libraries *libraries,
                                   int *ret_status)
 {
@@ -158,7 +158,7 @@ static struct error *analyse(const struct settings *settings, struct libraries *
     return TAKE(kernel.error);
 }
 
-// What could not be read is said at once; the others go on.
+// Reports what could not be read, and keeps the other profiles.
 static struct error *sort_out(const struct error_set *excluded, struct libraries *libraries,
                               int *ret_status)
 {
@@ -215,7 +215,7 @@ static struct error *put_agreement(const struct libraries *libraries,
         agreement.agreeing == 1 ? "s" : "", agreement.both, agreement.missing, agreement.extra);
 }
 
-// A name that nothing is called by is rather a mistake than a question.
+// A glob that matches nothing is more likely a mistake than a question.
 static bool complain(const struct settings *settings, const struct libraries *libraries,
                      struct profile_view view, const char *glob)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal campaign: many trials, from a file or from flags.
+// ordeal campaign: runs many trials, defined by a file or by options.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"

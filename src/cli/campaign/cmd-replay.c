@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal replay: a trial of a campaign again.
+// ordeal replay: runs a trial of a campaign again.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"

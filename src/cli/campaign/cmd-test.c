@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal test: which failures of library functions a program does not survive, without being told
-// what to look for. A campaign like any other, with faults that are chosen.
+// ordeal test: finds failures of library functions that a program does not survive, without being
+// told what to look for. It is a campaign like any other, but Ordeal chooses the faults.
 #include "cli/registry.h"
 
 #include "cli/campaign/test-run.h"

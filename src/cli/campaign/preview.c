@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See campaign-preview.h.
+// ordeal campaign --dry-run: prints the definition, makes the reference runs, and counts the
+// candidates.
 #include "cli/campaign/preview.h"
 
 #include "base/cleanup.h"
@@ -86,7 +87,7 @@ static void type_counts_deinit(struct type_counts *counts)
     ARRAY_DEINIT(&counts->items);
 }
 
-// Most candidates have the type of the one before.
+// Most candidates have the same type as the one before, so that is checked first.
 static struct error *count_type(struct type_counts *counts, const char *type, size_t *last)
 {
     size_t i = *last;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What `ordeal test` does with what was asked for: the test itself, and its reports.
+// What `ordeal test` does with its settings: the test itself, and its reports.
 #ifndef ORDEAL_CLI_CAMPAIGN_TEST_RUN_H
 #define ORDEAL_CLI_CAMPAIGN_TEST_RUN_H
 

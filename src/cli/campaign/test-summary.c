@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See test-summary.h.
+// Writes the end of a test's report: how many faults were tried in each stage, and what was not
+// tried.
 #include "cli/campaign/test-summary.h"
 
 #include "base/cleanup.h"
@@ -20,10 +21,10 @@ struct counting {
     size_t count;
     ARRAY(unsigned char) stage_of; // by number of the candidate, from 0
     uint64_t all, tried, failed;
-    uint64_t tested;  // trials in which the fault was hit
-    uint64_t taken;   // trials that found an address in use, and not by an injected failure
-    uint64_t carried; // over from an earlier test, not to be tried
-    int64_t first;    // row of the first candidate
+    uint64_t tested;  // trials that hit their fault
+    uint64_t taken;   // trials that found an address in use, without an injected failure
+    uint64_t carried; // carried over from an earlier test, not tried
+    int64_t first;    // row id of the first candidate
 };
 
 // Candidates are stored in the order of their stages.
@@ -50,7 +51,7 @@ static struct error *count_candidate(void *data, const struct store_candidate *r
     return NULL;
 }
 
-// Trials that run at a time share the ports of the machine, unless they are told not to.
+// Trials that run in parallel share the machine's ports, unless they are isolated from each other.
 static bool found_address_taken(const struct store_trial *row)
 {
     return row->output != NULL && strcasestr(row->output, "address already in use") != NULL &&
@@ -97,7 +98,7 @@ static struct error *put_rest(const struct counting *counting, const char *datab
     return buffer_printf(text, "\n");
 }
 
-// Trials whose fault was not hit have shown nothing.
+// Trials that did not hit their fault have shown nothing.
 static struct error *put_survival(const struct counting *counting, struct buffer *text)
 {
     uint64_t missed = counting->tried - counting->tested;

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define LARGEST_FILE ((size_t)16 << 20)
-#define DEEPEST      8 // response files in response files
+#define DEEPEST      8 // nested response files
 
-// Options that begin like -g but ask for nothing by themselves.
+// Some options begin like -g but do not ask for debug information.
 static bool asks_for_debug(const char *text)
 {
     static const char *const others[] = {"-gz",      "-gcc",     "-gno-",   "-gcolumn-info",
@@ -24,7 +24,7 @@ static bool asks_for_debug(const char *text)
 
 static void look_into(const char *path, unsigned depth, struct cc_arguments *found);
 
-// The last of -gX and -g0 decides; so it does for -flto.
+// The last of -gX and -g0 decides, and likewise for -flto.
 static void look_at(const char *text, unsigned depth, struct cc_arguments *found)
 {
     if (*text == '@')
@@ -39,7 +39,7 @@ static void look_at(const char *text, unsigned depth, struct cc_arguments *found
         found->lto = false;
 }
 
-// Takes the next word out of a response file, in place: quotes and backslashes as in a shell.
+// Takes the next word out of a response file, in place. Quotes and backslashes work as in a shell.
 static char *next_word(char **rest)
 {
     char *at = *rest + strspn(*rest, " \t\r\n"), *word = at, *end = at, quote = '\0';

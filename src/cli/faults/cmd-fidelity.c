@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal fidelity: how far the faults that a workload activates reflect those that there are.
+// ordeal fidelity: measures how well the faults that a workload activates reflect those that exist.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -110,7 +110,7 @@ static struct error *run_command(const struct settings *settings, char **command
                         work->counting.directory);
 }
 
-// Each workload is measured by the programs that it ran.
+// Each workload is measured against the programs that it ran.
 static struct error *open_binaries(const struct settings *settings, struct work *work,
                                    size_t number)
 {
@@ -147,7 +147,7 @@ static struct error *read_model(const char *path, const struct fidelity_result *
     TRY(weights_read(path, &weights));
     double *model = calloc(result->types.count + 1, sizeof *model);
     for (size_t i = 0; model != NULL && i < result->types.count; i++)
-        for (size_t j = weights.lines.count; j > 0; j--) // the first that fits counts
+        for (size_t j = weights.lines.count; j > 0; j--) // backwards, so that the first match wins
             if (fnmatch(weights.lines.items[j - 1].type, result->types.items[i].name, 0) == 0)
                 model[i] = weights.lines.items[j - 1].weight;
     weights_deinit(&weights);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fidelity for machines.
+// Fidelity of workloads as JSON.
 #include "cli/faults/fidelity-show.h"
 #include "report/json.h"
 
 #include <math.h>
 
-// JSON has no word for what cannot be told: it is left out.
+// JSON cannot express NAN: a value that is not known is left out.
 static void add_real(struct json_maker *maker, json_t *parent, const char *key, double value)
 {
     if (isfinite(value))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See fidelity-run.h.
+// Runs a workload several times and keeps the counts that its programs write.
 #include "cli/faults/fidelity-run.h"
 
 #include "base/child.h"
@@ -39,7 +39,8 @@ static struct error *make_directory(const char *wanted, struct counting *countin
     }
     if (mkdir(wanted, 0777) < 0 && errno != EEXIST)
         return error_from_errno(errno, "cannot make %s", wanted);
-    counting->directory = realpath(wanted, NULL); // processes may be anywhere
+    // An absolute path: processes may change their directory
+    counting->directory = realpath(wanted, NULL);
     return counting->directory != NULL ? NULL : error_from_errno(errno, "%s", wanted);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fidelity as tables in 80 columns.
+// Fidelity of workloads as tables in 80 columns.
 #include "cli/faults/fidelity-show.h"
 
 #include "base/cleanup.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#define BAR 40 // columns of the longest
+#define BAR 40 // columns of the longest bar
 
 static double share(double part, double whole)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lists of candidates, for people and machines.
+// Lists the software faults of a program, as a table and as JSON.
 #include "cli/faults/show.h"
 
 #include "base/cleanup.h"
@@ -44,7 +44,7 @@ static const char *state(const struct image *image, size_t number, const bool *e
     return candidate->copies == 0 && image->decide != MAP_VARIABLE ? "removed" : "";
 }
 
-// Names come out of a foreign file.
+// Names come from a foreign file, so they are escaped.
 static struct error *put_place(const struct image_candidate *candidate, struct buffer *text)
 {
     if (*candidate->file == '\0')
@@ -90,7 +90,7 @@ static struct error *put_number(struct buffer *text, size_t number, const char *
     return buffer_printf(text, "%zu %s%s", number, what, number == 1 ? "" : "s");
 }
 
-// `executed`: how many of those that can be enabled; SIZE_MAX: nobody asked.
+// `executed`: how many of those that can be enabled are executed; SIZE_MAX: not asked for.
 static struct error *put_summary(const struct image *image, const bool *enabled, size_t shown,
                                  size_t executed, struct buffer *text)
 {

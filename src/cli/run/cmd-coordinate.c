@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal coordinate: decides for many runs at once.
+// ordeal coordinate: a server that decides for many runs at once.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -41,7 +41,7 @@ static const struct option options[] = {
 struct log {
     int descriptor;
     bool json;
-    struct error *error; // the first one; serving goes on
+    struct error *error; // the first one; the server goes on
 };
 
 static struct error *put_text(struct buffer *text, const struct coordinator_event *event)
@@ -103,7 +103,7 @@ static void log_event(void *data, const struct coordinator_event *event)
         error_free(error);
 }
 
-// The first thing that is printed: whoever started us waits for the address.
+// This must be printed first: whoever started us waits for the address.
 static struct error *say_start(bool json, const char *address, uint64_t seed)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
@@ -140,7 +140,7 @@ static struct error *say_end(bool json, const struct coordinator_totals *totals)
     return output_print(&text);
 }
 
-// A descriptor that becomes readable when somebody asks us to stop.
+// A descriptor that becomes readable when a signal asks us to stop.
 static struct error *stop_descriptor(int *ret_descriptor)
 {
     sigset_t stopping;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal list: the triggers there are, and the functions a program imports.
+// ordeal list: lists all triggers, or the functions that a program imports.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -50,14 +50,14 @@ static struct error *triggers_json(struct buffer *text)
     return json_write(&maker, root, text);
 }
 
-// The library's path, or "?" for a function nobody defines.
+// The path of the library that defines it, or "?".
 static const char *definer(const struct coverage *coverage, const struct coverage_import *import)
 {
     return import->definer == COVERAGE_NOWHERE ? "?"
                                                : coverage->modules.items[import->definer].path;
 }
 
-// Names are the file's: nothing of them may reach the terminal raw.
+// Names come from the file, so nothing of them may reach the terminal raw.
 static struct error *put_heading(struct buffer *text, bool first, const char *path)
 {
     TRY(buffer_append(text, "\n", first ? 0 : 1));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See dry-run.h. Looks at the files as the loader would find them; what is loaded later with
-// dlopen, or in programs the command starts, cannot be foreseen and is said so.
+// Shows which calls a scenario would intercept. Reads the files that the loader would find. It
+// cannot know what is loaded later with dlopen() or by programs that the command starts, and says
+// so.
 #include "cli/run/dry-run.h"
 
 #include "base/cleanup.h"
@@ -23,7 +24,7 @@ static const char *definer_name(const struct coverage *coverage,
     return coverage->modules.items[import->definer].path;
 }
 
-// A function nobody defines (weak, or of a library that is missing) cannot be called.
+// A function that nobody defines (weak, or from a missing library) cannot be called.
 static bool covers(const struct scenario *scenario, size_t rule, const struct coverage *coverage,
                    const struct coverage_import *import)
 {
@@ -31,7 +32,7 @@ static bool covers(const struct scenario *scenario, size_t rule, const struct co
     return definer != NULL && scenario_rule_covers(scenario, rule, definer, import->name);
 }
 
-// A name of a file or in one, which may hold anything, between two texts.
+// Writes a name between two texts. The name comes from a file and may hold anything.
 static struct error *put_parts(struct buffer *text, const char *before, const char *name,
                                const char *after)
 {
@@ -62,7 +63,7 @@ static struct error *put_module(const struct scenario *scenario, size_t rule,
     return first ? NULL : buffer_append(text, "\n", 1);
 }
 
-// " (did you mean 'read'?)" for a function that nobody imports.
+// Returns " (did you mean 'read'?)" for a function that nobody imports.
 static const char *meant(const char *function, const struct coverage *coverage,
                          char storage[SUGGESTION_SIZE])
 {
