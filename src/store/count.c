@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Trials per verdict, in groups.
+// Counts trials per verdict, overall or in groups.
 #include "base/cleanup.h"
 #include "store/internal.h"
 
@@ -39,7 +39,7 @@ static bool same(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-// The group that is being added up; its name outlives the statement's row.
+// The group that is being added up. Its name is copied, since the statement's row does not last.
 struct sum {
     bool started;
     char *name;
@@ -68,7 +68,7 @@ static void sum_deinit(struct sum *sum)
     free(sum->name);
 }
 
-// Rows come group by group, one for each verdict.
+// Rows come sorted by group, one for each verdict.
 static struct error *
 each_count(struct scan *scan, struct error *(*row)(void *, const struct store_count *), void *data)
 {

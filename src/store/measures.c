@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Coverage and suppressions: what is measured, or said about findings, besides verdicts.
+// Stores coverage, and suppresses findings: what is recorded besides verdicts.
 #include "base/cleanup.h"
 #include "store/internal.h"
 

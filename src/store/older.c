@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See older.h. Reader and writer use the same expressions: the reader in temporary views, which
-// hide the file's own tables, the writer in updates.
+// Reads files of older versions, and converts them. Reader and writer use the same SQL expressions:
+// the reader in temporary views that hide the file's own tables, the writer in updates.
 #include "store/older.h"
 
 #include "base/array.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define FACTS 6 // the version that has what was only said in sentences before
+#define FACTS 6 // the version that introduced columns for what older ones said in sentences
 
 static size_t line_size(const char *line)
 {
@@ -24,14 +24,14 @@ static bool is_key(const char *line, const char *key)
     return strncmp(line, key, size) == 0 && line[size] == ':';
 }
 
-// Whether a line begins a key of the first level: all others belong to the one before them.
+// Whether a line starts a top-level key. All other lines belong to the key before them.
 static bool begins_key(const char *line)
 {
     return (*line >= 'a' && *line <= 'z') || *line == '#';
 }
 
-// The value of a key of a section, as it is written there: a key stands two spaces behind the
-// beginning of a line below its section. NULL: it has none.
+// The value of a key in a section, as it is written there. A key is indented by two spaces below
+// its section. NULL: there is none.
 static const char *find_value(const char *definition, const char *section, const char *key)
 {
     bool inside = false;
@@ -47,13 +47,13 @@ static const char *find_value(const char *definition, const char *section, const
     return NULL;
 }
 
-// definition_value(DEFINITION, SECTION, KEY)
+// The SQL function definition_value(DEFINITION, SECTION, KEY).
 static void definition_value(sqlite3_context *context, int count, sqlite3_value **arguments)
 {
     const char *texts[3];
     for (int i = 0; i < count; i++)
         if ((texts[i] = (const char *)sqlite3_value_text(arguments[i])) == NULL)
-            return; // NULL
+            return; // the result is NULL
     const char *value = find_value(texts[0], texts[1], texts[2]);
     if (value != NULL)
         sqlite3_result_text(context, value, (int)strcspn(value, "\n"), SQLITE_TRANSIENT);
@@ -69,12 +69,12 @@ struct error *older_prepare(struct store *store)
 
 #define VALUE(section, key) "definition_value(definition, '" section "', '" key "')"
 
-// "as the reference (fault 7 in this life of the server)"
+// Takes the number from "as the reference (fault 7 in this life of the server)".
 #define LIFE      " in this life of the server)"
 #define UP_TO     "substr(reason, 1, length(reason) - length('" LIFE "'))"
 #define BEFORE_IT "rtrim(" UP_TO ", '0123456789')"
 
-// "file 644"
+// Takes the mode from "file 644".
 #define KIND_ENUMS           "substr(kind, 1, instr(kind || ' ', ' ') - 1)"
 #define DIGITS               "CAST(substr(kind, instr(kind, ' ') + 1) AS INTEGER)"
 #define DIGIT(power, weight) DIGITS " / " power " % 10 * " weight
@@ -85,7 +85,7 @@ static const struct {
     int since;
     const struct table *table;
     const char *column;
-    const char *instead; // in a file of a version before that
+    const char *instead; // expression for a file of an older version
 } columns[] = {
     {3, &table_campaign, "stopped_by", no_value},
     {4, &table_candidate, "content", no_value},
@@ -134,9 +134,9 @@ static const struct table *const tables[] = {&table_campaign, &table_artifact, &
                                              &table_trial, &table_finding};
 #define TABLES (sizeof tables / sizeof *tables)
 
-// Remarks were one text, a line each: of faults without candidates ("not tested: FAULT: WHY"), and
-// of outputs that vary ("stdout: line 3 varies", "'/path' varies"), which are recognized by the
-// names of the outputs that there are.
+// Remarks used to be one text with a line each: faults without candidates ("not tested: FAULT:
+// WHY") and outputs that vary ("stdout: line 3 varies", "'/path' varies"). The latter are
+// recognized by the names of the outputs in the file.
 #define NOT_TESTED "'not tested: '"
 #define NAME       "CASE WHEN path LIKE '<%' THEN substr(path, 2, length(path) - 2) ELSE path END"
 #define UNQUOTED   "CASE WHEN substr(text, 1, 1) IN ('''', '\"') THEN substr(text, 2) ELSE text END"
@@ -233,7 +233,7 @@ static struct error *convert_remarks(struct store *store)
     return store_execute(store, sql.data);
 }
 
-// Only rows that change are written: there may be very many.
+// Writes only rows that change: there may be very many.
 static struct error *convert_table(struct store *store, const struct table *table, int64_t version)
 {
     _cleanup_(buffer_deinit) struct buffer changes = {0}, changed = {0}, sql = {0};

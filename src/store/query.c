@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every SQL statement that campaigns and reports use. Values only come in as parameters.
+// Every SQL statement that campaigns and reports use. Values come in as parameters only.
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "store/internal.h"
 
 struct description {
-    const char *start;         // SQL, or its part before the columns of …
+    const char *start;         // SQL, or the part of it before the columns of …
     const struct table *table; // … this table
     const char *rest;
 };
@@ -39,7 +39,7 @@ static const struct description queries[QUERIES] = {
                      " ON CONFLICT (campaign, cause) DO UPDATE SET trials = trials + 1"},
     [ADD_STACK] = {"INSERT INTO stack (hash, text) VALUES (?1, ?2)", NULL, NULL},
     [FIND_STACK] = {"SELECT id FROM stack WHERE hash = ?1 AND text = ?2", NULL, NULL},
-    // Afterwards, rather than RETURNING, for which SQLite makes a temporary table.
+    // A second query, not RETURNING: SQLite would make a temporary table for that.
     [FIND_FINDING] = {"SELECT id, trials, trial FROM finding WHERE campaign = ?1 AND cause = ?2",
                       NULL, NULL},
     [UPDATE_CAMPAIGN] = {"UPDATE campaign SET state = ?2, elapsed_s = ?3, candidates = ?4,"

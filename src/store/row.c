@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Structs to rows and back, as the tables of columns say.
+// Converts structs to rows and back, as the column tables say.
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "store/internal.h"
 
 #include <string.h>
 
-// A stack is looked up by its hash: an index over the texts would hold all of them again. If the
-// hash function ever changes, old stacks are merely kept twice.
+// Stacks are looked up by hash: an index over the texts would store all of them twice. If the hash
+// function ever changes, old stacks are merely kept twice.
 static struct error *intern_stack(struct store *store, const char *text, int64_t *ret_id)
 {
     int64_t hash = (int64_t)hash_text(text);
@@ -58,7 +58,7 @@ static struct error *bind_bytes(struct scan *scan, int parameter, const char *me
                                                                size, SQLITE_STATIC));
 }
 
-// A value that is none is refused by the column's NOT NULL.
+// An invalid value becomes NULL, which the column's NOT NULL refuses.
 static struct error *bind_verdict(struct scan *scan, int parameter, unsigned value)
 {
     return scan_text(scan, parameter, value < VERDICTS ? verdict_facts[value].name : NULL);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What campaigns put into the file and reports get out of it, row by row.
+// Adds, changes and reads rows: what campaigns write into a store and reports read from it.
 #include "base/cleanup.h"
 #include "store/internal.h"
 
 #include <string.h>
 
-// Runs a statement that changes one row; an error if there is none with this id.
+// Runs a statement that changes one row. An error if no row has this id.
 static struct error *finish_change(struct scan *scan, const char *table, int64_t id)
 {
     bool got;
@@ -223,7 +223,7 @@ struct error *store_each_trial(struct store *store, int64_t campaign, bool confi
     EACH_ROW(scan, table_trial, store_trial)
 }
 
-// One row by its id, with texts of its own.
+// Reads one row by its id. The row gets its own copies of the texts.
 static struct error *find(struct store *store, enum query query, const struct table *table,
                           int64_t id, void *row)
 {

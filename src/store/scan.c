@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Running statements that stay prepared, and their parameters and columns.
+// Runs statements that stay prepared, binds their parameters and reads their columns.
 #include "base/cleanup.h"
 #include "store/internal.h"
 #include "store/utf8.h"
@@ -76,7 +76,7 @@ struct error *scan_step(struct scan *scan, bool *ret_got)
     return NULL;
 }
 
-// Files of unknown origin may hold anything, and reports rely on UTF-8.
+// A file of unknown origin may hold anything, and reports rely on UTF-8.
 static struct error *repair(struct scan *scan, const char **text, size_t size)
 {
     char **more = realloc(scan->repaired, (scan->repaired_count + 1) * sizeof *more);
@@ -97,7 +97,7 @@ struct error *scan_column(struct scan *scan, int column, const char **ret_text)
         text = (const char *)sqlite3_column_text(scan->statement, column);
         if (text == NULL)
             return error_no_memory();
-        size_t size = strlen(text); // a text with NULs in it ends there
+        size_t size = strlen(text); // a text with NULs ends at the first
         if (!utf8_is_sound(text, size))
             TRY(repair(scan, &text, size));
     }

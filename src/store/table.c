@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which member of which struct is which column.
+// The column tables: which member of which struct is stored in which column.
 #include "store/internal.h"
 #include "store/severity.h"
 
