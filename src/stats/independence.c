@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Do groups differ in a proportion? Pearson's chi-square test where its approximation holds, and
-// the distribution of tables with the same sums where it does not.
+// Tests whether groups differ in a proportion. Uses Pearson's chi-square test where its
+// approximation holds, and otherwise the distribution of all tables with the same sums.
 #include "base/cleanup.h"
 #include "stats/stats.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-#define TABLES       10000   // drawn by the Monte-Carlo test
-#define WORK         4000000 // rows drawn by it, at most; but never fewer than:
+#define TABLES       10000   // tables drawn by the Monte-Carlo test
+#define WORK         4000000 // rows drawn by it at most; but never fewer tables than:
 #define TABLES_LEAST 2000
-#define MOST         (1ull << 53) // observations: beyond, doubles do not count them
+#define MOST         (1ull << 53) // observations at most: beyond, doubles cannot count them
 #define FACTORS      (1u << 20)   // logarithms of factorials kept at most
 
-// Tables are as likely when they are so within rounding; R compares with the same tolerance.
+// Two tables are equally likely if their probabilities differ only by rounding. R uses the same
+// tolerance.
 #define TOLERANCE 1e-7
 
 struct table {
     const uint64_t (*rows)[2];
-    size_t count, filled; // rows; those with observations
+    size_t count, filled; // rows; rows with observations
     uint64_t columns[2], total;
 };
 
@@ -43,7 +44,7 @@ static double row_size(const struct table *table, size_t i)
     return (double)table->rows[i][0] + (double)table->rows[i][1];
 }
 
-// What a row with `hits` adds to chi-square.
+// The contribution of a row with `hits` to chi-square.
 static double row_distance(const struct table *table, size_t i, double hits)
 {
     double size = row_size(table, i);
@@ -71,8 +72,8 @@ static bool sparse(const struct table *table)
     return false;
 }
 
-// How many of `draws` from `total`, of which `hits` are marked, are marked ones: from `low` to
-// `high`, most likely `mode`.
+// The hypergeometric distribution: the number of marked items among `draws` from `total`, of which
+// `hits` are marked. It ranges from `low` to `high` and is most likely `mode`.
 struct hypergeometric {
     uint64_t total, hits, draws, low, high, mode;
 };
@@ -95,9 +96,9 @@ static double step_ratio(const struct hypergeometric *law, uint64_t x)
     return (double)(law->hits - x) * (double)(law->draws - x) / ((double)(x + 1) * left);
 }
 
-// Adds up, relative to P(mode) and from the mode outwards, what is at most as likely as `limit`
-// says (a logarithm); *ret_at becomes the logarithm at `at`. Ratios keep their precision where
-// factorials of large numbers have lost it.
+// Adds up, relative to P(mode) and from the mode outwards, all probabilities that are at most
+// `limit` (a logarithm). *ret_at becomes the logarithm at `at`. Ratios stay precise where
+// factorials of large numbers do not.
 static double add_tails(const struct hypergeometric *law, uint64_t at, double limit, double *ret_at)
 {
     double sum = 0, level = 0;
@@ -119,7 +120,7 @@ static double add_tails(const struct hypergeometric *law, uint64_t at, double li
     return sum;
 }
 
-// Two-sided: all tables that are no more likely than the one at hand.
+// Two-sided: sums over all tables that are no more likely than the observed one.
 static double fisher(const struct table *table)
 {
     size_t first = 0;
@@ -140,7 +141,7 @@ struct factorials {
 
 static double log_factorial(const struct factorials *factorials, uint64_t n)
 {
-    // Stirling's series is exact to the last digit there.
+    // Stirling's series is exact to the last digit for such n.
     double x = (double)n;
     return n < factorials->count ? factorials->logarithms[n]
                                  : (x + 0.5) * log(x) - x + 0.91893853320467274178 + 1 / (12 * x);
@@ -152,7 +153,7 @@ static double log_choose(const struct factorials *factorials, uint64_t n, uint64
            log_factorial(factorials, n - k);
 }
 
-// By inversion, but from the mode outwards: takes about as many steps as the deviation is large.
+// Draws by inversion, from the mode outwards: the number of steps is about the deviation.
 static uint64_t draw(const struct hypergeometric *law, const struct factorials *factorials,
                      struct stats_random *random)
 {
@@ -176,10 +177,10 @@ static uint64_t draw(const struct hypergeometric *law, const struct factorials *
                 return below;
         }
     }
-    return law->mode; // rounding ate the last of it
+    return law->mode; // rounding used up the rest
 }
 
-// Chi-square of a random table with the sums of this one.
+// Chi-square of a random table with the same sums.
 static double random_distance(const struct table *table, const struct factorials *factorials,
                               struct stats_random *random)
 {
@@ -198,7 +199,8 @@ static double random_distance(const struct table *table, const struct factorials
     return sum;
 }
 
-// The same table gives the same p. The table at hand counts as one of the drawn: p is never 0.
+// The same table always gives the same p. The observed table counts as one of the drawn ones, so p
+// is never 0.
 static struct error *monte_carlo(const struct table *table, double statistic, double *ret_p)
 {
     struct factorials factorials = {.count =

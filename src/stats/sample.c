@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Samples without repetition, in memory that does not depend on what they are taken from.
+// Samples without replacement, in memory that does not depend on the size of the population.
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "stats/stats.h"
@@ -25,7 +25,7 @@ static struct error *take_all(uint64_t n, uint64_t **ret_indices, uint64_t *ret_
     return NULL;
 }
 
-// Floyd's algorithm: every subset is equally likely, and each number is drawn once.
+// Floyd's algorithm: every subset is equally likely, and one random number is drawn per item.
 struct error *stats_sample(struct stats_random *random, uint64_t n, uint64_t chosen,
                            uint64_t **ret_indices, uint64_t *ret_count)
 {
@@ -53,8 +53,8 @@ struct error *stats_sample(struct stats_random *random, uint64_t n, uint64_t cho
     return NULL;
 }
 
-// An item that waits for its turn an exponential time with its weight as rate: the first ones to
-// come are distributed as if drawn one after the other by weight (Efraimidis and Spirakis, 2006).
+// Each item waits an exponentially distributed time whose rate is its weight. The first items to
+// arrive are distributed as if drawn one after the other by weight (Efraimidis and Spirakis, 2006).
 struct waiting {
     double time;
     uint64_t index;
@@ -65,7 +65,7 @@ static bool later(const struct waiting *a, const struct waiting *b)
     return a->time != b->time ? a->time > b->time : a->index > b->index;
 }
 
-// The heap's top is the latest of those kept.
+// The top of the heap is the latest item of those kept.
 static void sift_down(struct waiting *heap, uint64_t count, uint64_t at)
 {
     for (uint64_t child; (child = 2 * at + 1) < count; at = child) {
