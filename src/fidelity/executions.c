@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See executions.h.
+// Measures how often blocks are executed: quantiles, histogram, power-law tail, and growth over
+// several runs.
 #include "fidelity/executions.h"
 
 #include "base/cleanup.h"
@@ -25,7 +26,7 @@ static unsigned decade_of(uint64_t count)
     return decade < FIDELITY_DECADES ? decade : FIDELITY_DECADES - 1;
 }
 
-// The smallest of sorted counts that at least this share of them does not exceed.
+// The smallest of the sorted counts that at least this share of them does not exceed.
 static uint64_t quantile(const uint64_t *sorted, size_t count, double share)
 {
     size_t rank = (size_t)ceil(share * (double)count);
@@ -62,7 +63,7 @@ static struct stats_tail tail_of(const struct fidelity_subject *subject, const u
     return stats_zeta_tail(executed != 0 ? sum / (double)executed : 0, executed);
 }
 
-// Every run has its tail; several give a mean and its standard error.
+// Fits a tail to every run. Several runs give a mean and its standard error.
 static void measure_tail(const struct fidelity_subject *subject,
                          const struct fidelity_workload *workload, struct fidelity_counts *counts)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See measure.h: coverage, sizes, types and distances.
+// Measures a workload: coverage, block sizes, fault types, and the distances between fault loads.
 #include "fidelity/measure.h"
 
 #include "base/cleanup.h"
@@ -116,8 +116,8 @@ static struct error *add_types(const struct fidelity_subject *subject, const uin
 }
 
 struct shares {         // of one type, in blocks with candidates
-    double *of_type;    // in the executed ones
-    double *logarithms; // of their counts
+    double *of_type;    // in the executed blocks
+    double *logarithms; // of the counts of these blocks
     size_t executed, others;
     double sum, other_sum;
 };

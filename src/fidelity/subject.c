@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See subject.h. The section with rows about blocks is foreign bytes: every number is checked.
+// Reads the blocks, lines and candidates of linked files. The section that describes blocks is
+// foreign bytes: every number is checked.
 #include "fidelity/subject.h"
 
 #include "base/cleanup.h"
@@ -29,7 +30,7 @@ struct reading {
     const struct image *image;
     size_t *first_block, *block_count; // by function of the image; SIZE_MAX: not described yet
     struct cursor functions, blocks, lines, strings;
-    size_t start; // of the module's blob in the section, for errors
+    size_t start; // offset of the module's blob in the section, for errors
 };
 
 static struct error *broken(const struct reading *reading, const char *what)
@@ -84,7 +85,7 @@ static struct error *read_block(struct reading *reading, bool again, size_t know
     return NULL;
 }
 
-// Inline functions are described by every module that has them, each with counters of its own: they
+// Every module that uses an inline function describes it, each with its own counters. All of them
 // count the same blocks.
 static struct error *read_function(struct reading *reading)
 {
@@ -153,8 +154,8 @@ static struct fidelity_block *block_of(const struct reading *reading, size_t fun
     return &reading->subject->blocks.items[reading->first_block[function] + candidate->block];
 }
 
-// A block with candidates that have clones is there if their marker is; one without if the function
-// is.
+// A block with candidates that have clones is present if their marker is. Any other block is
+// present if its function is.
 static struct error *tell_present(struct reading *reading, size_t function)
 {
     const struct image *image = reading->image;
@@ -179,7 +180,7 @@ static struct error *tell_present(struct reading *reading, size_t function)
     return NULL;
 }
 
-// The type's number is found when all types are known.
+// The number of the type is set later, when all types are known.
 static struct error *add_candidates(struct reading *reading, size_t function)
 {
     const struct image *image = reading->image;
@@ -254,7 +255,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Types were collected one per candidate, in the same order.
+// There is one type per candidate, in the same order.
 static struct error *number_types(struct fidelity_subject *subject)
 {
     size_t count = subject->types.count, kept = 0;

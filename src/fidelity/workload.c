@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Workloads: directories of counts; see counts.h.
+// Reads workloads, which are directories of counts, and adds up the counts of their runs.
 #include "fidelity/counts.h"
 
 #include "base/cleanup.h"
