@@ -32,7 +32,7 @@ static int last_errno(struct store *store)
 
 // SQLite's message. It may quote names from the file, which anybody may have made, so it is
 // escaped.
-static struct error *in_its_words(struct store *store)
+static struct error *sqlite_message(struct store *store)
 {
     _cleanup_free_ char *text = strdup(sqlite3_errmsg(store->database));
     if (text == NULL)
@@ -43,7 +43,7 @@ static struct error *in_its_words(struct store *store)
     return error_new("%s: %s", store->path, text);
 }
 
-struct error *store_failed(struct store *store, int code)
+struct error *store_sqlite_error(struct store *store, int code)
 {
     code = sqlite3_extended_errcode(store->database) != SQLITE_OK
                ? sqlite3_extended_errcode(store->database)
@@ -73,13 +73,13 @@ struct error *store_failed(struct store *store, int code)
             return error_from_errno(system, "%s: cannot be %s", store->path,
                                     (code & 0xff) == SQLITE_IOERR ? "read or written" : "opened");
     }
-    return in_its_words(store);
+    return sqlite_message(store);
 }
 
 struct error *store_execute(struct store *store, const char *sql)
 {
     int code = sqlite3_exec(store->database, sql, NULL, NULL, NULL);
-    return code == SQLITE_OK ? NULL : store_failed(store, code);
+    return code == SQLITE_OK ? NULL : store_sqlite_error(store, code);
 }
 
 struct error *store_pragma(struct store *store, const char *sql, int64_t *ret_value)
@@ -89,7 +89,7 @@ struct error *store_pragma(struct store *store, const char *sql, int64_t *ret_va
     if (code == SQLITE_OK)
         code = sqlite3_step(statement);
     struct error *error =
-        code == SQLITE_ROW || code == SQLITE_DONE ? NULL : store_failed(store, code);
+        code == SQLITE_ROW || code == SQLITE_DONE ? NULL : store_sqlite_error(store, code);
     if (error == NULL)
         *ret_value = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
     sqlite3_finalize(statement);

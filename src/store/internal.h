@@ -42,8 +42,8 @@ enum query {
     SUPPRESS_FINDING,
     ADD_RECOVERY,
     ADD_LINES,
-    FORGET_RECOVERY,
-    FORGET_LINES,
+    DELETE_RECOVERY,
+    DELETE_LINES,
     EACH_RECOVERY,
     EACH_LINES,
     ADD_REMARK,
@@ -72,7 +72,7 @@ struct store {
 };
 
 // The error for an SQLite result code of this connection, in words for the user.
-_must_check_ struct error *store_failed(struct store *store, int code);
+_must_check_ struct error *store_sqlite_error(struct store *store, int code);
 
 // Runs statements without parameters or results; reads a pragma that is a number.
 _must_check_ struct error *store_execute(struct store *store, const char *sql);
@@ -98,27 +98,27 @@ struct scan {
 };
 _must_check_ struct error *scan_start(struct store *store, enum query query, struct scan *ret_scan);
 void scan_end(struct scan *scan);
-_must_check_ struct error *scan_integer(struct scan *scan, int parameter, int64_t value);
-_must_check_ struct error *scan_text(struct scan *scan, int parameter, const char *text);
+_must_check_ struct error *scan_bind_integer(struct scan *scan, int parameter, int64_t value);
+_must_check_ struct error *scan_bind_text(struct scan *scan, int parameter, const char *text);
 // Goes to the next row. *ret_got is false at the end.
 _must_check_ struct error *scan_step(struct scan *scan, bool *ret_got);
-_must_check_ struct error *scan_column(struct scan *scan, int column, const char **ret_text);
+_must_check_ struct error *scan_column_text(struct scan *scan, int column, const char **ret_text);
 
 // How a column corresponds to a member of a struct. The optional kinds store 0 as NULL.
-enum kind {
-    KIND_ID,         // int64_t; the row's key: SQLite assigns one if it is 0
-    KIND_INTEGER,    // int64_t
-    KIND_KEY,        // int64_t, optional
-    KIND_COUNT,      // uint64_t, stored bit by bit
-    KIND_SOME_COUNT, // the same, optional
-    KIND_NUMBER,     // uint32_t
-    KIND_SOME_NUMBER,
+enum column_kind {
+    KIND_ID,             // int64_t; the row's key: SQLite assigns one if it is 0
+    KIND_INTEGER,        // int64_t
+    KIND_KEY,            // int64_t, optional
+    KIND_COUNT,          // uint64_t, stored bit by bit
+    KIND_OPTIONAL_COUNT, // the same, optional
+    KIND_NUMBER,         // uint32_t
+    KIND_OPTIONAL_NUMBER,
     KIND_INT,
     KIND_MODE, // unsigned: permission bits; ARTIFACT_NO_MODE is stored as NULL
     KIND_REAL,
     KIND_FLAG,
     KIND_TEXT, // const char *, never NULL
-    KIND_SOME_TEXT,
+    KIND_OPTIONAL_TEXT,
     KIND_STACK, // const char *, stored in the table `stack`
     KIND_BYTES, // const void *, followed by a size_t member
     KIND_VERDICT,
@@ -127,7 +127,7 @@ enum kind {
 };
 struct column {
     const char *name;
-    enum kind kind;
+    enum column_kind kind;
     size_t offset;
     const struct enum_names *names; // for KIND_ENUM
 };
@@ -165,7 +165,7 @@ _must_check_ struct error *row_add(struct store *store, enum query query, const 
     }
 
 // Replaces the texts of a row by copies of its own, and frees those.
-_must_check_ struct error *row_keep(const struct table *table, void *row);
-void row_drop(const struct table *table, void *row);
+_must_check_ struct error *row_copy_texts(const struct table *table, void *row);
+void row_free_texts(const struct table *table, void *row);
 
 #endif

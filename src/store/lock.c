@@ -59,7 +59,7 @@ static struct error *refuse(const char *path, int descriptor, pid_t owner)
                      size > 0 ? ": " : "", text);
 }
 
-static void introduce(int descriptor)
+static void write_owner(int descriptor)
 {
     char host[256] = "", text[300];
     if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0')
@@ -124,7 +124,7 @@ struct error *store_lock_take(const char *path, struct store_lock **ret_lock)
         lock->path = TAKE(name);
         lock->next = held;
         held = lock;
-        introduce(lock->descriptor);
+        write_owner(lock->descriptor);
         *ret_lock = TAKE(lock);
     }
     pthread_mutex_unlock(&mutex);

@@ -64,7 +64,7 @@ struct error *older_prepare(struct store *store)
     int code = sqlite3_create_function(store->database, "definition_value", 3,
                                        SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
                                        definition_value, NULL, NULL);
-    return code == SQLITE_OK ? NULL : store_failed(store, code);
+    return code == SQLITE_OK ? NULL : store_sqlite_error(store, code);
 }
 
 #define VALUE(section, key) "definition_value(definition, '" section "', '" key "')"
@@ -85,7 +85,7 @@ static const struct {
     int since;
     const struct table *table;
     const char *column;
-    const char *instead; // expression for a file of an older version
+    const char *expression; // SQL that replaces it in a file of an older version
 } columns[] = {
     {3, &table_campaign, "stopped_by", no_value},
     {4, &table_candidate, "content", no_value},
@@ -168,12 +168,12 @@ static const char old_remarks[] =
     "  CASE WHEN untested IS NOT NULL THEN substr(untested, instr(untested || ': ', ': ') + 2)"
     "    ELSE text END AS text FROM sentence";
 
-static const char *instead_of(const struct table *table, const char *column, int64_t version)
+static const char *old_expression(const struct table *table, const char *column, int64_t version)
 {
     for (size_t i = 0; i < COLUMNS; i++)
         if (columns[i].table == table && columns[i].since > version &&
             strcmp(columns[i].column, column) == 0)
-            return columns[i].instead;
+            return columns[i].expression;
     return NULL;
 }
 
@@ -185,7 +185,7 @@ static bool is_older(const struct table *table, int64_t version)
     return false;
 }
 
-static struct error *show_table(struct store *store, const struct table *table, int64_t version)
+static struct error *add_table_view(struct store *store, const struct table *table, int64_t version)
 {
     _cleanup_(buffer_deinit) struct buffer sql = {0};
     if (!is_older(table, version))
@@ -194,32 +194,33 @@ static struct error *show_table(struct store *store, const struct table *table, 
     if (table->columns[0].kind != KIND_ID)
         TRY(buffer_printf(&sql, "id, "));
     for (int i = 0; i < table->count; i++) {
-        const char *name = table->columns[i].name, *instead = instead_of(table, name, version);
-        TRY(buffer_printf(&sql, "%s%s AS %s", i != 0 ? ", " : "", instead != NULL ? instead : name,
-                          name));
+        const char *name = table->columns[i].name,
+                   *expression = old_expression(table, name, version);
+        TRY(buffer_printf(&sql, "%s%s AS %s", i != 0 ? ", " : "",
+                          expression != NULL ? expression : name, name));
     }
     TRY(buffer_printf(&sql, " FROM main.%s", table->name));
     return store_execute(store, sql.data);
 }
 
-static struct error *show_remarks(struct store *store)
+static struct error *add_remark_view(struct store *store)
 {
     _cleanup_(buffer_deinit) struct buffer sql = {0};
     TRY(buffer_printf(&sql, "CREATE TEMP VIEW remark AS %s", old_remarks));
     return store_execute(store, sql.data);
 }
 
-struct error *older_show(struct store *store, int64_t version)
+struct error *older_add_views(struct store *store, int64_t version)
 {
     for (size_t i = 0; i < TABLES; i++)
-        TRY(show_table(store, tables[i], version));
+        TRY(add_table_view(store, tables[i], version));
     if (version < 4)
         TRY(store_execute(store,
                           "CREATE TEMP TABLE recovery (id, campaign, module, address, code,"
                           " function, file, line, reached);"
                           "CREATE TEMP TABLE line_coverage (id, campaign, file, lines, before,"
                           " after)"));
-    return version < FACTS ? show_remarks(store) : NULL;
+    return version < FACTS ? add_remark_view(store) : NULL;
 }
 
 static struct error *convert_remarks(struct store *store)
@@ -238,12 +239,13 @@ static struct error *convert_table(struct store *store, const struct table *tabl
 {
     _cleanup_(buffer_deinit) struct buffer changes = {0}, changed = {0}, sql = {0};
     for (size_t i = 0; i < COLUMNS; i++) {
-        const char *name = columns[i].column, *instead = columns[i].instead;
-        if (columns[i].table != table || columns[i].since <= version || instead == no_value)
+        const char *name = columns[i].column, *expression = columns[i].expression;
+        if (columns[i].table != table || columns[i].since <= version || expression == no_value)
             continue;
-        TRY(buffer_printf(&changes, "%s%s = (%s)", changes.size != 0 ? ", " : "", name, instead));
+        TRY(buffer_printf(&changes, "%s%s = (%s)", changes.size != 0 ? ", " : "", name,
+                          expression));
         TRY(buffer_printf(&changed, "%s%s IS NOT (%s)", changed.size != 0 ? " OR " : "", name,
-                          instead));
+                          expression));
     }
     if (changes.size == 0)
         return NULL;

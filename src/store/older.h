@@ -11,7 +11,7 @@
 _must_check_ struct error *older_prepare(struct store *store);
 // For a reader of a file of that version: temporary views make it look like one of today. The file
 // stays as it is.
-_must_check_ struct error *older_show(struct store *store, int64_t version);
+_must_check_ struct error *older_add_views(struct store *store, int64_t version);
 // For a writer, after the schema steps: fills the columns and tables that they added.
 _must_check_ struct error *older_convert(struct store *store, int64_t version);
 

@@ -72,7 +72,7 @@ static struct error *connect(struct store *store, const char *options)
     if (store->database == NULL)
         return error_no_memory();
     if (code != SQLITE_OK)
-        return store_failed(store, code);
+        return store_sqlite_error(store, code);
     sqlite3_busy_timeout(store->database, clock_poll_ms(STORE_BUSY_WAIT_NS));
     // The file may come from anywhere: do not trust its schema.
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -100,7 +100,7 @@ static struct error *check_schema(struct store *store, int64_t *ret_version)
         return error_new("%s: the file is damaged: schema %ld does not exist", store->path,
                          version);
     *ret_version = version;
-    return store->mode == STORE_READ ? older_show(store, version) : NULL;
+    return store->mode == STORE_READ ? older_add_views(store, version) : NULL;
 }
 
 // Whether commits wait in PATH-wal.
@@ -131,7 +131,7 @@ static struct error *open_to_read(struct store *store)
     return check_schema(store, &version);
 }
 
-static struct error *take_steps(struct store *store, int64_t version)
+static struct error *apply_schema_steps(struct store *store, int64_t version)
 {
     for (int64_t i = version; i < schema_version; i++)
         TRY(store_execute(store, schema_steps[i]));
@@ -145,7 +145,7 @@ static struct error *take_steps(struct store *store, int64_t version)
 static struct error *migrate(struct store *store, int64_t version)
 {
     TRY(store_begin(store));
-    struct error *error = take_steps(store, version);
+    struct error *error = apply_schema_steps(store, version);
     if (error != NULL) {
         store_rollback(store);
         return error;
@@ -160,7 +160,7 @@ static struct error *use_log(struct store *store)
         sqlite3_prepare_v2(store->database, "PRAGMA journal_mode = WAL", -1, &statement, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_step(statement);
-    struct error *error = code == SQLITE_ROW ? NULL : store_failed(store, code);
+    struct error *error = code == SQLITE_ROW ? NULL : store_sqlite_error(store, code);
     const char *mode = error == NULL ? (const char *)sqlite3_column_text(statement, 0) : NULL;
     if (error == NULL && (mode == NULL || strcmp(mode, "wal") != 0))
         error = error_new("%s: this file system cannot share memory between processes; keep the "
@@ -239,7 +239,7 @@ static struct error *open_to_write(struct store *store, bool *ret_empty)
 }
 
 // The files of a database by suffix. Locks are held on all but the log.
-enum { OF_DATA = 3, ALL_FILES };
+enum { DATA_FILES = 3, ALL_FILES };
 static void each_file(const struct store *store, unsigned count, void (*file)(const char *path))
 {
     static const char *const endings[ALL_FILES] = {"", "-wal", "-shm", "-lock"};
@@ -272,7 +272,7 @@ static void close_file(struct store *store, bool discard)
     // Remove the files while the lock is held: afterwards they may be somebody else's. A reader may
     // still have them open.
     if (discard)
-        each_file(store, OF_DATA, remove_file);
+        each_file(store, DATA_FILES, remove_file);
     store_lock_release(store->lock);
     free(store->path);
     free(store);

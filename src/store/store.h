@@ -271,7 +271,7 @@ struct store_lines {
 };
 // Coverage of a campaign is stored all at once. This deletes what is there, and with `lines` the
 // coverage of lines, too.
-_must_check_ struct error *store_forget_coverage(struct store *store, int64_t campaign, bool lines);
+_must_check_ struct error *store_delete_coverage(struct store *store, int64_t campaign, bool lines);
 _must_check_ struct error *store_add_recovery(struct store *store, struct store_recovery *row);
 _must_check_ struct error *store_add_lines(struct store *store, struct store_lines *row);
 // Sorted by module and address.

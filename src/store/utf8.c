@@ -20,7 +20,7 @@ static size_t plain(const unsigned char *at, size_t left)
     return count;
 }
 
-bool utf8_is_sound(const char *text, size_t size)
+bool utf8_is_valid(const char *text, size_t size)
 {
     const unsigned char *bytes = (const unsigned char *)text;
     uint32_t character;

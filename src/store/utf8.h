@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-bool utf8_is_sound(const char *text, size_t size);
+bool utf8_is_valid(const char *text, size_t size);
 // A copy in which U+FFFD replaces each bad byte, and its size. The caller frees it. NULL if memory
 // is short.
 char *utf8_repair(const char *text, size_t size, size_t *ret_size);
