@@ -62,7 +62,7 @@ struct command {
     // The first word that is no option of ours, and all after it, are operands
     bool passes_options;
     bool keeps_separator;     // "--" stays among the operands, to separate what is before and after
-    bool plain;               // does not need mathematics.h; for other commands it is loaded first
+    bool without_mathematics; // does not need mathematics.h; for other commands it is loaded first
     const char *const *words; // operands with a fixed spelling, ends with NULL; or NULL
     // Sets *ret_status to the exit status. The settings start zeroed; the caller frees them.
     struct error *(*run)(const void *settings, char **operands, int *ret_status);

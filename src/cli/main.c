@@ -32,8 +32,8 @@ static struct error *run_command(const struct command *command, char **arguments
     if (error == NULL && help) {
         struct buffer text = {0};
         error = print(help_command(command, &text), &text);
-    } else if (error == NULL && !command->plain) {
-        error = mathematics_need();
+    } else if (error == NULL && !command->without_mathematics) {
+        error = mathematics_load();
     }
     if (error == NULL && !help)
         error = command->run(settings, operands, ret_status);

@@ -30,7 +30,7 @@ static struct functions functions;
 static const struct late_function names[] = {ALL(NAME)};
 static struct late_library library = LATE_LIBRARY(names);
 
-struct error *mathematics_need(void)
+struct error *mathematics_load(void)
 {
     struct error *error =
         late_library_is_ready(&library) ? NULL : late_library_need(&library, LIBM_SO);
@@ -39,7 +39,7 @@ struct error *mathematics_need(void)
 
 static const struct functions *loaded(void)
 {
-    struct error *error = mathematics_need();
+    struct error *error = mathematics_load();
     if (error != NULL) {
         fprintf(stderr, "ordeal: %s\n", error_message(error));
         _Exit(EXIT_CANNOT_RUN);

@@ -9,6 +9,6 @@
 
 // Loads the functions now. A command that needs them calls this first: later there is nobody to
 // return an error to, and the process would have to end.
-_must_check_ struct error *mathematics_need(void);
+_must_check_ struct error *mathematics_load(void);
 
 #endif

@@ -21,7 +21,7 @@ static struct error *broken(const char *path, size_t offset, const char *what)
 
 // A process describes its counters module by module, each from front to back. If it is killed
 // meanwhile, zeros follow.
-static bool is_begun(const struct counts_header *header)
+static bool is_incomplete(const struct counts_header *header)
 {
     static const struct counts_header nothing;
     if (header->magic == 0)
@@ -44,7 +44,7 @@ static struct error *read_module(struct counts_file *file, struct cursor *cursor
     struct counts_header header;
     size_t at = cursor->at;
     cursor_copy(cursor, &header, sizeof header);
-    if (!cursor->failed && is_begun(&header) && is_blank(cursor)) {
+    if (!cursor->failed && is_incomplete(&header) && is_blank(cursor)) {
         file->cut = at != 0; // all zero: the process had not started to count
         cursor->at = cursor->size;
         return NULL;

@@ -45,8 +45,8 @@ static void summarise(const uint64_t *sorted, size_t count, struct fidelity_coun
         of_top += i >= count - top ? (double)sorted[i] : 0;
     }
     counts->median = quantile(sorted, count, 0.5);
-    counts->ninety = quantile(sorted, count, 0.9);
-    counts->ninety_nine = quantile(sorted, count, 0.99);
+    counts->percentile_90 = quantile(sorted, count, 0.9);
+    counts->percentile_99 = quantile(sorted, count, 0.99);
     counts->most = sorted[count - 1];
     counts->top_share = of_top / counts->executions;
 }
@@ -153,7 +153,7 @@ struct error *fidelity_measure_executions(const struct fidelity_subject *subject
         return error_no_memory();
     size_t executed = 0;
     for (size_t i = 0; i < subject->blocks.count; i++) {
-        if (!fidelity_is_counted(&subject->blocks.items[i], counts[i]))
+        if (!fidelity_block_exists(&subject->blocks.items[i], counts[i]))
             continue;
         result->counts.histogram[decade_of(counts[i])]++;
         if (counts[i] != 0)

@@ -6,7 +6,7 @@
 #include "fidelity/measure.h"
 
 // Whether a block is part of the program: the linked file has it, or it was executed.
-bool fidelity_is_counted(const struct fidelity_block *block, uint64_t count);
+bool fidelity_block_exists(const struct fidelity_block *block, uint64_t count);
 _must_check_ struct error *fidelity_measure_executions(const struct fidelity_subject *subject,
                                                        const struct fidelity_workload *workload,
                                                        struct fidelity_result *result);

@@ -23,10 +23,11 @@ struct fidelity_coverage {
 };
 double fidelity_percent(struct fidelity_coverage coverage); // 0 if the total is 0
 
-#define FIDELITY_DECADES 21                             // 0, 1, 2-9, 10-99, ...
-struct fidelity_counts {                                // of executed blocks
-    uint64_t blocks, median, ninety, ninety_nine, most; // nine tenths are executed up to `ninety`
-    double executions;                                  // sum over all blocks
+#define FIDELITY_DECADES 21 // 0, 1, 2-9, 10-99, ...
+struct fidelity_counts {    // of executed blocks
+    uint64_t blocks;
+    uint64_t median, percentile_90, percentile_99, most; // executions of one block
+    double executions;                                   // sum over all blocks
     double top_share;                     // share of executions in the top one percent of blocks
     uint64_t histogram[FIDELITY_DECADES]; // over all blocks
     // One run: the fit and its error; several: the mean and its error

@@ -156,7 +156,7 @@ static struct fidelity_block *block_of(const struct reading *reading, size_t fun
 
 // A block with candidates that have clones is present if their marker is. Any other block is
 // present if its function is.
-static struct error *tell_present(struct reading *reading, size_t function)
+static struct error *set_present(struct reading *reading, size_t function)
 {
     const struct image *image = reading->image;
     const struct image_function *owner = &image->functions.items[function];
@@ -186,7 +186,7 @@ static struct error *add_candidates(struct reading *reading, size_t function)
     const struct image *image = reading->image;
     const struct image_function *owner = &image->functions.items[function];
     struct fidelity_subject *subject = reading->subject;
-    TRY(tell_present(reading, function));
+    TRY(set_present(reading, function));
     for (size_t i = 0; i < owner->candidates; i++) {
         const struct image_candidate *candidate =
             &image->candidates.items[owner->first_candidate + i];

@@ -10,21 +10,22 @@
 struct sarif_run {
     json_t *run, *rules;
 };
-struct sarif_run sarif_begin(struct json_maker *maker, json_t *root, const char *version);
+struct sarif_run sarif_begin(struct json_builder *builder, json_t *root, const char *version);
 
-void sarif_add_message(struct json_maker *maker, json_t *parent, const char *key, const char *text);
+void sarif_add_message(struct json_builder *builder, json_t *parent, const char *key,
+                       const char *text);
 // Adds a rule with its default level: "error", "warning" or "note".
-void sarif_add_rule(struct json_maker *maker, const struct sarif_run *run, const char *id,
+void sarif_add_rule(struct json_builder *builder, const struct sarif_run *run, const char *id,
                     const char *meaning, const char *level);
 
 // Records the directory that relative paths start from. Does nothing if it is NULL or relative.
-_must_check_ struct error *sarif_add_base(struct json_maker *maker, json_t *run,
+_must_check_ struct error *sarif_add_base(struct json_builder *builder, json_t *run,
                                           const char *directory);
 // Adds the physical location of a line (0: of the whole file). The path is made relative to the
 // directory where possible.
-_must_check_ struct error *sarif_add_place(struct json_maker *maker, json_t *location,
+_must_check_ struct error *sarif_add_place(struct json_builder *builder, json_t *location,
                                            const char *directory, const char *file, unsigned line);
 // Adds a function name or an address as a logical location.
-void sarif_add_logical(struct json_maker *maker, json_t *location, const char *name);
+void sarif_add_logical(struct json_builder *builder, json_t *location, const char *name);
 
 #endif

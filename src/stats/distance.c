@@ -8,8 +8,8 @@
 
 #define EXPECTED_LEAST 5 // with fewer, chi-square is a bad approximation
 
-struct error *stats_fit(const double *observed, const double *expected, size_t count,
-                        struct stats_test *ret_test)
+struct error *stats_goodness_of_fit(const double *observed, const double *expected, size_t count,
+                                    struct stats_test *ret_test)
 {
     struct stats_test test = {.method = STATS_CHI_SQUARE, .p = 1};
     double rare_observed = 0, rare_expected = 0;

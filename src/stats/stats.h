@@ -42,8 +42,8 @@ const char *stats_stars(double p);
 // Chi-square test whether observed counts fit the expected ones, which must have the same sum. Rows
 // with an expected count below 5 are merged. A row where nothing is expected must have nothing
 // observed.
-_must_check_ struct error *stats_fit(const double *observed, const double *expected, size_t count,
-                                     struct stats_test *ret_test);
+_must_check_ struct error *stats_goodness_of_fit(const double *observed, const double *expected,
+                                                 size_t count, struct stats_test *ret_test);
 // The Jensen-Shannon divergence of two distributions in bits: 0 equal, 1 nothing in common. Both
 // are scaled to sum 1. NAN if one is empty.
 double stats_jensen_shannon(const double *first, const double *second, size_t count);

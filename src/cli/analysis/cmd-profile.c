@@ -142,7 +142,7 @@ static struct error *analyse(const struct settings *settings, struct libraries *
 {
     _cleanup_(profile_cache_close) struct profile_cache cache = {0};
     _cleanup_(profile_kernel_close) struct profile_kernel kernel = {0};
-    struct batch batch = {.jobs = count_threads(settings), .spoilt = &kernel.spoilt};
+    struct batch batch = {.jobs = count_threads(settings), .spoilt = &kernel.failed};
     bool is_kernel = false;
     if (libraries->items.count == 1)
         TRY(profile_kernel_image(libraries->items.items[0].path, &libraries->items.items[0].profile,
@@ -159,8 +159,8 @@ static struct error *analyse(const struct settings *settings, struct libraries *
 }
 
 // Reports what could not be read, and keeps the other profiles.
-static struct error *sort_out(const struct error_set *excluded, struct libraries *libraries,
-                              int *ret_status)
+static struct error *keep_readable(const struct error_set *excluded, struct libraries *libraries,
+                                   int *ret_status)
 {
     for (size_t i = 0; i < libraries->items.count; i++) {
         struct batch_item *item = &libraries->items.items[i];
@@ -216,8 +216,8 @@ static struct error *put_agreement(const struct libraries *libraries,
 }
 
 // A glob that matches nothing is more likely a mistake than a question.
-static bool complain(const struct settings *settings, const struct libraries *libraries,
-                     struct profile_view view, const char *glob)
+static bool warn_unmatched(const struct settings *settings, const struct libraries *libraries,
+                           struct profile_view view, const char *glob)
 {
     struct suggestion meant = suggestion_start(glob, strlen(glob));
     bool there = false, shown = false;
@@ -261,7 +261,7 @@ static struct error *print(const struct settings *settings, const struct librari
                                           settings->program != NULL ? program_imports_want : NULL,
                                       .data = &libraries->imports};
     for (size_t i = 0; i < globs && libraries->profiles.count != 0; i++)
-        if (complain(settings, libraries, view, functions[i]))
+        if (warn_unmatched(settings, libraries, view, functions[i]))
             *ret_status = EXIT_CANNOT_RUN;
     const struct profile *profiles = libraries->profiles.items;
     size_t count = libraries->profiles.count;
@@ -288,7 +288,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     _cleanup_(libraries_deinit) struct libraries libraries = {0};
     TRY(find_libraries(settings, operands, &libraries, ret_status));
     TRY(analyse(settings, &libraries));
-    TRY(sort_out(&excluded, &libraries, ret_status));
+    TRY(keep_readable(&excluded, &libraries, ret_status));
     return print(settings, &libraries, start_ns, ret_status);
 }
 

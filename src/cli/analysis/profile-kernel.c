@@ -19,7 +19,7 @@ static const struct error_set *ask_kernel(const void *data, int64_t number)
         kernel->error = kernel_open(kernel->path, &kernel->kernel);
     kernel->tried = true;
     if (kernel->error != NULL)
-        __atomic_store_n(&kernel->spoilt, true, __ATOMIC_RELEASE);
+        __atomic_store_n(&kernel->failed, true, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&kernel->lock);
     return kernel->kernel != NULL ? kernel_errors(kernel->kernel, number) : NULL;
 }

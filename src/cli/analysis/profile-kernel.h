@@ -14,7 +14,7 @@ struct profile_kernel {
     const char *path;
     char *identity; // of the table or image in use
     pthread_mutex_t lock;
-    bool tried, spoilt; // analysed already; without success
+    bool tried, failed; // analysed already; without success
     struct kernel *kernel;
     struct error *error; // why the image could not be analysed; the caller checks it at the end
 };

@@ -63,7 +63,7 @@ static bool option_at(size_t index, struct option *ret_option)
 static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct test_settings *settings = data;
-    struct campaign_words words = {.flags = &settings->common.flags, .test = true};
+    struct campaign_arguments words = {.flags = &settings->common.flags, .test = true};
     if (operands[0] != NULL && strcmp(operands[0], "--") == 0)
         operands++;
     words.command = operands[0] != NULL ? operands : NULL;

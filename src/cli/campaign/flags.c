@@ -14,13 +14,13 @@
 // A number that cannot be given.
 #define NO_SEED UINT64_MAX
 
-static struct campaign_option meaning(const struct campaign_words *words, size_t index)
+static struct campaign_option meaning(const struct campaign_arguments *words, size_t index)
 {
     return campaign_option_named(words->test, words->flags->entries.items[index].option);
 }
 
 // Finds the injector that the options choose. An error if they choose several.
-static struct error *choose_injector(const struct campaign_words *words,
+static struct error *choose_injector(const struct campaign_arguments *words,
                                      struct definition *definition)
 {
     struct campaign_option chosen = {0};
@@ -49,7 +49,7 @@ static struct error *set_pair(struct definition *definition, const char *pair)
     return definition_set(definition, key, equals + 1);
 }
 
-static struct error *apply(const struct campaign_words *words, size_t index,
+static struct error *apply(const struct campaign_arguments *words, size_t index,
                            struct definition *definition)
 {
     struct campaign_option option = meaning(words, index);
@@ -90,7 +90,8 @@ static struct error *set_command(struct definition *definition, char **command)
 }
 
 // --sweep replaces the sample of a file, but not one from the command line.
-static struct error *set_sweep(const struct campaign_words *words, struct definition *definition)
+static struct error *set_sweep(const struct campaign_arguments *words,
+                               struct definition *definition)
 {
     for (size_t i = 0; i < words->flags->entries.count; i++)
         if (strcmp(words->flags->entries.items[i].option, "sample") == 0)
@@ -99,7 +100,8 @@ static struct error *set_sweep(const struct campaign_words *words, struct defini
     return definition_set(definition, "selection.kind", "sweep");
 }
 
-static struct error *apply_words(const struct campaign_words *words, struct definition *definition)
+static struct error *apply_words(const struct campaign_arguments *words,
+                                 struct definition *definition)
 {
     if (words->file == NULL && words->command != NULL)
         TRY(definition_set(definition, "campaign", file_base_name(words->command[0])));
@@ -140,8 +142,8 @@ static struct error *set_test_defaults(struct definition *definition)
     return use_test_injector(definition);
 }
 
-struct error *campaign_define(const struct campaign_words *words, struct definition *ret_definition,
-                              bool *ret_seeded)
+struct error *campaign_define(const struct campaign_arguments *words,
+                              struct definition *ret_definition, bool *ret_seeded)
 {
     _cleanup_(definition_deinit) struct definition definition = {0};
     TRY(definition_new(&definition));
@@ -160,7 +162,8 @@ struct error *campaign_define(const struct campaign_words *words, struct definit
     return NULL;
 }
 
-struct error *campaign_redefine(const struct campaign_words *words, struct definition *definition)
+struct error *campaign_redefine(const struct campaign_arguments *words,
+                                struct definition *definition)
 {
     // Lists that are given replace those of the definition.
     for (size_t i = 0; i < words->flags->entries.count; i++) {
@@ -171,7 +174,7 @@ struct error *campaign_redefine(const struct campaign_words *words, struct defin
     return apply_words(words, definition);
 }
 
-bool campaign_is_defined(const struct campaign_words *words)
+bool campaign_is_defined(const struct campaign_arguments *words)
 {
     for (size_t i = 0; i < words->flags->entries.count; i++)
         if (!meaning(words, i).limit)
@@ -179,7 +182,8 @@ bool campaign_is_defined(const struct campaign_words *words)
     return words->file != NULL || words->command != NULL || words->sweep;
 }
 
-struct error *campaign_set_limits(const struct campaign_words *words, struct definition *definition)
+struct error *campaign_set_limits(const struct campaign_arguments *words,
+                                  struct definition *definition)
 {
     for (size_t i = 0; i < words->flags->entries.count; i++)
         if (meaning(words, i).limit)

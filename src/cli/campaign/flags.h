@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-struct campaign_words {              // the command line without the options of the command itself
+struct campaign_arguments {          // the command line without the options of the command itself
     const struct option_list *flags; // as in struct campaign_settings
     bool sweep;
     bool test;        // the command is `ordeal test`, which has other defaults
@@ -20,15 +20,15 @@ struct campaign_words {              // the command line without the options of 
 
 // Reads the file first, then applies the flags. *ret_seeded: the seed was given. The caller frees
 // the definition.
-_must_check_ struct error *campaign_define(const struct campaign_words *words,
+_must_check_ struct error *campaign_define(const struct campaign_arguments *words,
                                            struct definition *ret_definition, bool *ret_seeded);
 // Applies the flags to an existing definition.
-_must_check_ struct error *campaign_redefine(const struct campaign_words *words,
+_must_check_ struct error *campaign_redefine(const struct campaign_arguments *words,
                                              struct definition *definition);
 // Whether anything besides limits is given.
-bool campaign_is_defined(const struct campaign_words *words);
+bool campaign_is_defined(const struct campaign_arguments *words);
 // Applies only the limits among the flags.
-_must_check_ struct error *campaign_set_limits(const struct campaign_words *words,
+_must_check_ struct error *campaign_set_limits(const struct campaign_arguments *words,
                                                struct definition *definition);
 // Splits "FILE -- COMMAND". The results point into `operands`.
 _must_check_ struct error *campaign_operands(char **operands, const char **ret_file,

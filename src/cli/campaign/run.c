@@ -62,7 +62,7 @@ int campaign_exit_status(const struct campaign_end *end, const bool failing[VERD
 
 // On resumption, a definition that is given must equal the stored one. What is not given is taken
 // from the stored one: the seed, and everything else if there is neither a file nor a command.
-static struct error *check_resumed(const struct campaign_words *words, struct store *store,
+static struct error *check_resumed(const struct campaign_arguments *words, struct store *store,
                                    int64_t id)
 {
     if (!campaign_is_defined(words))
@@ -83,7 +83,7 @@ static struct error *check_resumed(const struct campaign_words *words, struct st
     return campaign_compare(store, id, &definition);
 }
 
-static struct error *resume(const struct campaign_words *words, struct store *store,
+static struct error *resume(const struct campaign_arguments *words, struct store *store,
                             struct campaign_control *control, struct campaign_end *ret_end)
 {
     _cleanup_(definition_deinit) struct definition limits = {0};
@@ -101,7 +101,7 @@ static struct error *resume(const struct campaign_words *words, struct store *st
     return error;
 }
 
-struct error *campaign_define_checked(const struct campaign_words *words,
+struct error *campaign_define_checked(const struct campaign_arguments *words,
                                       struct definition *ret_definition)
 {
     _cleanup_(definition_deinit) struct definition definition = {0};

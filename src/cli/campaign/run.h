@@ -8,7 +8,7 @@
 #include "cli/campaign/flags.h"
 
 struct campaign_job {
-    const struct campaign_words *words;
+    const struct campaign_arguments *words;
     const char *store; // path; NULL: the default
     bool resume, quiet;
     const struct suppressions *known; // as in struct campaign_control
@@ -17,7 +17,7 @@ const char *campaign_store_path(const struct campaign_job *job);
 
 // Makes a definition from the command line, checked as far as possible before anything runs. The
 // caller frees it.
-_must_check_ struct error *campaign_define_checked(const struct campaign_words *words,
+_must_check_ struct error *campaign_define_checked(const struct campaign_arguments *words,
                                                    struct definition *ret_definition);
 // Reports everything that can be wrong before it creates a store. The caller closes the store.
 _must_check_ struct error *campaign_carry_out(const struct campaign_job *job,

@@ -16,7 +16,7 @@ struct stage {
     uint64_t count, tried, failed;
 };
 
-struct counting {
+struct test_counts {
     struct stage stages[STAGES];
     size_t count;
     ARRAY(unsigned char) stage_of; // by number of the candidate, from 0
@@ -30,21 +30,21 @@ struct counting {
 // Candidates are stored in the order of their stages.
 static struct error *count_candidate(void *data, const struct store_candidate *row)
 {
-    struct counting *counting = data;
+    struct test_counts *counts = data;
     const char *name = row->series != NULL ? row->series : "";
     size_t at = 0;
-    while (at < counting->count && strcmp(counting->stages[at].name, name) != 0)
+    while (at < counts->count && strcmp(counts->stages[at].name, name) != 0)
         at++;
-    if (at == STAGES || strlen(name) >= sizeof counting->stages[0].name)
+    if (at == STAGES || strlen(name) >= sizeof counts->stages[0].name)
         return NULL;
-    if (at == counting->count)
-        memcpy(counting->stages[counting->count++].name, name, strlen(name) + 1);
-    if (counting->stage_of.count == 0)
-        counting->first = row->id;
-    counting->stages[at].count += row->carried == NULL;
-    counting->all += row->carried == NULL;
-    counting->carried += row->carried != NULL;
-    unsigned char *slot = ARRAY_ADD(&counting->stage_of);
+    if (at == counts->count)
+        memcpy(counts->stages[counts->count++].name, name, strlen(name) + 1);
+    if (counts->stage_of.count == 0)
+        counts->first = row->id;
+    counts->stages[at].count += row->carried == NULL;
+    counts->all += row->carried == NULL;
+    counts->carried += row->carried != NULL;
+    unsigned char *slot = ARRAY_ADD(&counts->stage_of);
     if (slot == NULL)
         return error_no_memory();
     *slot = (unsigned char)at;
@@ -60,30 +60,29 @@ static bool found_address_taken(const struct store_trial *row)
 
 static struct error *count_trial(void *data, const struct store_trial *row)
 {
-    struct counting *counting = data;
-    if (row->candidate < counting->first ||
-        (uint64_t)(row->candidate - counting->first) >= counting->stage_of.count)
+    struct test_counts *counts = data;
+    if (row->candidate < counts->first ||
+        (uint64_t)(row->candidate - counts->first) >= counts->stage_of.count)
         return NULL;
-    struct stage *stage =
-        &counting->stages[counting->stage_of.items[row->candidate - counting->first]];
+    struct stage *stage = &counts->stages[counts->stage_of.items[row->candidate - counts->first]];
     stage->tried++;
     stage->failed += verdict_facts[row->verdict].failure;
-    counting->failed += verdict_facts[row->verdict].failure;
-    counting->tested += verdict_facts[row->verdict].counts;
-    counting->taken += found_address_taken(row);
-    counting->tried++;
+    counts->failed += verdict_facts[row->verdict].failure;
+    counts->tested += verdict_facts[row->verdict].counts;
+    counts->taken += found_address_taken(row);
+    counts->tried++;
     return NULL;
 }
 
-static struct error *put_rest(const struct counting *counting, const char *database,
+static struct error *put_rest(const struct test_counts *counts, const char *database,
                               struct buffer *text)
 {
     const char *separator = "";
     TRY(buffer_printf(text, "\nLeft untried: %llu of %llu (",
-                      (unsigned long long)(counting->all - counting->tried),
-                      (unsigned long long)counting->all));
-    for (size_t i = 0; i < counting->count; i++) {
-        const struct stage *stage = &counting->stages[i];
+                      (unsigned long long)(counts->all - counts->tried),
+                      (unsigned long long)counts->all));
+    for (size_t i = 0; i < counts->count; i++) {
+        const struct stage *stage = &counts->stages[i];
         if (stage->count <= stage->tried)
             continue;
         TRY(buffer_printf(text, "%s%llu %s", separator,
@@ -99,54 +98,54 @@ static struct error *put_rest(const struct counting *counting, const char *datab
 }
 
 // Trials that did not hit their fault have shown nothing.
-static struct error *put_survival(const struct counting *counting, struct buffer *text)
+static struct error *put_survival(const struct test_counts *counts, struct buffer *text)
 {
-    uint64_t missed = counting->tried - counting->tested;
+    uint64_t missed = counts->tried - counts->tested;
     TRY(buffer_printf(text, "\nEvery failure that was %s was survived or reported",
                       missed == 0 ? "tried" : "hit"));
     if (missed != 0)
         TRY(buffer_printf(text, "; %llu of %llu trials tested nothing", (unsigned long long)missed,
-                          (unsigned long long)counting->tried));
+                          (unsigned long long)counts->tried));
     return buffer_printf(text, ".\n");
 }
 
-static struct error *put_taken(const struct counting *counting, struct buffer *text)
+static struct error *put_taken(const struct test_counts *counts, struct buffer *text)
 {
     return buffer_printf(
         text,
         "\n%llu of %llu trials found an address in use already: trials that run at "
         "a time share the\nnetwork. --private-network gives each its own, --jobs 1 "
         "runs one after the other.\n",
-        (unsigned long long)counting->taken, (unsigned long long)counting->tried);
+        (unsigned long long)counts->taken, (unsigned long long)counts->tried);
 }
 
-static void counting_deinit(struct counting *counting)
+static void test_counts_deinit(struct test_counts *counts)
 {
-    ARRAY_DEINIT(&counting->stage_of);
+    ARRAY_DEINIT(&counts->stage_of);
 }
 
 struct error *test_summary(struct store *store, const struct campaign_end *end,
                            const char *database, struct buffer *text)
 {
-    _cleanup_(counting_deinit) struct counting counting = {0};
-    TRY(store_each_candidate(store, end->id, 0, 0, count_candidate, &counting));
-    TRY(store_each_trial(store, end->id, false, count_trial, &counting));
-    if (counting.all + counting.carried == 0)
+    _cleanup_(test_counts_deinit) struct test_counts counts = {0};
+    TRY(store_each_candidate(store, end->id, 0, 0, count_candidate, &counts));
+    TRY(store_each_trial(store, end->id, false, count_trial, &counts));
+    if (counts.all + counts.carried == 0)
         return NULL;
     TRY(buffer_printf(text, "\nFailures of calls, by what the caller does\n%-34s %9s %9s  %s\n",
                       "with the result", "chosen", "tried", "not survived"));
-    for (size_t i = 0; i < counting.count; i++) {
-        const struct stage *stage = &counting.stages[i];
+    for (size_t i = 0; i < counts.count; i++) {
+        const struct stage *stage = &counts.stages[i];
         TRY(buffer_printf(text, "  %-32s %9llu %9llu %13llu\n", stage->name,
                           (unsigned long long)stage->count, (unsigned long long)stage->tried,
                           (unsigned long long)stage->failed));
     }
-    if (counting.carried != 0)
+    if (counts.carried != 0)
         TRY(buffer_printf(text, "  %-32s %9llu\n", "(carried over)",
-                          (unsigned long long)counting.carried));
-    if (counting.tested != 0 && counting.failed == 0)
-        TRY(put_survival(&counting, text));
-    if (counting.taken != 0)
-        TRY(put_taken(&counting, text));
-    return counting.tried < counting.all ? put_rest(&counting, database, text) : NULL;
+                          (unsigned long long)counts.carried));
+    if (counts.tested != 0 && counts.failed == 0)
+        TRY(put_survival(&counts, text));
+    if (counts.taken != 0)
+        TRY(put_taken(&counts, text));
+    return counts.tried < counts.all ? put_rest(&counts, database, text) : NULL;
 }

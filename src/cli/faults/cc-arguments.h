@@ -10,6 +10,6 @@ struct cc_arguments {
     bool lto;   // the optimiser will see other modules, too
 };
 // Also reads response files. If one cannot be read, the compiler will report it.
-void cc_arguments_look(char *const *arguments, struct cc_arguments *ret_found);
+void cc_arguments_scan(char *const *arguments, struct cc_arguments *ret_found);
 
 #endif

@@ -151,7 +151,7 @@ static struct error *run(const struct settings *settings, char **operands, bool 
     _cleanup_free_ char *plugin = NULL, *compiler = NULL, *load = NULL, *use = NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0};
     struct cc_arguments found;
-    cc_arguments_look(operands, &found);
+    cc_arguments_scan(operands, &found);
     TRY(put_options(settings, &found, &text));
     TRY(find_compiler(cxx, &compiler));
     TRY(find_plugin(&plugin));

@@ -47,7 +47,7 @@ struct work {
     ARRAY(struct fidelity_campaign) campaigns;
     ARRAY(struct fidelity_result) results;
     struct fidelity_match match;
-    struct counting counting;
+    struct counted_runs counted_runs;
 };
 
 static void work_deinit(struct work *work)
@@ -63,7 +63,7 @@ static void work_deinit(struct work *work)
         fidelity_subject_deinit(&work->subjects.items[i]);
     ARRAY_DEINIT(&work->subjects);
     ARRAY_DEINIT(&work->campaigns);
-    counting_deinit(&work->counting);
+    counted_runs_deinit(&work->counted_runs);
 }
 
 // ---- what was counted ----
@@ -102,12 +102,12 @@ static struct error *run_command(const struct settings *settings, char **command
     size_t runs = settings->runs.given ? settings->runs.value : 1;
     if (runs == 0 || runs > 10000)
         return error_new("--runs takes a number from 1 to 10000");
-    TRY(counting_run(command, runs, settings->keep, &work->counting));
-    if (work->counting.failed != 0)
+    TRY(counted_runs_make(command, runs, settings->keep, &work->counted_runs));
+    if (work->counted_runs.failed != 0)
         fprintf(stderr, "ordeal: %zu of %zu runs did not end with status 0\n",
-                work->counting.failed, runs);
+                work->counted_runs.failed, runs);
     return add_workload(work, settings->label != NULL ? settings->label : file_base_name(*command),
-                        work->counting.directory);
+                        work->counted_runs.directory);
 }
 
 // Each workload is measured against the programs that it ran.

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct counting {
+struct counted_runs {
     char *directory; // of the counts, with one directory inside for each run
     bool ours;       // temporary, to be removed
     size_t failed;   // runs that did not end with status 0
@@ -16,8 +16,9 @@ struct counting {
 // Runs the command `runs` times. Each run gets a directory of its own below `directory` (NULL: a
 // temporary one) in ORDEAL_COUNTERS, and its number from 1 in ORDEAL_RUN. Its standard output is
 // discarded.
-_must_check_ struct error *counting_run(char *const *command, size_t runs, const char *directory,
-                                        struct counting *ret_counting);
-void counting_deinit(struct counting *counting);
+_must_check_ struct error *counted_runs_make(char *const *command, size_t runs,
+                                             const char *directory,
+                                             struct counted_runs *ret_counting);
+void counted_runs_deinit(struct counted_runs *counted_runs);
 
 #endif

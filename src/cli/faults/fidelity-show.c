@@ -90,7 +90,7 @@ static struct error *put_executions(const struct fidelity_result *result, struct
         text,
         "Executions of a block: median %" PRIu64 ", nine of ten up to %" PRIu64
         ", 99%% up to %" PRIu64 ",\nmost %" PRIu64 "; %s makes %.1f%% of all %.*g executions.\n",
-        counts->median, counts->ninety, counts->ninety_nine, counts->most,
+        counts->median, counts->percentile_90, counts->percentile_99, counts->most,
         counts->blocks > 100 ? "one block of a hundred" : "the hottest block",
         100 * counts->top_share, counts->executions < 1e9 ? 9 : 4, counts->executions));
     if (!isnan(counts->tail.exponent)) {

@@ -72,22 +72,22 @@ static struct error *put_json(struct buffer *text, const struct coordinator_even
 {
     static const char *const kinds[] = {"joined", "left", "answer", "refused"};
     _cleanup_(json_release) json_t *root = json_object();
-    struct json_maker maker = {.failed = root == NULL};
-    json_add_string(&maker, root, "event", kinds[event->kind]);
-    json_add_string(&maker, root, "node", event->node);
+    struct json_builder builder = {.failed = root == NULL};
+    json_add_string(&builder, root, "event", kinds[event->kind]);
+    json_add_string(&builder, root, "node", event->node);
     if (event->kind == COORDINATOR_REFUSED)
-        json_add_string(&maker, root, "text", event->text);
+        json_add_string(&builder, root, "text", event->text);
     if (event->kind == COORDINATOR_ANSWER) {
-        json_add_string(&maker, root, "pid", event->pid);
-        json_add_string(&maker, root, "name", event->name);
-        json_add_string(&maker, root, "function", event->function);
-        json_add_integer(&maker, root, "count", event->count);
-        json_add_integer(&maker, root, "node_count", event->node_count);
-        json_add_bool(&maker, root, "yes", event->yes);
+        json_add_string(&builder, root, "pid", event->pid);
+        json_add_string(&builder, root, "name", event->name);
+        json_add_string(&builder, root, "function", event->function);
+        json_add_integer(&builder, root, "count", event->count);
+        json_add_integer(&builder, root, "node_count", event->node_count);
+        json_add_bool(&builder, root, "yes", event->yes);
         if (event->rule != NULL)
-            json_add_string(&maker, root, "rule", event->rule);
+            json_add_string(&builder, root, "rule", event->rule);
     }
-    return json_write_line(&maker, root, text);
+    return json_write_line(&builder, root, text);
 }
 
 static void log_event(void *data, const struct coordinator_event *event)
@@ -109,11 +109,11 @@ static struct error *say_start(bool json, const char *address, uint64_t seed)
     _cleanup_(buffer_deinit) struct buffer text = {0};
     if (json) {
         _cleanup_(json_release) json_t *root = json_object();
-        struct json_maker maker = {.failed = root == NULL};
-        json_add_string(&maker, root, "event", "listening");
-        json_add_string(&maker, root, "address", address);
-        json_add_integer(&maker, root, "seed", seed);
-        TRY(json_write_line(&maker, root, &text));
+        struct json_builder builder = {.failed = root == NULL};
+        json_add_string(&builder, root, "event", "listening");
+        json_add_string(&builder, root, "address", address);
+        json_add_integer(&builder, root, "seed", seed);
+        TRY(json_write_line(&builder, root, &text));
     } else {
         TRY(buffer_printf(&text, "listening on %s\nseed %llu\n", address,
                           (unsigned long long)seed));
@@ -126,12 +126,12 @@ static struct error *say_end(bool json, const struct coordinator_totals *totals)
     _cleanup_(buffer_deinit) struct buffer text = {0};
     if (json) {
         _cleanup_(json_release) json_t *root = json_object();
-        struct json_maker maker = {.failed = root == NULL};
-        json_add_string(&maker, root, "event", "stopped");
-        json_add_integer(&maker, root, "nodes", totals->nodes);
-        json_add_integer(&maker, root, "questions", totals->questions);
-        json_add_integer(&maker, root, "yes", totals->yes);
-        TRY(json_write_line(&maker, root, &text));
+        struct json_builder builder = {.failed = root == NULL};
+        json_add_string(&builder, root, "event", "stopped");
+        json_add_integer(&builder, root, "nodes", totals->nodes);
+        json_add_integer(&builder, root, "questions", totals->questions);
+        json_add_integer(&builder, root, "yes", totals->yes);
+        TRY(json_write_line(&builder, root, &text));
     } else {
         TRY(buffer_printf(&text, "%llu nodes asked %llu times; %llu answers were yes\n",
                           (unsigned long long)totals->nodes, (unsigned long long)totals->questions,

@@ -122,7 +122,7 @@ static struct error *report(const struct settings *settings, const struct trial 
         .view = &trial->view,
         .warnings = diagnosis.warnings.items,
         .warning_count = diagnosis.warnings.count,
-        .whys = diagnosis.whys,
+        .reasons = diagnosis.whys,
         .symbolize = true,
         .all = settings->all,
         .colour = settings->report == NULL && output_colour(STDERR_FILENO),
@@ -205,6 +205,6 @@ const struct command cmd_run = {
     .least = 1,
     .most = UINT32_MAX,
     .command_follows = true,
-    .plain = true,
+    .without_mathematics = true,
     .run = run,
 };

@@ -61,7 +61,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         .view = &copy.view,
         .warnings = diagnosis.warnings.items,
         .warning_count = diagnosis.warnings.count,
-        .whys = diagnosis.whys,
+        .reasons = diagnosis.whys,
         .symbolize = true,
         .all = settings->all,
         .colour = output_colour(STDOUT_FILENO),

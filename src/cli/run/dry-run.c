@@ -102,21 +102,21 @@ static struct error *put_text(const struct scenario *scenario, const struct cove
     return NULL;
 }
 
-static void add_calls(struct json_maker *maker, json_t *calls, const struct scenario *scenario,
+static void add_calls(struct json_builder *builder, json_t *calls, const struct scenario *scenario,
                       size_t rule, const struct coverage *coverage)
 {
     for (size_t i = 0; i < coverage->modules.count; i++) {
         const struct coverage_module *module = &coverage->modules.items[i];
-        for (size_t j = 0; j < module->imports.count && !maker->failed; j++) {
+        for (size_t j = 0; j < module->imports.count && !builder->failed; j++) {
             const struct coverage_import *import = &module->imports.items[j];
             if (!covers(scenario, rule, coverage, import))
                 continue;
-            json_t *call = json_add_object(maker, calls, NULL);
-            json_add_string(maker, call, "module", module->path);
-            json_add_string(maker, call, "function", import->name);
+            json_t *call = json_add_object(builder, calls, NULL);
+            json_add_string(builder, call, "module", module->path);
+            json_add_string(builder, call, "function", import->name);
             if (import->version != NULL)
-                json_add_string(maker, call, "version", import->version);
-            json_add_string(maker, call, "library", definer_name(coverage, import));
+                json_add_string(builder, call, "version", import->version);
+            json_add_string(builder, call, "library", definer_name(coverage, import));
         }
     }
 }
@@ -125,16 +125,16 @@ static struct error *put_json(const struct scenario *scenario, const struct cove
                               struct buffer *text)
 {
     _cleanup_(json_release) json_t *root = json_object();
-    struct json_maker maker = {.failed = root == NULL};
-    json_add_string(&maker, root, "ordeal", ORDEAL_VERSION);
-    json_add_string(&maker, root, "program", coverage->modules.items[0].path);
-    json_t *rules = json_add_array(&maker, root, "rules");
-    for (size_t i = 0; i < scenario_rule_count(scenario) && !maker.failed; i++) {
-        json_t *rule = json_add_object(&maker, rules, NULL);
-        json_add_string(&maker, rule, "rule", scenario_rule(scenario, i).text);
-        add_calls(&maker, json_add_array(&maker, rule, "calls"), scenario, i, coverage);
+    struct json_builder builder = {.failed = root == NULL};
+    json_add_string(&builder, root, "ordeal", ORDEAL_VERSION);
+    json_add_string(&builder, root, "program", coverage->modules.items[0].path);
+    json_t *rules = json_add_array(&builder, root, "rules");
+    for (size_t i = 0; i < scenario_rule_count(scenario) && !builder.failed; i++) {
+        json_t *rule = json_add_object(&builder, rules, NULL);
+        json_add_string(&builder, rule, "rule", scenario_rule(scenario, i).text);
+        add_calls(&builder, json_add_array(&builder, rule, "calls"), scenario, i, coverage);
     }
-    return json_write(&maker, root, text);
+    return json_write(&builder, root, text);
 }
 
 struct error *dry_run(const struct scenario *scenario, const char *command, bool json,

@@ -172,5 +172,5 @@ struct error *campaign_compare_text(const struct report_subject *before,
     if (error == NULL)
         error = put_page(&terminal, &comparison, options);
     campaign_comparison_deinit(&comparison);
-    return error != NULL ? error : report_sink_rest(sink, 1);
+    return error != NULL ? error : report_sink_flush(sink, 1);
 }

@@ -58,7 +58,7 @@ static struct error *put_trial(void *data, const struct store_trial *row)
                           : put_text(text, NULL));
     TRY(put_text(text, row->stack));
     TRY(buffer_append(text, "\r\n", 2));
-    return report_sink_rest(table->sink, WORTH);
+    return report_sink_flush(table->sink, WORTH);
 }
 
 static struct error *put_table(struct table *table, const struct report_subject *subject,
@@ -71,7 +71,7 @@ static struct error *put_table(struct table *table, const struct report_subject 
                       "line,component,spec,seed,outcome,status,seconds,started,activations,crash,"
                       "finding,stack\r\n"));
     TRY(store_each_trial(table->facts.store, table->facts.campaign.id, false, put_trial, table));
-    return report_sink_rest(table->sink, 1);
+    return report_sink_flush(table->sink, 1);
 }
 
 static struct error *write_csv(const struct report_subject *subject,

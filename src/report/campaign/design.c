@@ -209,7 +209,7 @@ static bool weights_vary(const struct campaign_candidates *candidates)
     return false;
 }
 
-static void forget_shares(struct campaign_facts *facts)
+static void mark_shares_unknown(struct campaign_facts *facts)
 {
     facts->design.kind = CAMPAIGN_UNKNOWN;
     for (int i = 0; i < VERDICTS; i++)
@@ -234,7 +234,7 @@ struct error *campaign_design_find(struct campaign_facts *facts)
     // Stores of earlier versions have weight 1 everywhere, whatever the real weights were.
     if (given && !weights_vary(&sample.candidates) && sample.candidates.rows.count != 0 &&
         sample.candidates.rows.items[0].weight == 1) {
-        forget_shares(facts);
+        mark_shares_unknown(facts);
         return NULL;
     }
     facts->design.kind = CAMPAIGN_ESTIMATED;

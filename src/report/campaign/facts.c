@@ -47,7 +47,7 @@ uint64_t campaign_failures(const struct campaign_counts *counts)
     return sum;
 }
 
-uint64_t campaign_all(const struct campaign_counts *counts)
+uint64_t campaign_trial_count(const struct campaign_counts *counts)
 {
     uint64_t sum = 0;
     for (int i = 0; i < VERDICTS; i++)
@@ -93,7 +93,7 @@ static struct error *copy(const char *text, const char *fallback, char **ret_cop
 
 // Whether a command reads the same wherever it is shown. Reports escape strange characters, so a
 // command with such characters could not be copied from a report.
-static bool is_presentable(const char *command)
+static bool can_be_copied(const char *command)
 {
     size_t size = strlen(command), length;
     for (size_t at = 0; at < size; at += length) {
@@ -203,7 +203,7 @@ struct error *campaign_facts_load(struct campaign_facts *facts,
     TRY(campaign_references_load(facts));
     TRY(store_each_finding(facts->store, facts->campaign.id, add_finding, facts));
     TRY(order_findings(facts));
-    TRY(campaign_titles_tell_apart(facts));
+    TRY(campaign_titles_distinguish(facts));
     TRY(store_each_count(facts->store, facts->campaign.id, "way", add_way, facts));
     return campaign_limits_find(facts);
 }
@@ -286,7 +286,7 @@ struct error *campaign_put_resume(const struct campaign_facts *facts, struct buf
 struct error *campaign_put_command(const struct campaign_facts *facts, const char *stored,
                                    int64_t trial, struct buffer *text)
 {
-    if (stored == NULL || !is_presentable(stored) || strncmp(stored, "ordeal replay ", 14) == 0)
+    if (stored == NULL || !can_be_copied(stored) || strncmp(stored, "ordeal replay ", 14) == 0)
         return campaign_put_replay(facts, trial, text);
     return buffer_append(text, stored, strlen(stored));
 }
@@ -331,7 +331,7 @@ bool campaign_out_of_time(const struct campaign_facts *facts)
 {
     const struct store_campaign *campaign = &facts->campaign;
     return campaign->state == STORE_FINISHED && campaign->stopped_by == STORE_STOP_TIME &&
-           campaign_all(&facts->counts) == 0;
+           campaign_trial_count(&facts->counts) == 0;
 }
 
 const char *campaign_state_name(const struct campaign_facts *facts)
@@ -341,9 +341,9 @@ const char *campaign_state_name(const struct campaign_facts *facts)
     return enum_name(&state_names, facts->campaign.state);
 }
 
-struct error *report_sink_rest(struct report_sink *sink, size_t worth)
+struct error *report_sink_flush(struct report_sink *sink, size_t least)
 {
-    if (sink->write == NULL || sink->text.size == 0 || sink->text.size < worth)
+    if (sink->write == NULL || sink->text.size == 0 || sink->text.size < least)
         return NULL;
     TRY(sink->write(sink->data, &sink->text));
     sink->text.size = 0;

@@ -29,7 +29,7 @@ struct campaign_counts {
 };
 uint64_t campaign_counted(const struct campaign_counts *counts);  // trials that tested the target
 uint64_t campaign_failures(const struct campaign_counts *counts); // trials among them that failed
-uint64_t campaign_all(const struct campaign_counts *counts);
+uint64_t campaign_trial_count(const struct campaign_counts *counts);
 
 struct campaign_group {
     char *name;
@@ -133,7 +133,7 @@ void campaign_grouping_deinit(struct campaign_grouping *grouping);
 // Fills facts->references. facts->remarks, loaded before, says which outputs vary.
 _must_check_ struct error *campaign_references_load(struct campaign_facts *facts);
 // Where several findings have the same title, appends what distinguishes them.
-_must_check_ struct error *campaign_titles_tell_apart(struct campaign_facts *facts);
+_must_check_ struct error *campaign_titles_distinguish(struct campaign_facts *facts);
 // Fills facts->design, and replaces the shares where the plain ones would be wrong.
 _must_check_ struct error *campaign_design_find(struct campaign_facts *facts);
 // Fills facts->limits from everything else.
@@ -170,7 +170,7 @@ _must_check_ struct error *campaign_compare_json(const struct report_subject *be
                                                  const struct report_options *options,
                                                  struct report_sink *sink);
 
-// Writes out what has gathered once there are at least `worth` bytes.
-_must_check_ struct error *report_sink_rest(struct report_sink *sink, size_t worth);
+// Writes out what has gathered if there are at least `least` bytes.
+_must_check_ struct error *report_sink_flush(struct report_sink *sink, size_t least);
 
 #endif

@@ -68,7 +68,7 @@ struct error *html_excerpt(struct html_page *page, const char *directory, const 
                            unsigned line)
 {
     HTML(page, "<h4>Source</h4><p class=\"place\"><code>");
-    TRY(html_begin(page, file, 500));
+    TRY(html_text_start(page, file, 500));
     if (line != 0)
         HTML(page, ":%u", line);
     HTML(page, "</code></p>");

@@ -16,8 +16,9 @@ struct html_page {
 #define HTML(page, ...) TRY(buffer_printf((page)->text, __VA_ARGS__))
 _must_check_ struct error *html_text(struct html_page *page, const char *foreign);
 // At most `limit` bytes of foreign text, from its beginning or its end.
-_must_check_ struct error *html_begin(struct html_page *page, const char *foreign, size_t limit);
-_must_check_ struct error *html_end(struct html_page *page, const char *foreign, size_t limit);
+_must_check_ struct error *html_text_start(struct html_page *page, const char *foreign,
+                                           size_t limit);
+_must_check_ struct error *html_text_end(struct html_page *page, const char *foreign, size_t limit);
 
 // From <!doctype> to the start of <main>, and the rest of the page.
 _must_check_ struct error *html_open(struct html_page *page, const char *title);

@@ -157,7 +157,7 @@ static struct error *put_trial(void *data, const struct store_trial *row)
     TRY(put_fields(trials->facts->store, row,
                    campaign_candidate_find(&trials->candidates, row->candidate), text));
     TRY(buffer_append(text, "}\n", 2));
-    return report_sink_rest(trials->sink, CAMPAIGN_JSON_WORTH);
+    return report_sink_flush(trials->sink, CAMPAIGN_JSON_CHUNK);
 }
 
 struct error *report_trial_json(struct store *store, int64_t trial,

@@ -8,17 +8,18 @@
 #include "report/json.h"
 
 // Write the gathered text when there are this many bytes.
-#define CAMPAIGN_JSON_WORTH 65536
+#define CAMPAIGN_JSON_CHUNK 65536
 
 // Starts a line {"kind": KIND} and resets the builder. The caller releases the object.
-json_t *campaign_json_start(struct json_maker *maker, const char *kind);
-_must_check_ struct error *campaign_json_end(struct json_maker *maker, json_t *line,
+json_t *campaign_json_start(struct json_builder *builder, const char *kind);
+_must_check_ struct error *campaign_json_end(struct json_builder *builder, json_t *line,
                                              struct report_sink *sink);
 
-void campaign_json_share(struct json_maker *maker, json_t *parent,
+void campaign_json_share(struct json_builder *builder, json_t *parent,
                          const struct campaign_share *share);
-void campaign_json_test(struct json_maker *maker, json_t *parent, const struct stats_test *test);
-void campaign_json_finding(struct json_maker *maker, json_t *line,
+void campaign_json_test(struct json_builder *builder, json_t *parent,
+                        const struct stats_test *test);
+void campaign_json_finding(struct json_builder *builder, json_t *line,
                            const struct campaign_finding *finding);
 // Writes one line for each trial.
 _must_check_ struct error *campaign_json_trials(const struct campaign_facts *facts,

@@ -116,7 +116,7 @@ static struct error *put_untested(struct suite *suite, const struct campaign_rem
 }
 
 // A failure that the user suppressed fails no test.
-static struct error *forget_suppressed(void *data, const struct store_count *row)
+static struct error *subtract_suppressed(void *data, const struct store_count *row)
 {
     struct campaign_grouping *types = data;
     for (size_t i = 0; i < types->groups.count; i++) {
@@ -142,7 +142,7 @@ static struct error *put_types(struct suite *suite)
     TRY(campaign_grouping_load(suite->facts, "type", &types));
     if (suite->facts->suppressed != 0)
         TRY(store_each_count(suite->facts->store, suite->facts->campaign.id, "suppressed",
-                             forget_suppressed, &types));
+                             subtract_suppressed, &types));
     size_t failures = 0, skipped = 0;
     for (size_t i = 0; i < types.groups.count; i++) {
         failures += types.groups.items[i].failures.hits != 0;
@@ -198,7 +198,7 @@ static struct error *put_page(struct campaign_facts *facts, struct report_sink *
     TRY(put_types(&suite));
     TRY(put_findings(&suite));
     PUT(&suite, "</testsuites>\n");
-    return report_sink_rest(sink, 1);
+    return report_sink_flush(sink, 1);
 }
 
 static struct error *write_junit(const struct report_subject *subject,

@@ -92,7 +92,7 @@ static struct error *put_head(struct page *page)
     TRY(campaign_put_number(page->facts.selected, text));
     PUT(&page->terminal, "\n");
     TRY(put_label(page, "trials"));
-    TRY(campaign_put_number(campaign_all(&page->facts.counts), text));
+    TRY(campaign_put_number(campaign_trial_count(&page->facts.counts), text));
     PUT(&page->terminal, ", counted ");
     TRY(campaign_put_number(page->facts.n, text));
     PUT(&page->terminal, "\n");
@@ -338,7 +338,7 @@ static struct error *write_text(const struct report_subject *subject,
                         .options = options};
     struct error *error = put_page(&page, subject);
     campaign_facts_deinit(&page.facts);
-    return error != NULL ? error : report_sink_rest(sink, 1);
+    return error != NULL ? error : report_sink_flush(sink, 1);
 }
 
 struct error *report_campaign_text(struct store *store, int64_t campaign,

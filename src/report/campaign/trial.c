@@ -193,7 +193,7 @@ static struct error *put_injection(void *data, const struct store_injection *row
     return row->stack != NULL ? put_lines(page, row->stack, false) : NULL;
 }
 
-static struct error *put_again(struct page *page)
+static struct error *put_commands(struct page *page)
 {
     const struct store_trial *trial = &page->detail.trial;
     _cleanup_(buffer_deinit) struct buffer replay = {0}, rule = {0};
@@ -225,7 +225,7 @@ static struct error *put_page(struct page *page, struct store *store, int64_t tr
     TRY(put_block(page, row->verdict == VERDICT_HANG ? "Stack of the hang" : "Stack of the crash",
                   row->stack, false));
     TRY(put_block(page, "End of standard error", row->output, true));
-    return put_again(page);
+    return put_commands(page);
 }
 
 struct error *report_trial_text(struct store *store, int64_t trial,

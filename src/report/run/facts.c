@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct error *judge_rules(struct facts *facts)
+static struct error *find_rule_states(struct facts *facts)
 {
     const struct wire_view *view = facts->view;
     facts->rule_states = calloc(view->rule_count + 1, sizeof *facts->rule_states);
@@ -42,7 +42,7 @@ struct error *facts_init(struct facts *facts, const struct wire_view *view, bool
     for (uint32_t i = 0; i < view->rule_count; i++)
         facts->fired += view->rule_states[i].fired;
     facts->lost = view->region->journal_head - view->record_count;
-    return judge_rules(facts);
+    return find_rule_states(facts);
 }
 
 void facts_deinit(struct facts *facts)

@@ -15,7 +15,7 @@ struct report_run {
     char *const *warnings;
     size_t warning_count;
     // For each rule, why it cannot apply, or NULL; the array is NULL if not known
-    char *const *whys;
+    char *const *reasons;
     bool symbolize; // look up symbols and lines of call sites
     bool all;       // the text lists every injection, not only the first few
     bool colour;    // the text may use terminal colours

@@ -411,7 +411,7 @@ static struct error *put_cannot_apply(struct page *page)
         if (page->facts.rule_states[i] != RULE_CANNOT_APPLY ||
             (shown++ >= SHOWN_NOTES && !page->run->all))
             continue;
-        const char *why = page->run->whys != NULL ? page->run->whys[i] : NULL;
+        const char *why = page->run->reasons != NULL ? page->run->reasons[i] : NULL;
         TRY(put_warning_heading(page));
         PUT(page, "the rule '");
         TRY(text_put(&page->text, wire_view_string(view, view->rules[i].text), SIZE_MAX, 0));
