@@ -17,15 +17,16 @@
 // tolerance.
 #define TOLERANCE 1e-7
 
-struct table {
+struct contingency_table {
     const uint64_t (*rows)[2];
     size_t count, filled; // rows; rows with observations
     uint64_t columns[2], total;
 };
 
-static struct error *add_up(const uint64_t (*rows)[2], size_t count, struct table *ret_table)
+static struct error *add_up(const uint64_t (*rows)[2], size_t count,
+                            struct contingency_table *ret_table)
 {
-    struct table table = {.rows = rows, .count = count};
+    struct contingency_table table = {.rows = rows, .count = count};
     for (size_t i = 0; i < count; i++) {
         for (unsigned k = 0; k < 2; k++) {
             if (rows[i][k] > MOST - table.total)
@@ -39,13 +40,13 @@ static struct error *add_up(const uint64_t (*rows)[2], size_t count, struct tabl
     return NULL;
 }
 
-static double row_size(const struct table *table, size_t i)
+static double row_size(const struct contingency_table *table, size_t i)
 {
     return (double)table->rows[i][0] + (double)table->rows[i][1];
 }
 
 // The contribution of a row with `hits` to chi-square.
-static double row_distance(const struct table *table, size_t i, double hits)
+static double row_distance(const struct contingency_table *table, size_t i, double hits)
 {
     double size = row_size(table, i);
     double expected = size * ((double)table->columns[0] / (double)table->total);
@@ -53,7 +54,7 @@ static double row_distance(const struct table *table, size_t i, double hits)
     return (hits - expected) * (hits - expected) * (1 / expected + 1 / other);
 }
 
-static double chi_square(const struct table *table)
+static double chi_square(const struct contingency_table *table)
 {
     double sum = 0;
     for (size_t i = 0; i < table->count; i++)
@@ -62,7 +63,7 @@ static double chi_square(const struct table *table)
     return sum;
 }
 
-static bool sparse(const struct table *table)
+static bool sparse(const struct contingency_table *table)
 {
     double rarer =
         (double)(table->columns[0] < table->columns[1] ? table->columns[0] : table->columns[1]);
@@ -121,7 +122,7 @@ static double add_tails(const struct hypergeometric *law, uint64_t at, double li
 }
 
 // Two-sided: sums over all tables that are no more likely than the observed one.
-static double fisher(const struct table *table)
+static double fisher(const struct contingency_table *table)
 {
     size_t first = 0;
     while (table->rows[first][0] + table->rows[first][1] == 0)
@@ -181,8 +182,8 @@ static uint64_t draw(const struct hypergeometric *law, const struct factorials *
 }
 
 // Chi-square of a random table with the same sums.
-static double random_distance(const struct table *table, const struct factorials *factorials,
-                              struct stats_random *random)
+static double random_distance(const struct contingency_table *table,
+                              const struct factorials *factorials, struct stats_random *random)
 {
     uint64_t total = table->total, hits = table->columns[0];
     double sum = 0;
@@ -201,7 +202,8 @@ static double random_distance(const struct table *table, const struct factorials
 
 // The same table always gives the same p. The observed table counts as one of the drawn ones, so p
 // is never 0.
-static struct error *monte_carlo(const struct table *table, double statistic, double *ret_p)
+static struct error *monte_carlo(const struct contingency_table *table, double statistic,
+                                 double *ret_p)
 {
     struct factorials factorials = {.count =
                                         table->total + 1 < FACTORS ? table->total + 1 : FACTORS};
@@ -224,7 +226,7 @@ static struct error *monte_carlo(const struct table *table, double statistic, do
 struct error *stats_independence(const uint64_t (*rows)[2], size_t count,
                                  struct stats_test *ret_test)
 {
-    struct table table = {0};
+    struct contingency_table table = {0};
     TRY(add_up(rows, count, &table));
     struct stats_test test = {.method = STATS_NOTHING, .p = 1};
     if (table.filled >= 2 && table.columns[0] > 0 && table.columns[1] > 0) {

@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-#define FACTS 6 // the version that introduced columns for what older ones said in sentences
+#define VERSION_WITH_FACTS                                                                         \
+    6 // the version that introduced columns for what older ones said in sentences
 
 static size_t line_size(const char *line)
 {
@@ -92,17 +93,18 @@ static const struct {
     {4, &table_candidate, "carried", no_value},
     {4, &table_finding, "suppressed", no_value},
     {5, &table_trial, "way", no_value},
-    {FACTS, &table_campaign, "automatic",
+    {VERSION_WITH_FACTS, &table_campaign, "automatic",
      "instr(definition, char(10) || '    faults: [auto]' || char(10)) > 0"},
-    {FACTS, &table_campaign, "selection",
+    {VERSION_WITH_FACTS, &table_campaign, "selection",
      "CASE " VALUE("selection", "kind") " WHEN 'sample' THEN 'sample' WHEN 'sweep' THEN 'sweep'"
                                         " ELSE 'all' END"},
-    {FACTS, &table_campaign, "per", VALUE("selection", "per")},
-    {FACTS, &table_campaign, "weighted", VALUE("selection", "weights") " IS NOT NULL"},
-    {FACTS, &table_campaign, "listed", VALUE("selection", "order") " IS 'listed'"},
-    {FACTS, &table_campaign, "changes_only", VALUE("selection", "since") " IS NOT NULL"},
-    {FACTS, &table_campaign, "long_lived", VALUE("server", "long_lived") " IS 'true'"},
-    {FACTS, &table_campaign, "filtered",
+    {VERSION_WITH_FACTS, &table_campaign, "per", VALUE("selection", "per")},
+    {VERSION_WITH_FACTS, &table_campaign, "weighted", VALUE("selection", "weights") " IS NOT NULL"},
+    {VERSION_WITH_FACTS, &table_campaign, "listed", VALUE("selection", "order") " IS 'listed'"},
+    {VERSION_WITH_FACTS, &table_campaign, "changes_only",
+     VALUE("selection", "since") " IS NOT NULL"},
+    {VERSION_WITH_FACTS, &table_campaign, "long_lived", VALUE("server", "long_lived") " IS 'true'"},
+    {VERSION_WITH_FACTS, &table_campaign, "filtered",
      "coalesce(" VALUE(
          "oracle",
          "filters") ", '[]') <> '[]' OR"
@@ -112,16 +114,16 @@ static const struct {
                                   " coalesce(" VALUE(
                                       "oracle",
                                       "compare") ", '[stdout, files]') <> '[stdout, files]'"},
-    {FACTS, &table_artifact, "mode",
+    {VERSION_WITH_FACTS, &table_artifact, "mode",
      "CASE WHEN kind LIKE '% _%' THEN " DIGIT("1", "1") " + " DIGIT("10", "8") " + " DIGIT(
          "100", "64") " + " DIGIT("1000", "512") " END"},
-    {FACTS, &table_artifact, "kind",
+    {VERSION_WITH_FACTS, &table_artifact, "kind",
      "CASE WHEN " KIND_ENUMS
      " IN ('stream', 'file', 'directory', 'link', 'deleted') THEN " KIND_ENUMS " ELSE 'other' END"},
-    {FACTS, &table_trial, "round",
+    {VERSION_WITH_FACTS, &table_trial, "round",
      "CASE WHEN reason LIKE '%(fault %" LIFE "' AND " BEFORE_IT " LIKE '%(fault ' THEN"
      " CAST(substr(" UP_TO ", length(" BEFORE_IT ") + 1) AS INTEGER) END"},
-    {FACTS, &table_finding, "severity",
+    {VERSION_WITH_FACTS, &table_finding, "severity",
      "CASE WHEN verdict IN ('crash', 'hang') THEN 'high'"
      " WHEN verdict NOT IN ('silent', 'wrong-output', 'unstable') THEN NULL"
      " WHEN substr(cause, length(verdict) + 2, 9) = 'data loss' THEN 'critical'"
@@ -220,7 +222,7 @@ struct error *older_add_views(struct store *store, int64_t version)
                           " function, file, line, reached);"
                           "CREATE TEMP TABLE line_coverage (id, campaign, file, lines, before,"
                           " after)"));
-    return version < FACTS ? add_remark_view(store) : NULL;
+    return version < VERSION_WITH_FACTS ? add_remark_view(store) : NULL;
 }
 
 static struct error *convert_remarks(struct store *store)
@@ -257,5 +259,5 @@ struct error *older_convert(struct store *store, int64_t version)
 {
     for (size_t i = 0; i < TABLES; i++)
         TRY(convert_table(store, tables[i], version));
-    return version < FACTS ? convert_remarks(store) : NULL;
+    return version < VERSION_WITH_FACTS ? convert_remarks(store) : NULL;
 }

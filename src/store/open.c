@@ -48,7 +48,7 @@ static struct error *make_uri(const char *path, const char *options, struct buff
 
 // The flags to open the file with. make_private() has created a missing file, except behind a link:
 // SQLite creates that one.
-static int opening(const struct store *store)
+static int open_flags(const struct store *store)
 {
     struct stat facts;
     if (store->mode == STORE_READ)
@@ -59,7 +59,7 @@ static int opening(const struct store *store)
 
 static struct error *connect(struct store *store, const char *options)
 {
-    int flags = opening(store);
+    int flags = open_flags(store);
     _cleanup_(buffer_deinit) struct buffer uri = {0};
     TRY(make_uri(store->path, options, &uri));
     sqlite3_close(TAKE(store->database));
@@ -199,7 +199,7 @@ static bool has_moved(struct store *store)
 }
 
 // Until we hold the lock, whoever created the file, or found ours, may discard it. So try again.
-static struct error *take(struct store *store)
+static struct error *connect_and_lock(struct store *store)
 {
     for (unsigned tries = 0; tries < MOST_TRIES; tries++) {
         TRY(make_private(store));
@@ -225,7 +225,7 @@ static struct error *take(struct store *store)
 static struct error *open_to_write(struct store *store, bool *ret_empty)
 {
     int64_t version;
-    TRY(take(store));
+    TRY(connect_and_lock(store));
     TRY(check_schema(store, &version));
     *ret_empty = version == 0;
     // Debian's SQLite overwrites deleted data and vacuums by itself. Neither is worth its time.

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "store/internal.h"
 
-struct description {
+struct query_template {
     const char *start;         // SQL, or the part of it before the columns of …
     const struct table *table; // … this table
     const char *rest;
@@ -28,7 +28,7 @@ struct description {
 #define COUNT_CANDIDATES(column)                                                                   \
     COUNT("candidate." column, "JOIN candidate ON candidate.id = trial.candidate")
 
-static const struct description queries[QUERIES] = {
+static const struct query_template queries[QUERIES] = {
     [ADD_CAMPAIGN] = INSERT(campaign),
     [ADD_REFERENCE] = INSERT(reference),
     [ADD_ARTIFACT] = INSERT(artifact),
@@ -120,7 +120,7 @@ static struct error *add_columns(struct buffer *sql, const struct table *table)
 
 struct error *query_text(enum query query, char **ret_sql)
 {
-    const struct description *description = &queries[query];
+    const struct query_template *description = &queries[query];
     _cleanup_(buffer_deinit) struct buffer sql = {0};
     if (description->start == NULL)
         TRY(add_insert(&sql, description->table));

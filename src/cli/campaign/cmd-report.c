@@ -64,20 +64,20 @@ static const struct report_format *const formats[] = {
 };
 
 // A subject together with the store that it keeps open.
-struct source {
+struct report_source {
     struct report_subject subject;
     struct store *store;
     char *path;
 };
 
-static void source_close(struct source *source)
+static void source_close(struct report_source *source)
 {
     store_close(source->store);
     free(source->path);
 }
 
 // Opens PATH, or campaign N of PATH:N. If a file has that very name, the file wins.
-static struct error *source_open(const char *name, struct source *source)
+static struct error *source_open(const char *name, struct report_source *source)
 {
     const char *colon = strrchr(name, ':');
     char *end = NULL;
@@ -160,7 +160,7 @@ static void destination_close(struct destination *destination)
 
 // A path of NULL or "-" is standard output.
 static struct error *write_format(const struct report_format *format, const char *path,
-                                  const struct source *sources, bool compare,
+                                  const struct report_source *sources, bool compare,
                                   const struct report_options *chosen)
 {
     bool standard = path == NULL || strcmp(path, "-") == 0;
@@ -175,7 +175,7 @@ static struct error *write_format(const struct report_format *format, const char
     return file >= 0 && close(file) < 0 ? error_from_errno(errno, "cannot write %s", path) : NULL;
 }
 
-static struct error *write_all(const struct settings *settings, const struct source *sources,
+static struct error *write_all(const struct settings *settings, const struct report_source *sources,
                                const struct report_options *chosen)
 {
     bool any = false;
@@ -194,7 +194,7 @@ static struct error *write_all(const struct settings *settings, const struct sou
 }
 
 static struct error *open_sources(const struct settings *settings, char **operands,
-                                  struct source sources[2])
+                                  struct report_source sources[2])
 {
     if (settings->store != NULL && (settings->compare || operands[0] != NULL))
         return error_new("--db names the one campaign's store; leave it out");
@@ -216,7 +216,7 @@ static struct error *open_sources(const struct settings *settings, char **operan
     return NULL;
 }
 
-static void sources_close(struct source (*sources)[2])
+static void sources_close(struct report_source (*sources)[2])
 {
     source_close(&(*sources)[0]);
     source_close(&(*sources)[1]);
@@ -230,7 +230,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
                                     .colour = output_colour(STDOUT_FILENO)};
     TRY(check_group(settings->group_by));
     TRY(parse_confidence(settings->confidence, &chosen.confidence));
-    _cleanup_(sources_close) struct source sources[2] = {{.store = NULL}};
+    _cleanup_(sources_close) struct report_source sources[2] = {{.store = NULL}};
     TRY(open_sources(settings, operands, sources));
     return write_all(settings, sources, &chosen);
 }

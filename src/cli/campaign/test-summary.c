@@ -21,10 +21,10 @@ struct test_counts {
     size_t count;
     ARRAY(unsigned char) stage_of; // by number of the candidate, from 0
     uint64_t all, tried, failed;
-    uint64_t tested;  // trials that hit their fault
-    uint64_t taken;   // trials that found an address in use, without an injected failure
-    uint64_t carried; // carried over from an earlier test, not tried
-    int64_t first;    // row id of the first candidate
+    uint64_t tested;         // trials that hit their fault
+    uint64_t address_in_use; // trials that found an address in use, without an injected failure
+    uint64_t carried;        // carried over from an earlier test, not tried
+    int64_t first;           // row id of the first candidate
 };
 
 // Candidates are stored in the order of their stages.
@@ -52,7 +52,7 @@ static struct error *count_candidate(void *data, const struct store_candidate *r
 }
 
 // Trials that run in parallel share the machine's ports, unless they are isolated from each other.
-static bool found_address_taken(const struct store_trial *row)
+static bool found_address_in_use(const struct store_trial *row)
 {
     return row->output != NULL && strcasestr(row->output, "address already in use") != NULL &&
            strstr(row->spec, "EADDRINUSE") == NULL;
@@ -69,7 +69,7 @@ static struct error *count_trial(void *data, const struct store_trial *row)
     stage->failed += verdict_facts[row->verdict].failure;
     counts->failed += verdict_facts[row->verdict].failure;
     counts->tested += verdict_facts[row->verdict].counts;
-    counts->taken += found_address_taken(row);
+    counts->address_in_use += found_address_in_use(row);
     counts->tried++;
     return NULL;
 }
@@ -109,14 +109,14 @@ static struct error *put_survival(const struct test_counts *counts, struct buffe
     return buffer_printf(text, ".\n");
 }
 
-static struct error *put_taken(const struct test_counts *counts, struct buffer *text)
+static struct error *put_address_in_use(const struct test_counts *counts, struct buffer *text)
 {
     return buffer_printf(
         text,
         "\n%llu of %llu trials found an address in use already: trials that run at "
         "a time share the\nnetwork. --private-network gives each its own, --jobs 1 "
         "runs one after the other.\n",
-        (unsigned long long)counts->taken, (unsigned long long)counts->tried);
+        (unsigned long long)counts->address_in_use, (unsigned long long)counts->tried);
 }
 
 static void test_counts_deinit(struct test_counts *counts)
@@ -145,7 +145,7 @@ struct error *test_summary(struct store *store, const struct campaign_end *end,
                           (unsigned long long)counts.carried));
     if (counts.tested != 0 && counts.failed == 0)
         TRY(put_survival(&counts, text));
-    if (counts.taken != 0)
-        TRY(put_taken(&counts, text));
+    if (counts.address_in_use != 0)
+        TRY(put_address_in_use(&counts, text));
     return counts.tried < counts.all ? put_rest(&counts, database, text) : NULL;
 }

@@ -41,7 +41,7 @@ static const struct option options[] = {
     {"json", 0, OPTION_FLAG, NULL, "print as JSON", FIELD(json)},
 };
 
-struct work {
+struct fidelity_work {
     ARRAY(struct fidelity_subject) subjects; // one per workload
     ARRAY(struct fidelity_workload) workloads;
     ARRAY(struct fidelity_campaign) campaigns;
@@ -50,7 +50,7 @@ struct work {
     struct counted_runs counted_runs;
 };
 
-static void work_deinit(struct work *work)
+static void work_deinit(struct fidelity_work *work)
 {
     for (size_t i = 0; i < work->workloads.count; i++)
         fidelity_workload_deinit(&work->workloads.items[i]);
@@ -68,7 +68,8 @@ static void work_deinit(struct work *work)
 
 // ---- what was counted ----
 
-static struct error *add_workload(struct work *work, const char *label, const char *directory)
+static struct error *add_workload(struct fidelity_work *work, const char *label,
+                                  const char *directory)
 {
     struct fidelity_workload *workload = ARRAY_ADD(&work->workloads);
     if (workload == NULL)
@@ -84,7 +85,7 @@ static struct error *add_workload(struct work *work, const char *label, const ch
     return NULL;
 }
 
-static struct error *add_counted(struct work *work, const struct option_list *counts)
+static struct error *add_counted(struct fidelity_work *work, const struct option_list *counts)
 {
     for (size_t i = 0; i < counts->entries.count; i++) {
         const char *value = counts->entries.items[i].value, *equals = strchr(value, '=');
@@ -97,7 +98,8 @@ static struct error *add_counted(struct work *work, const struct option_list *co
     return NULL;
 }
 
-static struct error *run_command(const struct settings *settings, char **command, struct work *work)
+static struct error *run_command(const struct settings *settings, char **command,
+                                 struct fidelity_work *work)
 {
     size_t runs = settings->runs.given ? settings->runs.value : 1;
     if (runs == 0 || runs > 10000)
@@ -111,7 +113,7 @@ static struct error *run_command(const struct settings *settings, char **command
 }
 
 // Each workload is measured against the programs that it ran.
-static struct error *open_binaries(const struct settings *settings, struct work *work,
+static struct error *open_binaries(const struct settings *settings, struct fidelity_work *work,
                                    size_t number)
 {
     struct fidelity_subject *subject = ARRAY_ADD(&work->subjects);
@@ -124,7 +126,7 @@ static struct error *open_binaries(const struct settings *settings, struct work 
     return fidelity_subject_finish(subject);
 }
 
-static struct error *measure(const struct settings *settings, struct work *work)
+static struct error *measure(const struct settings *settings, struct fidelity_work *work)
 {
     for (size_t i = 0; i < work->workloads.count; i++) {
         TRY(open_binaries(settings, work, i));
@@ -155,7 +157,7 @@ static struct error *read_model(const char *path, const struct fidelity_result *
     return model != NULL ? NULL : error_no_memory();
 }
 
-static struct error *match(const struct settings *settings, struct work *work)
+static struct error *match(const struct settings *settings, struct fidelity_work *work)
 {
     _cleanup_free_ double *model = NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0};
@@ -180,7 +182,7 @@ static struct error *match(const struct settings *settings, struct work *work)
 static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct settings *settings = data;
-    _cleanup_(work_deinit) struct work work = {0};
+    _cleanup_(work_deinit) struct fidelity_work work = {0};
     _cleanup_(buffer_deinit) struct buffer text = {0};
     if (operands[0] == NULL && settings->counts.entries.count == 0)
         return error_new("what shall be looked at? 'ordeal fidelity -- COMMAND' runs a command, "

@@ -38,7 +38,7 @@ static const struct option options[] = {
     {"json", 0, OPTION_FLAG, NULL, "write what happens as JSON, one object a line", FIELD(json)},
 };
 
-struct log {
+struct event_log {
     int descriptor;
     bool json;
     struct error *error; // the first one; the server goes on
@@ -92,7 +92,7 @@ static struct error *put_json(struct buffer *text, const struct coordinator_even
 
 static void log_event(void *data, const struct coordinator_event *event)
 {
-    struct log *log = data;
+    struct event_log *log = data;
     _cleanup_(buffer_deinit) struct buffer text = {0};
     struct error *error = log->json ? put_json(&text, event) : put_text(&text, event);
     if (error == NULL)
@@ -157,7 +157,7 @@ static struct error *stop_descriptor(int *ret_descriptor)
     return NULL;
 }
 
-static struct error *serve(struct coordinator *coordinator, uint64_t seed, struct log *log)
+static struct error *serve(struct coordinator *coordinator, uint64_t seed, struct event_log *log)
 {
     _cleanup_close_ int stop = -1;
     TRY(stop_descriptor(&stop));
@@ -191,7 +191,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         if (file < 0)
             return error_from_errno(errno, "cannot write %s", settings->log);
     }
-    struct log log = {.descriptor = file >= 0 ? file : STDOUT_FILENO, .json = settings->json};
+    struct event_log log = {.descriptor = file >= 0 ? file : STDOUT_FILENO, .json = settings->json};
     struct coordinator_options coordinator_options = {
         .address = settings->listen != NULL ? settings->listen : "127.0.0.1:0",
         .rules = rules,

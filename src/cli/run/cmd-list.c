@@ -51,7 +51,8 @@ static struct error *triggers_json(struct buffer *text)
 }
 
 // The path of the library that defines it, or "?".
-static const char *definer(const struct coverage *coverage, const struct coverage_import *import)
+static const char *defining_library(const struct coverage *coverage,
+                                    const struct coverage_import *import)
 {
     return import->definer == COVERAGE_NOWHERE ? "?"
                                                : coverage->modules.items[import->definer].path;
@@ -84,7 +85,7 @@ static struct error *functions_text(const struct coverage *coverage, struct buff
             TRY(put_heading(text, i == 0, module->path));
         for (size_t j = 0; j < module->imports.count; j++) {
             const struct coverage_import *import = &module->imports.items[j];
-            TRY(put_import(text, import->name, definer(coverage, import)));
+            TRY(put_import(text, import->name, defining_library(coverage, import)));
         }
     }
     return NULL;
@@ -104,7 +105,7 @@ static struct error *functions_json(const struct coverage *coverage, struct buff
             if (import->version != NULL)
                 json_add_string(&builder, entry, "version", import->version);
             if (import->definer != COVERAGE_NOWHERE)
-                json_add_string(&builder, entry, "library", definer(coverage, import));
+                json_add_string(&builder, entry, "library", defining_library(coverage, import));
         }
     }
     return json_write(&builder, root, text);

@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *definer_name(const struct coverage *coverage,
-                                const struct coverage_import *import)
+static const char *defining_library(const struct coverage *coverage,
+                                    const struct coverage_import *import)
 {
     if (import->definer == COVERAGE_NOWHERE)
         return NULL;
@@ -28,7 +28,7 @@ static const char *definer_name(const struct coverage *coverage,
 static bool covers(const struct scenario *scenario, size_t rule, const struct coverage *coverage,
                    const struct coverage_import *import)
 {
-    const char *definer = definer_name(coverage, import);
+    const char *definer = defining_library(coverage, import);
     return definer != NULL && scenario_rule_covers(scenario, rule, definer, import->name);
 }
 
@@ -56,7 +56,7 @@ static struct error *put_module(const struct scenario *scenario, size_t rule,
         TRY(put_parts(text, first ? " " : ", ", import->name, ""));
         if (import->version != NULL)
             TRY(put_parts(text, "@", import->version, ""));
-        TRY(put_parts(text, " (", file_base_name(definer_name(coverage, import)), ")"));
+        TRY(put_parts(text, " (", file_base_name(defining_library(coverage, import)), ")"));
         first = false;
         (*count)++;
     }
@@ -64,8 +64,8 @@ static struct error *put_module(const struct scenario *scenario, size_t rule,
 }
 
 // Returns " (did you mean 'read'?)" for a function that nobody imports.
-static const char *meant(const char *function, const struct coverage *coverage,
-                         char storage[SUGGESTION_SIZE])
+static const char *suggestion_for(const char *function, const struct coverage *coverage,
+                                  char storage[SUGGESTION_SIZE])
 {
     struct suggestion suggestion = suggestion_start(function, strlen(function));
     for (size_t i = 0; i < coverage->modules.count; i++)
@@ -85,8 +85,9 @@ static struct error *put_text(const struct scenario *scenario, const struct cove
             TRY(put_module(scenario, rule, coverage, &coverage->modules.items[i], &count, text));
         char storage[SUGGESTION_SIZE];
         if (count == 0)
-            TRY(buffer_printf(text, "    WARNING: nothing the program starts with imports this%s\n",
-                              meant(scenario_rule(scenario, rule).function, coverage, storage)));
+            TRY(buffer_printf(
+                text, "    WARNING: nothing the program starts with imports this%s\n",
+                suggestion_for(scenario_rule(scenario, rule).function, coverage, storage)));
         idle += count == 0;
     }
     TRY(put_parts(text, "\n", coverage->modules.items[0].path, ""));
@@ -116,7 +117,7 @@ static void add_calls(struct json_builder *builder, json_t *calls, const struct 
             json_add_string(builder, call, "function", import->name);
             if (import->version != NULL)
                 json_add_string(builder, call, "version", import->version);
-            json_add_string(builder, call, "library", definer_name(coverage, import));
+            json_add_string(builder, call, "library", defining_library(coverage, import));
         }
     }
 }

@@ -14,14 +14,14 @@
 
 // The calls that are on the stack when the function is called: the call itself or, inside wrappers,
 // one per wrapper, innermost first.
-struct frames {
+struct call_chain {
     uint64_t calls[MOST_FRAMES];
     size_t count;
 };
 
-static bool find_frames(const struct sites *sites, const struct site *site, struct frames *ret)
+static bool find_frames(const struct sites *sites, const struct site *site, struct call_chain *ret)
 {
-    struct frames frames = {0};
+    struct call_chain frames = {0};
     const struct site *chain[MOST_FRAMES];
     size_t depth = 0;
     for (;;) {
@@ -53,18 +53,19 @@ static bool is_identifier(const char *name)
     return strpbrk(name, ".$@+-") == NULL;
 }
 
-struct rule {
+struct scenario_rule {
     const char *function, *module;
     const char *error; // name of an errno, or NULL
-    struct frames frames;
+    struct call_chain frames;
 };
 
 // Returns false if a scenario cannot express the call.
 static bool make_rule(const struct callsites_report *report, const struct callsites_entry *entry,
-                      struct rule *ret_rule)
+                      struct scenario_rule *ret_rule)
 {
     const struct callsites_module *module = &report->modules.items[entry->module];
-    struct rule rule = {.function = entry->callee->name, .module = file_base_name(module->path)};
+    struct scenario_rule rule = {.function = entry->callee->name,
+                                 .module = file_base_name(module->path)};
     if (entry->error != 0)
         rule.error = constant_name(CONSTANT_ERRNO, entry->error);
     if (!is_plain(rule.function) || !is_plain(rule.module) || strchr(rule.function, '+') != NULL ||
@@ -76,7 +77,8 @@ static bool make_rule(const struct callsites_report *report, const struct callsi
 }
 
 static struct error *put_yaml_rule(struct buffer *text, const struct callsites_report *report,
-                                   const struct callsites_entry *entry, const struct rule *rule)
+                                   const struct callsites_entry *entry,
+                                   const struct scenario_rule *rule)
 {
     TRY(buffer_printf(text, "  # "));
     TRY(callsites_put_place(text, report, entry));
@@ -94,7 +96,7 @@ static struct error *put_yaml_rule(struct buffer *text, const struct callsites_r
 }
 
 static struct error *put_xml_rule(struct buffer *text, const struct callsites_entry *entry,
-                                  const struct rule *rule, size_t number)
+                                  const struct scenario_rule *rule, size_t number)
 {
     TRY(buffer_printf(text, "  <trigger id=\"site%zu\" class=\"CallStackTrigger\">\n    <args>\n",
                       number));
@@ -114,7 +116,7 @@ static struct error *put_rules(const struct callsites_report *report, enum site_
     size_t rules = 0, left_out = 0;
     for (size_t i = 0; i < report->entries.count; i++) {
         const struct callsites_entry *entry = &report->entries.items[i];
-        struct rule rule;
+        struct scenario_rule rule;
         if (entry->site->class != class)
             continue;
         if (!make_rule(report, entry, &rule)) {

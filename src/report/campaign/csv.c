@@ -8,7 +8,7 @@
 
 #define WORTH 65536
 
-struct table {
+struct csv_table {
     struct campaign_facts facts;
     struct campaign_candidates candidates;
     struct report_sink *sink;
@@ -41,7 +41,7 @@ static struct error *put_candidate(struct buffer *text, const struct campaign_ca
 
 static struct error *put_trial(void *data, const struct store_trial *row)
 {
-    struct table *table = data;
+    struct csv_table *table = data;
     struct buffer *text = &table->sink->text;
     enum verdict verdict = row->verdict < VERDICTS ? row->verdict : VERDICT_INVALID;
     TRY(buffer_printf(text, "%lld,%llu,%s,%d", (long long)row->id, (unsigned long long)row->number,
@@ -61,7 +61,7 @@ static struct error *put_trial(void *data, const struct store_trial *row)
     return report_sink_flush(table->sink, WORTH);
 }
 
-static struct error *put_table(struct table *table, const struct report_subject *subject,
+static struct error *put_table(struct csv_table *table, const struct report_subject *subject,
                                const struct report_options *options)
 {
     TRY(campaign_facts_load(&table->facts, subject, options));
@@ -77,7 +77,7 @@ static struct error *put_table(struct table *table, const struct report_subject 
 static struct error *write_csv(const struct report_subject *subject,
                                const struct report_options *options, struct report_sink *sink)
 {
-    struct table table = {.sink = sink};
+    struct csv_table table = {.sink = sink};
     struct error *error = put_table(&table, subject, options);
     campaign_candidates_deinit(&table.candidates);
     campaign_facts_deinit(&table.facts);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-struct log {
+struct sarif_log {
     const struct campaign_facts *facts;
     struct json_builder builder;
     int rule_of[VERDICTS];
@@ -20,7 +20,7 @@ static const char *level_of(enum verdict verdict)
     return verdict_facts[verdict].failure ? "error" : "note";
 }
 
-static void add_rules(struct log *log, const struct sarif_run *run)
+static void add_rules(struct sarif_log *log, const struct sarif_run *run)
 {
     int count = 0;
     for (int i = 0; i < VERDICTS; i++) {
@@ -36,7 +36,7 @@ static void add_rules(struct log *log, const struct sarif_run *run)
     }
 }
 
-static struct error *add_invocation(struct log *log, json_t *run)
+static struct error *add_invocation(struct sarif_log *log, json_t *run)
 {
     const struct store_campaign *campaign = &log->facts->campaign;
     struct json_builder *builder = &log->builder;
@@ -64,7 +64,7 @@ static struct error *copy_part(struct frame_part part, struct buffer *text)
     return buffer_append(text, part.text != NULL ? part.text : "", part.size);
 }
 
-static struct error *add_frame(struct log *log, json_t *frames, const struct frame_text *read)
+static struct error *add_frame(struct sarif_log *log, json_t *frames, const struct frame_text *read)
 {
     struct json_builder *builder = &log->builder;
     _cleanup_(buffer_deinit) struct buffer whole = {0}, module = {0}, file = {0};
@@ -83,7 +83,7 @@ static struct error *add_frame(struct log *log, json_t *frames, const struct fra
                            read->line);
 }
 
-static struct error *add_stack(struct log *log, json_t *result, const char *stack)
+static struct error *add_stack(struct sarif_log *log, json_t *result, const char *stack)
 {
     struct json_builder *builder = &log->builder;
     json_t *entry = json_add_object(builder, json_add_array(builder, result, "stacks"), NULL);
@@ -94,7 +94,7 @@ static struct error *add_stack(struct log *log, json_t *result, const char *stac
     return NULL;
 }
 
-static struct error *add_result(struct log *log, json_t *results,
+static struct error *add_result(struct sarif_log *log, json_t *results,
                                 const struct campaign_finding *finding)
 {
     struct json_builder *builder = &log->builder;
@@ -126,7 +126,7 @@ static struct error *add_result(struct log *log, json_t *results,
     return NULL;
 }
 
-static struct error *put_page(struct log *log, struct report_sink *sink)
+static struct error *put_page(struct sarif_log *log, struct report_sink *sink)
 {
     struct json_builder *builder = &log->builder;
     _cleanup_(json_release) json_t *root = json_object();
@@ -154,7 +154,7 @@ static struct error *write_sarif(const struct report_subject *subject,
 {
     struct campaign_facts facts;
     struct error *error = campaign_facts_load(&facts, subject, options);
-    struct log log = {.facts = &facts};
+    struct sarif_log log = {.facts = &facts};
     if (error == NULL)
         error = put_page(&log, sink);
     campaign_facts_deinit(&facts);

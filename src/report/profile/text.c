@@ -99,7 +99,7 @@ static struct error *put_result(struct page *page, const struct profile_function
 }
 
 // All failures with the same result, merged into one line of the table.
-struct line {
+struct result_line {
     const struct failure *first;
     struct error_set errors;
     bool open; // errno may have other values that are not known
@@ -109,7 +109,8 @@ struct line {
     bool more_effects;
 };
 
-static void add_to_line(struct line *line, const struct page *page, const struct failure *failure)
+static void add_to_line(struct result_line *line, const struct page *page,
+                        const struct failure *failure)
 {
     const struct error_set *sets = page->profile->sets.items.items;
     if (failure->sets_error && failure->error.kind == VALUE_ERRORS)
@@ -130,7 +131,7 @@ static void add_to_line(struct line *line, const struct page *page, const struct
 }
 
 static struct error *put_line(struct page *page, const struct profile_function *function,
-                              const struct line *line)
+                              const struct result_line *line)
 {
     bool known = false;
     TRY(put_result(page, function, line->first));
@@ -176,7 +177,7 @@ static struct error *put_lines(struct page *page, const struct profile_function 
             before++;
         if (before < i || !profile_shows_failure(page->view, &failures[i]))
             continue;
-        struct line line = {.first = &failures[i]};
+        struct result_line line = {.first = &failures[i]};
         for (uint32_t j = i; j < function->count; j++)
             if (same_result(&failures[i], &failures[j]) &&
                 profile_shows_failure(page->view, &failures[j]))
