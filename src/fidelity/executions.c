@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// ---- how often ----
+// ---- executions of one run ----
 
 static int by_value(const void *a, const void *b)
 {

@@ -88,6 +88,8 @@ struct fidelity_result {
     struct fidelity_growth growth;
     struct fidelity_band bands[FIDELITY_BANDS];
 };
+// Measures a workload whose counts are added up. fidelity_result_deinit() frees the result; names
+// of types belong to the subject.
 _must_check_ struct error *fidelity_measure(const struct fidelity_subject *subject,
                                             const struct fidelity_workload *workload,
                                             struct fidelity_result *ret_result);
@@ -103,6 +105,8 @@ struct fidelity_match {
     // From the model, for faults drawn evenly and drawn by weight
     struct fidelity_distance before, after;
 };
+// Computes the weights. `model` has one share per type (NULL: the share of all candidates). An
+// error if the model has none of the types. fidelity_match_deinit() frees the match.
 _must_check_ struct error *fidelity_match(const struct fidelity_result *result, const double *model,
                                           struct fidelity_match *ret_match);
 void fidelity_match_deinit(struct fidelity_match *match);

@@ -248,7 +248,7 @@ struct error *fidelity_subject_add(struct fidelity_subject *subject, const char 
     return fidelity_subject_take(subject, &image);
 }
 
-// ---- all of them ----
+// ---- all linked files ----
 
 static int by_text(const void *a, const void *b)
 {

@@ -26,6 +26,8 @@ enum store_mode {
     STORE_READ,  // must exist; an older schema is read as it is, or refused with a reason
     STORE_WRITE, // created if missing, migrated if old; refused while another controller writes
 };
+// Opens a store; the caller closes it. An error if the file is no store, is damaged, was made by a
+// newer version, or is in use by another writer.
 _must_check_ struct error *store_open(const char *path, enum store_mode mode,
                                       struct store **ret_store);
 // Closes it. A store belongs to the process that opened it: in a forked child this does nothing.

@@ -27,6 +27,7 @@ struct verdict_facts {
     bool counts;  // it tested the target: part of the denominator of every proportion
     bool failure; // a finding, unless the user says otherwise (--fail-on)
 };
+// By verdict.
 extern const struct verdict_facts verdict_facts[VERDICTS];
 
 // The verdict with this name, or VERDICTS.

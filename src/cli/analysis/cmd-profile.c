@@ -65,7 +65,7 @@ static void libraries_deinit(struct libraries *libraries)
     program_imports_deinit(&libraries->imports);
 }
 
-// ---- which libraries ----
+// ---- choice of libraries ----
 
 // Takes a path, or a name that programs give to the loader.
 static struct error *find_file(const char *name, char **ret_path)
@@ -127,7 +127,7 @@ static struct error *find_libraries(const struct settings *settings, char **oper
     return NULL;
 }
 
-// ---- looking at them ----
+// ---- analysis ----
 
 static unsigned count_threads(const struct settings *settings)
 {
@@ -180,7 +180,7 @@ static struct error *keep_readable(const struct error_set *excluded, struct libr
     return NULL;
 }
 
-// ---- what is said ----
+// ---- output ----
 
 static struct error *put_tables(const struct libraries *libraries, const struct profile_view *view,
                                 uint64_t start_ns, struct buffer *text)

@@ -11,6 +11,7 @@ struct test_settings {
     bool generate, show_suppressions, json;
     const char *html, *junit, *sarif;
 };
+// Runs the test or resumes it, prints its report and sets the exit status.
 _must_check_ struct error *test_run(const struct test_settings *settings,
                                     const struct campaign_job *job, int *ret_status);
 

@@ -97,7 +97,7 @@ static struct error *find_compiler(bool cxx, char **ret_path)
     return *ret_path != NULL ? NULL : error_no_memory();
 }
 
-// ---- what the plug-in is told ----
+// ---- options of the plug-in ----
 
 static struct error *check_settings(const struct settings *settings)
 {

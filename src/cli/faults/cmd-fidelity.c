@@ -66,7 +66,7 @@ static void work_deinit(struct fidelity_work *work)
     counted_runs_deinit(&work->counted_runs);
 }
 
-// ---- what was counted ----
+// ---- counts ----
 
 static struct error *add_workload(struct fidelity_work *work, const char *label,
                                   const char *directory)

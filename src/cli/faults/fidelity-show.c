@@ -261,7 +261,7 @@ static struct error *put_comparison(const struct fidelity_shown *shown, struct b
     return put_correlations(shown, text);
 }
 
-// ---- the whole ----
+// ---- the whole report ----
 
 static struct error *put_head(const struct fidelity_shown *shown, struct buffer *text)
 {

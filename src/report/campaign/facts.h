@@ -116,6 +116,8 @@ struct campaign_facts {
     uint64_t forked, checked, disputed;      // trials by store_way; `forked` includes `checked`
     ARRAY(char *) limits;                    // sentences that limit what the numbers show
 };
+// Loads everything but single trials. `options` and the store must outlive the facts, which
+// campaign_facts_deinit() frees, also after an error.
 _must_check_ struct error *campaign_facts_load(struct campaign_facts *facts,
                                                const struct report_subject *subject,
                                                const struct report_options *options);

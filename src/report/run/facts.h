@@ -27,6 +27,7 @@ struct facts {
     struct dwarf_symbolizer *symbolizer;    // created for the first frame
     bool symbolize;
 };
+// Reads the counters and rule states of a region. `view` must outlive the facts.
 _must_check_ struct error *facts_init(struct facts *facts, const struct wire_view *view,
                                       bool symbolize);
 void facts_deinit(struct facts *facts);
