@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal completion bash: a completion script, made from the commands' tables.
+// ordeal completion bash: writes a completion script, made from the commands' tables.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -11,7 +11,7 @@ static bool takes_file(const struct option *option)
     return option->kind == OPTION_FILE || option->kind == OPTION_FILE_LIST;
 }
 
-// "--name|-n" of the options that take a value: of the kind that is wanted.
+// Writes "--name|-n" for each option that takes a value: a file name, or anything else.
 static struct error *put_cases(struct buffer *text, const struct command *command, bool files)
 {
     bool first = true;
@@ -63,8 +63,8 @@ static struct error *put_command(struct buffer *text, const struct command *comm
     return buffer_printf(text, "'\n        follows=%d\n        ;;\n", command->command_follows);
 }
 
-// What is the same for every command. The shell makes words of its own of = and : in an option's
-// value, and its list of commands has builtins, which cannot be run by others.
+// The part that is the same for every command. Bash splits an option's value at = and :, and its
+// list of commands includes builtins, which other programs cannot run.
 static const char ending[] =
     "    if [ \"$follows\" -eq 1 ]; then\n"
     "        for ((i = 2; i < COMP_CWORD; i++)); do\n"

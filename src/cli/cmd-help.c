@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal help [COMMAND]
+// ordeal help [COMMAND]: prints the overview, or the help of one command.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A command of the tool: one cmd-VERB.c with one descriptor, and one line in registry.c. Parsing,
-// --help, the synopsis and shell completion all come from the descriptor.
+// A command of the tool: one cmd-VERB.c with one descriptor, and one line in registry.c. Option
+// parsing, --help, the synopsis and shell completion all follow from the descriptor.
 #ifndef ORDEAL_CLI_COMMAND_H
 #define ORDEAL_CLI_COMMAND_H
 
@@ -29,7 +29,7 @@ struct option {
     const char *name; // without --
     char letter;      // or 0
     enum option_kind kind;
-    const char *value; // what the help calls the value; NULL: it takes none
+    const char *value; // what the help calls the value; NULL: the option takes none
     const char *help;
     size_t field; // offset in the command's settings
 };
@@ -50,62 +50,64 @@ struct option_list {
 struct command {
     const char *name;
     const char *summary;  // one line
-    const char *operands; // synopsis after the options
+    const char *operands; // what the synopsis shows after the options
     const char *details;  // paragraphs for --help, or NULL
     const struct option *options;
     size_t option_count;
-    // Instead of these two, where options come from several tables: as command_option().
+    // Replaces these two if options come from several tables. Works like command_option().
     bool (*option_at)(size_t index, struct option *ret_option);
     size_t settings_size;
-    unsigned least, most;     // operands
-    bool command_follows;     // operands are a command with options of its own
-    bool passes_options;      // what is no option of ours is an operand, and so is all after it
-    bool keeps_separator;     // "--" stays among the operands, to tell what stands before and after
-    bool plain;               // needs no mathematics.h, which for others is loaded first
-    const char *const *words; // operands that have a fixed spelling, ends with NULL; or NULL
-    // Sets *ret_status to the exit status. The settings start zeroed and are freed by the caller.
+    unsigned least, most; // number of operands
+    bool command_follows; // the operands are a command with options of its own
+    // The first word that is no option of ours, and all after it, are operands
+    bool passes_options;
+    bool keeps_separator;     // "--" stays among the operands, to separate what is before and after
+    bool without_mathematics; // does not need mathematics.h; for other commands it is loaded first
+    const char *const *words; // operands with a fixed spelling, ends with NULL; or NULL
+    // Sets *ret_status to the exit status. The settings start zeroed; the caller frees them.
     _must_check_ struct error *(*run)(const void *settings, char **operands, int *ret_status);
 };
 
 extern const struct command *const commands[];        // ends with NULL
 const struct command *command_find(const char *name); // or NULL
-// The command's options in the order of the help; false: there are not that many.
+// Gets option `index`, in the order of the help. False if there are fewer.
 bool command_option(const struct command *command, size_t index, struct option *ret_option);
-// What stands before the operands in a synopsis.
+// What the synopsis shows before the operands.
 const char *command_synopsis(const struct command *command);
 
-// Parses what follows the verb. *ret_operands points into `arguments`. With --help among the
-// options, *ret_help is set and nothing else is checked.
+// Parses what follows the verb. *ret_operands points into `arguments`, which is reordered. If
+// --help is among the options, sets *ret_help and checks nothing else. Errors are for the user.
 _must_check_ struct error *options_parse(const struct command *command, char **arguments,
                                          void *settings, char ***ret_operands, bool *ret_help);
 void options_deinit(const struct command *command, void *settings);
 
-// Usage text: of the tool, of one command.
+// Appends the help text of the tool, or of one command.
 _must_check_ struct error *help_overview(struct buffer *text);
 _must_check_ struct error *help_command(const struct command *command, struct buffer *text);
-// Words from column `indent` on, wrapped to the width of a page; the cursor is at `column`.
+// Appends words from column `indent`, wrapped to the page width. The cursor is at `column`.
 _must_check_ struct error *help_wrap(struct buffer *text, const char *words, size_t indent,
                                      size_t column);
 
-// "there is no command NAME; did you mean …?"
+// The error "there is no command NAME; did you mean …?"
 _must_check_ struct error *unknown_command(const char *name);
 
-// Where a report goes: a file, or the descriptor `otherwise` if the path is NULL. Opened before the
-// work begins, so that it is not done in vain; a file's old content stays until there is a new one.
+// The destination of a report: a file, or the descriptor `otherwise` if the path is NULL. It is
+// opened before the work starts, so that no work is done in vain. The old content of a file stays
+// until there is new content.
 struct output {
-    int descriptor, opened; // `opened` is -1 if it is not ours
+    int descriptor, opened; // `opened` is -1 if the descriptor is not ours
     const char *name;
 };
 _must_check_ struct error *output_open(const char *path, int otherwise, struct output *ret_output);
 _must_check_ struct error *output_put(struct output *output, const struct buffer *text);
-bool output_is_same(const struct output *a, const struct output *b); // one and the same file
+bool output_is_same(const struct output *a, const struct output *b); // both are the same file
 void output_close(struct output *output);
 
-// Prints a text on the standard output.
+// Prints a text on standard output.
 _must_check_ struct error *output_print(const struct buffer *text);
-// For --seed where none is given: short enough to be typed again.
+// A random seed for commands without --seed. It is short enough to type.
 _must_check_ struct error *random_seed(uint64_t *ret_seed);
-// Whether colours belong on this descriptor.
+// Whether to use colours on this descriptor.
 bool output_colour(int descriptor);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Usage texts, from the descriptors.
+// Writes the help texts, from the commands' descriptors.
 #include "cli/command.h"
 
 #include "base/cleanup.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Entry: finds the command, parses its options, runs it, and tells what went wrong.
+// The entry point: finds the command, parses its options, runs it, and prints errors.
 #include "cli/command.h"
 
 #include "base/cleanup.h"
@@ -32,8 +32,8 @@ static struct error *run_command(const struct command *command, char **arguments
     if (error == NULL && help) {
         struct buffer text = {0};
         error = print(help_command(command, &text), &text);
-    } else if (error == NULL && !command->plain) {
-        error = mathematics_need();
+    } else if (error == NULL && !command->without_mathematics) {
+        error = mathematics_load();
     }
     if (error == NULL && !help)
         error = command->run(settings, operands, ret_status);
@@ -88,7 +88,7 @@ int main(int count, char **arguments)
     const struct buffer last_words = {.data = short_of_memory, .size = strlen(short_of_memory)};
     struct error *third = file_write(STDERR_FILENO, "stderr", second == NULL ? &text : &last_words);
     error_free(second);
-    error_free(third); // nobody is left to be told
+    error_free(third); // there is nowhere left to print it
     buffer_deinit(&text);
     error_free(error);
     return EXIT_CANNOT_RUN;

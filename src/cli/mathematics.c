@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See mathematics.h. A function that somebody calls and the lists do not have is taken from libm
-// itself, which is then loaded at every start: tests/e2e/start.test looks.
+// Forwards the C library's mathematical functions to libm, loaded on first use. A function that is
+// called but missing from the lists below links libm itself, which is then loaded at every start.
+// tests/e2e/start.test checks for that.
 #include "cli/mathematics.h"
 
 #include "base/late-library.h"
@@ -29,7 +30,7 @@ static struct functions functions;
 static const struct late_function names[] = {ALL(NAME)};
 static struct late_library library = LATE_LIBRARY(names);
 
-struct error *mathematics_need(void)
+struct error *mathematics_load(void)
 {
     struct error *error =
         late_library_is_ready(&library) ? NULL : late_library_need(&library, LIBM_SO);
@@ -38,7 +39,7 @@ struct error *mathematics_need(void)
 
 static const struct functions *loaded(void)
 {
-    struct error *error = mathematics_need();
+    struct error *error = mathematics_load();
     if (error != NULL) {
         fprintf(stderr, "ordeal: %s\n", error_message(error));
         _Exit(EXIT_CANNOT_RUN);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The option parser: driven by a command's table. Knows --name VALUE, --name=VALUE, -n VALUE,
+// The option parser, driven by a command's table. Accepts --name VALUE, --name=VALUE, -n VALUE,
 // -nVALUE, -ab, and -- as the end of options.
 #include "cli/command.h"
 
@@ -192,7 +192,7 @@ static bool is_ours(const struct command *command, const char *text)
 struct error *options_parse(const struct command *command, char **arguments, void *settings,
                             char ***ret_operands, bool *ret_help)
 {
-    // Operands are moved to the front, which is where their array begins.
+    // Operands are moved to the front of the array.
     size_t operands = 0;
     char **at = arguments;
     for (; *at != NULL; at++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where text goes.
+// Where text goes: standard output, or a file that is opened early and truncated late.
 #include "cli/command.h"
 
 #include "base/cleanup.h"
@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// A report in the place of the store would be the end of all campaigns in it.
+// A report written over the store would destroy all campaigns in it.
 static struct error *refuse_store(const char *path)
 {
-    static const char mark[] = "SQLite format 3"; // with its zero byte
+    static const char mark[] = "SQLite format 3"; // including its zero byte
     char start[sizeof mark];
     struct stat facts;
     if (stat(path, &facts) < 0 || !S_ISREG(facts.st_mode))
@@ -35,7 +35,7 @@ struct error *output_open(const char *path, int otherwise, struct output *ret_ou
     if (path == NULL)
         return NULL;
     TRY(refuse_store(path));
-    // A FIFO that nobody reads would keep us waiting.
+    // Without O_NONBLOCK, opening a FIFO that nobody reads would block.
     int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
     if (file < 0 && errno == ENXIO)
         return error_new("cannot write %s: it is a FIFO or a socket, and nobody reads it", path);
@@ -52,13 +52,13 @@ struct error *output_open(const char *path, int otherwise, struct output *ret_ou
 struct error *output_put(struct output *output, const struct buffer *text)
 {
     struct stat facts;
-    if (output->opened >= 0) // it may have become one since it was opened
+    if (output->opened >= 0) // the file may have become a store since it was opened
         TRY(refuse_store(output->name));
     if (output->opened >= 0 && fstat(output->opened, &facts) == 0 && S_ISREG(facts.st_mode) &&
         ftruncate(output->opened, 0) < 0)
         return error_from_errno(errno, "cannot write %s", output->name);
     TRY(file_write(output->descriptor, output->name, text));
-    // Some file systems tell only now that there was no room.
+    // Some file systems report only now that the disk is full.
     int file = output->opened;
     output->opened = -1;
     if (file >= 0 && close(file) < 0)

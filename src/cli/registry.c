@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The commands there are. A new one is its cmd-VERB.c and a line here, in registry.h and in
+// The list of commands. A new one needs its cmd-VERB.c, a line here, one in registry.h and one in
 // meson.build.
 #include "cli/registry.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See trial-name.h.
+// Finds the trial that a user means by "17", "trial:17", "F3" or "finding:3".
 #include "cli/trial-name.h"
 
 #include "base/cleanup.h"
@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct search {
+struct finding_search {
     struct store *store;
     int64_t finding, trial;
 };
 
 static struct error *look_at_finding(void *data, const struct store_finding *row)
 {
-    struct search *search = data;
+    struct finding_search *search = data;
     if (row->id == search->finding)
         search->trial = row->trial;
     return NULL;
@@ -23,7 +23,7 @@ static struct error *look_at_finding(void *data, const struct store_finding *row
 
 static struct error *look_into_campaign(void *data, const struct store_campaign *row)
 {
-    struct search *search = data;
+    struct finding_search *search = data;
     return search->trial != 0 ? NULL
                               : store_each_finding(search->store, row->id, look_at_finding, search);
 }
@@ -48,7 +48,7 @@ struct error *trial_find(struct store *store, const char *text, int64_t *ret_tri
         size_t size = strlen(prefixes[i]);
         if (strncmp(text, prefixes[i], size) != 0)
             continue;
-        struct search search = {.store = store};
+        struct finding_search search = {.store = store};
         TRY(parse_id(text + size, text, &search.finding));
         TRY(store_each_campaign(store, look_into_campaign, &search));
         if (search.trial == 0)

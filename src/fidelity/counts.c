@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One file of counts; see counts.h. Targets wrote it: foreign bytes.
+// Parses one file of counts. Targets wrote it, so every number is checked.
 #include "fidelity/counts.h"
 
 #include "base/cleanup.h"
@@ -19,9 +19,9 @@ static struct error *broken(const char *path, size_t offset, const char *what)
                      what, offset);
 }
 
-// Processes describe their counters one module after the other, each from front to back. One that
-// is killed meanwhile leaves zeros from there on.
-static bool is_begun(const struct counts_header *header)
+// A process describes its counters module by module, each from front to back. If it is killed
+// meanwhile, zeros follow.
+static bool is_incomplete(const struct counts_header *header)
 {
     static const struct counts_header nothing;
     if (header->magic == 0)
@@ -44,8 +44,8 @@ static struct error *read_module(struct counts_file *file, struct cursor *cursor
     struct counts_header header;
     size_t at = cursor->at;
     cursor_copy(cursor, &header, sizeof header);
-    if (!cursor->failed && is_begun(&header) && is_blank(cursor)) {
-        file->cut = at != 0; // nothing at all: it has not come as far as to count
+    if (!cursor->failed && is_incomplete(&header) && is_blank(cursor)) {
+        file->cut = at != 0; // all zero: the process had not started to count
         cursor->at = cursor->size;
         return NULL;
     }
@@ -67,8 +67,8 @@ static struct error *read_module(struct counts_file *file, struct cursor *cursor
     return NULL;
 }
 
-// The kernel's name for what a process has mapped: one whose file is gone, or that has a line
-// break, is not a path as it stands.
+// The path of a mapped file from the kernel's name for it. The kernel appends " (deleted)" if the
+// file is gone, and escapes line breaks.
 static char *path_of(const char *name, size_t most)
 {
     static const char gone[] = " (deleted)", line_break[] = "\\012";
@@ -89,7 +89,7 @@ static char *path_of(const char *name, size_t most)
 static struct error *parse(struct counts_file *file)
 {
     const char *data = file->bytes.data;
-    if (file->bytes.size == 0) // died before it had made room
+    if (file->bytes.size == 0) // the process died before it had allocated counters
         return (file->program = strdup("")) != NULL ? NULL : error_no_memory();
     if (file->bytes.size % COUNTS_PAGE != 0 || file->bytes.size < 2 * COUNTS_PAGE)
         return broken(file->path, file->bytes.size, "counts are cut off");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See executions.h.
+// Measures how often blocks are executed: quantiles, histogram, power-law tail, and growth over
+// several runs.
 #include "fidelity/executions.h"
 
 #include "base/cleanup.h"
@@ -7,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// ---- how often ----
+// ---- executions of one run ----
 
 static int by_value(const void *a, const void *b)
 {
@@ -25,7 +26,7 @@ static unsigned decade_of(uint64_t count)
     return decade < FIDELITY_DECADES ? decade : FIDELITY_DECADES - 1;
 }
 
-// The smallest of sorted counts that at least this share of them does not exceed.
+// The smallest of the sorted counts that at least this share of them does not exceed.
 static uint64_t quantile(const uint64_t *sorted, size_t count, double share)
 {
     size_t rank = (size_t)ceil(share * (double)count);
@@ -44,8 +45,8 @@ static void summarise(const uint64_t *sorted, size_t count, struct fidelity_coun
         of_top += i >= count - top ? (double)sorted[i] : 0;
     }
     counts->median = quantile(sorted, count, 0.5);
-    counts->ninety = quantile(sorted, count, 0.9);
-    counts->ninety_nine = quantile(sorted, count, 0.99);
+    counts->percentile_90 = quantile(sorted, count, 0.9);
+    counts->percentile_99 = quantile(sorted, count, 0.99);
     counts->most = sorted[count - 1];
     counts->top_share = of_top / counts->executions;
 }
@@ -62,7 +63,7 @@ static struct stats_tail tail_of(const struct fidelity_subject *subject, const u
     return stats_zeta_tail(executed != 0 ? sum / (double)executed : 0, executed);
 }
 
-// Every run has its tail; several give a mean and its standard error.
+// Fits a tail to every run. Several runs give a mean and its standard error.
 static void measure_tail(const struct fidelity_subject *subject,
                          const struct fidelity_workload *workload, struct fidelity_counts *counts)
 {
@@ -152,7 +153,7 @@ struct error *fidelity_measure_executions(const struct fidelity_subject *subject
         return error_no_memory();
     size_t executed = 0;
     for (size_t i = 0; i < subject->blocks.count; i++) {
-        if (!fidelity_is_counted(&subject->blocks.items[i], counts[i]))
+        if (!fidelity_block_exists(&subject->blocks.items[i], counts[i]))
             continue;
         result->counts.histogram[decade_of(counts[i])]++;
         if (counts[i] != 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See measure.h: coverage, sizes, types and distances.
+// Measures a workload: coverage, block sizes, fault types, and the distances between fault loads.
 #include "fidelity/measure.h"
 
 #include "base/cleanup.h"
@@ -25,7 +25,7 @@ void fidelity_result_deinit(struct fidelity_result *result)
     ARRAY_DEINIT(&result->types);
 }
 
-bool fidelity_is_counted(const struct fidelity_block *block, uint64_t count)
+bool fidelity_block_exists(const struct fidelity_block *block, uint64_t count)
 {
     return block->instructions != 0 && (block->present || count != 0);
 }
@@ -59,7 +59,7 @@ static struct error *measure_coverage(const struct fidelity_subject *subject,
     for (size_t i = 0; i < subject->blocks.count; i++) {
         const struct fidelity_block *block = &subject->blocks.items[i];
         bool executed = counts[i] != 0;
-        if (!fidelity_is_counted(block, counts[i]))
+        if (!fidelity_block_exists(block, counts[i]))
             continue;
         const uint64_t sizes[UNITS] = {[UNIT_CANDIDATES] = block->candidates,
                                        [UNIT_BLOCKS] = 1,
@@ -116,8 +116,8 @@ static struct error *add_types(const struct fidelity_subject *subject, const uin
 }
 
 struct shares {         // of one type, in blocks with candidates
-    double *of_type;    // in the executed ones
-    double *logarithms; // of their counts
+    double *of_type;    // in the executed blocks
+    double *logarithms; // of the counts of these blocks
     size_t executed, others;
     double sum, other_sum;
 };
@@ -138,7 +138,7 @@ static void measure_shares(const struct fidelity_subject *subject, const uint64_
     shares->sum = shares->other_sum = 0;
     for (size_t i = 0; i < subject->blocks.count; i++) {
         const struct fidelity_block *block = &subject->blocks.items[i];
-        if (block->candidates == 0 || !fidelity_is_counted(block, counts[i]))
+        if (block->candidates == 0 || !fidelity_block_exists(block, counts[i]))
             continue;
         double share = share_of(subject, block, number);
         if (counts[i] == 0) {
@@ -190,7 +190,7 @@ struct error *fidelity_distance(const double *input, const double *output, size_
             expected[i] = n * input[i] / sums[0];
             observed[i] = n * output[i] / sums[1];
         }
-    TRY(stats_fit(observed, expected, types, &distance.test));
+    TRY(stats_goodness_of_fit(observed, expected, types, &distance.test));
     *ret_distance = distance;
     return NULL;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See subject.h. The section with rows about blocks is foreign bytes: every number is checked.
+// Reads the blocks, lines and candidates of linked files. The section that describes blocks is
+// foreign bytes: every number is checked.
 #include "fidelity/subject.h"
 
 #include "base/cleanup.h"
@@ -24,15 +25,15 @@ void fidelity_subject_deinit(struct fidelity_subject *subject)
 
 // ---- one linked file ----
 
-struct reading {
+struct subject_reader {
     struct fidelity_subject *subject;
     const struct image *image;
     size_t *first_block, *block_count; // by function of the image; SIZE_MAX: not described yet
     struct cursor functions, blocks, lines, strings;
-    size_t start; // of the module's blob in the section, for errors
+    size_t start; // offset of the module's blob in the section, for errors
 };
 
-static struct error *broken(const struct reading *reading, const char *what)
+static struct error *broken(const struct subject_reader *reading, const char *what)
 {
     return error_new("%s: %s in section " BLOCKS_SECTION " at byte %zu", reading->image->path, what,
                      reading->start);
@@ -44,7 +45,7 @@ static struct cursor part(struct cursor *whole, size_t count, size_t size)
     return (struct cursor){bytes, bytes != NULL ? count * size : 0, 0, bytes == NULL};
 }
 
-static struct error *read_line(struct reading *reading)
+static struct error *read_line(struct subject_reader *reading)
 {
     struct blocks_line row;
     cursor_copy(&reading->lines, &row, sizeof row);
@@ -58,7 +59,7 @@ static struct error *read_line(struct reading *reading)
     return NULL;
 }
 
-static struct error *read_block(struct reading *reading, bool again, size_t known)
+static struct error *read_block(struct subject_reader *reading, bool again, size_t known)
 {
     struct fidelity_subject *subject = reading->subject;
     struct blocks_block row;
@@ -84,9 +85,9 @@ static struct error *read_block(struct reading *reading, bool again, size_t know
     return NULL;
 }
 
-// Inline functions are described by every module that has them, each with counters of its own: they
+// Every module that uses an inline function describes it, each with its own counters. All of them
 // count the same blocks.
-static struct error *read_function(struct reading *reading)
+static struct error *read_function(struct subject_reader *reading)
 {
     struct blocks_function row;
     cursor_copy(&reading->functions, &row, sizeof row);
@@ -105,7 +106,7 @@ static struct error *read_function(struct reading *reading)
     return NULL;
 }
 
-static struct error *read_module(struct reading *reading, struct cursor *section)
+static struct error *read_module(struct subject_reader *reading, struct cursor *section)
 {
     struct blocks_header header;
     struct cursor peek = *section;
@@ -147,15 +148,15 @@ static bool is_live(const struct image *image, const struct image_candidate *can
     return candidate->copies != 0 || (chosen && image->decide == MAP_VARIABLE);
 }
 
-static struct fidelity_block *block_of(const struct reading *reading, size_t function,
+static struct fidelity_block *block_of(const struct subject_reader *reading, size_t function,
                                        const struct image_candidate *candidate)
 {
     return &reading->subject->blocks.items[reading->first_block[function] + candidate->block];
 }
 
-// A block with candidates that have clones is there if their marker is; one without if the function
-// is.
-static struct error *tell_present(struct reading *reading, size_t function)
+// A block with candidates that have clones is present if their marker is. Any other block is
+// present if its function is.
+static struct error *set_present(struct subject_reader *reading, size_t function)
 {
     const struct image *image = reading->image;
     const struct image_function *owner = &image->functions.items[function];
@@ -179,13 +180,13 @@ static struct error *tell_present(struct reading *reading, size_t function)
     return NULL;
 }
 
-// The type's number is found when all types are known.
-static struct error *add_candidates(struct reading *reading, size_t function)
+// The number of the type is set later, when all types are known.
+static struct error *add_candidates(struct subject_reader *reading, size_t function)
 {
     const struct image *image = reading->image;
     const struct image_function *owner = &image->functions.items[function];
     struct fidelity_subject *subject = reading->subject;
-    TRY(tell_present(reading, function));
+    TRY(set_present(reading, function));
     for (size_t i = 0; i < owner->candidates; i++) {
         const struct image_candidate *candidate =
             &image->candidates.items[owner->first_candidate + i];
@@ -220,7 +221,7 @@ static struct error *read_image(struct fidelity_subject *subject, const struct i
         return error_no_memory();
     for (size_t i = 0; i < count; i++)
         first[i] = SIZE_MAX;
-    struct reading reading = {
+    struct subject_reader reading = {
         .subject = subject, .image = image, .first_block = first, .block_count = counts};
     while (section.at < section.size)
         TRY(read_module(&reading, &section));
@@ -247,14 +248,14 @@ struct error *fidelity_subject_add(struct fidelity_subject *subject, const char 
     return fidelity_subject_take(subject, &image);
 }
 
-// ---- all of them ----
+// ---- all linked files ----
 
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Types were collected one per candidate, in the same order.
+// There is one type per candidate, in the same order.
 static struct error *number_types(struct fidelity_subject *subject)
 {
     size_t count = subject->types.count, kept = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Weights that make the activated faults, not the injected ones, follow a model; see measure.h.
+// Computes weights that make the activated faults, not the injected ones, follow a fault model.
 #include "fidelity/executions.h"
 
 #include "base/cleanup.h"
@@ -12,9 +12,9 @@ void fidelity_match_deinit(struct fidelity_match *match)
     ARRAY_DEINIT(&match->weights);
 }
 
-// A draw finds type t in proportion to weight times candidates, and activates it in proportion to
-// weight times executed candidates: so the weight is the model's share by those of them that can be
-// enabled, whether candidates that are not executed take part or not.
+// A draw chooses type t in proportion to weight times candidates. It activates t in proportion to
+// weight times executed candidates. So the weight is the model's share divided by the number of
+// executed candidates that can be enabled, whether or not other candidates take part.
 static struct error *weigh(const struct fidelity_result *result, const double *model,
                            struct fidelity_match *match)
 {
@@ -37,7 +37,7 @@ static struct error *weigh(const struct fidelity_result *result, const double *m
     return NULL;
 }
 
-// 1 is the mean over executed candidates.
+// Scales the weights so that their mean over executed candidates is 1.
 static void scale(const struct fidelity_result *result, struct fidelity_match *match)
 {
     double sum = 0, executed = 0;
@@ -58,7 +58,7 @@ static struct error *compare(const struct fidelity_result *result, struct fideli
     if (before == NULL || after == NULL)
         return error_no_memory();
     for (size_t i = 0; i < types; i++) {
-        // What the model leaves out cannot be compared with it.
+        // A type that the model leaves out cannot be compared with it.
         if (!(match->model.items[i] > 0))
             continue;
         before[i] = (double)result->types.items[i].drawable;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Workloads: directories of counts; see counts.h.
+// Reads workloads, which are directories of counts, and adds up the counts of their runs.
 #include "fidelity/counts.h"
 
 #include "base/cleanup.h"
@@ -45,12 +45,12 @@ static int is_number(const struct dirent *entry)
     return *entry->d_name != '\0' && entry->d_name[strspn(entry->d_name, "0123456789")] == '\0';
 }
 
-struct listing {
+struct directory_entries {
     struct dirent **entries;
     int count;
 };
 
-static void listing_deinit(struct listing *listing)
+static void listing_deinit(struct directory_entries *listing)
 {
     for (int i = 0; i < listing->count; i++)
         free(listing->entries[i]);
@@ -58,7 +58,7 @@ static void listing_deinit(struct listing *listing)
 }
 
 static struct error *list(const char *directory, int (*filter)(const struct dirent *),
-                          struct listing *ret_listing)
+                          struct directory_entries *ret_listing)
 {
     int count = scandir(directory, &ret_listing->entries, filter, versionsort);
     if (count < 0)
@@ -69,7 +69,7 @@ static struct error *list(const char *directory, int (*filter)(const struct dire
 
 static struct error *read_run(struct fidelity_workload *workload, const char *directory)
 {
-    _cleanup_(listing_deinit) struct listing listing = {0};
+    _cleanup_(listing_deinit) struct directory_entries listing = {0};
     TRY(list(directory, is_counts, &listing));
     struct counts_run *run = ARRAY_ADD(&workload->runs);
     if (run == NULL)
@@ -92,7 +92,7 @@ static struct error *read_run(struct fidelity_workload *workload, const char *di
 
 static struct error *read_all(struct fidelity_workload *workload)
 {
-    _cleanup_(listing_deinit) struct listing listing = {0};
+    _cleanup_(listing_deinit) struct directory_entries listing = {0};
     TRY(list(workload->directory, is_number, &listing));
     for (int i = 0; i < listing.count; i++) {
         _cleanup_free_ char *path = NULL;

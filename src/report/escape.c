@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See escape.h.
+// Escapes foreign text for HTML, XML, CSV and URIs. All of them but URIs share next_character(),
+// which makes bad bytes and control characters visible.
 #include "report/escape.h"
 
 #include "base/cleanup.h"
@@ -7,13 +8,14 @@
 
 #include <string.h>
 
-// The length of the character at `text`. *ret_done: it is written already, its bytes made visible.
+// Reads the character at `text` and returns its length in *ret_length. If it must not appear as it
+// is, appends its bytes as \xNN and sets *ret_done: the caller has nothing left to write.
 static struct error *next_character(struct buffer *buffer, const char *text, size_t size,
                                     size_t *ret_length, bool *ret_done)
 {
     uint32_t point = 0;
     size_t length = utf8_decode(text, size, &point);
-    // U+FFFE and its like are not allowed in XML, and mean nothing anywhere.
+    // XML forbids U+FFFE and U+FFFF, and they mean nothing in any other format.
     bool plain = length != 0 && (point & 0xfffe) != 0xfffe &&
                  (!utf8_is_control(point) || point == '\n' || point == '\t');
     *ret_length = length != 0 ? length : 1;
@@ -72,7 +74,8 @@ struct error *escape_attribute(struct buffer *buffer, const char *text)
 struct error *escape_csv(struct buffer *buffer, const char *text)
 {
     size_t size = strlen(text), length;
-    // Spreadsheets trim before they look, and know the full-width forms of these characters, too.
+    // Spreadsheets strip white space before they look for a formula. They also accept the
+    // full-width forms of these characters.
     const char *first = text + strspn(text, " \t\n\r");
     bool formula = (*first != '\0' && strchr("=+-@|%", *first) != NULL) || *text == '\t' ||
                    *text == '\r' || strncmp(first, "\xef\xbc\x8b", 3) == 0 ||

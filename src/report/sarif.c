@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See sarif.h.
+// The parts of SARIF 2.1.0 that several reports share: the run with its rules, messages, and
+// locations in files.
 #include "report/sarif.h"
 
 #include "base/cleanup.h"
@@ -10,33 +11,35 @@
 #define SCHEMA                                                                                     \
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
-struct sarif_run sarif_begin(struct json_maker *maker, json_t *root, const char *version)
+struct sarif_run sarif_begin(struct json_builder *builder, json_t *root, const char *version)
 {
-    json_add_string(maker, root, "$schema", SCHEMA);
-    json_add_string(maker, root, "version", "2.1.0");
-    json_t *run = json_add_object(maker, json_add_array(maker, root, "runs"), NULL);
-    json_t *driver = json_add_object(maker, json_add_object(maker, run, "tool"), "driver");
-    json_add_string(maker, driver, "name", "Ordeal");
+    json_add_string(builder, root, "$schema", SCHEMA);
+    json_add_string(builder, root, "version", "2.1.0");
+    json_t *run = json_add_object(builder, json_add_array(builder, root, "runs"), NULL);
+    json_t *driver = json_add_object(builder, json_add_object(builder, run, "tool"), "driver");
+    json_add_string(builder, driver, "name", "Ordeal");
     if (version != NULL)
-        json_add_string(maker, driver, "version", version);
-    return (struct sarif_run){run, json_add_array(maker, driver, "rules")};
+        json_add_string(builder, driver, "version", version);
+    return (struct sarif_run){run, json_add_array(builder, driver, "rules")};
 }
 
-void sarif_add_message(struct json_maker *maker, json_t *parent, const char *key, const char *text)
+void sarif_add_message(struct json_builder *builder, json_t *parent, const char *key,
+                       const char *text)
 {
-    json_add_string(maker, json_add_object(maker, parent, key), "text", text);
+    json_add_string(builder, json_add_object(builder, parent, key), "text", text);
 }
 
-void sarif_add_rule(struct json_maker *maker, const struct sarif_run *run, const char *id,
+void sarif_add_rule(struct json_builder *builder, const struct sarif_run *run, const char *id,
                     const char *meaning, const char *level)
 {
-    json_t *rule = json_add_object(maker, run->rules, NULL);
-    json_add_string(maker, rule, "id", id);
-    sarif_add_message(maker, rule, "shortDescription", meaning);
-    json_add_string(maker, json_add_object(maker, rule, "defaultConfiguration"), "level", level);
+    json_t *rule = json_add_object(builder, run->rules, NULL);
+    json_add_string(builder, rule, "id", id);
+    sarif_add_message(builder, rule, "shortDescription", meaning);
+    json_add_string(builder, json_add_object(builder, rule, "defaultConfiguration"), "level",
+                    level);
 }
 
-struct error *sarif_add_base(struct json_maker *maker, json_t *run, const char *directory)
+struct error *sarif_add_base(struct json_builder *builder, json_t *run, const char *directory)
 {
     if (directory == NULL || directory[0] != '/')
         return NULL;
@@ -45,12 +48,13 @@ struct error *sarif_add_base(struct json_maker *maker, json_t *run, const char *
     TRY(escape_uri(&uri, directory));
     if (uri.data[uri.size - 1] != '/')
         TRY(buffer_append(&uri, "/", 1));
-    json_t *bases = json_add_object(maker, run, "originalUriBaseIds");
-    json_add_string(maker, json_add_object(maker, bases, "SRCROOT"), "uri", uri.data);
+    json_t *bases = json_add_object(builder, run, "originalUriBaseIds");
+    json_add_string(builder, json_add_object(builder, bases, "SRCROOT"), "uri", uri.data);
     return NULL;
 }
 
-// The part of a path below the directory, or NULL.
+// The part of the path below the directory, or NULL if it is elsewhere. A relative path is taken as
+// below it.
 static const char *below(const char *path, const char *directory)
 {
     if (path[0] != '/')
@@ -63,8 +67,8 @@ static const char *below(const char *path, const char *directory)
     return path + size + 1;
 }
 
-// Colons are escaped, too: no path looks like a scheme.
-struct error *sarif_add_place(struct json_maker *maker, json_t *location, const char *directory,
+// escape_uri() escapes colons, too, so no path can look like a URI scheme.
+struct error *sarif_add_place(struct json_builder *builder, json_t *location, const char *directory,
                               const char *file, unsigned line)
 {
     const char *relative = below(file, directory);
@@ -72,18 +76,18 @@ struct error *sarif_add_place(struct json_maker *maker, json_t *location, const 
     if (relative == NULL)
         TRY(buffer_printf(&uri, "file://"));
     TRY(escape_uri(&uri, relative != NULL ? relative : file));
-    json_t *place = json_add_object(maker, location, "physicalLocation");
-    json_t *artifact = json_add_object(maker, place, "artifactLocation");
-    json_add_string(maker, artifact, "uri", uri.data != NULL ? uri.data : "");
+    json_t *place = json_add_object(builder, location, "physicalLocation");
+    json_t *artifact = json_add_object(builder, place, "artifactLocation");
+    json_add_string(builder, artifact, "uri", uri.data != NULL ? uri.data : "");
     if (relative != NULL && directory != NULL && directory[0] == '/')
-        json_add_string(maker, artifact, "uriBaseId", "SRCROOT");
+        json_add_string(builder, artifact, "uriBaseId", "SRCROOT");
     if (line != 0)
-        json_add_integer(maker, json_add_object(maker, place, "region"), "startLine", line);
+        json_add_integer(builder, json_add_object(builder, place, "region"), "startLine", line);
     return NULL;
 }
 
-void sarif_add_logical(struct json_maker *maker, json_t *location, const char *name)
+void sarif_add_logical(struct json_builder *builder, json_t *location, const char *name)
 {
-    json_t *logical = json_add_array(maker, location, "logicalLocations");
-    json_add_string(maker, json_add_object(maker, logical, NULL), "fullyQualifiedName", name);
+    json_t *logical = json_add_array(builder, location, "logicalLocations");
+    json_add_string(builder, json_add_object(builder, logical, NULL), "fullyQualifiedName", name);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See text.h.
+// Writes bytes that targets produced as text for people: control characters escaped, cut to a
+// number of columns, durations with a unit.
 #include "report/text.h"
 
 #include "base/cleanup.h"
@@ -14,8 +15,8 @@ struct error *text_put(struct buffer *buffer, const char *bytes, size_t size, ch
     return escape_put(buffer, bytes, strnlen(bytes, size), SIZE_MAX, quote);
 }
 
-// Columns a character takes on a terminal. Marks that combine with the one before take none, but
-// are counted as one: a line that is too short does no harm.
+// Columns that a character takes on a terminal. A combining mark takes none but is counted as one:
+// the worst that follows is a line that is too short.
 static size_t columns_of(uint32_t point)
 {
     static const uint32_t wide[][2] = {
@@ -27,11 +28,11 @@ static size_t columns_of(uint32_t point)
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
         if (point >= wide[i][0] && point <= wide[i][1])
             return 2;
-    // Some of the older symbols are shown as wide pictures.
+    // Terminals draw some of the older symbols as wide pictures.
     return point >= 0x231a && point <= 0x2bff ? 2 : 1;
 }
 
-// Columns of the character at `bytes` as text_put() writes it, and its length in *ret_length.
+// Columns of the character at `bytes` as text_put() writes it. Its length goes to *ret_length.
 static size_t columns_put(const char *bytes, size_t size, size_t *ret_length)
 {
     uint32_t point = 0;
@@ -65,7 +66,7 @@ struct error *text_put_fit(struct buffer *buffer, const char *bytes, size_t colu
     return buffer_append(buffer, "...", 3);
 }
 
-// Columns the whole text takes as text_put() writes it.
+// Columns that the whole text takes as text_put() writes it.
 static size_t columns_of_text(const char *text)
 {
     size_t size = strlen(text), used = 0, length;
@@ -115,7 +116,7 @@ struct error *text_put_utf8(struct buffer *buffer, const char *bytes, size_t siz
                         : buffer_append(buffer, "\xef\xbf\xbd", 3));
         at += length != 0 ? length : 1;
     }
-    // A buffer that nothing was appended to has no text at all.
+    // Without this, a buffer that nothing was appended to would have no data at all.
     return buffer_append(buffer, "", 0);
 }
 

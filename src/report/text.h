@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Text for people from bytes that targets wrote: nothing of it may reach the terminal raw.
+// Turns bytes that targets wrote into text for people. Nothing of them may reach the terminal raw.
+// Each function appends to the buffer; the only error is a lack of memory.
 #ifndef ORDEAL_REPORT_TEXT_H
 #define ORDEAL_REPORT_TEXT_H
 
@@ -10,29 +11,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Appends at most `size` bytes, up to a NUL. Control characters, and bytes that are not UTF-8, are
-// written \n, \t or \xNN; `quote` is escaped too unless it is 0.
+// Appends at most `size` bytes, up to a NUL. Control characters and bytes that are not UTF-8 become
+// \n, \t or \xNN. `quote` is escaped, too, unless it is 0.
 _must_check_ struct error *text_put(struct buffer *buffer, const char *bytes, size_t size,
                                     char quote);
 
-// Same in at most `columns` columns, "..." standing for what did not fit; *ret_used is how many
-// were needed (NULL: nobody asks). Less than four columns cannot hold a cut text.
+// The same in at most `columns` columns; "..." replaces what does not fit. *ret_used is the number
+// of columns taken (NULL: not wanted). `columns` must be at least four if the text may be cut.
 _must_check_ struct error *text_put_fit(struct buffer *buffer, const char *bytes, size_t columns,
                                         size_t *ret_used);
 
-// Same for a path: its end is what tells one file from another, so ".../" stands for what is
-// before.
+// The same for a path. The end of a path tells files apart, so its beginning is cut and replaced by
+// ".../".
 _must_check_ struct error *text_put_path(struct buffer *buffer, const char *path, size_t columns);
 
-// Same for a text of several lines: newlines and tabs stay.
+// The same for text of several lines: newlines and tabs stay.
 _must_check_ struct error *text_put_lines(struct buffer *buffer, const char *text);
 
-// Same as valid UTF-8 for JSON: control characters stay, broken bytes become U+FFFD.
+// The same as valid UTF-8 for JSON: control characters stay, broken bytes become U+FFFD.
 _must_check_ struct error *text_put_utf8(struct buffer *buffer, const char *bytes, size_t size);
 
-// "870 us", "1.9 ms", "12.3 s".
+// Writes "870 us", "1.9 ms" or "12.30 s".
 _must_check_ struct error *text_put_duration(struct buffer *buffer, uint64_t ns);
-// The same of seconds as a store has them: what makes no sense is 0.
+// The same for seconds from a store. A value that makes no sense becomes 0.
 _must_check_ struct error *text_put_seconds(struct buffer *buffer, double seconds);
 
 #endif

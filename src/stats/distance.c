@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How far distributions are apart, and whether chance explains it; how two columns go together.
+// How far distributions are apart, whether chance explains that, and how two columns correlate.
 #include "stats/stats.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
-#define EXPECTED_LEAST 5 // below, the approximation by chi-square is a bad one
+#define EXPECTED_LEAST 5 // with fewer, chi-square is a bad approximation
 
-struct error *stats_fit(const double *observed, const double *expected, size_t count,
-                        struct stats_test *ret_test)
+struct error *stats_goodness_of_fit(const double *observed, const double *expected, size_t count,
+                                    struct stats_test *ret_test)
 {
     struct stats_test test = {.method = STATS_CHI_SQUARE, .p = 1};
     double rare_observed = 0, rare_expected = 0;
@@ -43,7 +43,7 @@ struct error *stats_fit(const double *observed, const double *expected, size_t c
     return NULL;
 }
 
-// One distribution's part of the divergence from the middle of both.
+// One distribution's part of the divergence from the mean of both.
 static double part(double share, double other)
 {
     return share > 0 ? share * log2(2 * share / (share + other)) : 0;
@@ -62,7 +62,7 @@ double stats_jensen_shannon(const double *first, const double *second, size_t co
         double p = first[i] / sums[0], q = second[i] / sums[1];
         divergence += (part(p, q) + part(q, p)) / 2;
     }
-    return divergence < 0 ? 0 : divergence > 1 ? 1 : divergence; // rounding
+    return divergence < 0 ? 0 : divergence > 1 ? 1 : divergence; // rounding errors
 }
 
 static bool varies(const double *values, size_t count)

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Do groups differ in a proportion? Pearson's chi-square test where its approximation holds, and
-// the distribution of tables with the same sums where it does not.
+// Tests whether groups differ in a proportion. Uses Pearson's chi-square test where its
+// approximation holds, and otherwise the distribution of all tables with the same sums.
 #include "base/cleanup.h"
 #include "stats/stats.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-#define TABLES       10000   // drawn by the Monte-Carlo test
-#define WORK         4000000 // rows drawn by it, at most; but never fewer than:
+#define TABLES       10000   // tables drawn by the Monte-Carlo test
+#define WORK         4000000 // rows drawn by it at most; but never fewer tables than:
 #define TABLES_LEAST 2000
-#define MOST         (1ull << 53) // observations: beyond, doubles do not count them
+#define MOST         (1ull << 53) // observations at most: beyond, doubles cannot count them
 #define FACTORS      (1u << 20)   // logarithms of factorials kept at most
 
-// Tables are as likely when they are so within rounding; R compares with the same tolerance.
+// Two tables are equally likely if their probabilities differ only by rounding. R uses the same
+// tolerance.
 #define TOLERANCE 1e-7
 
-struct table {
+struct contingency_table {
     const uint64_t (*rows)[2];
-    size_t count, filled; // rows; those with observations
+    size_t count, filled; // rows; rows with observations
     uint64_t columns[2], total;
 };
 
-static struct error *add_up(const uint64_t (*rows)[2], size_t count, struct table *ret_table)
+static struct error *add_up(const uint64_t (*rows)[2], size_t count,
+                            struct contingency_table *ret_table)
 {
-    struct table table = {.rows = rows, .count = count};
+    struct contingency_table table = {.rows = rows, .count = count};
     for (size_t i = 0; i < count; i++) {
         for (unsigned k = 0; k < 2; k++) {
             if (rows[i][k] > MOST - table.total)
@@ -38,13 +40,13 @@ static struct error *add_up(const uint64_t (*rows)[2], size_t count, struct tabl
     return NULL;
 }
 
-static double row_size(const struct table *table, size_t i)
+static double row_size(const struct contingency_table *table, size_t i)
 {
     return (double)table->rows[i][0] + (double)table->rows[i][1];
 }
 
-// What a row with `hits` adds to chi-square.
-static double row_distance(const struct table *table, size_t i, double hits)
+// The contribution of a row with `hits` to chi-square.
+static double row_distance(const struct contingency_table *table, size_t i, double hits)
 {
     double size = row_size(table, i);
     double expected = size * ((double)table->columns[0] / (double)table->total);
@@ -52,7 +54,7 @@ static double row_distance(const struct table *table, size_t i, double hits)
     return (hits - expected) * (hits - expected) * (1 / expected + 1 / other);
 }
 
-static double chi_square(const struct table *table)
+static double chi_square(const struct contingency_table *table)
 {
     double sum = 0;
     for (size_t i = 0; i < table->count; i++)
@@ -61,7 +63,7 @@ static double chi_square(const struct table *table)
     return sum;
 }
 
-static bool sparse(const struct table *table)
+static bool sparse(const struct contingency_table *table)
 {
     double rarer =
         (double)(table->columns[0] < table->columns[1] ? table->columns[0] : table->columns[1]);
@@ -71,8 +73,8 @@ static bool sparse(const struct table *table)
     return false;
 }
 
-// How many of `draws` from `total`, of which `hits` are marked, are marked ones: from `low` to
-// `high`, most likely `mode`.
+// The hypergeometric distribution: the number of marked items among `draws` from `total`, of which
+// `hits` are marked. It ranges from `low` to `high` and is most likely `mode`.
 struct hypergeometric {
     uint64_t total, hits, draws, low, high, mode;
 };
@@ -95,9 +97,9 @@ static double step_ratio(const struct hypergeometric *law, uint64_t x)
     return (double)(law->hits - x) * (double)(law->draws - x) / ((double)(x + 1) * left);
 }
 
-// Adds up, relative to P(mode) and from the mode outwards, what is at most as likely as `limit`
-// says (a logarithm); *ret_at becomes the logarithm at `at`. Ratios keep their precision where
-// factorials of large numbers have lost it.
+// Adds up, relative to P(mode) and from the mode outwards, all probabilities that are at most
+// `limit` (a logarithm). *ret_at becomes the logarithm at `at`. Ratios stay precise where
+// factorials of large numbers do not.
 static double add_tails(const struct hypergeometric *law, uint64_t at, double limit, double *ret_at)
 {
     double sum = 0, level = 0;
@@ -119,8 +121,8 @@ static double add_tails(const struct hypergeometric *law, uint64_t at, double li
     return sum;
 }
 
-// Two-sided: all tables that are no more likely than the one at hand.
-static double fisher(const struct table *table)
+// Two-sided: sums over all tables that are no more likely than the observed one.
+static double fisher(const struct contingency_table *table)
 {
     size_t first = 0;
     while (table->rows[first][0] + table->rows[first][1] == 0)
@@ -140,7 +142,7 @@ struct factorials {
 
 static double log_factorial(const struct factorials *factorials, uint64_t n)
 {
-    // Stirling's series is exact to the last digit there.
+    // Stirling's series is exact to the last digit for such n.
     double x = (double)n;
     return n < factorials->count ? factorials->logarithms[n]
                                  : (x + 0.5) * log(x) - x + 0.91893853320467274178 + 1 / (12 * x);
@@ -152,7 +154,7 @@ static double log_choose(const struct factorials *factorials, uint64_t n, uint64
            log_factorial(factorials, n - k);
 }
 
-// By inversion, but from the mode outwards: takes about as many steps as the deviation is large.
+// Draws by inversion, from the mode outwards: the number of steps is about the deviation.
 static uint64_t draw(const struct hypergeometric *law, const struct factorials *factorials,
                      struct stats_random *random)
 {
@@ -176,12 +178,12 @@ static uint64_t draw(const struct hypergeometric *law, const struct factorials *
                 return below;
         }
     }
-    return law->mode; // rounding ate the last of it
+    return law->mode; // rounding used up the rest
 }
 
-// Chi-square of a random table with the sums of this one.
-static double random_distance(const struct table *table, const struct factorials *factorials,
-                              struct stats_random *random)
+// Chi-square of a random table with the same sums.
+static double random_distance(const struct contingency_table *table,
+                              const struct factorials *factorials, struct stats_random *random)
 {
     uint64_t total = table->total, hits = table->columns[0];
     double sum = 0;
@@ -198,8 +200,10 @@ static double random_distance(const struct table *table, const struct factorials
     return sum;
 }
 
-// The same table gives the same p. The table at hand counts as one of the drawn: p is never 0.
-static struct error *monte_carlo(const struct table *table, double statistic, double *ret_p)
+// The same table always gives the same p. The observed table counts as one of the drawn ones, so p
+// is never 0.
+static struct error *monte_carlo(const struct contingency_table *table, double statistic,
+                                 double *ret_p)
 {
     struct factorials factorials = {.count =
                                         table->total + 1 < FACTORS ? table->total + 1 : FACTORS};
@@ -222,7 +226,7 @@ static struct error *monte_carlo(const struct table *table, double statistic, do
 struct error *stats_independence(const uint64_t (*rows)[2], size_t count,
                                  struct stats_test *ret_test)
 {
-    struct table table = {0};
+    struct contingency_table table = {0};
     TRY(add_up(rows, count, &table));
     struct stats_test test = {.method = STATS_NOTHING, .p = 1};
     if (table.filled >= 2 && table.columns[0] > 0 && table.columns[1] > 0) {

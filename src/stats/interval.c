@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Intervals of proportions, and how many trials they take.
+// Confidence intervals of proportions, and the sample sizes they need.
 #include "stats/stats.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-// How many deviations from the middle of a normal distribution leave `error` outside, on both sides
-// together.
+// The z value of a two-sided error: a normal distribution has `error` of its mass more than this
+// many deviations from the mean.
 static double deviations(double error)
 {
     return error <= 0 ? INFINITY : error >= 1 ? 0 : gsl_cdf_ugaussian_Qinv(error / 2);
@@ -21,7 +21,7 @@ struct stats_interval stats_wilson_share(double share, double n, double confiden
     double square = z * z;
     double middle = (share + square / (2 * n)) / (1 + square / n);
     double width = z / (1 + square / n) * sqrt(share * (1 - share) / n + square / (4 * n * n));
-    // In exact arithmetic these two ends are 0 and 1, and reports must not say 1e-17.
+    // In exact arithmetic these two ends are 0 and 1. Reports must not show 1e-17.
     return (struct stats_interval){
         .low = share <= 0 ? 0 : fmax(0, middle - width),
         .high = share >= 1 ? 1 : fmin(1, middle + width),
@@ -33,7 +33,7 @@ struct stats_interval stats_wilson(uint64_t hits, uint64_t n, double confidence)
     return stats_wilson_share(n != 0 ? (double)hits / (double)n : 0, (double)n, confidence);
 }
 
-// How far Wilson's interval reaches from `share` on its wider side, with n trials.
+// How far Wilson's interval for n trials extends from `share` on its wider side.
 static double reach(double share, double n, double z)
 {
     double square = z * z, smaller = fmin(share, 1 - share);
@@ -48,8 +48,8 @@ static uint64_t whole(double n)
     return up >= 0x1p63 ? UINT64_MAX : up < 1 ? 1 : (uint64_t)up;
 }
 
-// The textbook's z²p(1-p)/d² is right around the middle but promises far too much for rare events:
-// near 0 and 1 Wilson's interval, which is the one reported, decides.
+// The textbook formula z²p(1-p)/d² is right around the middle but far too optimistic for rare
+// events. Near 0 and 1 Wilson's interval, which reports show, decides.
 uint64_t stats_sample_size(double half_width, double confidence, double expected)
 {
     double z = deviations(1 - confidence);
@@ -75,16 +75,17 @@ uint64_t stats_sample_size(double half_width, double confidence, double expected
     return most;
 }
 
-// Equation 3.1 of Natella's thesis (section 3.3.2) asks that the k error probabilities together
-// stay below 1 - confidence. Before there is an estimate of the proportions, the worst ones count:
-// these are m equal ones for some m, the others being zero (S. K. Thompson, Sample size for
-// estimating multinomial proportions, The American Statistician 41(1), 1987).
+// Equation 3.1 of Natella's thesis (section 3.3.2) requires that the k error probabilities together
+// stay below 1 - confidence. Before the proportions are estimated, the worst case counts: m equal
+// proportions for some m, all others zero (S. K. Thompson, Sample size for estimating multinomial
+// proportions, The American Statistician 41(1), 1987).
 uint64_t stats_sample_size_bonferroni(double half_width, double confidence, size_t k)
 {
     if (k <= 1)
         return stats_sample_size(half_width, confidence, -1);
     double worst = 0;
-    // The product below falls from some small m on: the quantile grows with the root of log m only.
+    // The product below decreases from some small m on, because the quantile grows only with the
+    // root of log m.
     for (size_t m = 2; m <= k && m <= 64; m++) {
         double z = deviations((1 - confidence) / (double)m), share = 1 / (double)m;
         worst = fmax(worst, z * z * share * (1 - share));
@@ -108,8 +109,8 @@ bool stats_accurate_bonferroni(const uint64_t *counts, size_t k, uint64_t n, dou
         *ret_error_sum = sum;
     if (n == 0 || sum > 1 - confidence)
         return false;
-    // The equation takes a category that was not seen yet for one that does not exist: after one
-    // trial all would be known. So even the interval of 0 of n must be narrow enough.
+    // For the equation, a category that was not seen does not exist: after one trial everything
+    // would be known. So the interval of 0 of n must be narrow enough, too.
     return reach(0, (double)n, deviations((1 - confidence) / (double)(k > 0 ? k : 1))) <=
            half_width;
 }

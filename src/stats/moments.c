@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Mean and deviation in one pass, by Welford's recurrence: no sum of squares that would swallow the
-// differences of large values.
+// Mean and deviation in one pass, by Welford's recurrence. A plain sum of squares would lose the
+// differences between large values.
 #include "stats/stats.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// xoshiro256** of Blackman and Vigna, its state filled by splitmix64 as they advise: small, fast,
-// and defined in a few lines, so that a campaign can be repeated wherever it is built.
+// The generator xoshiro256** of Blackman and Vigna, with its state filled by splitmix64 as they
+// advise. It is small, fast and fully defined here, so a campaign can be repeated on any machine.
 #include "stats/stats.h"
 
 static uint64_t rotate(uint64_t word, unsigned bits)
@@ -16,8 +16,8 @@ static uint64_t split_mix(uint64_t *state)
     return word ^ word >> 31;
 }
 
-// Seed and stream are mixed before they meet: neighbours in either have nothing in common, and two
-// streams of one seed never start alike, for every step can be undone.
+// Seed and stream are mixed separately before they are combined, so neighbouring values have
+// nothing in common. Every step is reversible, so two streams of one seed never start alike.
 struct stats_random stats_random_start(uint64_t seed, uint64_t stream)
 {
     uint64_t state = split_mix(&seed) ^ rotate(split_mix(&stream), 32);
@@ -41,8 +41,8 @@ uint64_t stats_random_next(struct stats_random *random)
     return result;
 }
 
-// Lemire's way: the high half of a product is uniform, once the few low halves that would favour
-// some results are thrown away.
+// Lemire's method: the high half of a product is uniform, once the few low halves that would favour
+// some results are rejected.
 uint64_t stats_random_below(struct stats_random *random, uint64_t bound)
 {
     if (bound == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Samples without repetition, in memory that does not depend on what they are taken from.
+// Samples without replacement, in memory that does not depend on the size of the population.
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "stats/stats.h"
@@ -25,7 +25,7 @@ static struct error *take_all(uint64_t n, uint64_t **ret_indices, uint64_t *ret_
     return NULL;
 }
 
-// Floyd's algorithm: every subset is equally likely, and each number is drawn once.
+// Floyd's algorithm: every subset is equally likely, and one random number is drawn per item.
 struct error *stats_sample(struct stats_random *random, uint64_t n, uint64_t chosen,
                            uint64_t **ret_indices, uint64_t *ret_count)
 {
@@ -53,36 +53,36 @@ struct error *stats_sample(struct stats_random *random, uint64_t n, uint64_t cho
     return NULL;
 }
 
-// An item that waits for its turn an exponential time with its weight as rate: the first ones to
-// come are distributed as if drawn one after the other by weight (Efraimidis and Spirakis, 2006).
-struct waiting {
+// Each item waits an exponentially distributed time whose rate is its weight. The first items to
+// arrive are distributed as if drawn one after the other by weight (Efraimidis and Spirakis, 2006).
+struct weighted_item {
     double time;
     uint64_t index;
 };
 
-static bool later(const struct waiting *a, const struct waiting *b)
+static bool later(const struct weighted_item *a, const struct weighted_item *b)
 {
     return a->time != b->time ? a->time > b->time : a->index > b->index;
 }
 
-// The heap's top is the latest of those kept.
-static void sift_down(struct waiting *heap, uint64_t count, uint64_t at)
+// The top of the heap is the latest item of those kept.
+static void sift_down(struct weighted_item *heap, uint64_t count, uint64_t at)
 {
     for (uint64_t child; (child = 2 * at + 1) < count; at = child) {
         if (child + 1 < count && later(&heap[child + 1], &heap[child]))
             child++;
         if (!later(&heap[child], &heap[at]))
             return;
-        struct waiting moved = heap[at];
+        struct weighted_item moved = heap[at];
         heap[at] = heap[child];
         heap[child] = moved;
     }
 }
 
-static void sift_up(struct waiting *heap, uint64_t at)
+static void sift_up(struct weighted_item *heap, uint64_t at)
 {
     for (uint64_t parent; at > 0 && later(&heap[at], &heap[parent = (at - 1) / 2]); at = parent) {
-        struct waiting moved = heap[at];
+        struct weighted_item moved = heap[at];
         heap[at] = heap[parent];
         heap[parent] = moved;
     }
@@ -93,7 +93,7 @@ struct error *stats_sample_weighted(struct stats_random *random, const double *w
 {
     if (chosen > n)
         chosen = n;
-    _cleanup_free_ struct waiting *heap = calloc(chosen > 0 ? chosen : 1, sizeof *heap);
+    _cleanup_free_ struct weighted_item *heap = calloc(chosen > 0 ? chosen : 1, sizeof *heap);
     _cleanup_free_ uint64_t *indices = calloc(chosen > 0 ? chosen : 1, sizeof *indices);
     if (heap == NULL || indices == NULL)
         return error_no_memory();
@@ -104,7 +104,7 @@ struct error *stats_sample_weighted(struct stats_random *random, const double *w
                              weights[i]);
         if (weights[i] == 0 || chosen == 0)
             continue;
-        struct waiting one = {-log(1 - stats_random_unit(random)) / weights[i], i};
+        struct weighted_item one = {-log(1 - stats_random_unit(random)) / weights[i], i};
         if (count < chosen) {
             heap[count] = one;
             sift_up(heap, count++);

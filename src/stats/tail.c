@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tail of counts, as the exponent of a power law: fitted by maximum likelihood.
+// Fits the exponent of a power law to the tail of counts, by maximum likelihood.
 #include "stats/stats.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_sf_zeta.h>
 #include <math.h>
 
-#define LEAST (1 + 1e-6) // exponents of the zeta distribution are above 1
+#define LEAST (1 + 1e-6) // zeta distributions have exponents above 1
 #define MOST  50.0
 
 static double log_zeta(double exponent)
@@ -15,13 +15,13 @@ static double log_zeta(double exponent)
     return gsl_sf_zetam1_e(exponent, &value) == GSL_SUCCESS ? log1p(value.val) : NAN;
 }
 
-// The width of differences shrinks near 1, where zeta rises without end.
+// The step of numerical differentiation. It shrinks near 1, where zeta grows without bound.
 static double width(double exponent)
 {
     return fmin(1e-4, (exponent - 1) / 16);
 }
 
-// Minus the derivative of log zeta: the mean of log k that the exponent makes likely.
+// Minus the derivative of log zeta: the mean of log k under this exponent.
 static double expected_mean(double exponent)
 {
     double h = width(exponent);
@@ -34,7 +34,7 @@ struct stats_tail stats_zeta_tail(double mean_logarithm, uint64_t n)
     double low = LEAST, high = MOST;
     if (n == 0 || !(mean_logarithm > expected_mean(high)) || mean_logarithm > expected_mean(low))
         return tail;
-    while (high - low > 1e-10) { // the larger the exponent, the smaller the mean
+    while (high - low > 1e-10) { // a larger exponent has a smaller mean
         double middle = (low + high) / 2;
         if (expected_mean(middle) > mean_logarithm)
             low = middle;
@@ -43,7 +43,7 @@ struct stats_tail stats_zeta_tail(double mean_logarithm, uint64_t n)
     }
     tail.exponent = (low + high) / 2;
     double h = width(tail.exponent);
-    double information = // of one count
+    double information = // Fisher information of one count
         (expected_mean(tail.exponent - h) - expected_mean(tail.exponent + h)) / (2 * h);
     if (information > 0)
         tail.error = 1 / sqrt((double)n * information);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Trials per verdict, in groups.
+// Counts trials per verdict, overall or in groups.
 #include "base/cleanup.h"
 #include "store/internal.h"
 
@@ -39,7 +39,7 @@ static bool same(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-// The group that is being added up; its name outlives the statement's row.
+// The group that is being added up. Its name is copied, since the statement's row does not last.
 struct sum {
     bool started;
     char *name;
@@ -68,7 +68,7 @@ static void sum_deinit(struct sum *sum)
     free(sum->name);
 }
 
-// Rows come group by group, one for each verdict.
+// Rows come sorted by group, one for each verdict.
 static struct error *
 each_count(struct scan *scan, struct error *(*row)(void *, const struct store_count *), void *data)
 {
@@ -79,8 +79,8 @@ each_count(struct scan *scan, struct error *(*row)(void *, const struct store_co
         TRY(scan_step(scan, &got));
         if (!got)
             return report(&sum, row, data);
-        TRY(scan_column(scan, 0, &word));
-        TRY(scan_column(scan, 2, &group));
+        TRY(scan_column_text(scan, 0, &word));
+        TRY(scan_column_text(scan, 2, &group));
         enum verdict verdict = word != NULL ? verdict_named(word, strlen(word)) : VERDICTS;
         if (verdict == VERDICTS)
             return error_new("%s: the file is damaged: a verdict that does not exist",
@@ -100,6 +100,6 @@ struct error *store_each_count(struct store *store, int64_t campaign, const char
     TRY(find_query(group_by, &query));
     _cleanup_(scan_end) struct scan scan = {0};
     TRY(scan_start(store, query, &scan));
-    TRY(scan_integer(&scan, 1, campaign));
+    TRY(scan_bind_integer(&scan, 1, campaign));
     return each_count(&scan, row, data);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The connection: what goes wrong with it in words, and transactions.
+// The connection to SQLite: error messages in plain words, and transactions.
 #include "base/cleanup.h"
 #include "store/internal.h"
 
@@ -14,8 +14,8 @@ static bool is_full(int code, int system)
             (system == ENOSPC || system == EDQUOT || system == EFBIG));
 }
 
-// What the system said. SQLite passes it on by errno, which may have been overwritten since; then
-// its files remember: the database, and the log beside it.
+// The errno of the last failed call. SQLite leaves it in errno, which may have been overwritten
+// since. Its open files, the database and the log, remember it, too.
 static int last_errno(struct store *store)
 {
     int code = sqlite3_system_errno(store->database);
@@ -30,8 +30,9 @@ static int last_errno(struct store *store)
     return code;
 }
 
-// SQLite's messages quote names out of the file, which may be anybody's.
-static struct error *in_its_words(struct store *store)
+// SQLite's message. It may quote names from the file, which anybody may have made, so it is
+// escaped.
+static struct error *sqlite_message(struct store *store)
 {
     _cleanup_free_ char *text = strdup(sqlite3_errmsg(store->database));
     if (text == NULL)
@@ -42,7 +43,7 @@ static struct error *in_its_words(struct store *store)
     return error_new("%s: %s", store->path, text);
 }
 
-struct error *store_failed(struct store *store, int code)
+struct error *store_sqlite_error(struct store *store, int code)
 {
     code = sqlite3_extended_errcode(store->database) != SQLITE_OK
                ? sqlite3_extended_errcode(store->database)
@@ -72,13 +73,13 @@ struct error *store_failed(struct store *store, int code)
             return error_from_errno(system, "%s: cannot be %s", store->path,
                                     (code & 0xff) == SQLITE_IOERR ? "read or written" : "opened");
     }
-    return in_its_words(store);
+    return sqlite_message(store);
 }
 
 struct error *store_execute(struct store *store, const char *sql)
 {
     int code = sqlite3_exec(store->database, sql, NULL, NULL, NULL);
-    return code == SQLITE_OK ? NULL : store_failed(store, code);
+    return code == SQLITE_OK ? NULL : store_sqlite_error(store, code);
 }
 
 struct error *store_pragma(struct store *store, const char *sql, int64_t *ret_value)
@@ -88,15 +89,15 @@ struct error *store_pragma(struct store *store, const char *sql, int64_t *ret_va
     if (code == SQLITE_OK)
         code = sqlite3_step(statement);
     struct error *error =
-        code == SQLITE_ROW || code == SQLITE_DONE ? NULL : store_failed(store, code);
+        code == SQLITE_ROW || code == SQLITE_DONE ? NULL : store_sqlite_error(store, code);
     if (error == NULL)
         *ret_value = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
     sqlite3_finalize(statement);
     return error;
 }
 
-// Writers take their turn at once: SQLite would rather fail than wait in the middle. For a reader
-// it is a view of one moment.
+// A writer takes the lock at once: if it asked in the middle of a transaction, SQLite would fail
+// instead of waiting. For a reader, a transaction is a view of one moment.
 struct error *store_begin(struct store *store)
 {
     if (store->in_transaction)
@@ -113,8 +114,8 @@ struct error *store_begin(struct store *store)
     return NULL;
 }
 
-// SQLite gives up a transaction by itself when the disk is full or memory short. What follows must
-// not be stored without what came before.
+// SQLite rolls a transaction back by itself when the disk is full or memory is short. What follows
+// must not be stored without what came before.
 static struct error *check_transaction(struct store *store)
 {
     if (store->in_transaction && (store->doomed || sqlite3_get_autocommit(store->database)))

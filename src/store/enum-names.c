@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See enum-names.h.
+// The tables of names for the enums that a store holds, and the lookup in both directions.
 #include "store/enum-names.h"
 
 #include <stddef.h>

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Facts that are one of a few things: enums in the program, words in the store. Each list of words
-// is one table, by value; the schema has the same words (schema.c), and a test compares them.
+// Enums in the program, words in the store. Each enum has one table of names, indexed by value. The
+// schema has the same words (schema.c); a test compares them.
 #ifndef ORDEAL_STORE_ENUM_NAMES_H
 #define ORDEAL_STORE_ENUM_NAMES_H
 
 struct enum_names {
-    const char *what;         // it is, for messages: "outcome"
-    const char *const *names; // by value; NULL: none, which is SQL's NULL
+    const char *what;         // what the enum is, for messages: "outcome"
+    const char *const *names; // by value; a NULL entry is stored as SQL's NULL
     unsigned count;
 };
 // The name of a value, or NULL.
 const char *enum_name(const struct enum_names *names, unsigned value);
-// The value of a name (NULL: of none); names->count if there is no such name.
+// The value of a name (NULL: the value without a name). names->count if there is no such name.
 unsigned enum_value(const struct enum_names *names, const char *name);
 
 enum store_state { STORE_RUNNING, STORE_INTERRUPTED, STORE_FINISHED, STORE_STATES };
 
-// Why a campaign ended before everything that was planned had been run.
+// Why a campaign ended before all its planned trials were run.
 enum store_stop {
-    STORE_STOP_NONE, // all was run, or it runs
+    STORE_STOP_NONE, // everything was run, or it is still running
     STORE_STOP_TIME,
     STORE_STOP_TRIALS,
     STORE_STOP_INTERVAL,
@@ -35,11 +35,11 @@ enum store_selection {
     STORE_SELECTIONS
 };
 
-// What a campaign has to say besides its numbers.
+// Remarks that a campaign makes besides its numbers.
 enum remark_kind {
     REMARK_NOTE,
     REMARK_UNTESTED, // a fault that was asked for has no candidate
-    REMARK_VARIES,   // an output is not the same in all reference runs
+    REMARK_VARIES,   // an output differs between reference runs
     REMARK_KINDS
 };
 
@@ -62,12 +62,12 @@ enum artifact_kind {
     ARTIFACT_KINDS
 };
 
-// How a trial came to its result.
+// How a trial got its result.
 enum store_way {
     STORE_WAY_FULL,     // by a run of its own
-    STORE_WAY_FORKED,   // in a child of a run of many
-    STORE_WAY_CHECKED,  // likewise, and a run of its own told the same
-    STORE_WAY_DISPUTED, // by a run of its own, which told something else than the child
+    STORE_WAY_FORKED,   // in a forked child of a run for many trials
+    STORE_WAY_CHECKED,  // in a forked child, and a run of its own agreed
+    STORE_WAY_DISPUTED, // by a run of its own, which disagreed with the forked child
     STORE_WAYS
 };
 

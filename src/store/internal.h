@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the files of this room share: the connection, its errors, statements kept prepared, and the
+// What the files of this room share: the connection, its errors, prepared statements, and the
 // mapping between rows and structs.
 #ifndef ORDEAL_STORE_INTERNAL_H
 #define ORDEAL_STORE_INTERNAL_H
@@ -42,8 +42,8 @@ enum query {
     SUPPRESS_FINDING,
     ADD_RECOVERY,
     ADD_LINES,
-    FORGET_RECOVERY,
-    FORGET_LINES,
+    DELETE_RECOVERY,
+    DELETE_LINES,
     EACH_RECOVERY,
     EACH_LINES,
     ADD_REMARK,
@@ -62,73 +62,74 @@ enum query {
 
 struct store {
     sqlite3 *database;
-    char *path; // as the user called it
+    char *path; // as the user named it
     enum store_mode mode;
     struct store_lock *lock;
     pid_t owner;
-    bool made;                   // the file was not there before
+    bool made;                   // this process created the file
     bool in_transaction, doomed; // doomed: something in it failed, it will not be committed
     sqlite3_stmt *idle[QUERIES];
 };
 
 // The error for an SQLite result code of this connection, in words for the user.
-_must_check_ struct error *store_failed(struct store *store, int code);
+_must_check_ struct error *store_sqlite_error(struct store *store, int code);
 
-// Statements without parameters and results.
+// Runs statements without parameters or results; reads a pragma that is a number.
 _must_check_ struct error *store_execute(struct store *store, const char *sql);
 _must_check_ struct error *store_pragma(struct store *store, const char *sql, int64_t *ret_value);
 
-// A transaction around several statements, unless one is open already. `error` of the work between
-// is passed through.
+// Opens a transaction around several statements unless one is open already, and ends it.
+// store_write_end() commits, or rolls back if `error` is not NULL. It returns that error or its
+// own.
 _must_check_ struct error *store_write_start(struct store *store, bool *ret_own);
 _must_check_ struct error *store_write_end(struct store *store, bool own, struct error *error);
 
-// The SQL of a query, to be freed.
+// The SQL of a query. The caller frees it.
 _must_check_ struct error *query_text(enum query query, char **ret_sql);
 
-// A running query. Taken from those kept prepared, or prepared: the same query may run inside of
-// itself.
+// A running query. It uses an idle prepared statement or prepares a new one: a query may run while
+// the same query is already running.
 struct scan {
     struct store *store;
     enum query query;
     sqlite3_stmt *statement;
-    char **repaired; // texts of the current row that were not UTF-8
+    char **repaired; // texts of the current row that were not UTF-8, converted
     size_t repaired_count;
 };
 _must_check_ struct error *scan_start(struct store *store, enum query query, struct scan *ret_scan);
 void scan_end(struct scan *scan);
-_must_check_ struct error *scan_integer(struct scan *scan, int parameter, int64_t value);
-_must_check_ struct error *scan_text(struct scan *scan, int parameter, const char *text);
-// The next row; *ret_got false at the end.
+_must_check_ struct error *scan_bind_integer(struct scan *scan, int parameter, int64_t value);
+_must_check_ struct error *scan_bind_text(struct scan *scan, int parameter, const char *text);
+// Goes to the next row. *ret_got is false at the end.
 _must_check_ struct error *scan_step(struct scan *scan, bool *ret_got);
-_must_check_ struct error *scan_column(struct scan *scan, int column, const char **ret_text);
+_must_check_ struct error *scan_column_text(struct scan *scan, int column, const char **ret_text);
 
-// How a column and a member of a struct correspond. The "or none" kinds are NULL for 0.
-enum kind {
-    KIND_ID,         // int64_t; the row's own key: given by SQLite when 0
-    KIND_INTEGER,    // int64_t
-    KIND_KEY,        // int64_t or none
-    KIND_COUNT,      // uint64_t, bit by bit
-    KIND_SOME_COUNT, // likewise or none
-    KIND_NUMBER,     // uint32_t
-    KIND_SOME_NUMBER,
+// How a column corresponds to a member of a struct. The optional kinds store 0 as NULL.
+enum column_kind {
+    KIND_ID,             // int64_t; the row's key: SQLite assigns one if it is 0
+    KIND_INTEGER,        // int64_t
+    KIND_KEY,            // int64_t, optional
+    KIND_COUNT,          // uint64_t, stored bit by bit
+    KIND_OPTIONAL_COUNT, // the same, optional
+    KIND_NUMBER,         // uint32_t
+    KIND_OPTIONAL_NUMBER,
     KIND_INT,
-    KIND_MODE, // unsigned: permission bits; ARTIFACT_NO_MODE or none
+    KIND_MODE, // unsigned: permission bits; ARTIFACT_NO_MODE is stored as NULL
     KIND_REAL,
     KIND_FLAG,
     KIND_TEXT, // const char *, never NULL
-    KIND_SOME_TEXT,
-    KIND_STACK, // const char *, kept in the table `stack`
-    KIND_BYTES, // const void *, and a size_t right behind it
+    KIND_OPTIONAL_TEXT,
+    KIND_STACK, // const char *, stored in the table `stack`
+    KIND_BYTES, // const void *, followed by a size_t member
     KIND_VERDICT,
-    KIND_ENUM, // unsigned: the value of a name (enum-names.h)
+    KIND_ENUM, // unsigned: stored as its name (enum-names.h)
     KIND_CONFIRMED,
 };
 struct column {
     const char *name;
-    enum kind kind;
+    enum column_kind kind;
     size_t offset;
-    const struct enum_names *names; // of KIND_ENUM
+    const struct enum_names *names; // for KIND_ENUM
 };
 struct table {
     const char *name;
@@ -143,14 +144,15 @@ struct store_artifact_row {
     struct store_artifact artifact;
 };
 
-// Binds the members of `row` to parameters 1…; reads a row that selects the table's columns first.
+// Binds the members of `row` to parameters 1…; reads a row whose query selects the table's columns
+// first.
 _must_check_ struct error *row_bind(struct scan *scan, const struct table *table, const void *row);
 _must_check_ struct error *row_read(struct scan *scan, const struct table *table, void *row);
-// Inserts; sets the member of KIND_ID.
+// Inserts a row and sets its member of KIND_ID.
 _must_check_ struct error *row_add(struct store *store, enum query query, const struct table *table,
                                    void *row);
-// Calls back for each row of a query whose parameters are bound. A macro, for the callbacks differ
-// in type.
+// Calls back for each row of a query whose parameters are bound. It is a macro because the
+// callbacks differ in type.
 #define EACH_ROW(scan, table, type)                                                                \
     for (;;) {                                                                                     \
         struct type one;                                                                           \
@@ -162,8 +164,8 @@ _must_check_ struct error *row_add(struct store *store, enum query query, const 
         TRY(row(data, &one));                                                                      \
     }
 
-// Gives the row texts of its own; releases them.
-_must_check_ struct error *row_keep(const struct table *table, void *row);
-void row_drop(const struct table *table, void *row);
+// Replaces the texts of a row by copies of its own, and frees those.
+_must_check_ struct error *row_copy_texts(const struct table *table, void *row);
+void row_free_texts(const struct table *table, void *row);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A POSIX record lock rather than flock() or an open-file-description lock: those are inherited by
-// fork(), and a job slot that outlives its killed controller for a moment would keep the file from
-// being resumed. What is written in the lock file is for the refusal's text only.
+// The lock that allows one writer. It is a POSIX record lock, because flock() and
+// open-file-description locks are inherited by fork(): a job slot that briefly outlives its killed
+// controller would keep the file from being resumed. The content of the lock file is only used for
+// the error message.
 #include "store/lock.h"
 
 #include "base/cleanup.h"
@@ -23,9 +24,9 @@ struct store_lock {
     ino_t inode;
 };
 
-// Record locks do not keep a process from itself, and closing any descriptor of the file ends them:
-// so the locks of this process are remembered (with its number: a forked child has none of them),
-// and their files are not opened again.
+// A record lock does not stop the process that holds it, and closing any descriptor of the file
+// ends it. So the locks of this process are kept in a list, and their files are not opened again.
+// Each lock has the process id, since a forked child holds none of them.
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct store_lock *held;
 
@@ -40,7 +41,7 @@ static bool is_held(const char *path)
     return false;
 }
 
-// "process 17 on host"; the bytes may be anybody's.
+// Says who holds the lock: "process 17 on host". The file may hold any bytes.
 static struct error *refuse(const char *path, int descriptor, pid_t owner)
 {
     char text[300];
@@ -58,18 +59,18 @@ static struct error *refuse(const char *path, int descriptor, pid_t owner)
                      size > 0 ? ": " : "", text);
 }
 
-static void introduce(int descriptor)
+static void write_owner(int descriptor)
 {
     char host[256] = "", text[300];
     if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0')
         strcpy(host, "this host");
     int size = snprintf(text, sizeof text, "process %d on %s\n", (int)getpid(), host);
-    // Nobody is worse off if this fails, on a full disk for instance.
+    // Ignore a failure, on a full disk for instance: only the message suffers.
     if (ftruncate(descriptor, 0) != 0 || pwrite(descriptor, text, (size_t)size, 0) != size)
         return;
 }
 
-// Whether the name still leads to the locked file: its last owner may have removed it meanwhile.
+// Whether the name still leads to the locked file. Its last owner may have removed it meanwhile.
 static bool is_current(const char *path, int descriptor, struct stat *ret_facts)
 {
     struct stat named;
@@ -94,7 +95,7 @@ static struct error *try_take(const char *path, int *ret_descriptor, struct stat
             if (code != EACCES && code != EAGAIN)
                 return error_from_errno(code, "%s: cannot be locked", path);
             if (fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK)
-                continue; // just gone
+                continue; // removed just now
             return refuse(path, descriptor, lock.l_pid);
         }
         if (is_current(path, descriptor, ret_facts)) {
@@ -123,14 +124,14 @@ struct error *store_lock_take(const char *path, struct store_lock **ret_lock)
         lock->path = TAKE(name);
         lock->next = held;
         held = lock;
-        introduce(lock->descriptor);
+        write_owner(lock->descriptor);
         *ret_lock = TAKE(lock);
     }
     pthread_mutex_unlock(&mutex);
     return error;
 }
 
-// The name goes before the lock does: whoever waits for either finds out in is_current().
+// Removes the file before it releases the lock. Whoever waits for either finds out in is_current().
 void store_lock_release(struct store_lock *lock)
 {
     if (lock == NULL)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One controller at a time: a lock beside the file that ends with the process that holds it.
+// One controller at a time: a lock file beside the store. The lock ends with the process that holds
+// it.
 #ifndef ORDEAL_STORE_LOCK_H
 #define ORDEAL_STORE_LOCK_H
 
@@ -7,7 +8,8 @@
 
 struct store_lock;
 
-// Of the database `path`, by the file PATH-lock. An error that says who has it if somebody does.
+// Locks the database `path` with the file PATH-lock. If it is taken, returns an error that says who
+// has it. The caller releases the lock.
 _must_check_ struct error *store_lock_take(const char *path, struct store_lock **ret_lock);
 void store_lock_release(struct store_lock *lock);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Coverage and suppressions: what is measured, or said about findings, besides verdicts.
+// Stores coverage, and suppresses findings: what is recorded besides verdicts.
 #include "base/cleanup.h"
 #include "store/internal.h"
 
@@ -8,9 +8,9 @@ static struct error *suppress(struct store *store, int64_t id, const char *suppr
     _cleanup_(scan_end) struct scan scan = {0};
     bool got;
     TRY(scan_start(store, SUPPRESS_FINDING, &scan));
-    TRY(scan_integer(&scan, 1, id));
+    TRY(scan_bind_integer(&scan, 1, id));
     if (suppressed != NULL)
-        TRY(scan_text(&scan, 2, suppressed));
+        TRY(scan_bind_text(&scan, 2, suppressed));
     TRY(scan_step(&scan, &got));
     return sqlite3_changes(store->database) != 0
                ? NULL
@@ -24,22 +24,22 @@ struct error *store_suppress_finding(struct store *store, int64_t id, const char
     return store_write_end(store, own, suppress(store, id, suppressed));
 }
 
-static struct error *forget(struct store *store, enum query query, int64_t campaign)
+static struct error *delete_rows(struct store *store, enum query query, int64_t campaign)
 {
     _cleanup_(scan_end) struct scan scan = {0};
     bool got;
     TRY(scan_start(store, query, &scan));
-    TRY(scan_integer(&scan, 1, campaign));
+    TRY(scan_bind_integer(&scan, 1, campaign));
     return scan_step(&scan, &got);
 }
 
-struct error *store_forget_coverage(struct store *store, int64_t campaign, bool lines)
+struct error *store_delete_coverage(struct store *store, int64_t campaign, bool lines)
 {
     bool own;
     TRY(store_write_start(store, &own));
-    struct error *error = forget(store, FORGET_RECOVERY, campaign);
+    struct error *error = delete_rows(store, DELETE_RECOVERY, campaign);
     if (error == NULL && lines)
-        error = forget(store, FORGET_LINES, campaign);
+        error = delete_rows(store, DELETE_LINES, campaign);
     return store_write_end(store, own, error);
 }
 
@@ -59,7 +59,7 @@ struct error *store_each_recovery(struct store *store, int64_t campaign,
 {
     _cleanup_(scan_end) struct scan scan = {0};
     TRY(scan_start(store, EACH_RECOVERY, &scan));
-    TRY(scan_integer(&scan, 1, campaign));
+    TRY(scan_bind_integer(&scan, 1, campaign));
     EACH_ROW(scan, table_recovery, store_recovery)
 }
 
@@ -68,6 +68,6 @@ struct error *store_each_lines(struct store *store, int64_t campaign,
 {
     _cleanup_(scan_end) struct scan scan = {0};
     TRY(scan_start(store, EACH_LINES, &scan));
-    TRY(scan_integer(&scan, 1, campaign));
+    TRY(scan_bind_integer(&scan, 1, campaign));
     EACH_ROW(scan, table_line_coverage, store_lines)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See older.h. Reader and writer use the same expressions: the reader in temporary views, which
-// hide the file's own tables, the writer in updates.
+// Reads files of older versions, and converts them. Reader and writer use the same SQL expressions:
+// the reader in temporary views that hide the file's own tables, the writer in updates.
 #include "store/older.h"
 
 #include "base/array.h"
@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-#define FACTS 6 // the version that has what was only said in sentences before
+#define VERSION_WITH_FACTS                                                                         \
+    6 // the version that introduced columns for what older ones said in sentences
 
 static size_t line_size(const char *line)
 {
@@ -24,14 +25,14 @@ static bool is_key(const char *line, const char *key)
     return strncmp(line, key, size) == 0 && line[size] == ':';
 }
 
-// Whether a line begins a key of the first level: all others belong to the one before them.
+// Whether a line starts a top-level key. All other lines belong to the key before them.
 static bool begins_key(const char *line)
 {
     return (*line >= 'a' && *line <= 'z') || *line == '#';
 }
 
-// The value of a key of a section, as it is written there: a key stands two spaces behind the
-// beginning of a line below its section. NULL: it has none.
+// The value of a key in a section, as it is written there. A key is indented by two spaces below
+// its section. NULL: there is none.
 static const char *find_value(const char *definition, const char *section, const char *key)
 {
     bool inside = false;
@@ -47,13 +48,13 @@ static const char *find_value(const char *definition, const char *section, const
     return NULL;
 }
 
-// definition_value(DEFINITION, SECTION, KEY)
+// The SQL function definition_value(DEFINITION, SECTION, KEY).
 static void definition_value(sqlite3_context *context, int count, sqlite3_value **arguments)
 {
     const char *texts[3];
     for (int i = 0; i < count; i++)
         if ((texts[i] = (const char *)sqlite3_value_text(arguments[i])) == NULL)
-            return; // NULL
+            return; // the result is NULL
     const char *value = find_value(texts[0], texts[1], texts[2]);
     if (value != NULL)
         sqlite3_result_text(context, value, (int)strcspn(value, "\n"), SQLITE_TRANSIENT);
@@ -64,17 +65,17 @@ struct error *older_prepare(struct store *store)
     int code = sqlite3_create_function(store->database, "definition_value", 3,
                                        SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
                                        definition_value, NULL, NULL);
-    return code == SQLITE_OK ? NULL : store_failed(store, code);
+    return code == SQLITE_OK ? NULL : store_sqlite_error(store, code);
 }
 
 #define VALUE(section, key) "definition_value(definition, '" section "', '" key "')"
 
-// "as the reference (fault 7 in this life of the server)"
+// Takes the number from "as the reference (fault 7 in this life of the server)".
 #define LIFE      " in this life of the server)"
 #define UP_TO     "substr(reason, 1, length(reason) - length('" LIFE "'))"
 #define BEFORE_IT "rtrim(" UP_TO ", '0123456789')"
 
-// "file 644"
+// Takes the mode from "file 644".
 #define KIND_ENUMS           "substr(kind, 1, instr(kind || ' ', ' ') - 1)"
 #define DIGITS               "CAST(substr(kind, instr(kind, ' ') + 1) AS INTEGER)"
 #define DIGIT(power, weight) DIGITS " / " power " % 10 * " weight
@@ -85,24 +86,25 @@ static const struct {
     int since;
     const struct table *table;
     const char *column;
-    const char *instead; // in a file of a version before that
+    const char *expression; // SQL that replaces it in a file of an older version
 } columns[] = {
     {3, &table_campaign, "stopped_by", no_value},
     {4, &table_candidate, "content", no_value},
     {4, &table_candidate, "carried", no_value},
     {4, &table_finding, "suppressed", no_value},
     {5, &table_trial, "way", no_value},
-    {FACTS, &table_campaign, "automatic",
+    {VERSION_WITH_FACTS, &table_campaign, "automatic",
      "instr(definition, char(10) || '    faults: [auto]' || char(10)) > 0"},
-    {FACTS, &table_campaign, "selection",
+    {VERSION_WITH_FACTS, &table_campaign, "selection",
      "CASE " VALUE("selection", "kind") " WHEN 'sample' THEN 'sample' WHEN 'sweep' THEN 'sweep'"
                                         " ELSE 'all' END"},
-    {FACTS, &table_campaign, "per", VALUE("selection", "per")},
-    {FACTS, &table_campaign, "weighted", VALUE("selection", "weights") " IS NOT NULL"},
-    {FACTS, &table_campaign, "listed", VALUE("selection", "order") " IS 'listed'"},
-    {FACTS, &table_campaign, "changes_only", VALUE("selection", "since") " IS NOT NULL"},
-    {FACTS, &table_campaign, "long_lived", VALUE("server", "long_lived") " IS 'true'"},
-    {FACTS, &table_campaign, "filtered",
+    {VERSION_WITH_FACTS, &table_campaign, "per", VALUE("selection", "per")},
+    {VERSION_WITH_FACTS, &table_campaign, "weighted", VALUE("selection", "weights") " IS NOT NULL"},
+    {VERSION_WITH_FACTS, &table_campaign, "listed", VALUE("selection", "order") " IS 'listed'"},
+    {VERSION_WITH_FACTS, &table_campaign, "changes_only",
+     VALUE("selection", "since") " IS NOT NULL"},
+    {VERSION_WITH_FACTS, &table_campaign, "long_lived", VALUE("server", "long_lived") " IS 'true'"},
+    {VERSION_WITH_FACTS, &table_campaign, "filtered",
      "coalesce(" VALUE(
          "oracle",
          "filters") ", '[]') <> '[]' OR"
@@ -112,16 +114,16 @@ static const struct {
                                   " coalesce(" VALUE(
                                       "oracle",
                                       "compare") ", '[stdout, files]') <> '[stdout, files]'"},
-    {FACTS, &table_artifact, "mode",
+    {VERSION_WITH_FACTS, &table_artifact, "mode",
      "CASE WHEN kind LIKE '% _%' THEN " DIGIT("1", "1") " + " DIGIT("10", "8") " + " DIGIT(
          "100", "64") " + " DIGIT("1000", "512") " END"},
-    {FACTS, &table_artifact, "kind",
+    {VERSION_WITH_FACTS, &table_artifact, "kind",
      "CASE WHEN " KIND_ENUMS
      " IN ('stream', 'file', 'directory', 'link', 'deleted') THEN " KIND_ENUMS " ELSE 'other' END"},
-    {FACTS, &table_trial, "round",
+    {VERSION_WITH_FACTS, &table_trial, "round",
      "CASE WHEN reason LIKE '%(fault %" LIFE "' AND " BEFORE_IT " LIKE '%(fault ' THEN"
      " CAST(substr(" UP_TO ", length(" BEFORE_IT ") + 1) AS INTEGER) END"},
-    {FACTS, &table_finding, "severity",
+    {VERSION_WITH_FACTS, &table_finding, "severity",
      "CASE WHEN verdict IN ('crash', 'hang') THEN 'high'"
      " WHEN verdict NOT IN ('silent', 'wrong-output', 'unstable') THEN NULL"
      " WHEN substr(cause, length(verdict) + 2, 9) = 'data loss' THEN 'critical'"
@@ -134,9 +136,9 @@ static const struct table *const tables[] = {&table_campaign, &table_artifact, &
                                              &table_trial, &table_finding};
 #define TABLES (sizeof tables / sizeof *tables)
 
-// Remarks were one text, a line each: of faults without candidates ("not tested: FAULT: WHY"), and
-// of outputs that vary ("stdout: line 3 varies", "'/path' varies"), which are recognized by the
-// names of the outputs that there are.
+// Remarks used to be one text with a line each: faults without candidates ("not tested: FAULT:
+// WHY") and outputs that vary ("stdout: line 3 varies", "'/path' varies"). The latter are
+// recognized by the names of the outputs in the file.
 #define NOT_TESTED "'not tested: '"
 #define NAME       "CASE WHEN path LIKE '<%' THEN substr(path, 2, length(path) - 2) ELSE path END"
 #define UNQUOTED   "CASE WHEN substr(text, 1, 1) IN ('''', '\"') THEN substr(text, 2) ELSE text END"
@@ -168,12 +170,12 @@ static const char old_remarks[] =
     "  CASE WHEN untested IS NOT NULL THEN substr(untested, instr(untested || ': ', ': ') + 2)"
     "    ELSE text END AS text FROM sentence";
 
-static const char *instead_of(const struct table *table, const char *column, int64_t version)
+static const char *old_expression(const struct table *table, const char *column, int64_t version)
 {
     for (size_t i = 0; i < COLUMNS; i++)
         if (columns[i].table == table && columns[i].since > version &&
             strcmp(columns[i].column, column) == 0)
-            return columns[i].instead;
+            return columns[i].expression;
     return NULL;
 }
 
@@ -185,7 +187,7 @@ static bool is_older(const struct table *table, int64_t version)
     return false;
 }
 
-static struct error *show_table(struct store *store, const struct table *table, int64_t version)
+static struct error *add_table_view(struct store *store, const struct table *table, int64_t version)
 {
     _cleanup_(buffer_deinit) struct buffer sql = {0};
     if (!is_older(table, version))
@@ -194,32 +196,33 @@ static struct error *show_table(struct store *store, const struct table *table, 
     if (table->columns[0].kind != KIND_ID)
         TRY(buffer_printf(&sql, "id, "));
     for (int i = 0; i < table->count; i++) {
-        const char *name = table->columns[i].name, *instead = instead_of(table, name, version);
-        TRY(buffer_printf(&sql, "%s%s AS %s", i != 0 ? ", " : "", instead != NULL ? instead : name,
-                          name));
+        const char *name = table->columns[i].name,
+                   *expression = old_expression(table, name, version);
+        TRY(buffer_printf(&sql, "%s%s AS %s", i != 0 ? ", " : "",
+                          expression != NULL ? expression : name, name));
     }
     TRY(buffer_printf(&sql, " FROM main.%s", table->name));
     return store_execute(store, sql.data);
 }
 
-static struct error *show_remarks(struct store *store)
+static struct error *add_remark_view(struct store *store)
 {
     _cleanup_(buffer_deinit) struct buffer sql = {0};
     TRY(buffer_printf(&sql, "CREATE TEMP VIEW remark AS %s", old_remarks));
     return store_execute(store, sql.data);
 }
 
-struct error *older_show(struct store *store, int64_t version)
+struct error *older_add_views(struct store *store, int64_t version)
 {
     for (size_t i = 0; i < TABLES; i++)
-        TRY(show_table(store, tables[i], version));
+        TRY(add_table_view(store, tables[i], version));
     if (version < 4)
         TRY(store_execute(store,
                           "CREATE TEMP TABLE recovery (id, campaign, module, address, code,"
                           " function, file, line, reached);"
                           "CREATE TEMP TABLE line_coverage (id, campaign, file, lines, before,"
                           " after)"));
-    return version < FACTS ? show_remarks(store) : NULL;
+    return version < VERSION_WITH_FACTS ? add_remark_view(store) : NULL;
 }
 
 static struct error *convert_remarks(struct store *store)
@@ -233,17 +236,18 @@ static struct error *convert_remarks(struct store *store)
     return store_execute(store, sql.data);
 }
 
-// Only rows that change are written: there may be very many.
+// Writes only rows that change: there may be very many.
 static struct error *convert_table(struct store *store, const struct table *table, int64_t version)
 {
     _cleanup_(buffer_deinit) struct buffer changes = {0}, changed = {0}, sql = {0};
     for (size_t i = 0; i < COLUMNS; i++) {
-        const char *name = columns[i].column, *instead = columns[i].instead;
-        if (columns[i].table != table || columns[i].since <= version || instead == no_value)
+        const char *name = columns[i].column, *expression = columns[i].expression;
+        if (columns[i].table != table || columns[i].since <= version || expression == no_value)
             continue;
-        TRY(buffer_printf(&changes, "%s%s = (%s)", changes.size != 0 ? ", " : "", name, instead));
+        TRY(buffer_printf(&changes, "%s%s = (%s)", changes.size != 0 ? ", " : "", name,
+                          expression));
         TRY(buffer_printf(&changed, "%s%s IS NOT (%s)", changed.size != 0 ? " OR " : "", name,
-                          instead));
+                          expression));
     }
     if (changes.size == 0)
         return NULL;
@@ -255,5 +259,5 @@ struct error *older_convert(struct store *store, int64_t version)
 {
     for (size_t i = 0; i < TABLES; i++)
         TRY(convert_table(store, tables[i], version));
-    return version < FACTS ? convert_remarks(store) : NULL;
+    return version < VERSION_WITH_FACTS ? convert_remarks(store) : NULL;
 }

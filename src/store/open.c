@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Opening a file of campaigns: is it one, may we, and is it of our time?
+// Opens and closes a store file: checks that it is one and may be used, connects, locks and
+// migrates it.
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -27,7 +28,7 @@ static struct error *check_path(const char *path, enum store_mode mode)
             return NULL;
         return error_from_errno(errno, "%s: cannot be opened", path);
     }
-    // Opening a FIFO would wait for ever.
+    // Opening a FIFO could block forever.
     if (!S_ISREG(facts.st_mode))
         return error_new("%s: not a file", path);
     if (facts.st_size == 0 && mode == STORE_READ)
@@ -35,7 +36,7 @@ static struct error *check_path(const char *path, enum store_mode mode)
     return NULL;
 }
 
-// A URI, so that no name means anything special to SQLite (":memory:", "file:…").
+// The path as a URI, so that no name is special to SQLite (":memory:", "file:…").
 static struct error *make_uri(const char *path, const char *options, struct buffer *ret_uri)
 {
     TRY(buffer_printf(ret_uri, "file:%s", path[0] == '/' ? "//" : "./"));
@@ -45,8 +46,9 @@ static struct error *make_uri(const char *path, const char *options, struct buff
     return buffer_printf(ret_uri, "%s", options);
 }
 
-// A file is made before, with a mode of our choice, unless only a link to it is there.
-static int opening(const struct store *store)
+// The flags to open the file with. make_private() has created a missing file, except behind a link:
+// SQLite creates that one.
+static int open_flags(const struct store *store)
 {
     struct stat facts;
     if (store->mode == STORE_READ)
@@ -57,12 +59,12 @@ static int opening(const struct store *store)
 
 static struct error *connect(struct store *store, const char *options)
 {
-    int flags = opening(store);
+    int flags = open_flags(store);
     _cleanup_(buffer_deinit) struct buffer uri = {0};
     TRY(make_uri(store->path, options, &uri));
     sqlite3_close(TAKE(store->database));
-    // Every allocation would take a lock to be counted. Has no effect, and need not, if SQLite is
-    // up.
+    // Without this, SQLite takes a lock to count every allocation. It has no effect, and need not
+    // have, if SQLite is already initialized.
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     int code = sqlite3_open_v2(
         uri.data, &store->database,
@@ -70,16 +72,16 @@ static struct error *connect(struct store *store, const char *options)
     if (store->database == NULL)
         return error_no_memory();
     if (code != SQLITE_OK)
-        return store_failed(store, code);
+        return store_sqlite_error(store, code);
     sqlite3_busy_timeout(store->database, clock_poll_ms(STORE_BUSY_WAIT_NS));
-    // The file may come from anywhere: what its schema says is not to be trusted.
+    // The file may come from anywhere: do not trust its schema.
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     TRY(store_execute(store, "PRAGMA cell_size_check = ON"));
     return older_prepare(store);
 }
 
-// The version of the schema, 0 for a new file.
+// Reads the version of the schema, 0 for a new file.
 static struct error *check_schema(struct store *store, int64_t *ret_version)
 {
     int64_t objects, application, version;
@@ -98,7 +100,7 @@ static struct error *check_schema(struct store *store, int64_t *ret_version)
         return error_new("%s: the file is damaged: schema %ld does not exist", store->path,
                          version);
     *ret_version = version;
-    return store->mode == STORE_READ ? older_show(store, version) : NULL;
+    return store->mode == STORE_READ ? older_add_views(store, version) : NULL;
 }
 
 // Whether commits wait in PATH-wal.
@@ -110,8 +112,8 @@ static bool has_log(struct store *store)
     return size < (int)sizeof name && stat(name, &facts) == 0 && facts.st_size > 0;
 }
 
-// Readers want shared memory beside the file. Where they may not make it, nobody who could write
-// is there either, and the file is read as it is.
+// A reader needs shared memory beside the file. Where it may not create that, no writer can be
+// active either, and the file is read as it is.
 static struct error *open_to_read(struct store *store)
 {
     int64_t version;
@@ -129,7 +131,7 @@ static struct error *open_to_read(struct store *store)
     return check_schema(store, &version);
 }
 
-static struct error *take_steps(struct store *store, int64_t version)
+static struct error *apply_schema_steps(struct store *store, int64_t version)
 {
     for (int64_t i = version; i < schema_version; i++)
         TRY(store_execute(store, schema_steps[i]));
@@ -143,7 +145,7 @@ static struct error *take_steps(struct store *store, int64_t version)
 static struct error *migrate(struct store *store, int64_t version)
 {
     TRY(store_begin(store));
-    struct error *error = take_steps(store, version);
+    struct error *error = apply_schema_steps(store, version);
     if (error != NULL) {
         store_rollback(store);
         return error;
@@ -158,7 +160,7 @@ static struct error *use_log(struct store *store)
         sqlite3_prepare_v2(store->database, "PRAGMA journal_mode = WAL", -1, &statement, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_step(statement);
-    struct error *error = code == SQLITE_ROW ? NULL : store_failed(store, code);
+    struct error *error = code == SQLITE_ROW ? NULL : store_sqlite_error(store, code);
     const char *mode = error == NULL ? (const char *)sqlite3_column_text(statement, 0) : NULL;
     if (error == NULL && (mode == NULL || strcmp(mode, "wal") != 0))
         error = error_new("%s: this file system cannot share memory between processes; keep the "
@@ -168,8 +170,9 @@ static struct error *use_log(struct store *store)
     return error;
 }
 
-// The file holds the environment of the workload and what it printed: nobody else's business. The
-// files beside it get its mode from SQLite. Closing it drops no lock: there is none on a new file.
+// The file holds the environment of the workload and what it printed, which is private. SQLite
+// gives the files beside it the same mode. Closing the descriptor drops no lock, for a new file has
+// none.
 static struct error *make_private(struct store *store)
 {
     int descriptor = open(store->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
@@ -186,7 +189,7 @@ static bool is_missing(const char *path)
     return lstat(path, &facts) != 0 && errno == ENOENT;
 }
 
-// Whether the name leads elsewhere by now.
+// Whether the name leads to another file by now.
 static bool has_moved(struct store *store)
 {
     int moved = 0;
@@ -195,8 +198,8 @@ static bool has_moved(struct store *store)
            moved != 0;
 }
 
-// Somebody who made the file, or found ours, may discard it until we have the lock.
-static struct error *take(struct store *store)
+// Until we hold the lock, whoever created the file, or found ours, may discard it. So try again.
+static struct error *connect_and_lock(struct store *store)
 {
     for (unsigned tries = 0; tries < MOST_TRIES; tries++) {
         TRY(make_private(store));
@@ -208,7 +211,7 @@ static struct error *take(struct store *store)
         TRY(error);
         if (sqlite3_db_readonly(store->database, "main") != 0)
             return error_new("%s: cannot be written", store->path);
-        // By the name without links: the lock must not depend on how the file is called.
+        // Lock by the name without links: the lock must not depend on how the user named the file.
         TRY(store_lock_take(sqlite3_db_filename(store->database, "main"), &store->lock));
         if (!has_moved(store))
             return NULL;
@@ -218,25 +221,25 @@ static struct error *take(struct store *store)
                      store->path);
 }
 
-// *ret_empty: there is nothing in it yet, which is ours to say from then on.
+// *ret_empty: the file holds nothing yet. While we hold the lock, that cannot change.
 static struct error *open_to_write(struct store *store, bool *ret_empty)
 {
     int64_t version;
-    TRY(take(store));
+    TRY(connect_and_lock(store));
     TRY(check_schema(store, &version));
     *ret_empty = version == 0;
-    // Debian's SQLite overwrites what is deleted and vacuums by itself; neither is worth its time.
+    // Debian's SQLite overwrites deleted data and vacuums by itself. Neither is worth its time.
     TRY(store_execute(store, "PRAGMA auto_vacuum = NONE; PRAGMA secure_delete = OFF;"
                              "PRAGMA foreign_keys = ON; PRAGMA cache_size = -16384"));
     TRY(use_log(store));
-    // In this mode a commit survives the process; a power failure may take the last ones, but never
-    // the file.
+    // In this mode a commit survives the death of the process. A power failure may lose the last
+    // commits, but never damages the file.
     TRY(store_execute(store, "PRAGMA synchronous = NORMAL"));
     return version < schema_version ? migrate(store, version) : NULL;
 }
 
-// The files of a database by their endings; its locks are on all but the log.
-enum { OF_DATA = 3, ALL_FILES };
+// The files of a database by suffix. Locks are held on all but the log.
+enum { DATA_FILES = 3, ALL_FILES };
 static void each_file(const struct store *store, unsigned count, void (*file)(const char *path))
 {
     static const char *const endings[ALL_FILES] = {"", "-wal", "-shm", "-lock"};
@@ -257,7 +260,7 @@ static void close_file(struct store *store, bool discard)
 {
     if (store == NULL)
         return;
-    // A forked child that tidied up the connection would do so under its parent's hands.
+    // A forked child must not clean up the connection that its parent still uses.
     if (store->owner != getpid())
         return;
     if (store->path != NULL)
@@ -266,9 +269,10 @@ static void close_file(struct store *store, bool discard)
     for (unsigned i = 0; i < QUERIES; i++)
         sqlite3_finalize(store->idle[i]);
     sqlite3_close(store->database);
-    // Under the lock: the next one may be somebody else's. A reader may still keep files beside it.
+    // Remove the files while the lock is held: afterwards they may be somebody else's. A reader may
+    // still have them open.
     if (discard)
-        each_file(store, OF_DATA, remove_file);
+        each_file(store, DATA_FILES, remove_file);
     store_lock_release(store->lock);
     free(store->path);
     free(store);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every SQL statement that campaigns and reports use. Values only come in as parameters.
+// Every SQL statement that campaigns and reports use. Values come in as parameters only.
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "store/internal.h"
 
-struct description {
-    const char *start;         // SQL, or its part before the columns of …
+struct query_template {
+    const char *start;         // SQL, or the part of it before the columns of …
     const struct table *table; // … this table
     const char *rest;
 };
@@ -28,7 +28,7 @@ struct description {
 #define COUNT_CANDIDATES(column)                                                                   \
     COUNT("candidate." column, "JOIN candidate ON candidate.id = trial.candidate")
 
-static const struct description queries[QUERIES] = {
+static const struct query_template queries[QUERIES] = {
     [ADD_CAMPAIGN] = INSERT(campaign),
     [ADD_REFERENCE] = INSERT(reference),
     [ADD_ARTIFACT] = INSERT(artifact),
@@ -39,7 +39,7 @@ static const struct description queries[QUERIES] = {
                      " ON CONFLICT (campaign, cause) DO UPDATE SET trials = trials + 1"},
     [ADD_STACK] = {"INSERT INTO stack (hash, text) VALUES (?1, ?2)", NULL, NULL},
     [FIND_STACK] = {"SELECT id FROM stack WHERE hash = ?1 AND text = ?2", NULL, NULL},
-    // Afterwards, rather than RETURNING, for which SQLite makes a temporary table.
+    // A second query, not RETURNING: SQLite would make a temporary table for that.
     [FIND_FINDING] = {"SELECT id, trials, trial FROM finding WHERE campaign = ?1 AND cause = ?2",
                       NULL, NULL},
     [UPDATE_CAMPAIGN] = {"UPDATE campaign SET state = ?2, elapsed_s = ?3, candidates = ?4,"
@@ -72,8 +72,8 @@ static const struct description queries[QUERIES] = {
     [SUPPRESS_FINDING] = {"UPDATE finding SET suppressed = ?2 WHERE id = ?1", NULL, NULL},
     [ADD_RECOVERY] = INSERT(recovery),
     [ADD_LINES] = INSERT(line_coverage),
-    [FORGET_RECOVERY] = {"DELETE FROM recovery WHERE campaign = ?1", NULL, NULL},
-    [FORGET_LINES] = {"DELETE FROM line_coverage WHERE campaign = ?1", NULL, NULL},
+    [DELETE_RECOVERY] = {"DELETE FROM recovery WHERE campaign = ?1", NULL, NULL},
+    [DELETE_LINES] = {"DELETE FROM line_coverage WHERE campaign = ?1", NULL, NULL},
     [EACH_RECOVERY] = SELECT(recovery, "WHERE campaign = ?1 ORDER BY module, address"),
     [EACH_LINES] = SELECT(line_coverage, "WHERE campaign = ?1 ORDER BY file"),
     [ADD_REMARK] = INSERT(remark),
@@ -120,7 +120,7 @@ static struct error *add_columns(struct buffer *sql, const struct table *table)
 
 struct error *query_text(enum query query, char **ret_sql)
 {
-    const struct description *description = &queries[query];
+    const struct query_template *description = &queries[query];
     _cleanup_(buffer_deinit) struct buffer sql = {0};
     if (description->start == NULL)
         TRY(add_insert(&sql, description->table));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See remark.h.
+// Writes a remark about a campaign as a sentence.
 #include "store/remark.h"
 
 struct error *remark_put(struct buffer *text, const struct store_remark *remark)

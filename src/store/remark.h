@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "store/store.h"
 
-// One sentence: "not tested: FAULT: WHY", or the text.
+// Appends one sentence: "not tested: FAULT: WHY", or the remark's text. The only error is a lack of
+// memory.
 _must_check_ struct error *remark_put(struct buffer *text, const struct store_remark *remark);
 
 #endif

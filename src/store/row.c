@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Structs to rows and back, as the tables of columns say.
+// Converts structs to rows and back, as the column tables say.
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "store/internal.h"
 
 #include <string.h>
 
-// A stack is looked up by its hash: an index over the texts would hold all of them again. If the
-// hash function ever changes, old stacks are merely kept twice.
+// Stacks are looked up by hash: an index over the texts would store all of them twice. If the hash
+// function ever changes, old stacks are merely kept twice.
 static struct error *intern_stack(struct store *store, const char *text, int64_t *ret_id)
 {
     int64_t hash = (int64_t)hash_text(text);
     _cleanup_(scan_end) struct scan find = {0};
     TRY(scan_start(store, FIND_STACK, &find));
-    TRY(scan_integer(&find, 1, hash));
-    TRY(scan_text(&find, 2, text));
+    TRY(scan_bind_integer(&find, 1, hash));
+    TRY(scan_bind_text(&find, 2, text));
     bool got;
     TRY(scan_step(&find, &got));
     if (got) {
@@ -23,8 +23,8 @@ static struct error *intern_stack(struct store *store, const char *text, int64_t
     }
     _cleanup_(scan_end) struct scan add = {0};
     TRY(scan_start(store, ADD_STACK, &add));
-    TRY(scan_integer(&add, 1, hash));
-    TRY(scan_text(&add, 2, text));
+    TRY(scan_bind_integer(&add, 1, hash));
+    TRY(scan_bind_text(&add, 2, text));
     TRY(scan_step(&add, &got));
     *ret_id = sqlite3_last_insert_rowid(store->database);
     return NULL;
@@ -34,19 +34,20 @@ static struct error *bind_stack(struct scan *scan, int parameter, const char *te
 {
     int64_t id;
     if (text == NULL)
-        return scan_text(scan, parameter, NULL);
+        return scan_bind_text(scan, parameter, NULL);
     TRY(intern_stack(scan->store, text, &id));
-    return scan_integer(scan, parameter, id);
+    return scan_bind_integer(scan, parameter, id);
 }
 
-static struct error *bind_some(struct scan *scan, int parameter, int64_t value)
+static struct error *bind_optional(struct scan *scan, int parameter, int64_t value)
 {
-    return value == 0 ? scan_text(scan, parameter, NULL) : scan_integer(scan, parameter, value);
+    return value == 0 ? scan_bind_text(scan, parameter, NULL)
+                      : scan_bind_integer(scan, parameter, value);
 }
 
 static struct error *bind_code(struct scan *scan, int code)
 {
-    return code == SQLITE_OK ? NULL : store_failed(scan->store, code);
+    return code == SQLITE_OK ? NULL : store_sqlite_error(scan->store, code);
 }
 
 static struct error *bind_bytes(struct scan *scan, int parameter, const char *member)
@@ -58,10 +59,10 @@ static struct error *bind_bytes(struct scan *scan, int parameter, const char *me
                                                                size, SQLITE_STATIC));
 }
 
-// A value that is none is refused by the column's NOT NULL.
+// An invalid value becomes NULL, which the column's NOT NULL refuses.
 static struct error *bind_verdict(struct scan *scan, int parameter, unsigned value)
 {
-    return scan_text(scan, parameter, value < VERDICTS ? verdict_facts[value].name : NULL);
+    return scan_bind_text(scan, parameter, value < VERDICTS ? verdict_facts[value].name : NULL);
 }
 
 static struct error *bind_enum(struct scan *scan, int parameter, const struct enum_names *names,
@@ -69,7 +70,7 @@ static struct error *bind_enum(struct scan *scan, int parameter, const struct en
 {
     if (value >= names->count)
         return error_new("there is no %s %u", names->what, value);
-    return scan_text(scan, parameter, enum_name(names, value));
+    return scan_bind_text(scan, parameter, enum_name(names, value));
 }
 
 static struct error *bind_member(struct scan *scan, int parameter, const struct column *column,
@@ -78,30 +79,30 @@ static struct error *bind_member(struct scan *scan, int parameter, const struct 
     switch (column->kind) {
     case KIND_INTEGER:
     case KIND_COUNT:
-        return scan_integer(scan, parameter, *(const int64_t *)member);
+        return scan_bind_integer(scan, parameter, *(const int64_t *)member);
     case KIND_ID:
     case KIND_KEY:
-    case KIND_SOME_COUNT:
-        return bind_some(scan, parameter, *(const int64_t *)member);
+    case KIND_OPTIONAL_COUNT:
+        return bind_optional(scan, parameter, *(const int64_t *)member);
     case KIND_NUMBER:
-        return scan_integer(scan, parameter, *(const uint32_t *)member);
-    case KIND_SOME_NUMBER:
-        return bind_some(scan, parameter, *(const unsigned *)member);
+        return scan_bind_integer(scan, parameter, *(const uint32_t *)member);
+    case KIND_OPTIONAL_NUMBER:
+        return bind_optional(scan, parameter, *(const unsigned *)member);
     case KIND_MODE:
         return *(const unsigned *)member == ARTIFACT_NO_MODE
-                   ? scan_text(scan, parameter, NULL)
-                   : scan_integer(scan, parameter, *(const unsigned *)member);
+                   ? scan_bind_text(scan, parameter, NULL)
+                   : scan_bind_integer(scan, parameter, *(const unsigned *)member);
     case KIND_INT:
     case KIND_CONFIRMED:
-        return scan_integer(scan, parameter, *(const int *)member);
+        return scan_bind_integer(scan, parameter, *(const int *)member);
     case KIND_FLAG:
-        return scan_integer(scan, parameter, *(const bool *)member);
+        return scan_bind_integer(scan, parameter, *(const bool *)member);
     case KIND_REAL:
         return bind_code(scan,
                          sqlite3_bind_double(scan->statement, parameter, *(const double *)member));
     case KIND_TEXT:
-    case KIND_SOME_TEXT:
-        return scan_text(scan, parameter, *(const char *const *)member);
+    case KIND_OPTIONAL_TEXT:
+        return scan_bind_text(scan, parameter, *(const char *const *)member);
     case KIND_STACK:
         return bind_stack(scan, parameter, *(const char *const *)member);
     case KIND_BYTES:
@@ -130,7 +131,7 @@ static struct error *damaged(struct scan *scan, const char *what)
 static struct error *read_verdict(struct scan *scan, int column, unsigned *ret_value)
 {
     const char *word;
-    TRY(scan_column(scan, column, &word));
+    TRY(scan_column_text(scan, column, &word));
     word = word != NULL ? word : "";
     unsigned value = verdict_named(word, strlen(word));
     if (value == VERDICTS)
@@ -143,7 +144,7 @@ static struct error *read_enum(struct scan *scan, int column, const struct enum_
                                unsigned *ret_value)
 {
     const char *word;
-    TRY(scan_column(scan, column, &word));
+    TRY(scan_column_text(scan, column, &word));
     unsigned value = enum_value(names, word);
     if (value == names->count)
         return damaged(scan, names->what);
@@ -153,7 +154,7 @@ static struct error *read_enum(struct scan *scan, int column, const struct enum_
 
 static struct error *read_text(struct scan *scan, int column, bool needed, const char **ret_text)
 {
-    TRY(scan_column(scan, column, ret_text));
+    TRY(scan_column_text(scan, column, ret_text));
     if (needed && *ret_text == NULL)
         *ret_text = "";
     return NULL;
@@ -176,11 +177,11 @@ static struct error *read_member(struct scan *scan, int column, const struct col
     case KIND_INTEGER:
     case KIND_KEY:
     case KIND_COUNT:
-    case KIND_SOME_COUNT:
+    case KIND_OPTIONAL_COUNT:
         *(int64_t *)member = sqlite3_column_int64(statement, column);
         return NULL;
     case KIND_NUMBER:
-    case KIND_SOME_NUMBER:
+    case KIND_OPTIONAL_NUMBER:
         *(uint32_t *)member = (uint32_t)sqlite3_column_int64(statement, column);
         return NULL;
     case KIND_MODE:
@@ -198,7 +199,7 @@ static struct error *read_member(struct scan *scan, int column, const struct col
         *(double *)member = sqlite3_column_double(statement, column);
         return NULL;
     case KIND_TEXT:
-    case KIND_SOME_TEXT:
+    case KIND_OPTIONAL_TEXT:
     case KIND_STACK:
         return read_text(scan, column, what->kind == KIND_TEXT, (const char **)member);
     case KIND_BYTES:
@@ -245,7 +246,7 @@ struct error *row_add(struct store *store, enum query query, const struct table 
 
 static bool is_text(const struct column *column)
 {
-    return column->kind == KIND_TEXT || column->kind == KIND_SOME_TEXT ||
+    return column->kind == KIND_TEXT || column->kind == KIND_OPTIONAL_TEXT ||
            column->kind == KIND_STACK;
 }
 
@@ -254,7 +255,7 @@ static char **text_of(const struct column *column, void *row)
     return (char **)((char *)row + column->offset);
 }
 
-struct error *row_keep(const struct table *table, void *row)
+struct error *row_copy_texts(const struct table *table, void *row)
 {
     bool failed = false;
     for (int i = 0; i < table->count; i++) {
@@ -265,11 +266,11 @@ struct error *row_keep(const struct table *table, void *row)
         failed = failed || (borrowed != NULL && *text == NULL);
     }
     if (failed)
-        row_drop(table, row);
+        row_free_texts(table, row);
     return failed ? error_no_memory() : NULL;
 }
 
-void row_drop(const struct table *table, void *row)
+void row_free_texts(const struct table *table, void *row)
 {
     for (int i = 0; i < table->count; i++)
         if (is_text(&table->columns[i]))

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What campaigns put into the file and reports get out of it, row by row.
+// Adds, changes and reads rows: what campaigns write into a store and reports read from it.
 #include "base/cleanup.h"
 #include "store/internal.h"
 
 #include <string.h>
 
-// Runs a statement that changes one row; an error if there is none with this id.
+// Runs a statement that changes one row. An error if no row has this id.
 static struct error *finish_change(struct scan *scan, const char *table, int64_t id)
 {
     bool got;
@@ -25,7 +25,7 @@ static const struct column update_columns[] = {
     {"state", KIND_ENUM, offsetof(struct store_campaign, state), &state_names},
     {"elapsed_s", KIND_REAL, offsetof(struct store_campaign, elapsed_s), NULL},
     {"candidates", KIND_COUNT, offsetof(struct store_campaign, candidates), NULL},
-    {"planned", KIND_SOME_COUNT, offsetof(struct store_campaign, planned), NULL},
+    {"planned", KIND_OPTIONAL_COUNT, offsetof(struct store_campaign, planned), NULL},
     {"stopped_by", KIND_ENUM, offsetof(struct store_campaign, stopped_by), &stop_names},
 };
 static const struct table update_table = {"campaign", update_columns,
@@ -52,8 +52,8 @@ static struct error *set_definition(struct store *store, int64_t id, const char 
 {
     _cleanup_(scan_end) struct scan scan = {0};
     TRY(scan_start(store, SET_DEFINITION, &scan));
-    TRY(scan_integer(&scan, 1, id));
-    TRY(scan_text(&scan, 2, definition));
+    TRY(scan_bind_integer(&scan, 1, id));
+    TRY(scan_bind_text(&scan, 2, definition));
     return finish_change(&scan, "campaign", id);
 }
 
@@ -68,7 +68,7 @@ static struct error *remove_row(struct store *store, enum query query, int64_t i
 {
     _cleanup_(scan_end) struct scan scan = {0};
     TRY(scan_start(store, query, &scan));
-    TRY(scan_integer(&scan, 1, id));
+    TRY(scan_bind_integer(&scan, 1, id));
     return finish_change(&scan, "campaign", id);
 }
 
@@ -87,21 +87,21 @@ struct error *store_find_campaign(struct store *store, int64_t id,
     bool got;
     TRY(scan_start(store, id == 0 ? NEWEST_CAMPAIGN : FIND_CAMPAIGN, &scan));
     if (id != 0)
-        TRY(scan_integer(&scan, 1, id));
+        TRY(scan_bind_integer(&scan, 1, id));
     TRY(scan_step(&scan, &got));
     if (!got && id == 0)
         return error_new("%s: no campaign was stored in it", store->path);
     if (!got)
         return error_new("%s: there is no campaign %ld", store->path, id);
     TRY(row_read(&scan, &table_campaign, &campaign));
-    TRY(row_keep(&table_campaign, &campaign));
+    TRY(row_copy_texts(&table_campaign, &campaign));
     *ret_campaign = campaign;
     return NULL;
 }
 
 void store_campaign_deinit(struct store_campaign *campaign)
 {
-    row_drop(&table_campaign, campaign);
+    row_free_texts(&table_campaign, campaign);
 }
 
 struct error *store_each_campaign(struct store *store,
@@ -124,7 +124,7 @@ struct error *store_each_remark(struct store *store, int64_t campaign,
 {
     _cleanup_(scan_end) struct scan scan = {0};
     TRY(scan_start(store, EACH_REMARK, &scan));
-    TRY(scan_integer(&scan, 1, campaign));
+    TRY(scan_bind_integer(&scan, 1, campaign));
     EACH_ROW(scan, table_remark, store_remark)
 }
 
@@ -146,7 +146,7 @@ struct error *store_each_reference(struct store *store, int64_t campaign,
 {
     _cleanup_(scan_end) struct scan scan = {0};
     TRY(scan_start(store, EACH_REFERENCE, &scan));
-    TRY(scan_integer(&scan, 1, campaign));
+    TRY(scan_bind_integer(&scan, 1, campaign));
     EACH_ROW(scan, table_reference, store_reference)
 }
 
@@ -156,7 +156,7 @@ struct error *store_each_artifact(struct store *store, int64_t reference,
 {
     _cleanup_(scan_end) struct scan scan = {0};
     TRY(scan_start(store, EACH_ARTIFACT, &scan));
-    TRY(scan_integer(&scan, 1, reference));
+    TRY(scan_bind_integer(&scan, 1, reference));
     for (;;) {
         struct store_artifact_row one;
         bool got;
@@ -179,8 +179,8 @@ static struct error *set(struct store *store, enum query query, const char *tabl
 {
     _cleanup_(scan_end) struct scan scan = {0};
     TRY(scan_start(store, query, &scan));
-    TRY(scan_integer(&scan, 1, id));
-    TRY(scan_integer(&scan, 2, value));
+    TRY(scan_bind_integer(&scan, 1, id));
+    TRY(scan_bind_integer(&scan, 2, value));
     return finish_change(&scan, table, id);
 }
 
@@ -191,9 +191,9 @@ struct error *store_each_candidate(struct store *store, int64_t campaign, uint64
 {
     _cleanup_(scan_end) struct scan scan = {0};
     TRY(scan_start(store, EACH_CANDIDATE, &scan));
-    TRY(scan_integer(&scan, 1, campaign));
-    TRY(scan_integer(&scan, 2, after > INT64_MAX ? INT64_MAX : (int64_t)after));
-    TRY(scan_integer(&scan, 3, limit == 0 || limit > INT64_MAX ? -1 : (int64_t)limit));
+    TRY(scan_bind_integer(&scan, 1, campaign));
+    TRY(scan_bind_integer(&scan, 2, after > INT64_MAX ? INT64_MAX : (int64_t)after));
+    TRY(scan_bind_integer(&scan, 3, limit == 0 || limit > INT64_MAX ? -1 : (int64_t)limit));
     EACH_ROW(scan, table_candidate, store_candidate)
 }
 
@@ -219,23 +219,23 @@ struct error *store_each_trial(struct store *store, int64_t campaign, bool confi
 {
     _cleanup_(scan_end) struct scan scan = {0};
     TRY(scan_start(store, confirmations ? EACH_TRIAL_AND_CONFIRMATION : EACH_TRIAL, &scan));
-    TRY(scan_integer(&scan, 1, campaign));
+    TRY(scan_bind_integer(&scan, 1, campaign));
     EACH_ROW(scan, table_trial, store_trial)
 }
 
-// One row by its id, with texts of its own.
+// Reads one row by its id. The row gets its own copies of the texts.
 static struct error *find(struct store *store, enum query query, const struct table *table,
                           int64_t id, void *row)
 {
     _cleanup_(scan_end) struct scan scan = {0};
     bool got;
     TRY(scan_start(store, query, &scan));
-    TRY(scan_integer(&scan, 1, id));
+    TRY(scan_bind_integer(&scan, 1, id));
     TRY(scan_step(&scan, &got));
     if (!got)
         return error_new("%s: there is no %s %ld", store->path, table->name, id);
     TRY(row_read(&scan, table, row));
-    return row_keep(table, row);
+    return row_copy_texts(table, row);
 }
 
 struct error *store_find_trial(struct store *store, int64_t id, struct store_trial *ret_trial,
@@ -257,12 +257,12 @@ struct error *store_find_trial(struct store *store, int64_t id, struct store_tri
 
 void store_trial_deinit(struct store_trial *trial)
 {
-    row_drop(&table_trial, trial);
+    row_free_texts(&table_trial, trial);
 }
 
 void store_candidate_deinit(struct store_candidate *candidate)
 {
-    row_drop(&table_candidate, candidate);
+    row_free_texts(&table_candidate, candidate);
 }
 
 struct error *store_each_injection(struct store *store, int64_t trial,
@@ -271,7 +271,7 @@ struct error *store_each_injection(struct store *store, int64_t trial,
 {
     _cleanup_(scan_end) struct scan scan = {0};
     TRY(scan_start(store, EACH_INJECTION, &scan));
-    TRY(scan_integer(&scan, 1, trial));
+    TRY(scan_bind_integer(&scan, 1, trial));
     EACH_ROW(scan, table_injection, store_injection)
 }
 
@@ -280,8 +280,8 @@ static struct error *find_finding(struct store *store, struct store_finding *row
     _cleanup_(scan_end) struct scan scan = {0};
     bool got;
     TRY(scan_start(store, FIND_FINDING, &scan));
-    TRY(scan_integer(&scan, 1, row->campaign));
-    TRY(scan_text(&scan, 2, row->cause));
+    TRY(scan_bind_integer(&scan, 1, row->campaign));
+    TRY(scan_bind_text(&scan, 2, row->cause));
     TRY(scan_step(&scan, &got));
     if (!got)
         return error_new("%s: a finding went lost while it was stored", store->path);
@@ -328,6 +328,6 @@ struct error *store_each_finding(struct store *store, int64_t campaign,
 {
     _cleanup_(scan_end) struct scan scan = {0};
     TRY(scan_start(store, EACH_FINDING, &scan));
-    TRY(scan_integer(&scan, 1, campaign));
+    TRY(scan_bind_integer(&scan, 1, campaign));
     EACH_ROW(scan, table_finding, store_finding)
 }

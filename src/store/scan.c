@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Running statements that stay prepared, and their parameters and columns.
+// Runs statements that stay prepared, binds their parameters and reads their columns.
 #include "base/cleanup.h"
 #include "store/internal.h"
 #include "store/utf8.h"
@@ -15,13 +15,13 @@ struct error *scan_start(struct store *store, enum query query, struct scan *ret
         int code = sqlite3_prepare_v3(store->database, sql, -1, SQLITE_PREPARE_PERSISTENT,
                                       &scan.statement, NULL);
         if (code != SQLITE_OK)
-            return store_failed(store, code);
+            return store_sqlite_error(store, code);
     }
     *ret_scan = scan;
     return NULL;
 }
 
-static void forget_repaired(struct scan *scan)
+static void free_repaired(struct scan *scan)
 {
     for (size_t i = 0; i < scan->repaired_count; i++)
         free(scan->repaired[i]);
@@ -30,7 +30,7 @@ static void forget_repaired(struct scan *scan)
 
 void scan_end(struct scan *scan)
 {
-    forget_repaired(scan);
+    free_repaired(scan);
     free(TAKE(scan->repaired));
     if (scan->statement == NULL)
         return;
@@ -42,19 +42,19 @@ void scan_end(struct scan *scan)
         sqlite3_finalize(TAKE(scan->statement));
 }
 
-struct error *scan_integer(struct scan *scan, int parameter, int64_t value)
+struct error *scan_bind_integer(struct scan *scan, int parameter, int64_t value)
 {
     int code = sqlite3_bind_int64(scan->statement, parameter, value);
-    return code == SQLITE_OK ? NULL : store_failed(scan->store, code);
+    return code == SQLITE_OK ? NULL : store_sqlite_error(scan->store, code);
 }
 
-struct error *scan_text(struct scan *scan, int parameter, const char *text)
+struct error *scan_bind_text(struct scan *scan, int parameter, const char *text)
 {
     size_t size = text != NULL ? strlen(text) : 0;
     int code;
     if (text == NULL) {
         code = sqlite3_bind_null(scan->statement, parameter);
-    } else if (utf8_is_sound(text, size)) {
+    } else if (utf8_is_valid(text, size)) {
         code =
             sqlite3_bind_text64(scan->statement, parameter, text, size, SQLITE_STATIC, SQLITE_UTF8);
     } else {
@@ -63,20 +63,20 @@ struct error *scan_text(struct scan *scan, int parameter, const char *text)
             return error_no_memory();
         code = sqlite3_bind_text64(scan->statement, parameter, repaired, size, free, SQLITE_UTF8);
     }
-    return code == SQLITE_OK ? NULL : store_failed(scan->store, code);
+    return code == SQLITE_OK ? NULL : store_sqlite_error(scan->store, code);
 }
 
 struct error *scan_step(struct scan *scan, bool *ret_got)
 {
-    forget_repaired(scan);
+    free_repaired(scan);
     int code = sqlite3_step(scan->statement);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
-        return store_failed(scan->store, code);
+        return store_sqlite_error(scan->store, code);
     *ret_got = code == SQLITE_ROW;
     return NULL;
 }
 
-// Files of unknown origin may hold anything, and reports rely on UTF-8.
+// A file of unknown origin may hold anything, and reports rely on UTF-8.
 static struct error *repair(struct scan *scan, const char **text, size_t size)
 {
     char **more = realloc(scan->repaired, (scan->repaired_count + 1) * sizeof *more);
@@ -90,15 +90,15 @@ static struct error *repair(struct scan *scan, const char **text, size_t size)
     return NULL;
 }
 
-struct error *scan_column(struct scan *scan, int column, const char **ret_text)
+struct error *scan_column_text(struct scan *scan, int column, const char **ret_text)
 {
     const char *text = NULL;
     if (sqlite3_column_type(scan->statement, column) != SQLITE_NULL) {
         text = (const char *)sqlite3_column_text(scan->statement, column);
         if (text == NULL)
             return error_no_memory();
-        size_t size = strlen(text); // a text with NULs in it ends there
-        if (!utf8_is_sound(text, size))
+        size_t size = strlen(text); // a text with NULs ends at the first
+        if (!utf8_is_valid(text, size))
             TRY(repair(scan, &text, size));
     }
     *ret_text = text;

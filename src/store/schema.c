@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Words and numbers as a person would query them; docs/ordeal-store.5 explains the columns.
-// Indexes are what the queries of query.c and foreign keys need, and no more: each costs every
-// trial.
+// The schema: words and numbers as a person would query them. docs/ordeal-store.5 explains the
+// columns. Only the queries of query.c and foreign keys get an index, since each index costs time
+// for every trial.
 #include "store/schema.h"
 
-// Not IN (…): for that, SQLite would fill a temporary index anew for every row that is added.
+// Not IN (…): SQLite would fill a temporary index for it anew for every row that is added.
 #define CHECK_VERDICT                                                                              \
     "CHECK (verdict = 'crash' OR verdict = 'hang' OR verdict = 'silent' OR\n"                      \
     "    verdict = 'wrong-output' OR verdict = 'unstable' OR verdict = 'graceful' OR\n"            \
@@ -115,7 +115,7 @@ static const char tables[] =
     "  finding INTEGER REFERENCES finding ON DELETE SET NULL,\n"
     "  confirmation INTEGER NOT NULL CHECK (confirmation IN (0, 1))\n"
     ");\n"
-    // A trial that counts is there once, whatever is resumed how often.
+    // A trial that counts is stored once, however often the campaign is resumed.
     "CREATE UNIQUE INDEX trial_number ON trial (campaign, number) WHERE confirmation = 0;\n"
     "CREATE INDEX trial_verdict ON trial (campaign, confirmation, verdict, candidate);\n"
     "CREATE INDEX trial_candidate ON trial (candidate);\n"
@@ -157,7 +157,7 @@ static const char tables[] =
     ");\n"
     "CREATE INDEX finding_trial ON finding (trial);\n";
 
-// For people at the sqlite3 shell; Ordeal itself reads the tables.
+// For people at the sqlite3 shell. Ordeal itself reads the tables.
 static const char views[] =
     "CREATE VIEW verdicts AS\n"
     "  SELECT campaign, word AS verdict, count(*) AS trials,\n"
@@ -184,8 +184,8 @@ static const char views[] =
 
 static const char stopped_by[] = "ALTER TABLE campaign ADD COLUMN stopped_by TEXT;\n";
 
-// What is measured besides verdicts, what connects a candidate with the same one in other builds,
-// and findings that somebody does not want to see.
+// Measurements besides verdicts, the link between a candidate and its counterpart in other builds,
+// and suppressed findings.
 static const char measured[] =
     "ALTER TABLE candidate ADD COLUMN content INTEGER;\n"
     "ALTER TABLE candidate ADD COLUMN carried TEXT;\n"
@@ -213,12 +213,12 @@ static const char measured[] =
     ");\n"
     "CREATE INDEX line_coverage_campaign ON line_coverage (campaign);\n";
 
-// How a trial came to its result; NULL: by a run of its own.
+// How a trial got its result; NULL: by a run of its own.
 static const char ways[] =
     "ALTER TABLE trial ADD COLUMN way TEXT CHECK (way IS NULL OR way = 'forked' OR\n"
     "    way = 'checked' OR way = 'disputed');\n";
 
-// What was only said in sentences, or in the definition, before.
+// What older versions only said in sentences, or in the definition.
 static const char facts[] =
     "ALTER TABLE campaign ADD COLUMN automatic INTEGER NOT NULL DEFAULT 0;\n"
     "ALTER TABLE campaign ADD COLUMN selection TEXT NOT NULL DEFAULT 'all'\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See severity.h.
+// Derives the severity of a finding from its verdict and the harm to files, and names it.
 #include "store/severity.h"
 
 enum severity severity_of(enum verdict verdict, enum harm harm)

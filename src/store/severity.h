@@ -6,21 +6,21 @@
 #include "store/enum-names.h"
 #include "store/verdict.h"
 
-// Worst first, but for what is none.
+// Worst first, after the value for none.
 enum severity {
     SEVERITY_NONE,   // no failure
-    SEVERITY_LOSS,   // files that were there before are destroyed
-    SEVERITY_HIGH,   // a crash, a hang, or files that are wrong and nobody knows
+    SEVERITY_LOSS,   // files that existed before were destroyed
+    SEVERITY_HIGH,   // a crash, a hang, or files that are silently wrong
     SEVERITY_MEDIUM, // wrong output, or something left broken
     SEVERITIES
 };
-extern const struct enum_names severity_names; // of the store
+extern const struct enum_names severity_names; // as the store writes them
 
-// What a verdict is about, as far as files are concerned.
+// What the trial did to files.
 enum harm {
     HARM_NONE,
-    HARM_FILES, // they are not as the reference leaves them
-    HARM_LOSS,  // one that was there before is lost
+    HARM_FILES, // files differ from what the reference leaves
+    HARM_LOSS,  // a file that existed before is lost
 };
 enum severity severity_of(enum verdict verdict, enum harm harm);
 // For people: "critical (data loss)", "high", "medium"; NULL for none.

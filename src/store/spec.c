@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See spec.h.
+// Splits a stored spec into its rules.
 #include "store/spec.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-// The end of the rule at `text`. Words in quotes may hold anything.
+// The length of the rule at `text`. Quoted words may hold anything.
 static size_t part_size(const char *text)
 {
     bool quoted = false;

@@ -5,9 +5,9 @@
 
 #include <stddef.h>
 
-// Several rules in one spec: "RULE then RULE".
+// The separator between several rules in one spec: "RULE then RULE".
 #define SPEC_THEN " then "
-// Where rule `index` (from 0) is, and how long; NULL if there are fewer.
+// The start of rule `index` (from 0) and its length; NULL if there are fewer. Points into `spec`.
 const char *spec_part(const char *spec, size_t index, size_t *ret_size);
 
 #endif

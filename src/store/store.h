@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A file of campaigns: SQLite, readable with the plain sqlite3 shell (docs/ordeal-store.5).
-// Text in rows is UTF-8 or has been made so; pointers handed to a row callback live until it
-// returns. NULL text is SQL's NULL. One writer at a time, any number of readers. A struct store is
-// for one thread at a time.
+// A file of campaigns: an SQLite database, readable with the plain sqlite3 shell
+// (docs/ordeal-store.5). All text in rows is UTF-8; other bytes are replaced. Pointers in a row
+// that a callback gets live until it returns. NULL text is SQL's NULL. There may be one writer at a
+// time and any number of readers. Only one thread at a time may use a struct store.
+//
+// Errors name the file and say what is wrong. An error from a row callback ends the iteration and
+// is returned.
 #ifndef ORDEAL_STORE_STORE_H
 #define ORDEAL_STORE_STORE_H
 
@@ -20,24 +23,27 @@
 struct store;
 
 enum store_mode {
-    STORE_READ,  // must exist; an older schema is read as it is or refused with a reason
-    STORE_WRITE, // made if missing, migrated if old; refused while another controller writes
+    STORE_READ,  // must exist; an older schema is read as it is, or refused with a reason
+    STORE_WRITE, // created if missing, migrated if old; refused while another controller writes
 };
+// Opens a store; the caller closes it. An error if the file is no store, is damaged, was made by a
+// newer version, or is in use by another writer.
 _must_check_ struct error *store_open(const char *path, enum store_mode mode,
                                       struct store **ret_store);
-// A store belongs to the process that opened it: in a forked child this does nothing.
+// Closes it. A store belongs to the process that opened it: in a forked child this does nothing.
 void store_close(struct store *store);
 static inline void store_closep(struct store **store)
 {
     store_close(*store);
 }
-// Closes it; a file that store_open() made and that holds no campaign goes, too.
+// Closes it. If store_open() created the file and it holds no campaign, removes the file, too.
 void store_discard(struct store *store);
-const char *store_path(const struct store *store); // as it was given to store_open()
+const char *store_path(const struct store *store); // as given to store_open()
 
-// Everything between is stored as a whole; a reader sees the file as it was at one moment. Writing
-// outside a transaction is one of its own. store_commit() is durable: what it covers survives
-// SIGKILL of this process. After an error in a transaction nothing of it will be stored.
+// A transaction: everything between is stored completely or not at all. A reader sees the file as
+// it was at one moment. A write outside a transaction is a transaction of its own. store_commit()
+// is durable: what it covers survives SIGKILL of this process. After an error in a transaction,
+// nothing of it will be stored.
 _must_check_ struct error *store_begin(struct store *store);
 _must_check_ struct error *store_commit(struct store *store);
 void store_rollback(struct store *store);
@@ -46,39 +52,39 @@ struct store_campaign {
     int64_t id;
     const char *name;
     const char *injector;
-    const char *definition;  // YAML, complete: the campaign can be run again from it
+    const char *definition;  // complete YAML: the campaign can be run again from it
     const char *command;     // of the workload, as a shell would show it
     const char *directory;   // where it was started
     const char *environment; // of the workload: JSON array of "NAME=VALUE"
-    const char *version;     // of Ordeal
-    const char *machine;     // kernel release, processors: text for the report
-    const char *program;     // its executable then: "SIZE MTIME BUILD-ID PATH", or NULL
+    const char *version;     // version of Ordeal
+    const char *machine;     // kernel release and processors: text for the report
+    const char *program;     // the workload's executable: "SIZE MTIME BUILD-ID PATH", or NULL
     uint64_t seed;
     int64_t created_s;            // seconds since 1970
-    double elapsed_s;             // running time so far, over all resumptions
-    uint64_t candidates, planned; // planned: trials that are to be run; 0 while not known (sweep)
+    double elapsed_s;             // running time so far, including resumed runs
+    uint64_t candidates, planned; // planned: trials to run; 0 while not known (sweep)
     enum store_state state;
     enum store_stop stopped_by;
-    // What reports need to know of the definition:
-    bool automatic; // the faults were chosen, not named
+    // What reports need from the definition:
+    bool automatic; // Ordeal chose the faults, nobody named them
     enum store_selection selection;
-    const char *per;   // the selection takes so many of each of these ("type"), or NULL
-    bool weighted;     // by weights that were given
-    bool listed;       // trials are run in the order in which the injector lists candidates
-    bool changes_only; // of code that has changed since an earlier campaign
+    const char *per;   // a fixed number is chosen for each of these ("type"), or NULL
+    bool weighted;     // chosen by weights that were given
+    bool listed;       // trials run in the order in which the injector lists candidates
+    bool changes_only; // only code that has changed since an earlier campaign
     bool long_lived;   // many faults in one life of a server
-    bool filtered;     // it says what of the outputs is compared
+    bool filtered;     // the definition limits which outputs are compared
 };
 // Sets row->id.
 _must_check_ struct error *store_add_campaign(struct store *store, struct store_campaign *row);
-// state, stopped_by, elapsed_s, candidates, planned, warnings of the campaign with row->id.
+// Updates state, stopped_by, elapsed_s, candidates and planned of the campaign with row->id.
 _must_check_ struct error *store_update_campaign(struct store *store,
                                                  const struct store_campaign *row);
 _must_check_ struct error *store_set_definition(struct store *store, int64_t id,
                                                 const char *definition);
-// With everything that belongs to it.
+// Removes it with everything that belongs to it.
 _must_check_ struct error *store_remove_campaign(struct store *store, int64_t id);
-// id 0: the newest. An error if there is none. The text lives until store_campaign_deinit().
+// id 0: the newest. An error if there is none. store_campaign_deinit() frees the texts.
 _must_check_ struct error *store_find_campaign(struct store *store, int64_t id,
                                                struct store_campaign *ret_campaign);
 void store_campaign_deinit(struct store_campaign *campaign);
@@ -86,13 +92,13 @@ _must_check_ struct error *
 store_each_campaign(struct store *store,
                     struct error *(*row)(void *, const struct store_campaign *), void *data);
 
-// A sentence about a campaign. remark_put() puts one together for people.
+// A sentence about a campaign. remark_put() writes it for people.
 struct store_remark {
     int64_t id, campaign;
     enum remark_kind kind;
     const char *about; // the fault that is not tested; the path of the output that varies (NULL:
                        // others do, too); or NULL
-    const char *text;  // of a fault that is not tested: why, or ""; else a sentence
+    const char *text;  // why a fault is not tested, or ""; for other kinds a sentence
 };
 _must_check_ struct error *store_add_remark(struct store *store, struct store_remark *row);
 // In the order in which they were added.
@@ -100,7 +106,7 @@ _must_check_ struct error *
 store_each_remark(struct store *store, int64_t campaign,
                   struct error *(*row)(void *, const struct store_remark *), void *data);
 
-// A fault-free run, and what it left behind.
+// A reference run, and what it left behind.
 struct store_reference {
     int64_t id, campaign;
     uint32_t number; // from 1
@@ -115,7 +121,7 @@ struct store_artifact { // an output of a reference run
     unsigned mode; // permission bits of a file or directory; ARTIFACT_NO_MODE: not known
     uint64_t size;
     uint64_t hash;       // of the whole content
-    const void *content; // beginning of it, or NULL
+    const void *content; // the beginning of it, or NULL
     size_t content_size;
 };
 _must_check_ struct error *store_add_reference(struct store *store, struct store_reference *row);
@@ -132,23 +138,25 @@ store_each_artifact(struct store *store, int64_t reference,
 struct store_candidate {
     int64_t id, campaign;
     uint64_t number;       // from 1, in the injector's order
-    const char *spec;      // all the injector needs to make it real
-    const char *type;      // fault type: what is injected, "read=-1/EIO"
-    const char *function;  // what it is injected into, or NULL
+    const char *spec;      // everything the injector needs to inject it
+    const char *type;      // fault type, what is injected: "read=-1/EIO"
+    const char *function;  // the function it is injected into, or NULL
     const char *module;    // or NULL
     const char *file;      // source file, or NULL
     unsigned line;         // or 0
-    const char *component; // a larger part the place belongs to, or NULL
-    const char *series; // for sweeps: candidates of one series differ in position only; of faults
-                        // that were chosen: the class of the call
+    const char *component; // the larger part that the place belongs to, or NULL
+    // In sweeps, candidates of one series differ in position only; for faults that Ordeal chose,
+    // the class of the call
+    const char *series;
     uint64_t position;
     double weight;
-    bool selected;       // chosen to be run
-    uint64_t content;    // the same in other builds where the code around the call is; 0: not known
-    const char *carried; // its verdict in an earlier campaign, instead of a trial in this; or NULL
+    bool selected;    // chosen to be run
+    uint64_t content; // equal in other builds if the code around the call is equal; 0: not known
+    // Its verdict in an earlier campaign, in place of a trial in this one; or NULL
+    const char *carried;
 };
 _must_check_ struct error *store_add_candidate(struct store *store, struct store_candidate *row);
-// By number, those above `after`, `limit` of them at most (0 = all).
+// Sorted by number, only those above `after`, at most `limit` (0: all).
 _must_check_ struct error *
 store_each_candidate(struct store *store, int64_t campaign, uint64_t after, uint64_t limit,
                      struct error *(*row)(void *, const struct store_candidate *), void *data);
@@ -158,22 +166,23 @@ struct store_trial {
     int64_t candidate;
     uint64_t number; // from 1 within the campaign
     uint64_t seed;
-    const char *spec; // what was really injected: the candidate's spec made concrete
+    const char *spec; // what was injected: the candidate's spec made concrete
     enum verdict verdict;
-    const char *reason; // one sentence: why this verdict
+    const char *reason; // one sentence: why it has this verdict
     enum store_outcome outcome;
     int status;
-    double seconds;   // of the workload
-    double started_s; // since the campaign began
+    double seconds;   // running time of the workload
+    double started_s; // seconds since the campaign began
     uint64_t activations;
     uint64_t plan_hash; // identifies the compiled plan, 0 if none
     const char *crash;  // what killed it, "SIGSEGV at 0x0", or NULL
     const char *stack;  // of the crash or hang: one frame per line, innermost first, or NULL
     const char *output; // end of stderr, for people; or NULL
-    int64_t finding;    // or 0
-    bool confirmation;  // ran again to confirm or replay: not part of any count
+    int64_t finding;    // the finding it shows, or 0
+    bool confirmation;  // ran again to confirm or replay; not part of any count
     enum store_way way;
-    uint32_t round; // of a long-lived server: the number of this fault in its life; 0: another's
+    // Of a long-lived server: the number of this fault in its life; 0: another kind of trial
+    uint32_t round;
 };
 struct store_injection {
     int64_t id, trial;
@@ -186,14 +195,14 @@ struct store_injection {
     uint32_t process, thread;
     const char *program;
     double seconds;    // since the trial began
-    const char *stack; // as above
+    const char *stack; // as in store_trial
 };
-// Sets ids. Stacks are kept once each, however many rows have them.
+// Both set row->id. Equal stacks are stored once.
 _must_check_ struct error *store_add_trial(struct store *store, struct store_trial *row);
 _must_check_ struct error *store_add_injection(struct store *store, struct store_injection *row);
 _must_check_ struct error *store_set_trial_finding(struct store *store, int64_t trial,
                                                    int64_t finding);
-// Trials that confirm something are left out unless `confirmations`.
+// Leaves out trials that confirm something unless `confirmations` is set.
 _must_check_ struct error *
 store_each_trial(struct store *store, int64_t campaign, bool confirmations,
                  struct error *(*row)(void *, const struct store_trial *), void *data);
@@ -206,7 +215,7 @@ _must_check_ struct error *
 store_each_injection(struct store *store, int64_t trial,
                      struct error *(*row)(void *, const struct store_injection *), void *data);
 
-// Whether the trial that stands for a finding showed it again when it was run once more.
+// Whether the trial that shows a finding failed the same way when it was run again.
 enum store_confirmed { STORE_NOT_CONFIRMED, STORE_CONFIRMED, STORE_FLAKY };
 
 struct store_finding {
@@ -215,34 +224,35 @@ struct store_finding {
     const char *cause; // key of the group: equal for trials with the same cause
     const char *title; // one line
     const char *site;  // where the fault was injected, for people
-    const char *file;  // of the crash or the injection site; or NULL
+    const char *file;  // source file of the crash or of the injection; or NULL
     unsigned line;
     const char *stack;   // or NULL
-    int64_t trial;       // the simplest one that shows it
-    uint64_t trials;     // how many show it
-    const char *command; // that reproduces it
+    int64_t trial;       // the simplest trial that shows it
+    uint64_t trials;     // number of trials that show it
+    const char *command; // command that reproduces it
     enum store_confirmed confirmed;
     const char *suppressed; // name of the suppression that hides it, or NULL
     enum severity severity;
 };
-// Finds the row with this campaign and cause or makes it; raises `trials` by one. Sets row->id, and
-// trials (1: it is new) and trial to what the row holds now; a known row keeps the rest.
+// Finds the row with this campaign and cause, or adds it, and raises its `trials` by one. Sets
+// row->id, and sets row->trials (1: it is new) and row->trial to the stored values. If the row
+// existed, its other columns stay.
 _must_check_ struct error *store_add_finding(struct store *store, struct store_finding *row);
-// title, site, file, line, stack, trial, command and confirmed of the finding with row->id: a
-// simpler trial shows it.
+// Updates title, site, file, line, stack, trial, command and confirmed of the finding with row->id,
+// because a simpler trial shows it.
 _must_check_ struct error *store_update_finding(struct store *store,
                                                 const struct store_finding *row);
 _must_check_ struct error *store_confirm_finding(struct store *store, int64_t id,
                                                  enum store_confirmed confirmed);
-// Hides it, or with NULL does not.
+// Hides the finding, or with NULL shows it again.
 _must_check_ struct error *store_suppress_finding(struct store *store, int64_t id,
                                                   const char *suppressed);
-// Most severe first, then most trials.
+// Sorted: most severe verdict first, then most trials.
 _must_check_ struct error *
 store_each_finding(struct store *store, int64_t campaign,
                    struct error *(*row)(void *, const struct store_finding *), void *data);
 
-// A block of code that is only executed after a call has failed, and somebody noticed.
+// Recovery code: a block that only runs after a call has failed and somebody noticed.
 enum store_reached { STORE_NEVER, STORE_BY_REFERENCE, STORE_BY_TRIAL };
 struct store_recovery {
     int64_t id, campaign;
@@ -252,20 +262,21 @@ struct store_recovery {
     const char *function; // or NULL
     const char *file;     // or NULL
     uint32_t line;        // or 0
-    uint32_t reached;     // enum store_reached: by what first
+    uint32_t reached;     // enum store_reached: what reached it first
 };
-// Lines of a source file, where the target was built to count them.
+// Lines of a source file, if the target was built to count them.
 struct store_lines {
     int64_t id, campaign;
     const char *file;
     uint64_t lines;
-    uint64_t before, after; // covered by references; by trials, too
+    uint64_t before, after; // covered by references; by references and trials
 };
-// A campaign's are stored all at once: begin with none. `lines`: of these, too.
-_must_check_ struct error *store_forget_coverage(struct store *store, int64_t campaign, bool lines);
+// Coverage of a campaign is stored all at once. This deletes what is there, and with `lines` the
+// coverage of lines, too.
+_must_check_ struct error *store_delete_coverage(struct store *store, int64_t campaign, bool lines);
 _must_check_ struct error *store_add_recovery(struct store *store, struct store_recovery *row);
 _must_check_ struct error *store_add_lines(struct store *store, struct store_lines *row);
-// By module and address.
+// Sorted by module and address.
 _must_check_ struct error *
 store_each_recovery(struct store *store, int64_t campaign,
                     struct error *(*row)(void *, const struct store_recovery *), void *data);
@@ -273,9 +284,9 @@ _must_check_ struct error *
 store_each_lines(struct store *store, int64_t campaign,
                  struct error *(*row)(void *, const struct store_lines *), void *data);
 
-// Trials per verdict; optionally within groups: "type", "function", "module", "file",
-// "component", "program", "way" (NULL: one group); "suppressed": by type, those that show
-// suppressed findings only.
+// Trials per verdict, in groups: "type", "function", "module", "file", "component", "program",
+// "way" (NULL: one group for all). "suppressed" groups by type and counts only trials that show
+// suppressed findings.
 struct store_count {
     const char *group;
     uint64_t verdicts[VERDICTS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which member of which struct is which column.
+// The column tables: which member of which struct is stored in which column.
 #include "store/internal.h"
 #include "store/severity.h"
 
@@ -27,17 +27,17 @@ static const struct column campaign_columns[] = {
     COLUMN(store_campaign, environment, KIND_TEXT),
     COLUMN(store_campaign, version, KIND_TEXT),
     COLUMN(store_campaign, machine, KIND_TEXT),
-    COLUMN(store_campaign, program, KIND_SOME_TEXT),
+    COLUMN(store_campaign, program, KIND_OPTIONAL_TEXT),
     COLUMN(store_campaign, seed, KIND_COUNT),
     COLUMN(store_campaign, created_s, KIND_INTEGER),
     COLUMN(store_campaign, elapsed_s, KIND_REAL),
     COLUMN(store_campaign, candidates, KIND_COUNT),
-    COLUMN(store_campaign, planned, KIND_SOME_COUNT),
+    COLUMN(store_campaign, planned, KIND_OPTIONAL_COUNT),
     ENUM(store_campaign, state, state_names),
     ENUM(store_campaign, stopped_by, stop_names),
     COLUMN(store_campaign, automatic, KIND_FLAG),
     ENUM(store_campaign, selection, selection_names),
-    COLUMN(store_campaign, per, KIND_SOME_TEXT),
+    COLUMN(store_campaign, per, KIND_OPTIONAL_TEXT),
     COLUMN(store_campaign, weighted, KIND_FLAG),
     COLUMN(store_campaign, listed, KIND_FLAG),
     COLUMN(store_campaign, changes_only, KIND_FLAG),
@@ -73,17 +73,17 @@ static const struct column candidate_columns[] = {
     COLUMN(store_candidate, number, KIND_COUNT),
     COLUMN(store_candidate, spec, KIND_TEXT),
     COLUMN(store_candidate, type, KIND_TEXT),
-    COLUMN(store_candidate, function, KIND_SOME_TEXT),
-    COLUMN(store_candidate, module, KIND_SOME_TEXT),
-    COLUMN(store_candidate, file, KIND_SOME_TEXT),
-    COLUMN(store_candidate, line, KIND_SOME_NUMBER),
-    COLUMN(store_candidate, component, KIND_SOME_TEXT),
-    COLUMN(store_candidate, series, KIND_SOME_TEXT),
+    COLUMN(store_candidate, function, KIND_OPTIONAL_TEXT),
+    COLUMN(store_candidate, module, KIND_OPTIONAL_TEXT),
+    COLUMN(store_candidate, file, KIND_OPTIONAL_TEXT),
+    COLUMN(store_candidate, line, KIND_OPTIONAL_NUMBER),
+    COLUMN(store_candidate, component, KIND_OPTIONAL_TEXT),
+    COLUMN(store_candidate, series, KIND_OPTIONAL_TEXT),
     COLUMN(store_candidate, position, KIND_COUNT),
     COLUMN(store_candidate, weight, KIND_REAL),
     COLUMN(store_candidate, selected, KIND_FLAG),
-    COLUMN(store_candidate, content, KIND_SOME_COUNT),
-    COLUMN(store_candidate, carried, KIND_SOME_TEXT),
+    COLUMN(store_candidate, content, KIND_OPTIONAL_COUNT),
+    COLUMN(store_candidate, carried, KIND_OPTIONAL_TEXT),
 };
 TABLE(candidate);
 
@@ -101,14 +101,14 @@ static const struct column trial_columns[] = {
     COLUMN(store_trial, seconds, KIND_REAL),
     COLUMN(store_trial, started_s, KIND_REAL),
     COLUMN(store_trial, activations, KIND_COUNT),
-    COLUMN(store_trial, plan_hash, KIND_SOME_COUNT),
-    COLUMN(store_trial, crash, KIND_SOME_TEXT),
+    COLUMN(store_trial, plan_hash, KIND_OPTIONAL_COUNT),
+    COLUMN(store_trial, crash, KIND_OPTIONAL_TEXT),
     COLUMN(store_trial, stack, KIND_STACK),
-    COLUMN(store_trial, output, KIND_SOME_TEXT),
+    COLUMN(store_trial, output, KIND_OPTIONAL_TEXT),
     COLUMN(store_trial, finding, KIND_KEY),
     COLUMN(store_trial, confirmation, KIND_FLAG),
     ENUM(store_trial, way, way_names),
-    COLUMN(store_trial, round, KIND_SOME_NUMBER),
+    COLUMN(store_trial, round, KIND_OPTIONAL_NUMBER),
 };
 TABLE(trial);
 
@@ -117,15 +117,15 @@ static const struct column injection_columns[] = {
     COLUMN(store_injection, trial, KIND_INTEGER),
     COLUMN(store_injection, fault, KIND_TEXT),
     COLUMN(store_injection, function, KIND_TEXT),
-    COLUMN(store_injection, module, KIND_SOME_TEXT),
-    COLUMN(store_injection, file, KIND_SOME_TEXT),
-    COLUMN(store_injection, line, KIND_SOME_NUMBER),
-    COLUMN(store_injection, symbol, KIND_SOME_TEXT),
+    COLUMN(store_injection, module, KIND_OPTIONAL_TEXT),
+    COLUMN(store_injection, file, KIND_OPTIONAL_TEXT),
+    COLUMN(store_injection, line, KIND_OPTIONAL_NUMBER),
+    COLUMN(store_injection, symbol, KIND_OPTIONAL_TEXT),
     COLUMN(store_injection, offset, KIND_COUNT),
     COLUMN(store_injection, occurrence, KIND_COUNT),
     COLUMN(store_injection, process, KIND_NUMBER),
     COLUMN(store_injection, thread, KIND_NUMBER),
-    COLUMN(store_injection, program, KIND_SOME_TEXT),
+    COLUMN(store_injection, program, KIND_OPTIONAL_TEXT),
     COLUMN(store_injection, seconds, KIND_REAL),
     COLUMN(store_injection, stack, KIND_STACK),
 };
@@ -138,23 +138,27 @@ static const struct column finding_columns[] = {
     COLUMN(store_finding, cause, KIND_TEXT),
     COLUMN(store_finding, title, KIND_TEXT),
     COLUMN(store_finding, site, KIND_TEXT),
-    COLUMN(store_finding, file, KIND_SOME_TEXT),
-    COLUMN(store_finding, line, KIND_SOME_NUMBER),
+    COLUMN(store_finding, file, KIND_OPTIONAL_TEXT),
+    COLUMN(store_finding, line, KIND_OPTIONAL_NUMBER),
     COLUMN(store_finding, stack, KIND_STACK),
     COLUMN(store_finding, trial, KIND_KEY),
     COLUMN(store_finding, trials, KIND_COUNT),
     COLUMN(store_finding, command, KIND_TEXT),
     COLUMN(store_finding, confirmed, KIND_CONFIRMED),
-    COLUMN(store_finding, suppressed, KIND_SOME_TEXT),
+    COLUMN(store_finding, suppressed, KIND_OPTIONAL_TEXT),
     ENUM(store_finding, severity, severity_names),
 };
 TABLE(finding);
 
 static const struct column recovery_columns[] = {
-    COLUMN(store_recovery, id, KIND_ID),          COLUMN(store_recovery, campaign, KIND_INTEGER),
-    COLUMN(store_recovery, module, KIND_TEXT),    COLUMN(store_recovery, address, KIND_COUNT),
-    COLUMN(store_recovery, code, KIND_NUMBER),    COLUMN(store_recovery, function, KIND_SOME_TEXT),
-    COLUMN(store_recovery, file, KIND_SOME_TEXT), COLUMN(store_recovery, line, KIND_SOME_NUMBER),
+    COLUMN(store_recovery, id, KIND_ID),
+    COLUMN(store_recovery, campaign, KIND_INTEGER),
+    COLUMN(store_recovery, module, KIND_TEXT),
+    COLUMN(store_recovery, address, KIND_COUNT),
+    COLUMN(store_recovery, code, KIND_NUMBER),
+    COLUMN(store_recovery, function, KIND_OPTIONAL_TEXT),
+    COLUMN(store_recovery, file, KIND_OPTIONAL_TEXT),
+    COLUMN(store_recovery, line, KIND_OPTIONAL_NUMBER),
     COLUMN(store_recovery, reached, KIND_NUMBER),
 };
 TABLE(recovery);
@@ -168,7 +172,7 @@ TABLE(line_coverage);
 
 static const struct column remark_columns[] = {
     COLUMN(store_remark, id, KIND_ID),      COLUMN(store_remark, campaign, KIND_INTEGER),
-    ENUM(store_remark, kind, remark_names), COLUMN(store_remark, about, KIND_SOME_TEXT),
+    ENUM(store_remark, kind, remark_names), COLUMN(store_remark, about, KIND_OPTIONAL_TEXT),
     COLUMN(store_remark, text, KIND_TEXT),
 };
 TABLE(remark);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Looking for what is no UTF-8, and putting something else in its place.
+// Finds bytes that are not UTF-8, and replaces them.
 #include "store/utf8.h"
 
 #include "base/utf8.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// How many bytes from `at` on are ASCII, in steps of eight: nearly all there ever is.
+// How many bytes at the start are ASCII, in steps of eight. Nearly all text is nothing else.
 static size_t plain(const unsigned char *at, size_t left)
 {
     size_t count = 0;
@@ -20,7 +20,7 @@ static size_t plain(const unsigned char *at, size_t left)
     return count;
 }
 
-bool utf8_is_sound(const char *text, size_t size)
+bool utf8_is_valid(const char *text, size_t size)
 {
     const unsigned char *bytes = (const unsigned char *)text;
     uint32_t character;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The words for how a trial ended. The schema has the same list (schema.c); a test compares them.
+// The names of verdicts and what they mean. The schema has the same names (schema.c); a test
+// compares them.
 #include "store/verdict.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a trial can end. The words are those of reports, of the store and of oracle commands.
+// How a trial can end. Reports, the store and oracle commands use the same words.
 #ifndef ORDEAL_STORE_VERDICT_H
 #define ORDEAL_STORE_VERDICT_H
 
@@ -8,13 +8,14 @@
 
 // Most severe first.
 enum verdict {
-    VERDICT_CRASH,         // a process died of a signal, or a sanitizer or valgrind complained
-    VERDICT_HANG,          // killed after its time
-    VERDICT_SILENT,        // visible behaviour changed and nothing was reported
-    VERDICT_WRONG_OUTPUT,  // likewise, though something was reported; claimed to have succeeded
+    // A process died of a signal, or a sanitizer or valgrind reported an error
+    VERDICT_CRASH,
+    VERDICT_HANG,          // killed because its time was up
+    VERDICT_SILENT,        // visible behaviour changed, and nothing was reported
+    VERDICT_WRONG_OUTPUT,  // the same, but something was reported; the program claimed success
     VERDICT_UNSTABLE,      // the posttest failed
-    VERDICT_GRACEFUL,      // the error was reported: by the exit status or a message
-    VERDICT_PASS,          // as the reference
+    VERDICT_GRACEFUL,      // the error was reported by the exit status or a message
+    VERDICT_PASS,          // same as the reference
     VERDICT_NOT_ACTIVATED, // the fault was never hit: says nothing about the target
     VERDICT_INVALID,       // the pretest failed, or the trial could not be run
     VERDICTS
@@ -23,12 +24,13 @@ enum verdict {
 struct verdict_facts {
     const char *name; // "crash", "wrong-output"
     const char *meaning;
-    bool counts;  // was a test of the target: part of every proportion's denominator
+    bool counts;  // it tested the target: part of the denominator of every proportion
     bool failure; // a finding, unless the user says otherwise (--fail-on)
 };
+// By verdict.
 extern const struct verdict_facts verdict_facts[VERDICTS];
 
-// VERDICTS if there is none of that name.
+// The verdict with this name, or VERDICTS.
 enum verdict verdict_named(const char *name, size_t size);
 
 #endif

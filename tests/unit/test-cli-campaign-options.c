@@ -94,7 +94,7 @@ static struct error *define(bool test, const char *const *options, struct defini
         assert_non_null(entry);
         *entry = (struct option_entry){.option = options[0], .value = options[1]};
     }
-    const struct campaign_words words = {.flags = &flags, .test = test, .command = command};
+    const struct campaign_arguments words = {.flags = &flags, .test = test, .command = command};
     bool seeded;
     struct error *error = campaign_define(&words, definition, &seeded);
     ARRAY_DEINIT(&flags.entries);

@@ -46,7 +46,7 @@ static void counts_and_shares(void **state)
     struct report_subject subject = {.store = open_made("plain", "12")};
     struct campaign_facts facts;
     must_work(campaign_facts_load(&facts, &subject, &options));
-    assert_int_equal(campaign_all(&facts.counts), 200);
+    assert_int_equal(campaign_trial_count(&facts.counts), 200);
     assert_int_equal(facts.counts.verdicts[VERDICT_NOT_ACTIVATED], 17);
     assert_int_equal(facts.counts.verdicts[VERDICT_INVALID], 1);
     // Neither of those is in the denominator.
@@ -424,14 +424,14 @@ static void one_pass_keeps_little(void **state)
     assert_int_equal(candidates.strings.list.count, 37 + 211 + 3);
     uint64_t sum = 0;
     for (size_t i = 0; i < trials.columns; i++)
-        sum += campaign_all(&trials.timeline[i]);
+        sum += campaign_trial_count(&trials.timeline[i]);
     assert_int_equal(sum, 3000);
     assert_true(trials.columns * trials.width_s >= 60 && trials.columns > CAMPAIGN_TIMELINE / 2);
     assert_int_equal(trials.samples.count, 4 * CAMPAIGN_SAMPLES);
     assert_int_equal(trials.samples.items[0].verdict, VERDICT_CRASH);
     sum = 0;
     for (size_t i = 0; i < trials.sites.groups.count; i++)
-        sum += campaign_all(&trials.sites.groups.items[i].counts);
+        sum += campaign_trial_count(&trials.sites.groups.items[i].counts);
     assert_int_equal(sum, 3000);
     assert_int_equal(trials.sites.groups.count, 2001);
     campaign_trials_deinit(&trials);

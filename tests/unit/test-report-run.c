@@ -139,7 +139,7 @@ static void the_text_tells_everything(void **state)
     char *warnings[] = {(char *)"static-program was not intercepted\33"};
     char *text =
         report(&fixture, false,
-               (struct report_run){.whys = whys, .warnings = warnings, .warning_count = 1});
+               (struct report_run){.reasons = whys, .warnings = warnings, .warning_count = 1});
     assert_string_equal(
         text,
         "ordeal: victim -x\n"

@@ -21,22 +21,22 @@ static void fits(void **state)
     // A die thrown 60 times.
     const double observed[] = {5, 8, 9, 8, 10, 20}, expected[] = {10, 10, 10, 10, 10, 10};
     struct stats_test test;
-    assert_null(stats_fit(observed, expected, 6, &test));
+    assert_null(stats_goodness_of_fit(observed, expected, 6, &test));
     expect_near(test.statistic, 13.4, 1e-9);
     assert_int_equal(test.freedom, 5);
     expect_near(test.p, 0.0199, 1e-4);
     // Rare ones are one row together: 3 against 8 expected.
     const double few[] = {12, 1, 2}, rare[] = {7, 4, 4};
-    assert_null(stats_fit(few, rare, 3, &test));
+    assert_null(stats_goodness_of_fit(few, rare, 3, &test));
     expect_near(test.statistic, 25 / 7.0 + 25 / 8.0, 1e-9);
     assert_int_equal(test.freedom, 1);
-    assert_null(stats_fit(few, rare, 1, &test));
+    assert_null(stats_goodness_of_fit(few, rare, 1, &test));
     assert_int_equal(test.method, STATS_NOTHING);
     const double impossible[] = {0, 15};
-    struct error *error = stats_fit(few, impossible, 2, &test);
+    struct error *error = stats_goodness_of_fit(few, impossible, 2, &test);
     assert_non_null(error);
     error_free(error);
-    error = stats_fit((const double[]){NAN}, expected, 1, &test);
+    error = stats_goodness_of_fit((const double[]){NAN}, expected, 1, &test);
     assert_non_null(error);
     error_free(error);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal callsites: where programs do not notice that library functions fail.
+// ordeal callsites: shows where programs do not notice that library functions fail.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -63,7 +63,7 @@ static struct error *parse_class(const char *text, struct callsites_options *cho
                      text, suggestion_text(&meant, storage));
 }
 
-// DIR/CLASS.yaml and DIR/CLASS.xml.
+// Writes DIR/CLASS.yaml or DIR/CLASS.xml.
 static struct error *write_scenario(const char *directory, enum site_class class, const char *end,
                                     const struct buffer *content)
 {
@@ -112,7 +112,7 @@ static struct error *write_outputs(const struct settings *settings,
     }
     if (settings->scenario != NULL)
         TRY(write_scenarios(report, settings->scenario, &said));
-    // Who asks for some calls wants to see them.
+    // Whoever asks for certain calls wants to see all of them.
     enum callsites_shown shown = settings->all || settings->classes.entries.count != 0
                                      ? CALLSITES_ALL
                                  : settings->functions.entries.count != 0 ? CALLSITES_FAULTY
@@ -146,7 +146,7 @@ static unsigned count_threads(const struct settings *settings)
     return count > 64 ? 64 : (unsigned)count;
 }
 
-// One of several that cannot be read does not keep the others from being shown.
+// If one of several modules cannot be read, the others are still shown.
 static struct error *add_modules(struct callsite_modules *modules, char **operands, int *ret_status)
 {
     for (size_t i = 0; operands[i] != NULL; i++) {

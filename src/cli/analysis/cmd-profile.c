@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal profile: what the functions of libraries return when they fail.
+// ordeal profile: shows what the functions of libraries return when they fail.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -48,9 +48,9 @@ static const struct option options[] = {
 
 struct libraries {
     ARRAY(struct batch_item) items;
-    ARRAY(struct profile) profiles; // of those that have one; they belong to the items
+    ARRAY(struct profile) profiles; // of the libraries that have one; they belong to the items
     ARRAY(char *) paths;
-    struct program_imports imports; // of --of
+    struct program_imports imports; // for --of
 };
 
 static void libraries_deinit(struct libraries *libraries)
@@ -65,9 +65,9 @@ static void libraries_deinit(struct libraries *libraries)
     program_imports_deinit(&libraries->imports);
 }
 
-// ---- which libraries ----
+// ---- choice of libraries ----
 
-// A path, or a name that programs ask the loader for.
+// Takes a path, or a name that programs give to the loader.
 static struct error *find_file(const char *name, char **ret_path)
 {
     if (*name == '\0')
@@ -87,7 +87,7 @@ static struct error *add_item(struct libraries *libraries, const char *path)
     return NULL;
 }
 
-// One of several that is not there does not keep the others from being shown.
+// If one of several libraries is missing, the others are still shown.
 static struct error *find_library(const char *name, bool only, struct libraries *libraries,
                                   int *ret_status)
 {
@@ -127,7 +127,7 @@ static struct error *find_libraries(const struct settings *settings, char **oper
     return NULL;
 }
 
-// ---- looking at them ----
+// ---- analysis ----
 
 static unsigned count_threads(const struct settings *settings)
 {
@@ -142,7 +142,7 @@ static struct error *analyse(const struct settings *settings, struct libraries *
 {
     _cleanup_(profile_cache_close) struct profile_cache cache = {0};
     _cleanup_(profile_kernel_close) struct profile_kernel kernel = {0};
-    struct batch batch = {.jobs = count_threads(settings), .spoilt = &kernel.spoilt};
+    struct batch batch = {.jobs = count_threads(settings), .spoilt = &kernel.failed};
     bool is_kernel = false;
     if (libraries->items.count == 1)
         TRY(profile_kernel_image(libraries->items.items[0].path, &libraries->items.items[0].profile,
@@ -158,9 +158,9 @@ static struct error *analyse(const struct settings *settings, struct libraries *
     return TAKE(kernel.error);
 }
 
-// What could not be read is said at once; the others go on.
-static struct error *sort_out(const struct error_set *excluded, struct libraries *libraries,
-                              int *ret_status)
+// Reports what could not be read, and keeps the other profiles.
+static struct error *keep_readable(const struct error_set *excluded, struct libraries *libraries,
+                                   int *ret_status)
 {
     for (size_t i = 0; i < libraries->items.count; i++) {
         struct batch_item *item = &libraries->items.items[i];
@@ -180,7 +180,7 @@ static struct error *sort_out(const struct error_set *excluded, struct libraries
     return NULL;
 }
 
-// ---- what is said ----
+// ---- output ----
 
 static struct error *put_tables(const struct libraries *libraries, const struct profile_view *view,
                                 uint64_t start_ns, struct buffer *text)
@@ -215,9 +215,9 @@ static struct error *put_agreement(const struct libraries *libraries,
         agreement.agreeing == 1 ? "s" : "", agreement.both, agreement.missing, agreement.extra);
 }
 
-// A name that nothing is called by is rather a mistake than a question.
-static bool complain(const struct settings *settings, const struct libraries *libraries,
-                     struct profile_view view, const char *glob)
+// A glob that matches nothing is more likely a mistake than a question.
+static bool warn_unmatched(const struct settings *settings, const struct libraries *libraries,
+                           struct profile_view view, const char *glob)
 {
     struct suggestion meant = suggestion_start(glob, strlen(glob));
     bool there = false, shown = false;
@@ -261,7 +261,7 @@ static struct error *print(const struct settings *settings, const struct librari
                                           settings->program != NULL ? program_imports_want : NULL,
                                       .data = &libraries->imports};
     for (size_t i = 0; i < globs && libraries->profiles.count != 0; i++)
-        if (complain(settings, libraries, view, functions[i]))
+        if (warn_unmatched(settings, libraries, view, functions[i]))
             *ret_status = EXIT_CANNOT_RUN;
     const struct profile *profiles = libraries->profiles.items;
     size_t count = libraries->profiles.count;
@@ -288,7 +288,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     _cleanup_(libraries_deinit) struct libraries libraries = {0};
     TRY(find_libraries(settings, operands, &libraries, ret_status));
     TRY(analyse(settings, &libraries));
-    TRY(sort_out(&excluded, &libraries, ret_status));
+    TRY(keep_readable(&excluded, &libraries, ret_status));
     return print(settings, &libraries, start_ns, ret_status);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See error-list.h.
+// Parses a list of errno names, the value of --exclude-errno.
 #include "cli/analysis/error-list.h"
 
 #include "scenario/tables.h"

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "profile/value.h"
 
-// "ENOSYS,EINTR"; adds to the set.
+// Parses "ENOSYS,EINTR" and adds the numbers to the set. An error if a name is unknown.
 _must_check_ struct error *error_list_parse(const char *list, struct error_set *numbers);
 
 #endif

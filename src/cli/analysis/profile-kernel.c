@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See profile-kernel.h.
+// Gives profiles the errors of system calls, from the built-in table or from a kernel image, and
+// profiles a kernel image itself.
 #include "cli/analysis/profile-kernel.h"
 
 #include "base/cleanup.h"
@@ -18,7 +19,7 @@ static const struct error_set *ask_kernel(const void *data, int64_t number)
         kernel->error = kernel_open(kernel->path, &kernel->kernel);
     kernel->tried = true;
     if (kernel->error != NULL)
-        __atomic_store_n(&kernel->spoilt, true, __ATOMIC_RELEASE);
+        __atomic_store_n(&kernel->failed, true, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&kernel->lock);
     return kernel->kernel != NULL ? kernel_errors(kernel->kernel, number) : NULL;
 }
@@ -28,7 +29,7 @@ static void object_closep(struct elf_object **object)
     elf_object_close(*object);
 }
 
-// Its build-id; size and time stand in where there is none.
+// Identifies a kernel image by its build-id or, without one, by its size and time.
 static struct error *identify(const char *path, char **ret_identity)
 {
     _cleanup_(object_closep) struct elf_object *object = NULL;
@@ -80,7 +81,7 @@ struct error *profile_kernel_image(const char *path, struct profile *ret_profile
     _cleanup_(object_closep) struct elf_object *object = NULL;
     _cleanup_(kernel_closep) struct kernel *kernel = NULL;
     *ret_is = false;
-    // Who reads it as a library says what is wrong with it.
+    // Ignore the error: whoever reads the file as a library reports it.
     _cleanup_error_ struct error *unreadable = elf_object_open_bare(path, &object);
     if (unreadable != NULL || elf_object_facts(object)->dynamic)
         return NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See profile-program.h.
+// Finds the functions that a program imports, and the libraries that define them.
 #include "cli/analysis/profile-program.h"
 
 #include "base/cleanup.h"
@@ -23,7 +23,7 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : strcmp(left->name, right->name);
 }
 
-// Weak ones may stay undefined.
+// Weak symbols may stay undefined.
 static bool is_weak(const struct elf_object *object, const char *name)
 {
     for (size_t i = 0; i < elf_object_import_count(object); i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a program imports: the libraries to profile for it, and the functions of each.
+// The imports of a program: the libraries to profile for it, and the functions it uses of each.
 #ifndef ORDEAL_CLI_ANALYSIS_PROFILE_PROGRAM_H
 #define ORDEAL_CLI_ANALYSIS_PROFILE_PROGRAM_H
 
@@ -13,17 +13,17 @@ struct program_import {
 };
 
 struct program_imports {
-    struct coverage coverage;           // owner of the texts
-    ARRAY(struct program_import) items; // by path and name
-    ARRAY(const char *) libraries;      // that define any of them, in the loader's order
+    struct coverage coverage;           // owns the texts
+    ARRAY(struct program_import) items; // sorted by path and name
+    ARRAY(const char *) libraries;      // that define any of them, in load order
     ARRAY(const char *) undefined;      // functions that no library defines
 };
-// As the loader would: DT_NEEDED, versions, who comes first.
+// Resolves imports like the loader: by DT_NEEDED, versions and load order.
 _must_check_ struct error *program_imports_find(const char *program,
                                                 struct program_imports *ret_imports);
 void program_imports_deinit(struct program_imports *imports);
 
-// Whether a function of a profile is what the program gets. In the shape of profile_view.wanted.
+// Whether the program uses this function of a profile. Fits profile_view.wanted.
 bool program_imports_want(const void *imports, const struct profile *profile,
                           const struct profile_function *function);
 

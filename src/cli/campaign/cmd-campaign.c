@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal campaign: many trials, from a file or from flags.
+// ordeal campaign: runs many trials, defined by a file or by options.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -107,8 +107,8 @@ static struct error *report(struct store *store, const char *path, const struct 
     return output_print(&text);
 }
 
-static struct error *carry_out(const struct settings *settings, const struct campaign_words *words,
-                               int *ret_status)
+static struct error *carry_out(const struct settings *settings,
+                               const struct campaign_arguments *words, int *ret_status)
 {
     const struct campaign_job job = {.words = words,
                                      .store = settings->common.store,
@@ -126,7 +126,7 @@ static struct error *carry_out(const struct settings *settings, const struct cam
 static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct settings *settings = data;
-    struct campaign_words words = {.flags = &settings->common.flags, .sweep = settings->sweep};
+    struct campaign_arguments words = {.flags = &settings->common.flags, .sweep = settings->sweep};
     TRY(campaign_operands(operands, &words.file, &words.command));
     if (settings->half_width != NULL)
         return print_sample_size(settings->half_width);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal replay: a trial of a campaign again.
+// ordeal replay: runs a trial of a campaign again.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -92,23 +92,23 @@ static struct error *put_many(int64_t trial, const struct replay_end *end, struc
 static struct error *put_json(int64_t trial, const struct replay_end *end, struct buffer *text)
 {
     _cleanup_(json_release) json_t *root = json_object();
-    struct json_maker maker = {.failed = root == NULL};
+    struct json_builder builder = {.failed = root == NULL};
     struct stats_interval interval = stats_wilson(end->repeated, end->times, STATS_CONFIDENCE);
-    json_add_integer(&maker, root, "trial", (uint64_t)trial);
-    json_add_string(&maker, root, "before", verdict_facts[end->before].name);
-    json_add_integer(&maker, root, "times", end->times);
-    json_add_integer(&maker, root, "repeated", end->repeated);
-    json_add_real(&maker, root, "low", interval.low);
-    json_add_real(&maker, root, "high", interval.high);
-    json_t *verdicts = json_add_object(&maker, root, "verdicts");
+    json_add_integer(&builder, root, "trial", (uint64_t)trial);
+    json_add_string(&builder, root, "before", verdict_facts[end->before].name);
+    json_add_integer(&builder, root, "times", end->times);
+    json_add_integer(&builder, root, "repeated", end->repeated);
+    json_add_real(&builder, root, "low", interval.low);
+    json_add_real(&builder, root, "high", interval.high);
+    json_t *verdicts = json_add_object(&builder, root, "verdicts");
     for (int i = 0; i < VERDICTS; i++)
         if (end->verdicts[i] != 0)
-            json_add_integer(&maker, verdicts, verdict_facts[i].name, end->verdicts[i]);
+            json_add_integer(&builder, verdicts, verdict_facts[i].name, end->verdicts[i]);
     if (end->reason != NULL)
-        json_add_string(&maker, root, "reason", end->reason);
+        json_add_string(&builder, root, "reason", end->reason);
     if (end->warning != NULL)
-        json_add_string(&maker, root, "warning", end->warning);
-    return json_write(&maker, root, text);
+        json_add_string(&builder, root, "warning", end->warning);
+    return json_write(&builder, root, text);
 }
 
 static struct error *replay(const struct settings *settings, struct store *store, int64_t trial,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal report: what a campaign found, in every format there is; and two campaigns side by side.
+// ordeal report: reports on a campaign in every format, and compares two campaigns.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -21,8 +21,8 @@ enum format_index {
 #undef INDEX
 };
 struct format_setting {
-    bool flag;        // to the standard output
-    const char *file; // or there; "-" is the standard output
+    bool flag;        // write to standard output
+    const char *file; // write to this file; "-" is standard output
 };
 struct settings {
     struct format_setting formats[FORMATS];
@@ -63,21 +63,21 @@ static const struct report_format *const formats[] = {
 #undef FORMAT
 };
 
-// A subject with the store it keeps open.
-struct source {
+// A subject together with the store that it keeps open.
+struct report_source {
     struct report_subject subject;
     struct store *store;
     char *path;
 };
 
-static void source_close(struct source *source)
+static void source_close(struct report_source *source)
 {
     store_close(source->store);
     free(source->path);
 }
 
-// PATH, or PATH:N for its campaign N; a file that is really called so wins.
-static struct error *source_open(const char *name, struct source *source)
+// Opens PATH, or campaign N of PATH:N. If a file has that very name, the file wins.
+static struct error *source_open(const char *name, struct report_source *source)
 {
     const char *colon = strrchr(name, ':');
     char *end = NULL;
@@ -93,7 +93,7 @@ static struct error *source_open(const char *name, struct source *source)
     if (source->path == NULL)
         return error_no_memory();
     TRY(store_open(source->path, STORE_READ, &source->store));
-    // What is read is one moment of the store, though a campaign may go on meanwhile.
+    // The report shows the store at one moment, even if a campaign goes on writing.
     TRY(store_begin(source->store));
     source->subject = (struct report_subject){
         .store = source->store, .campaign = numbered ? (int64_t)number : 0, .name = name};
@@ -130,7 +130,7 @@ static struct error *parse_confidence(const char *text, double *ret_confidence)
     return NULL;
 }
 
-// A file is opened when there is something to put into it: what cannot be reported leaves no trace.
+// The file is opened with the first piece of text, so a report that fails leaves no file behind.
 struct destination {
     const char *path; // NULL: the standard output
     struct output output;
@@ -158,9 +158,9 @@ static void destination_close(struct destination *destination)
         output_close(&destination->output);
 }
 
-// A path of NULL or "-" is the standard output.
+// A path of NULL or "-" is standard output.
 static struct error *write_format(const struct report_format *format, const char *path,
-                                  const struct source *sources, bool compare,
+                                  const struct report_source *sources, bool compare,
                                   const struct report_options *chosen)
 {
     bool standard = path == NULL || strcmp(path, "-") == 0;
@@ -171,11 +171,11 @@ static struct error *write_format(const struct report_format *format, const char
                 : format->write(&sources[0].subject, chosen, &sink));
     int file = destination.open ? destination.output.opened : -1;
     destination.output.opened = -1;
-    // Some file systems tell only now that there was no room.
+    // Some file systems report only now that the disk is full.
     return file >= 0 && close(file) < 0 ? error_from_errno(errno, "cannot write %s", path) : NULL;
 }
 
-static struct error *write_all(const struct settings *settings, const struct source *sources,
+static struct error *write_all(const struct settings *settings, const struct report_source *sources,
                                const struct report_options *chosen)
 {
     bool any = false;
@@ -194,7 +194,7 @@ static struct error *write_all(const struct settings *settings, const struct sou
 }
 
 static struct error *open_sources(const struct settings *settings, char **operands,
-                                  struct source sources[2])
+                                  struct report_source sources[2])
 {
     if (settings->store != NULL && (settings->compare || operands[0] != NULL))
         return error_new("--db names the one campaign's store; leave it out");
@@ -216,7 +216,7 @@ static struct error *open_sources(const struct settings *settings, char **operan
     return NULL;
 }
 
-static void sources_close(struct source (*sources)[2])
+static void sources_close(struct report_source (*sources)[2])
 {
     source_close(&(*sources)[0]);
     source_close(&(*sources)[1]);
@@ -230,7 +230,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
                                     .colour = output_colour(STDOUT_FILENO)};
     TRY(check_group(settings->group_by));
     TRY(parse_confidence(settings->confidence, &chosen.confidence));
-    _cleanup_(sources_close) struct source sources[2] = {{.store = NULL}};
+    _cleanup_(sources_close) struct report_source sources[2] = {{.store = NULL}};
     TRY(open_sources(settings, operands, sources));
     return write_all(settings, sources, &chosen);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal test: which failures of library functions a program does not survive, without being told
-// what to look for. A campaign like any other, with faults that are chosen.
+// ordeal test: finds failures of library functions that a program does not survive, without being
+// told what to look for. It is a campaign like any other, but Ordeal chooses the faults.
 #include "cli/registry.h"
 
 #include "cli/campaign/test-run.h"
@@ -63,7 +63,7 @@ static bool option_at(size_t index, struct option *ret_option)
 static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct test_settings *settings = data;
-    struct campaign_words words = {.flags = &settings->common.flags, .test = true};
+    struct campaign_arguments words = {.flags = &settings->common.flags, .test = true};
     if (operands[0] != NULL && strcmp(operands[0], "--") == 0)
         operands++;
     words.command = operands[0] != NULL ? operands : NULL;

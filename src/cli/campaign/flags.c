@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sets the keys of a definition that options name.
+// Turns the options of `ordeal campaign` and `ordeal test` into keys of a definition.
 #include "cli/campaign/flags.h"
 
 #include "base/cleanup.h"
@@ -11,16 +11,16 @@
 #include <string.h>
 #include <unistd.h>
 
-// No number that can be given.
+// A number that cannot be given.
 #define NO_SEED UINT64_MAX
 
-static struct campaign_option meaning(const struct campaign_words *words, size_t index)
+static struct campaign_option meaning(const struct campaign_arguments *words, size_t index)
 {
     return campaign_option_named(words->test, words->flags->entries.items[index].option);
 }
 
-// Which of the options choose an injector, and that they agree.
-static struct error *choose_injector(const struct campaign_words *words,
+// Finds the injector that the options choose. An error if they choose several.
+static struct error *choose_injector(const struct campaign_arguments *words,
                                      struct definition *definition)
 {
     struct campaign_option chosen = {0};
@@ -49,7 +49,7 @@ static struct error *set_pair(struct definition *definition, const char *pair)
     return definition_set(definition, key, equals + 1);
 }
 
-static struct error *apply(const struct campaign_words *words, size_t index,
+static struct error *apply(const struct campaign_arguments *words, size_t index,
                            struct definition *definition)
 {
     struct campaign_option option = meaning(words, index);
@@ -62,7 +62,7 @@ static struct error *apply(const struct campaign_words *words, size_t index,
         error = definition_add_parameter(definition, option.key, value);
     else
         error = definition_set(definition, option.key, value);
-    // A time that is given holds, whatever the reference took; unless a factor is given after it.
+    // --timeout turns off the limit that depends on the reference runs, unless a factor follows it.
     if (error == NULL && strcmp(option.option.name, "timeout") == 0)
         definition->oracle.timeout_factor = 0;
     if (error == NULL || error == error_no_memory())
@@ -85,12 +85,13 @@ static struct error *set_command(struct definition *definition, char **command)
     }
     if (ARRAY_ADD(&definition->command) == NULL)
         return error_no_memory();
-    definition->command.count--; // a NULL beyond the last
+    definition->command.count--; // the NULL at the end does not count
     return NULL;
 }
 
-// Over a file's sample, but not over one that is asked for beside it.
-static struct error *set_sweep(const struct campaign_words *words, struct definition *definition)
+// --sweep replaces the sample of a file, but not one from the command line.
+static struct error *set_sweep(const struct campaign_arguments *words,
+                               struct definition *definition)
 {
     for (size_t i = 0; i < words->flags->entries.count; i++)
         if (strcmp(words->flags->entries.items[i].option, "sample") == 0)
@@ -99,7 +100,8 @@ static struct error *set_sweep(const struct campaign_words *words, struct defini
     return definition_set(definition, "selection.kind", "sweep");
 }
 
-static struct error *apply_words(const struct campaign_words *words, struct definition *definition)
+static struct error *apply_words(const struct campaign_arguments *words,
+                                 struct definition *definition)
 {
     if (words->file == NULL && words->command != NULL)
         TRY(definition_set(definition, "campaign", file_base_name(words->command[0])));
@@ -114,14 +116,14 @@ static struct error *apply_words(const struct campaign_words *words, struct defi
     return words->command != NULL ? set_command(definition, words->command) : NULL;
 }
 
-// The first injector that is made for it.
+// Uses the first injector that is made for `ordeal test`.
 static struct error *use_test_injector(struct definition *definition)
 {
     size_t i = 0;
     while (injectors[i] != NULL && injectors[i]->test_settings == NULL)
         i++;
     if (injectors[i] == NULL)
-        return NULL; // definition_check() asks for one
+        return NULL; // definition_check() reports that it is missing
     TRY(definition_set(definition, "injector", injectors[i]->name));
     const struct injector_setting *setting = injectors[i]->test_settings;
     for (; setting->parameter != NULL; setting++)
@@ -129,7 +131,7 @@ static struct error *use_test_injector(struct definition *definition)
     return NULL;
 }
 
-// What somebody wants who says nothing but the command.
+// Sets what a user wants who gives nothing but a command.
 static struct error *set_test_defaults(struct definition *definition)
 {
     static const char *const settings[][2] = {
@@ -143,8 +145,8 @@ static struct error *set_test_defaults(struct definition *definition)
     return use_test_injector(definition);
 }
 
-struct error *campaign_define(const struct campaign_words *words, struct definition *ret_definition,
-                              bool *ret_seeded)
+struct error *campaign_define(const struct campaign_arguments *words,
+                              struct definition *ret_definition, bool *ret_seeded)
 {
     _cleanup_(definition_deinit) struct definition definition = {0};
     TRY(definition_new(&definition));
@@ -163,9 +165,10 @@ struct error *campaign_define(const struct campaign_words *words, struct definit
     return NULL;
 }
 
-struct error *campaign_redefine(const struct campaign_words *words, struct definition *definition)
+struct error *campaign_redefine(const struct campaign_arguments *words,
+                                struct definition *definition)
 {
-    // Lists that are given take the place of those that are there.
+    // Lists that are given replace those of the definition.
     for (size_t i = 0; i < words->flags->entries.count; i++) {
         struct campaign_option option = meaning(words, i);
         if (option.injector != NULL)
@@ -174,7 +177,7 @@ struct error *campaign_redefine(const struct campaign_words *words, struct defin
     return apply_words(words, definition);
 }
 
-bool campaign_is_defined(const struct campaign_words *words)
+bool campaign_is_defined(const struct campaign_arguments *words)
 {
     for (size_t i = 0; i < words->flags->entries.count; i++)
         if (!meaning(words, i).limit)
@@ -182,7 +185,8 @@ bool campaign_is_defined(const struct campaign_words *words)
     return words->file != NULL || words->command != NULL || words->sweep;
 }
 
-struct error *campaign_set_limits(const struct campaign_words *words, struct definition *definition)
+struct error *campaign_set_limits(const struct campaign_arguments *words,
+                                  struct definition *definition)
 {
     for (size_t i = 0; i < words->flags->entries.count; i++)
         if (meaning(words, i).limit)
@@ -190,7 +194,7 @@ struct error *campaign_set_limits(const struct campaign_words *words, struct def
     return NULL;
 }
 
-// Nor looks like the name of one.
+// Whether no such file exists, and the name does not look like a file either.
 static bool is_no_file(const char *name)
 {
     return strstr(file_base_name(name), ".y") == NULL && access(name, F_OK) < 0 && errno == ENOENT;

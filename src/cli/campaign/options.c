@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The table of shared options, and how lists of options are put together.
+// The options that `ordeal campaign` and `ordeal test` share, and how the list of a command is put
+// together.
 #include "cli/campaign/options.h"
 
 #include <string.h>
@@ -160,7 +161,8 @@ struct campaign_option campaign_option_named(bool test, const char *name)
     return *shared_named(name);
 }
 
-// Counts *index down by the options that it passes.
+// Finds option *index among those of the injectors. If there are fewer, subtracts their number from
+// *index.
 static bool of_injectors_at(bool test, size_t *index, struct option *ret_option)
 {
     for (size_t i = 0; injectors[i] != NULL; i++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See campaign-preview.h.
+// ordeal campaign --dry-run: prints the definition, makes the reference runs, and counts the
+// candidates.
 #include "cli/campaign/preview.h"
 
 #include "base/cleanup.h"
@@ -17,21 +18,21 @@
 
 #define SHOWN_TYPES 20
 
-struct gathering {
+struct collected {
     ARRAY(struct candidate) items;
 };
 
-static void gathering_deinit(struct gathering *gathering)
+static void collected_deinit(struct collected *collected)
 {
-    for (size_t i = 0; i < gathering->items.count; i++)
-        candidate_deinit(&gathering->items.items[i]);
-    ARRAY_DEINIT(&gathering->items);
+    for (size_t i = 0; i < collected->items.count; i++)
+        candidate_deinit(&collected->items.items[i]);
+    ARRAY_DEINIT(&collected->items);
 }
 
-static struct error *gather(void *data, struct candidate *candidate)
+static struct error *collect(void *data, struct candidate *candidate)
 {
-    struct gathering *gathering = data;
-    struct candidate *item = ARRAY_ADD(&gathering->items);
+    struct collected *collected = data;
+    struct candidate *item = ARRAY_ADD(&collected->items);
     if (item == NULL)
         return error_no_memory();
     *item = *candidate;
@@ -86,7 +87,7 @@ static void type_counts_deinit(struct type_counts *counts)
     ARRAY_DEINIT(&counts->items);
 }
 
-// Most candidates have the type of the one before.
+// Most candidates have the same type as the one before, so that is checked first.
 static struct error *count_type(struct type_counts *counts, const char *type, size_t *last)
 {
     size_t i = *last;
@@ -104,12 +105,12 @@ static struct error *count_type(struct type_counts *counts, const char *type, si
     return NULL;
 }
 
-static struct error *put_types(const struct gathering *gathering, struct buffer *text)
+static struct error *put_types(const struct collected *collected, struct buffer *text)
 {
     _cleanup_(type_counts_deinit) struct type_counts counts = {0};
     size_t last = 0;
-    for (size_t i = 0; i < gathering->items.count; i++)
-        TRY(count_type(&counts, gathering->items.items[i].type, &last));
+    for (size_t i = 0; i < collected->items.count; i++)
+        TRY(count_type(&counts, collected->items.items[i].type, &last));
     size_t types = counts.items.count;
     for (size_t i = 0; i < types && i < SHOWN_TYPES; i++) {
         TRY(buffer_printf(text, "# %8zu  ", counts.items.items[i].count));
@@ -122,11 +123,11 @@ static struct error *put_types(const struct gathering *gathering, struct buffer 
 }
 
 static struct error *put_candidates(const struct definition *definition,
-                                    struct gathering *gathering, struct buffer *text)
+                                    struct collected *collected, struct buffer *text)
 {
     _cleanup_free_ bool *chosen = NULL;
-    size_t count = gathering->items.count, selected = 0;
-    TRY(selection_choose(&definition->selection, definition->seed, gathering->items.items, count,
+    size_t count = collected->items.count, selected = 0;
+    TRY(selection_choose(&definition->selection, definition->seed, collected->items.items, count,
                          &chosen));
     for (size_t i = 0; i < count; i++)
         selected += chosen[i];
@@ -135,7 +136,7 @@ static struct error *put_candidates(const struct definition *definition,
     else
         TRY(buffer_printf(text, "# %zu candidates, %zu selected, %llu trials\n", count, selected,
                           (unsigned long long)(selected * definition->selection.repeat)));
-    return put_types(gathering, text);
+    return put_types(collected, text);
 }
 
 static void free_shooting(struct shooting **shooting)
@@ -153,16 +154,16 @@ struct error *campaign_preview(const struct definition *definition)
     _cleanup_(buffer_deinit) struct buffer text = {0}, more = {0};
     _cleanup_(free_shooting) struct shooting *shooting = NULL;
     _cleanup_(free_reference) struct reference *reference = NULL;
-    _cleanup_(gathering_deinit) struct gathering gathering = {0};
+    _cleanup_(collected_deinit) struct collected collected = {0};
     const struct injector *injector = injector_find(definition->injector);
     TRY(definition_write_brief(definition, &text));
     TRY(output_print(&text));
     TRY(shooting_new(definition, injector, &shooting));
     TRY(reference_new(&definition->oracle, &reference));
     TRY(run_references(definition, shooting, reference));
-    TRY(injector->candidates(shooting_injector(shooting), gather, &gathering));
+    TRY(injector->candidates(shooting_injector(shooting), collect, &collected));
     TRY(put_remarks(reference, &more));
-    TRY(put_candidates(definition, &gathering, &more));
+    TRY(put_candidates(definition, &collected, &more));
     if (injector->remarks != NULL)
         TRY(injector->remarks(shooting_injector(shooting), put_remark, &more));
     return output_print(&more);

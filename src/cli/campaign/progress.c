@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Watching a campaign. Everything goes to stderr, so that standard output stays the report's.
+// Shows the progress of a campaign and counts interrupts. Everything goes to stderr, so that
+// standard output holds only the report.
 #include "cli/campaign/progress.h"
 
 #include "base/cleanup.h"
@@ -22,11 +23,11 @@
 
 struct progress {
     bool quiet, terminal, colour;
-    bool drawn; // the bar is on the screen
+    bool drawn; // the bar is visible
     uint64_t next_ns;
     struct campaign_control control;
     struct buffer text;
-    struct sigaction before[3]; // of `caught`
+    struct sigaction before[3]; // previous actions of the signals in `caught`
 };
 
 static volatile int interrupts;
@@ -35,7 +36,7 @@ static volatile sig_atomic_t on_terminal;
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 #define CAUGHT (sizeof caught / sizeof *caught)
 
-// At once, since a trial may take long; so by nothing that a handler must not call.
+// Prints at once, since a trial may take long. So it only calls what a signal handler may call.
 static void tell_interrupt(void)
 {
     static const char erase[] = "\r\033[K",
@@ -52,7 +53,7 @@ static void count_interrupt(int number)
     if (interrupts++ == 0 && number == SIGINT)
         tell_interrupt();
     errno = before;
-    // Whoever leads a run ends it by itself, with all that it has started, unless it is stuck.
+    // The process that leads a run ends it with everything it has started, unless it hangs.
     if (interrupts < 3)
         return;
     signal(number, SIG_DFL);
@@ -68,7 +69,7 @@ static struct error *put_time(struct buffer *text, double seconds)
     return buffer_printf(text, "%u:%02u", (unsigned)(s / 60), (unsigned)(s % 60));
 }
 
-// " 2 crash 1 hang 80 graceful": what there is, most severe first.
+// Writes " 2 crash 1 hang 80 graceful": verdicts that occurred, most severe first.
 static struct error *put_counts(struct buffer *text, const struct campaign_progress *now,
                                 bool colour)
 {
@@ -135,7 +136,7 @@ static struct error *bare_bar(const struct campaign_progress *now, size_t bar, b
     return put_left(text, now);
 }
 
-// What there is no room for is left out, the bar first, then the counts.
+// If the width is too small, drops the bar first, then the counts.
 struct error *progress_bar(const struct campaign_progress *now, unsigned width, bool colour,
                            struct buffer *text)
 {
@@ -243,7 +244,7 @@ struct error *progress_new(bool quiet, struct progress **ret_progress)
     progress->quiet = quiet;
     progress->terminal = isatty(STDERR_FILENO) && terminal != NULL && strcmp(terminal, "dumb") != 0;
     progress->colour = output_colour(STDERR_FILENO);
-    // The first line of a log comes when there is something to say.
+    // A log gets its first line only when there is something to say.
     progress->next_ns = progress->terminal ? 0 : clock_ns() + PROGRESS_LINE_PAUSE_NS;
     progress->control = (struct campaign_control){
         .progress = on_progress,
@@ -256,11 +257,11 @@ struct error *progress_new(bool quiet, struct progress **ret_progress)
     on_terminal = progress->terminal;
     struct sigaction action = {.sa_handler = count_interrupt};
     sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < CAUGHT; i++) // one at a time: they are counted together
+    for (size_t i = 0; i < CAUGHT; i++) // block all of them in each handler: they share one counter
         sigaddset(&action.sa_mask, caught[i]);
     for (size_t i = 0; i < CAUGHT; i++) {
         sigaction(caught[i], NULL, &progress->before[i]);
-        if (progress->before[i].sa_handler != SIG_IGN) // nohup
+        if (progress->before[i].sa_handler != SIG_IGN) // ignored, for instance by nohup
             sigaction(caught[i], &action, NULL);
     }
     *ret_progress = progress;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See campaign-run.h.
+// Runs or resumes a campaign from the command line, and derives the exit status.
 #include "cli/campaign/run.h"
 
 #include "base/cleanup.h"
@@ -54,15 +54,15 @@ int campaign_exit_status(const struct campaign_end *end, const bool failing[VERD
     if (failures != 0)
         return EXIT_FINDINGS;
     if (end->state != STORE_FINISHED)
-        return EXIT_CANNOT_RUN; // nothing found so far is not nothing found
+        return EXIT_CANNOT_RUN; // an unfinished campaign without failures is no success
     if (all == 0 && end->stopped_by != STORE_STOP_NONE)
         return EXIT_CANNOT_RUN; // there was something to test, but no time for it
     return counted == 0 ? EXIT_UNTESTED : 0;
 }
 
-// A definition that is given must be the stored one's. What is not given is the stored one's, too:
-// the seed, and everything else where there is neither a file nor a command.
-static struct error *check_resumed(const struct campaign_words *words, struct store *store,
+// On resumption, a definition that is given must equal the stored one. What is not given is taken
+// from the stored one: the seed, and everything else if there is neither a file nor a command.
+static struct error *check_resumed(const struct campaign_arguments *words, struct store *store,
                                    int64_t id)
 {
     if (!campaign_is_defined(words))
@@ -83,7 +83,7 @@ static struct error *check_resumed(const struct campaign_words *words, struct st
     return campaign_compare(store, id, &definition);
 }
 
-static struct error *resume(const struct campaign_words *words, struct store *store,
+static struct error *resume(const struct campaign_arguments *words, struct store *store,
                             struct campaign_control *control, struct campaign_end *ret_end)
 {
     _cleanup_(definition_deinit) struct definition limits = {0};
@@ -101,7 +101,7 @@ static struct error *resume(const struct campaign_words *words, struct store *st
     return error;
 }
 
-struct error *campaign_define_checked(const struct campaign_words *words,
+struct error *campaign_define_checked(const struct campaign_arguments *words,
                                       struct definition *ret_definition)
 {
     _cleanup_(definition_deinit) struct definition definition = {0};
@@ -118,7 +118,8 @@ const char *campaign_store_path(const struct campaign_job *job)
     return job->store != NULL ? job->store : STORE_DEFAULT;
 }
 
-// Whoever pipes something into the command line means it for the workload.
+// Input that is piped into the command line is probably meant for the workload, which does not get
+// it.
 static void warn_of_input(const struct definition *definition,
                           const struct campaign_control *control)
 {
@@ -139,7 +140,7 @@ struct error *campaign_carry_out(const struct campaign_job *job, struct store **
         TRY(campaign_define_checked(job->words, &definition));
     else if (access(path, F_OK) < 0)
         return error_from_errno(errno, "there is nothing to resume: %s", path);
-    // A limit on the size of files is to be an error of the store, not our death.
+    // A limit on file sizes should be an error of the store, not kill this process.
     signal(SIGXFSZ, SIG_IGN);
     _cleanup_(store_closep) struct store *store = NULL;
     TRY(store_open(path, STORE_WRITE, &store));
@@ -155,6 +156,6 @@ struct error *campaign_carry_out(const struct campaign_job *job, struct store **
     if (error == NULL)
         *ret_store = TAKE(store);
     else
-        store_discard(TAKE(store)); // a test that could not even begin leaves no file behind
+        store_discard(TAKE(store)); // a campaign that could not start leaves no file behind
     return error;
 }

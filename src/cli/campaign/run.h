@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A campaign from the command line to its end, for the commands that run one.
+// Runs a campaign from the command line to its end, for the commands that do.
 #ifndef ORDEAL_CLI_CAMPAIGN_RUN_H
 #define ORDEAL_CLI_CAMPAIGN_RUN_H
 
@@ -8,22 +8,23 @@
 #include "cli/campaign/flags.h"
 
 struct campaign_job {
-    const struct campaign_words *words;
-    const char *store; // path; NULL: the usual one
+    const struct campaign_arguments *words;
+    const char *store; // path; NULL: the default
     bool resume, quiet;
-    const struct suppressions *known; // as of campaign_control
+    const struct suppressions *known; // as in struct campaign_control
 };
 const char *campaign_store_path(const struct campaign_job *job);
 
-// From the words to a definition that was checked as far as can be before anything runs.
-_must_check_ struct error *campaign_define_checked(const struct campaign_words *words,
+// Makes a definition from the command line, checked as far as possible before anything runs. The
+// caller frees it.
+_must_check_ struct error *campaign_define_checked(const struct campaign_arguments *words,
                                                    struct definition *ret_definition);
-// Everything that can be wrong is said before a store is made. The store is the caller's to close.
+// Reports everything that can be wrong before it creates a store. The caller closes the store.
 _must_check_ struct error *campaign_carry_out(const struct campaign_job *job,
                                               struct store **ret_store,
                                               struct campaign_end *ret_end);
 
-// Which verdicts count for the exit status, from a list with commas; NULL: all failures.
+// Which verdicts count for the exit status, from a comma-separated list; NULL: all failures.
 _must_check_ struct error *campaign_parse_fail_on(const char *list, bool failing[VERDICTS]);
 int campaign_exit_status(const struct campaign_end *end, const bool failing[VERDICTS]);
 

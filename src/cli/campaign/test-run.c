@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See test-run.h.
+// Runs `ordeal test`: the campaign, its summary, the additional reports and the suppressions.
 #include "cli/campaign/test-run.h"
 
 #include "base/cleanup.h"
@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-// The reports besides the one for the terminal: opened before anything runs, so that no test is
+// A report besides the one on the terminal. It is opened before anything runs, so that no test is
 // made in vain.
 struct extra {
-    const char *path; // NULL: not wanted; "-" is the standard output
+    const char *path; // NULL: not wanted; "-" is standard output
     const struct report_format *format;
     struct output output;
 };
@@ -73,7 +73,7 @@ static struct error *read_suppressions(const struct test_settings *settings,
     return NULL;
 }
 
-// What the exit status goes by: known findings do not count as failures, and those that were
+// Derives what the exit status depends on: suppressed findings do not count as failures; those
 // carried over from an earlier test do.
 static struct error *judge(const struct test_settings *settings, struct suppressions *suppressions,
                            struct store *store, struct campaign_end end,

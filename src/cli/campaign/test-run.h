@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What `ordeal test` does with what was asked for: the test itself, and its reports.
+// What `ordeal test` does with its settings: the test itself, and its reports.
 #ifndef ORDEAL_CLI_CAMPAIGN_TEST_RUN_H
 #define ORDEAL_CLI_CAMPAIGN_TEST_RUN_H
 
@@ -11,6 +11,7 @@ struct test_settings {
     bool generate, show_suppressions, json;
     const char *html, *junit, *sarif;
 };
+// Runs the test or resumes it, prints its report and sets the exit status.
 _must_check_ struct error *test_run(const struct test_settings *settings,
                                     const struct campaign_job *job, int *ret_status);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See test-summary.h.
+// Writes the end of a test's report: how many faults were tried in each stage, and what was not
+// tried.
 #include "cli/campaign/test-summary.h"
 
 #include "base/cleanup.h"
@@ -17,45 +18,45 @@ struct stage {
     uint64_t count, tried, failed;
 };
 
-struct counting {
+struct test_counts {
     struct stage stages[STAGES];
     size_t count;
     ARRAY(unsigned char) stage_of; // by number of the candidate, from 0
     uint64_t all, tried, failed;
-    uint64_t tested;  // trials in which the fault was hit
-    uint64_t taken;   // trials that found an address in use, and not by an injected failure
-    uint64_t carried; // over from an earlier test, not to be tried
-    int64_t first;    // row of the first candidate
+    uint64_t tested;         // trials that hit their fault
+    uint64_t address_in_use; // trials that found an address in use, without an injected failure
+    uint64_t carried;        // carried over from an earlier test, not tried
+    int64_t first;           // row id of the first candidate
     const struct injector_stored *injector; // or NULL
 };
 
 // Candidates are stored in the order of their stages.
 static struct error *count_candidate(void *data, const struct store_candidate *row)
 {
-    struct counting *counting = data;
+    struct test_counts *counts = data;
     const char *name = row->series != NULL ? row->series : "";
     size_t at = 0;
-    while (at < counting->count && strcmp(counting->stages[at].name, name) != 0)
+    while (at < counts->count && strcmp(counts->stages[at].name, name) != 0)
         at++;
-    if (at == STAGES || strlen(name) >= sizeof counting->stages[0].name)
+    if (at == STAGES || strlen(name) >= sizeof counts->stages[0].name)
         return NULL;
-    if (at == counting->count)
-        memcpy(counting->stages[counting->count++].name, name, strlen(name) + 1);
-    if (counting->stage_of.count == 0)
-        counting->first = row->id;
-    counting->stages[at].count += row->carried == NULL;
-    counting->all += row->carried == NULL;
-    counting->carried += row->carried != NULL;
-    unsigned char *slot = ARRAY_ADD(&counting->stage_of);
+    if (at == counts->count)
+        memcpy(counts->stages[counts->count++].name, name, strlen(name) + 1);
+    if (counts->stage_of.count == 0)
+        counts->first = row->id;
+    counts->stages[at].count += row->carried == NULL;
+    counts->all += row->carried == NULL;
+    counts->carried += row->carried != NULL;
+    unsigned char *slot = ARRAY_ADD(&counts->stage_of);
     if (slot == NULL)
         return error_no_memory();
     *slot = (unsigned char)at;
     return NULL;
 }
 
-// Trials that run at a time share the ports of the machine, unless they are told not to.
-static bool found_address_taken(const struct injector_stored *injector,
-                                const struct store_trial *row)
+// Trials that run in parallel share the machine's ports, unless they are isolated from each other.
+static bool found_address_in_use(const struct injector_stored *injector,
+                                 const struct store_trial *row)
 {
     if (row->output == NULL || strcasestr(row->output, "address already in use") == NULL)
         return false;
@@ -73,30 +74,29 @@ static bool found_address_taken(const struct injector_stored *injector,
 
 static struct error *count_trial(void *data, const struct store_trial *row)
 {
-    struct counting *counting = data;
-    if (row->candidate < counting->first ||
-        (uint64_t)(row->candidate - counting->first) >= counting->stage_of.count)
+    struct test_counts *counts = data;
+    if (row->candidate < counts->first ||
+        (uint64_t)(row->candidate - counts->first) >= counts->stage_of.count)
         return NULL;
-    struct stage *stage =
-        &counting->stages[counting->stage_of.items[row->candidate - counting->first]];
+    struct stage *stage = &counts->stages[counts->stage_of.items[row->candidate - counts->first]];
     stage->tried++;
     stage->failed += verdict_facts[row->verdict].failure;
-    counting->failed += verdict_facts[row->verdict].failure;
-    counting->tested += verdict_facts[row->verdict].counts;
-    counting->taken += found_address_taken(counting->injector, row);
-    counting->tried++;
+    counts->failed += verdict_facts[row->verdict].failure;
+    counts->tested += verdict_facts[row->verdict].counts;
+    counts->address_in_use += found_address_in_use(counts->injector, row);
+    counts->tried++;
     return NULL;
 }
 
-static struct error *put_rest(const struct counting *counting, const char *database,
+static struct error *put_rest(const struct test_counts *counts, const char *database,
                               struct buffer *text)
 {
     const char *separator = "";
     TRY(buffer_printf(text, "\nLeft untried: %llu of %llu (",
-                      (unsigned long long)(counting->all - counting->tried),
-                      (unsigned long long)counting->all));
-    for (size_t i = 0; i < counting->count; i++) {
-        const struct stage *stage = &counting->stages[i];
+                      (unsigned long long)(counts->all - counts->tried),
+                      (unsigned long long)counts->all));
+    for (size_t i = 0; i < counts->count; i++) {
+        const struct stage *stage = &counts->stages[i];
         if (stage->count <= stage->tried)
             continue;
         TRY(buffer_printf(text, "%s%llu %s", separator,
@@ -111,31 +111,31 @@ static struct error *put_rest(const struct counting *counting, const char *datab
     return buffer_printf(text, "\n");
 }
 
-// Trials whose fault was not hit have shown nothing.
-static struct error *put_survival(const struct counting *counting, struct buffer *text)
+// Trials that did not hit their fault have shown nothing.
+static struct error *put_survival(const struct test_counts *counts, struct buffer *text)
 {
-    uint64_t missed = counting->tried - counting->tested;
+    uint64_t missed = counts->tried - counts->tested;
     TRY(buffer_printf(text, "\nEvery failure that was %s was survived or reported",
                       missed == 0 ? "tried" : "hit"));
     if (missed != 0)
         TRY(buffer_printf(text, "; %llu of %llu trials tested nothing", (unsigned long long)missed,
-                          (unsigned long long)counting->tried));
+                          (unsigned long long)counts->tried));
     return buffer_printf(text, ".\n");
 }
 
-static struct error *put_taken(const struct counting *counting, struct buffer *text)
+static struct error *put_address_in_use(const struct test_counts *counts, struct buffer *text)
 {
     return buffer_printf(
         text,
         "\n%llu of %llu trials found an address in use already: trials that run at "
         "a time share the\nnetwork. --private-network gives each its own, --jobs 1 "
         "runs one after the other.\n",
-        (unsigned long long)counting->taken, (unsigned long long)counting->tried);
+        (unsigned long long)counts->address_in_use, (unsigned long long)counts->tried);
 }
 
-static void counting_deinit(struct counting *counting)
+static void test_counts_deinit(struct test_counts *counts)
 {
-    ARRAY_DEINIT(&counting->stage_of);
+    ARRAY_DEINIT(&counts->stage_of);
 }
 
 struct error *test_summary(struct store *store, const struct campaign_end *end,
@@ -143,26 +143,26 @@ struct error *test_summary(struct store *store, const struct campaign_end *end,
 {
     _cleanup_(store_campaign_deinit) struct store_campaign campaign = {0};
     TRY(store_find_campaign(store, end->id, &campaign));
-    _cleanup_(counting_deinit) struct counting counting = {.injector =
-                                                               injector_stored(campaign.injector)};
-    TRY(store_each_candidate(store, end->id, 0, 0, count_candidate, &counting));
-    TRY(store_each_trial(store, end->id, false, count_trial, &counting));
-    if (counting.all + counting.carried == 0)
+    _cleanup_(test_counts_deinit) struct test_counts counts = {
+        .injector = injector_stored(campaign.injector)};
+    TRY(store_each_candidate(store, end->id, 0, 0, count_candidate, &counts));
+    TRY(store_each_trial(store, end->id, false, count_trial, &counts));
+    if (counts.all + counts.carried == 0)
         return NULL;
     TRY(buffer_printf(text, "\nFailures of calls, by what the caller does\n%-34s %9s %9s  %s\n",
                       "with the result", "chosen", "tried", "not survived"));
-    for (size_t i = 0; i < counting.count; i++) {
-        const struct stage *stage = &counting.stages[i];
+    for (size_t i = 0; i < counts.count; i++) {
+        const struct stage *stage = &counts.stages[i];
         TRY(buffer_printf(text, "  %-32s %9llu %9llu %13llu\n", stage->name,
                           (unsigned long long)stage->count, (unsigned long long)stage->tried,
                           (unsigned long long)stage->failed));
     }
-    if (counting.carried != 0)
+    if (counts.carried != 0)
         TRY(buffer_printf(text, "  %-32s %9llu\n", "(carried over)",
-                          (unsigned long long)counting.carried));
-    if (counting.tested != 0 && counting.failed == 0)
-        TRY(put_survival(&counting, text));
-    if (counting.taken != 0)
-        TRY(put_taken(&counting, text));
-    return counting.tried < counting.all ? put_rest(&counting, database, text) : NULL;
+                          (unsigned long long)counts.carried));
+    if (counts.tested != 0 && counts.failed == 0)
+        TRY(put_survival(&counts, text));
+    if (counts.address_in_use != 0)
+        TRY(put_address_in_use(&counts, text));
+    return counts.tried < counts.all ? put_rest(&counts, database, text) : NULL;
 }

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "campaign/campaign.h"
 
-// `database` is the store as the user named it, or NULL.
+// `database` is the store as the user named it, or NULL. Appends to `text`.
 _must_check_ struct error *test_summary(struct store *store, const struct campaign_end *end,
                                         const char *database, struct buffer *text);
 

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define LARGEST_FILE ((size_t)16 << 20)
-#define DEEPEST      8 // response files in response files
+#define DEEPEST      8 // nested response files
 
-// Options that begin like -g but ask for nothing by themselves.
+// Some options begin like -g but do not ask for debug information.
 static bool asks_for_debug(const char *text)
 {
     static const char *const others[] = {"-gz",      "-gcc",     "-gno-",   "-gcolumn-info",
@@ -22,13 +22,13 @@ static bool asks_for_debug(const char *text)
     return strncmp(text, "-g", 2) == 0;
 }
 
-static void look_into(const char *path, unsigned depth, struct cc_arguments *found);
+static void scan_response_file(const char *path, unsigned depth, struct cc_arguments *found);
 
-// The last of -gX and -g0 decides; so it does for -flto.
-static void look_at(const char *text, unsigned depth, struct cc_arguments *found)
+// The last of -gX and -g0 decides, and likewise for -flto.
+static void scan_argument(const char *text, unsigned depth, struct cc_arguments *found)
 {
     if (*text == '@')
-        look_into(text + 1, depth + 1, found);
+        scan_response_file(text + 1, depth + 1, found);
     else if (strcmp(text, "-g0") == 0)
         found->debug = false;
     else if (asks_for_debug(text))
@@ -39,7 +39,7 @@ static void look_at(const char *text, unsigned depth, struct cc_arguments *found
         found->lto = false;
 }
 
-// Takes the next word out of a response file, in place: quotes and backslashes as in a shell.
+// Takes the next word out of a response file, in place. Quotes and backslashes work as in a shell.
 static char *next_word(char **rest)
 {
     char *at = *rest + strspn(*rest, " \t\r\n"), *word = at, *end = at, quote = '\0';
@@ -58,7 +58,7 @@ static char *next_word(char **rest)
     return word;
 }
 
-static void look_into(const char *path, unsigned depth, struct cc_arguments *found)
+static void scan_response_file(const char *path, unsigned depth, struct cc_arguments *found)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     struct error *error = depth <= DEEPEST ? buffer_read_regular(path, LARGEST_FILE, &text) : NULL;
@@ -67,12 +67,12 @@ static void look_into(const char *path, unsigned depth, struct cc_arguments *fou
         return;
     char *rest = text.data;
     for (char *word; (word = next_word(&rest)) != NULL;)
-        look_at(word, depth, found);
+        scan_argument(word, depth, found);
 }
 
-void cc_arguments_look(char *const *arguments, struct cc_arguments *ret_found)
+void cc_arguments_scan(char *const *arguments, struct cc_arguments *ret_found)
 {
     *ret_found = (struct cc_arguments){0};
     for (; *arguments != NULL; arguments++)
-        look_at(*arguments, 0, ret_found);
+        scan_argument(*arguments, 0, ret_found);
 }

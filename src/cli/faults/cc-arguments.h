@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What ordeal cc must know of the compiler's arguments, which it hands over as they are.
+// What `ordeal cc` must know about the compiler's arguments. It passes them on unchanged.
 #ifndef ORDEAL_CLI_FAULTS_CC_ARGUMENTS_H
 #define ORDEAL_CLI_FAULTS_CC_ARGUMENTS_H
 
@@ -9,7 +9,7 @@ struct cc_arguments {
     bool debug; // debug information is wanted
     bool lto;   // the optimiser will see other modules, too
 };
-// Also looks into response files; one that cannot be read is the compiler's to complain about.
-void cc_arguments_look(char *const *arguments, struct cc_arguments *ret_found);
+// Also reads response files. If one cannot be read, the compiler will report it.
+void cc_arguments_scan(char *const *arguments, struct cc_arguments *ret_found);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal cc, ordeal c++: clang 19 with the plug-in that puts software faults inside.
+// ordeal cc, ordeal c++: runs clang 19 with the plug-in that builds software faults in.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -67,7 +67,7 @@ static struct error *find_plugin(char **ret_path)
     return NULL;
 }
 
-// The first of these that can be run.
+// The first compiler in the list that can be run.
 static struct error *find_compiler(bool cxx, char **ret_path)
 {
     const char *chosen = getenv("ORDEAL_CLANG");
@@ -97,7 +97,7 @@ static struct error *find_compiler(bool cxx, char **ret_path)
     return *ret_path != NULL ? NULL : error_no_memory();
 }
 
-// ---- what the plug-in is told ----
+// ---- options of the plug-in ----
 
 static struct error *check_settings(const struct settings *settings)
 {
@@ -151,7 +151,7 @@ static struct error *run(const struct settings *settings, char **operands, bool 
     _cleanup_free_ char *plugin = NULL, *compiler = NULL, *load = NULL, *use = NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0};
     struct cc_arguments found;
-    cc_arguments_look(operands, &found);
+    cc_arguments_scan(operands, &found);
     TRY(put_options(settings, &found, &text));
     TRY(find_compiler(cxx, &compiler));
     TRY(find_plugin(&plugin));
@@ -165,9 +165,9 @@ static struct error *run(const struct settings *settings, char **operands, bool 
     _cleanup_free_ char **command = calloc(count + 16, sizeof *command);
     if (command == NULL)
         return error_no_memory();
-    // -Xclang: the assembler, which does not load the plug-in, shall not see its options. Line
-    // tables are needed to say where a fault is, unless the user wants more than that anyway; names
-    // of variables, what it works on.
+    // -Xclang hides the plug-in's options from the assembler, which does not load the plug-in. Line
+    // tables are needed to tell where a fault is, unless the user asks for more anyway. Names of
+    // variables are needed to tell what it affects.
     char *const before[] = {
         compiler,
         "--start-no-unused-arguments",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal faults: the software faults inside a program: list, enable, disable, check them.
+// ordeal faults: lists, enables, disables and verifies the software faults in a program, or runs it
+// with some.
 #include "cli/registry.h"
 
 #include "base/child.h"
@@ -61,7 +62,7 @@ static struct error *put_list(const struct settings *settings, struct image *ima
                           : faults_put_table(image, &filter, enabled, text);
 }
 
-// Splits operands at "--"; what follows it, or NULL.
+// Splits the operands at "--". Returns what follows it, or NULL.
 static char **take_command(char **operands)
 {
     for (; *operands != NULL; operands++)
@@ -128,7 +129,7 @@ static struct error *need_faults(const struct image *image)
     return NULL;
 }
 
-// None is named, or the word for all.
+// No fault is named, or the word for all.
 static bool names_all(char **faults)
 {
     return faults[0] == NULL || (strcmp(faults[0], "all") == 0 && faults[1] == NULL);
@@ -151,7 +152,7 @@ static struct error *say_enabled(const struct image *image, const bool *enabled,
                                  struct buffer *text)
 {
     size_t count = 0, all = image->candidates.count;
-    const bool *next; // few of many
+    const bool *next; // for a few of many
     for (size_t i = 0; (next = memchr(enabled + i, true, all - i)) != NULL; i++) {
         i = (size_t)(next - enabled);
         if (image->functions.items[image->candidates.items[i].function].again)
@@ -224,7 +225,7 @@ static struct error *change(const struct settings *settings, char **operands, bo
 
 // ---- run ----
 
-// A library is not there yet when its program starts: the runtime waits for it.
+// A library is not loaded yet when its program starts: the runtime waits for it.
 static struct error *start_in(const char *binary, char **faults, char **command, int *ret_status)
 {
     _cleanup_(ir_program_deinit) struct ir_program program = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal fidelity: how far the faults that a workload activates reflect those that there are.
+// ordeal fidelity: measures how well the faults that a workload activates reflect those that exist.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -41,16 +41,16 @@ static const struct option options[] = {
     {"json", 0, OPTION_FLAG, NULL, "print as JSON", FIELD(json)},
 };
 
-struct work {
+struct fidelity_work {
     ARRAY(struct fidelity_subject) subjects; // one per workload
     ARRAY(struct fidelity_workload) workloads;
     ARRAY(struct fidelity_campaign) campaigns;
     ARRAY(struct fidelity_result) results;
     struct fidelity_match match;
-    struct counting counting;
+    struct counted_runs counted_runs;
 };
 
-static void work_deinit(struct work *work)
+static void work_deinit(struct fidelity_work *work)
 {
     for (size_t i = 0; i < work->workloads.count; i++)
         fidelity_workload_deinit(&work->workloads.items[i]);
@@ -63,12 +63,13 @@ static void work_deinit(struct work *work)
         fidelity_subject_deinit(&work->subjects.items[i]);
     ARRAY_DEINIT(&work->subjects);
     ARRAY_DEINIT(&work->campaigns);
-    counting_deinit(&work->counting);
+    counted_runs_deinit(&work->counted_runs);
 }
 
-// ---- what was counted ----
+// ---- counts ----
 
-static struct error *add_workload(struct work *work, const char *label, const char *directory)
+static struct error *add_workload(struct fidelity_work *work, const char *label,
+                                  const char *directory)
 {
     struct fidelity_workload *workload = ARRAY_ADD(&work->workloads);
     if (workload == NULL)
@@ -84,7 +85,7 @@ static struct error *add_workload(struct work *work, const char *label, const ch
     return NULL;
 }
 
-static struct error *add_counted(struct work *work, const struct option_list *counts)
+static struct error *add_counted(struct fidelity_work *work, const struct option_list *counts)
 {
     for (size_t i = 0; i < counts->entries.count; i++) {
         const char *value = counts->entries.items[i].value, *equals = strchr(value, '=');
@@ -97,21 +98,22 @@ static struct error *add_counted(struct work *work, const struct option_list *co
     return NULL;
 }
 
-static struct error *run_command(const struct settings *settings, char **command, struct work *work)
+static struct error *run_command(const struct settings *settings, char **command,
+                                 struct fidelity_work *work)
 {
     size_t runs = settings->runs.given ? settings->runs.value : 1;
     if (runs == 0 || runs > 10000)
         return error_new("--runs takes a number from 1 to 10000");
-    TRY(counting_run(command, runs, settings->keep, &work->counting));
-    if (work->counting.failed != 0)
+    TRY(counted_runs_make(command, runs, settings->keep, &work->counted_runs));
+    if (work->counted_runs.failed != 0)
         fprintf(stderr, "ordeal: %zu of %zu runs did not end with status 0\n",
-                work->counting.failed, runs);
+                work->counted_runs.failed, runs);
     return add_workload(work, settings->label != NULL ? settings->label : file_base_name(*command),
-                        work->counting.directory);
+                        work->counted_runs.directory);
 }
 
-// Each workload is measured by the programs that it ran.
-static struct error *open_binaries(const struct settings *settings, struct work *work,
+// Each workload is measured against the programs that it ran.
+static struct error *open_binaries(const struct settings *settings, struct fidelity_work *work,
                                    size_t number)
 {
     struct fidelity_subject *subject = ARRAY_ADD(&work->subjects);
@@ -124,7 +126,7 @@ static struct error *open_binaries(const struct settings *settings, struct work 
     return fidelity_subject_finish(subject);
 }
 
-static struct error *measure(const struct settings *settings, struct work *work)
+static struct error *measure(const struct settings *settings, struct fidelity_work *work)
 {
     for (size_t i = 0; i < work->workloads.count; i++) {
         TRY(open_binaries(settings, work, i));
@@ -147,7 +149,7 @@ static struct error *read_model(const char *path, const struct fidelity_result *
     TRY(weights_read(path, &weights));
     double *model = calloc(result->types.count + 1, sizeof *model);
     for (size_t i = 0; model != NULL && i < result->types.count; i++)
-        for (size_t j = weights.lines.count; j > 0; j--) // the first that fits counts
+        for (size_t j = weights.lines.count; j > 0; j--) // backwards, so that the first match wins
             if (fnmatch(weights.lines.items[j - 1].type, result->types.items[i].name, 0) == 0)
                 model[i] = weights.lines.items[j - 1].weight;
     weights_deinit(&weights);
@@ -155,7 +157,7 @@ static struct error *read_model(const char *path, const struct fidelity_result *
     return model != NULL ? NULL : error_no_memory();
 }
 
-static struct error *match(const struct settings *settings, struct work *work)
+static struct error *match(const struct settings *settings, struct fidelity_work *work)
 {
     _cleanup_free_ double *model = NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0};
@@ -180,7 +182,7 @@ static struct error *match(const struct settings *settings, struct work *work)
 static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct settings *settings = data;
-    _cleanup_(work_deinit) struct work work = {0};
+    _cleanup_(work_deinit) struct fidelity_work work = {0};
     _cleanup_(buffer_deinit) struct buffer text = {0};
     if (operands[0] == NULL && settings->counts.entries.count == 0)
         return error_new("what shall be looked at? 'ordeal fidelity -- COMMAND' runs a command, "

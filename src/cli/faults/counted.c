@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See faults-counted.h.
+// Reads the counts that `ordeal fidelity --keep` left, and marks the candidates in executed code.
 #include "cli/faults/counted.h"
 
 #include "base/cleanup.h"
@@ -14,12 +14,12 @@ void faults_counted_deinit(struct faults_counted *counted)
     *counted = (struct faults_counted){0};
 }
 
-// Other programs and libraries may have counted into the same directory.
+// Other programs and libraries may have written counts into the same directory.
 static struct error *read_counts(const char *program, struct fidelity_workload *workload,
                                  struct faults_counted *counted)
 {
     struct fidelity_subject *subject = &counted->subject;
-    _cleanup_free_ char *path = realpath(program, NULL); // as counts have it
+    _cleanup_free_ char *path = realpath(program, NULL); // counts have the absolute path
     if (path == NULL)
         return error_from_errno(errno, "cannot open %s", program);
     TRY(fidelity_subject_add(subject, path));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See fidelity-campaign.h.
+// Compares the faults that a campaign activated with the fault model.
 #include "cli/faults/fidelity-campaign.h"
 
 #include "base/cleanup.h"
@@ -26,7 +26,7 @@ static struct error *add_count(void *data, const struct store_count *count)
     adding->campaign->activated += activated;
     for (size_t i = 0; i < adding->types->types.count; i++)
         if (count->group != NULL && strcmp(count->group, adding->types->types.items[i].name) == 0) {
-            // What the model leaves out cannot be compared with it.
+            // A type that the model leaves out cannot be compared with it.
             if (adding->match->model.items[i] > 0)
                 adding->activated[i] += (double)activated;
             return NULL;

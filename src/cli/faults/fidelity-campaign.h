@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What campaigns activated, beside the model.
+// What campaigns activated, compared with the fault model.
 #ifndef ORDEAL_CLI_FAULTS_FIDELITY_CAMPAIGN_H
 #define ORDEAL_CLI_FAULTS_FIDELITY_CAMPAIGN_H
 
@@ -10,7 +10,7 @@ struct fidelity_campaign {
     uint64_t trials, activated;
     struct fidelity_distance distance; // of the activated faults from the model
 };
-// The newest campaign of a store; `types` are those of the match.
+// Reads the newest campaign of a store. `types` are those of the match.
 _must_check_ struct error *fidelity_campaign_read(const char *path,
                                                   const struct fidelity_result *types,
                                                   const struct fidelity_match *match,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See fidelity-run.h.
+// Runs a workload several times and keeps the counts that its programs write.
 #include "cli/faults/fidelity-run.h"
 
 #include "base/child.h"
@@ -16,49 +16,51 @@
 
 #define PREFIX "ordeal-counts-"
 
-void counting_deinit(struct counting *counting)
+void counted_runs_deinit(struct counted_runs *counted_runs)
 {
-    if (counting->ours)
-        error_free(remove_tree(counting->directory));
-    free(counting->directory);
-    *counting = (struct counting){0};
+    if (counted_runs->ours)
+        error_free(remove_tree(counted_runs->directory));
+    free(counted_runs->directory);
+    *counted_runs = (struct counted_runs){0};
 }
 
-static struct error *make_directory(const char *wanted, struct counting *counting)
+static struct error *make_directory(const char *wanted, struct counted_runs *counted_runs)
 {
     const char *temporary = getenv("TMPDIR");
     const char *place = temporary != NULL && *temporary == '/' ? temporary : "/tmp";
     if (wanted == NULL) {
         stale_each(place, PREFIX, false, remove_stale);
-        if (asprintf(&counting->directory, "%s/" PREFIX "%s-XXXXXX", place, stale_owner()) < 0)
-            return counting->directory = NULL, error_no_memory();
-        if (mkdtemp(counting->directory) == NULL)
-            return error_from_errno(errno, "cannot make %s", counting->directory);
-        counting->ours = true;
+        if (asprintf(&counted_runs->directory, "%s/" PREFIX "%s-XXXXXX", place, stale_owner()) < 0)
+            return counted_runs->directory = NULL, error_no_memory();
+        if (mkdtemp(counted_runs->directory) == NULL)
+            return error_from_errno(errno, "cannot make %s", counted_runs->directory);
+        counted_runs->ours = true;
         return NULL;
     }
     if (mkdir(wanted, 0777) < 0 && errno != EEXIST)
         return error_from_errno(errno, "cannot make %s", wanted);
-    counting->directory = realpath(wanted, NULL); // processes may be anywhere
-    return counting->directory != NULL ? NULL : error_from_errno(errno, "%s", wanted);
+    // An absolute path: processes may change their directory
+    counted_runs->directory = realpath(wanted, NULL);
+    return counted_runs->directory != NULL ? NULL : error_from_errno(errno, "%s", wanted);
 }
 
-static struct error *run_counted(char *const *command, struct counting *counting)
+static struct error *run_counted(char *const *command, struct counted_runs *counted_runs)
 {
     int status = 0;
     TRY(child_run(&(const struct child){.command = command, .silent = true}, &status));
     if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGQUIT))
         return error_new("interrupted");
-    counting->failed += !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    counted_runs->failed += !WIFEXITED(status) || WEXITSTATUS(status) != 0;
     return NULL;
 }
 
-static struct error *run_once(char *const *command, size_t number, struct counting *counting)
+static struct error *run_once(char *const *command, size_t number,
+                              struct counted_runs *counted_runs)
 {
     _cleanup_free_ char *directory = NULL;
     char text[32];
     snprintf(text, sizeof text, "%zu", number);
-    if (asprintf(&directory, "%s/%zu", counting->directory, number) < 0)
+    if (asprintf(&directory, "%s/%zu", counted_runs->directory, number) < 0)
         return directory = NULL, error_no_memory();
     if (mkdir(directory, 0777) < 0)
         return errno == EEXIST ? error_new("%s is there already: counts of another time would be "
@@ -67,20 +69,20 @@ static struct error *run_once(char *const *command, size_t number, struct counti
                                : error_from_errno(errno, "cannot make %s", directory);
     if (setenv(COUNTS_VARIABLE, directory, 1) < 0 || setenv("ORDEAL_RUN", text, 1) < 0)
         return error_no_memory();
-    return run_counted(command, counting);
+    return run_counted(command, counted_runs);
 }
 
-struct error *counting_run(char *const *command, size_t runs, const char *directory,
-                           struct counting *ret_counting)
+struct error *counted_runs_make(char *const *command, size_t runs, const char *directory,
+                                struct counted_runs *ret_counting)
 {
-    struct counting counting = {0};
-    struct error *error = make_directory(directory, &counting);
+    struct counted_runs counted_runs = {0};
+    struct error *error = make_directory(directory, &counted_runs);
     for (size_t i = 1; error == NULL && i <= runs; i++)
-        error = run_once(command, i, &counting);
+        error = run_once(command, i, &counted_runs);
     unsetenv(COUNTS_VARIABLE);
     if (error != NULL)
-        counting_deinit(&counting);
+        counted_runs_deinit(&counted_runs);
     else
-        *ret_counting = counting;
+        *ret_counting = counted_runs;
     return error;
 }

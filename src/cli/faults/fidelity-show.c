@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fidelity as tables in 80 columns.
+// Fidelity of workloads as tables in 80 columns.
 #include "cli/faults/fidelity-show.h"
 
 #include "base/cleanup.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#define BAR 40 // columns of the longest
+#define BAR 40 // columns of the longest bar
 
 static double share(double part, double whole)
 {
@@ -90,7 +90,7 @@ static struct error *put_executions(const struct fidelity_result *result, struct
         text,
         "Executions of a block: median %" PRIu64 ", nine of ten up to %" PRIu64
         ", 99%% up to %" PRIu64 ",\nmost %" PRIu64 "; %s makes %.1f%% of all %.*g executions.\n",
-        counts->median, counts->ninety, counts->ninety_nine, counts->most,
+        counts->median, counts->percentile_90, counts->percentile_99, counts->most,
         counts->blocks > 100 ? "one block of a hundred" : "the hottest block",
         100 * counts->top_share, counts->executions < 1e9 ? 9 : 4, counts->executions));
     if (!isnan(counts->tail.exponent)) {
@@ -261,7 +261,7 @@ static struct error *put_comparison(const struct fidelity_shown *shown, struct b
     return put_correlations(shown, text);
 }
 
-// ---- the whole ----
+// ---- the whole report ----
 
 static struct error *put_head(const struct fidelity_shown *shown, struct buffer *text)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fidelity of workloads for people and machines.
+// Fidelity of workloads as text and as JSON. Both append to `text`.
 #ifndef ORDEAL_CLI_FAULTS_FIDELITY_SHOW_H
 #define ORDEAL_CLI_FAULTS_FIDELITY_SHOW_H
 
@@ -11,7 +11,7 @@ struct fidelity_shown {
     const struct fidelity_workload *workloads;
     const struct fidelity_result *results; // one per workload
     size_t count;
-    const struct fidelity_match *match; // of the first, or NULL
+    const struct fidelity_match *match; // of the first workload, or NULL
     const struct fidelity_campaign *campaigns;
     size_t campaign_count;
 };
@@ -21,7 +21,8 @@ _must_check_ struct error *fidelity_put_text(const struct fidelity_shown *shown,
 _must_check_ struct error *fidelity_put_json(const struct fidelity_shown *shown,
                                              struct buffer *text);
 
-// How the coverages of several workloads go together; nothing to tell of fewer than three.
+// Correlates the coverages of several workloads, for each pair of units. Fewer than three workloads
+// have no correlation.
 _must_check_ struct error *
 fidelity_correlate_units(const struct fidelity_shown *shown,
                          struct stats_correlation ret_pairs[UNITS][UNITS]);

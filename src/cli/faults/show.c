@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lists of candidates, for people and machines.
+// Lists the software faults of a program, as a table and as JSON.
 #include "cli/faults/show.h"
 
 #include "base/cleanup.h"
@@ -44,7 +44,7 @@ static const char *state(const struct image *image, size_t number, const bool *e
     return candidate->copies == 0 && image->decide != MAP_VARIABLE ? "removed" : "";
 }
 
-// Names come out of a foreign file.
+// Names come from a foreign file, so they are escaped.
 static struct error *put_place(const struct image_candidate *candidate, struct buffer *text)
 {
     if (*candidate->file == '\0')
@@ -90,7 +90,7 @@ static struct error *put_number(struct buffer *text, size_t number, const char *
     return buffer_printf(text, "%zu %s%s", number, what, number == 1 ? "" : "s");
 }
 
-// `executed`: how many of those that can be enabled; SIZE_MAX: nobody asked.
+// `executed`: how many of those that can be enabled are executed; SIZE_MAX: not asked for.
 static struct error *put_summary(const struct image *image, const bool *enabled, size_t shown,
                                  size_t executed, struct buffer *text)
 {
@@ -170,30 +170,31 @@ static struct error *put_json(const struct image *image, size_t number, const bo
 {
     const struct image_candidate *candidate = &image->candidates.items[number];
     const struct image_function *function = &image->functions.items[candidate->function];
-    struct json_maker maker = {0};
+    struct json_builder builder = {0};
     _cleanup_(json_release) json_t *row = json_object();
     if (row == NULL)
         return error_no_memory();
-    json_add_integer(&maker, row, "number", number + 1);
-    json_add_string(&maker, row, "binary", image->path);
-    json_add_string(&maker, row, "type", candidate->type);
-    json_add_string(&maker, row, "module", function->source);
-    json_add_string(&maker, row, "function", function->name);
-    json_add_string(&maker, row, "file", candidate->file);
-    json_add_integer(&maker, row, "line", candidate->line);
-    json_add_integer(&maker, row, "column", candidate->column);
-    json_add_integer(&maker, row, "block", candidate->block);
-    json_add_string(&maker, row, "operands", candidate->detail);
-    json_add_bool(&maker, row, "macro", (candidate->flags & MAP_MACRO) != 0);
-    json_add_bool(&maker, row, "inline", (function->flags & MAP_INLINE) != 0);
-    json_add_integer(&maker, row, "loop_depth", candidate->flags >> MAP_LOOP);
-    json_add_integer(&maker, row, "copies", candidate->copies);
-    json_add_bool(&maker, row, "chosen", (candidate->flags & MAP_CHOSEN) != 0);
-    json_add_bool(&maker, row, "idle", (candidate->flags & MAP_IDLE) != 0);
-    json_add_bool(&maker, row, "enabled", enabled[number]);
-    json_add_format(&maker, row, "id", "%016" PRIx64 ":%" PRIu32, function->id, candidate->number);
+    json_add_integer(&builder, row, "number", number + 1);
+    json_add_string(&builder, row, "binary", image->path);
+    json_add_string(&builder, row, "type", candidate->type);
+    json_add_string(&builder, row, "module", function->source);
+    json_add_string(&builder, row, "function", function->name);
+    json_add_string(&builder, row, "file", candidate->file);
+    json_add_integer(&builder, row, "line", candidate->line);
+    json_add_integer(&builder, row, "column", candidate->column);
+    json_add_integer(&builder, row, "block", candidate->block);
+    json_add_string(&builder, row, "operands", candidate->detail);
+    json_add_bool(&builder, row, "macro", (candidate->flags & MAP_MACRO) != 0);
+    json_add_bool(&builder, row, "inline", (function->flags & MAP_INLINE) != 0);
+    json_add_integer(&builder, row, "loop_depth", candidate->flags >> MAP_LOOP);
+    json_add_integer(&builder, row, "copies", candidate->copies);
+    json_add_bool(&builder, row, "chosen", (candidate->flags & MAP_CHOSEN) != 0);
+    json_add_bool(&builder, row, "idle", (candidate->flags & MAP_IDLE) != 0);
+    json_add_bool(&builder, row, "enabled", enabled[number]);
+    json_add_format(&builder, row, "id", "%016" PRIx64 ":%" PRIu32, function->id,
+                    candidate->number);
     _cleanup_(buffer_deinit) struct buffer line = {0};
-    TRY(json_write_line(&maker, row, &line));
+    TRY(json_write_line(&builder, row, &line));
     return buffer_append(text, line.data, line.size);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lists of candidates, for people and machines.
+// Lists of the software faults in a program, as a table and as JSON. All functions append to
+// `text`.
 #ifndef ORDEAL_CLI_FAULTS_SHOW_H
 #define ORDEAL_CLI_FAULTS_SHOW_H
 
@@ -8,10 +9,11 @@
 #include "mutate/image.h"
 
 struct faults_filter {
-    const struct option_list *types, *files, *functions; // globs; any of them, all if none is given
-    bool all;                                            // also those without code
+    // Globs: one of each kind must match; all match if none is given
+    const struct option_list *types, *files, *functions;
+    bool all; // also candidates without code
     bool only_enabled;
-    const bool *executed; // by candidate: only those; NULL: any
+    const bool *executed; // by candidate: show only these; NULL: show any
 };
 
 bool faults_filter_has(const struct faults_filter *filter, const struct image *image, size_t number,
@@ -19,11 +21,11 @@ bool faults_filter_has(const struct faults_filter *filter, const struct image *i
 _must_check_ struct error *faults_put_table(const struct image *image,
                                             const struct faults_filter *filter, const bool *enabled,
                                             struct buffer *text);
-// One object for each candidate, one line each.
+// Writes one JSON object per candidate, each on its line.
 _must_check_ struct error *faults_put_json(const struct image *image,
                                            const struct faults_filter *filter, const bool *enabled,
                                            struct buffer *text);
-// "12 no-store at a.c:3:5 in main"
+// Writes "12 no-store at a.c:3:5 in main".
 _must_check_ struct error *faults_put_one(const struct image *image, size_t number,
                                           struct buffer *text);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal coordinate: decides for many runs at once.
+// ordeal coordinate: a server that decides for many runs at once.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -38,10 +38,10 @@ static const struct option options[] = {
     {"json", 0, OPTION_FLAG, NULL, "write what happens as JSON, one object a line", FIELD(json)},
 };
 
-struct log {
+struct event_log {
     int descriptor;
     bool json;
-    struct error *error; // the first one; serving goes on
+    struct error *error; // the first one; the server goes on
 };
 
 static struct error *put_text(struct buffer *text, const struct coordinator_event *event)
@@ -72,27 +72,27 @@ static struct error *put_json(struct buffer *text, const struct coordinator_even
 {
     static const char *const kinds[] = {"joined", "left", "answer", "refused"};
     _cleanup_(json_release) json_t *root = json_object();
-    struct json_maker maker = {.failed = root == NULL};
-    json_add_string(&maker, root, "event", kinds[event->kind]);
-    json_add_string(&maker, root, "node", event->node);
+    struct json_builder builder = {.failed = root == NULL};
+    json_add_string(&builder, root, "event", kinds[event->kind]);
+    json_add_string(&builder, root, "node", event->node);
     if (event->kind == COORDINATOR_REFUSED)
-        json_add_string(&maker, root, "text", event->text);
+        json_add_string(&builder, root, "text", event->text);
     if (event->kind == COORDINATOR_ANSWER) {
-        json_add_string(&maker, root, "pid", event->pid);
-        json_add_string(&maker, root, "name", event->name);
-        json_add_string(&maker, root, "function", event->function);
-        json_add_integer(&maker, root, "count", event->count);
-        json_add_integer(&maker, root, "node_count", event->node_count);
-        json_add_bool(&maker, root, "yes", event->yes);
+        json_add_string(&builder, root, "pid", event->pid);
+        json_add_string(&builder, root, "name", event->name);
+        json_add_string(&builder, root, "function", event->function);
+        json_add_integer(&builder, root, "count", event->count);
+        json_add_integer(&builder, root, "node_count", event->node_count);
+        json_add_bool(&builder, root, "yes", event->yes);
         if (event->rule != NULL)
-            json_add_string(&maker, root, "rule", event->rule);
+            json_add_string(&builder, root, "rule", event->rule);
     }
-    return json_write_line(&maker, root, text);
+    return json_write_line(&builder, root, text);
 }
 
 static void log_event(void *data, const struct coordinator_event *event)
 {
-    struct log *log = data;
+    struct event_log *log = data;
     _cleanup_(buffer_deinit) struct buffer text = {0};
     struct error *error = log->json ? put_json(&text, event) : put_text(&text, event);
     if (error == NULL)
@@ -103,17 +103,17 @@ static void log_event(void *data, const struct coordinator_event *event)
         error_free(error);
 }
 
-// The first thing that is printed: whoever started us waits for the address.
+// This must be printed first: whoever started us waits for the address.
 static struct error *say_start(bool json, const char *address, uint64_t seed)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     if (json) {
         _cleanup_(json_release) json_t *root = json_object();
-        struct json_maker maker = {.failed = root == NULL};
-        json_add_string(&maker, root, "event", "listening");
-        json_add_string(&maker, root, "address", address);
-        json_add_integer(&maker, root, "seed", seed);
-        TRY(json_write_line(&maker, root, &text));
+        struct json_builder builder = {.failed = root == NULL};
+        json_add_string(&builder, root, "event", "listening");
+        json_add_string(&builder, root, "address", address);
+        json_add_integer(&builder, root, "seed", seed);
+        TRY(json_write_line(&builder, root, &text));
     } else {
         TRY(buffer_printf(&text, "listening on %s\nseed %llu\n", address,
                           (unsigned long long)seed));
@@ -126,12 +126,12 @@ static struct error *say_end(bool json, const struct coordinator_totals *totals)
     _cleanup_(buffer_deinit) struct buffer text = {0};
     if (json) {
         _cleanup_(json_release) json_t *root = json_object();
-        struct json_maker maker = {.failed = root == NULL};
-        json_add_string(&maker, root, "event", "stopped");
-        json_add_integer(&maker, root, "nodes", totals->nodes);
-        json_add_integer(&maker, root, "questions", totals->questions);
-        json_add_integer(&maker, root, "yes", totals->yes);
-        TRY(json_write_line(&maker, root, &text));
+        struct json_builder builder = {.failed = root == NULL};
+        json_add_string(&builder, root, "event", "stopped");
+        json_add_integer(&builder, root, "nodes", totals->nodes);
+        json_add_integer(&builder, root, "questions", totals->questions);
+        json_add_integer(&builder, root, "yes", totals->yes);
+        TRY(json_write_line(&builder, root, &text));
     } else {
         TRY(buffer_printf(&text, "%llu nodes asked %llu times; %llu answers were yes\n",
                           (unsigned long long)totals->nodes, (unsigned long long)totals->questions,
@@ -140,7 +140,7 @@ static struct error *say_end(bool json, const struct coordinator_totals *totals)
     return output_print(&text);
 }
 
-// A descriptor that becomes readable when somebody asks us to stop.
+// A descriptor that becomes readable when a signal asks us to stop.
 static struct error *stop_descriptor(int *ret_descriptor)
 {
     sigset_t stopping;
@@ -157,7 +157,7 @@ static struct error *stop_descriptor(int *ret_descriptor)
     return NULL;
 }
 
-static struct error *serve(struct coordinator *coordinator, uint64_t seed, struct log *log)
+static struct error *serve(struct coordinator *coordinator, uint64_t seed, struct event_log *log)
 {
     _cleanup_close_ int stop = -1;
     TRY(stop_descriptor(&stop));
@@ -191,7 +191,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         if (file < 0)
             return error_from_errno(errno, "cannot write %s", settings->log);
     }
-    struct log log = {.descriptor = file >= 0 ? file : STDOUT_FILENO, .json = settings->json};
+    struct event_log log = {.descriptor = file >= 0 ? file : STDOUT_FILENO, .json = settings->json};
     struct coordinator_options coordinator_options = {
         .address = settings->listen != NULL ? settings->listen : "127.0.0.1:0",
         .rules = rules,

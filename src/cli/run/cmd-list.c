@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal list: the triggers there are, and the functions a program imports.
+// ordeal list: lists all triggers, or the functions that a program imports.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -36,28 +36,29 @@ static struct error *triggers_text(struct buffer *text)
 static struct error *triggers_json(struct buffer *text)
 {
     _cleanup_(json_release) json_t *root = json_array();
-    struct json_maker maker = {.failed = root == NULL};
-    for (size_t i = 0; i < scenario_trigger_count() && !maker.failed; i++) {
+    struct json_builder builder = {.failed = root == NULL};
+    for (size_t i = 0; i < scenario_trigger_count() && !builder.failed; i++) {
         const struct scenario_trigger *trigger = scenario_trigger(i);
-        json_t *entry = json_add_object(&maker, root, NULL);
-        json_add_string(&maker, entry, "name", trigger->name);
-        json_add_string(&maker, entry, "syntax", trigger->syntax);
-        json_add_string(&maker, entry, "summary", trigger->summary);
+        json_t *entry = json_add_object(&builder, root, NULL);
+        json_add_string(&builder, entry, "name", trigger->name);
+        json_add_string(&builder, entry, "syntax", trigger->syntax);
+        json_add_string(&builder, entry, "summary", trigger->summary);
         if (trigger->description != NULL)
-            json_add_string(&maker, entry, "description", trigger->description);
-        json_add_string(&maker, entry, "example", trigger->example);
+            json_add_string(&builder, entry, "description", trigger->description);
+        json_add_string(&builder, entry, "example", trigger->example);
     }
-    return json_write(&maker, root, text);
+    return json_write(&builder, root, text);
 }
 
-// The library's path, or "?" for a function nobody defines.
-static const char *definer(const struct coverage *coverage, const struct coverage_import *import)
+// The path of the library that defines it, or "?".
+static const char *defining_library(const struct coverage *coverage,
+                                    const struct coverage_import *import)
 {
     return import->definer == COVERAGE_NOWHERE ? "?"
                                                : coverage->modules.items[import->definer].path;
 }
 
-// Names are the file's: nothing of them may reach the terminal raw.
+// Names come from the file, so nothing of them may reach the terminal raw.
 static struct error *put_heading(struct buffer *text, bool first, const char *path)
 {
     TRY(buffer_append(text, "\n", first ? 0 : 1));
@@ -84,7 +85,7 @@ static struct error *functions_text(const struct coverage *coverage, struct buff
             TRY(put_heading(text, i == 0, module->path));
         for (size_t j = 0; j < module->imports.count; j++) {
             const struct coverage_import *import = &module->imports.items[j];
-            TRY(put_import(text, import->name, definer(coverage, import)));
+            TRY(put_import(text, import->name, defining_library(coverage, import)));
         }
     }
     return NULL;
@@ -93,21 +94,21 @@ static struct error *functions_text(const struct coverage *coverage, struct buff
 static struct error *functions_json(const struct coverage *coverage, struct buffer *text)
 {
     _cleanup_(json_release) json_t *root = json_array();
-    struct json_maker maker = {.failed = root == NULL};
+    struct json_builder builder = {.failed = root == NULL};
     for (size_t i = 0; i < coverage->modules.count; i++) {
         const struct coverage_module *module = &coverage->modules.items[i];
-        for (size_t j = 0; j < module->imports.count && !maker.failed; j++) {
+        for (size_t j = 0; j < module->imports.count && !builder.failed; j++) {
             const struct coverage_import *import = &module->imports.items[j];
-            json_t *entry = json_add_object(&maker, root, NULL);
-            json_add_string(&maker, entry, "module", module->path);
-            json_add_string(&maker, entry, "function", import->name);
+            json_t *entry = json_add_object(&builder, root, NULL);
+            json_add_string(&builder, entry, "module", module->path);
+            json_add_string(&builder, entry, "function", import->name);
             if (import->version != NULL)
-                json_add_string(&maker, entry, "version", import->version);
+                json_add_string(&builder, entry, "version", import->version);
             if (import->definer != COVERAGE_NOWHERE)
-                json_add_string(&maker, entry, "library", definer(coverage, import));
+                json_add_string(&builder, entry, "library", defining_library(coverage, import));
         }
     }
-    return json_write(&maker, root, text);
+    return json_write(&builder, root, text);
 }
 
 static struct error *list_functions(const struct settings *settings, const char *program,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal run: one trial.
+// ordeal run: runs one trial and reports on it.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -72,7 +72,7 @@ static struct error *build_scenario(const struct settings *settings, struct scen
     TRY(scenario_new(&scenario));
     size_t count = settings->rules.entries.count;
     const struct option_entry *entries = settings->rules.entries.items;
-    // Rules name plug-ins, so these come first wherever they stand.
+    // Rules name plug-ins, so plug-ins are loaded first, wherever they are on the command line.
     for (size_t i = 0; i < count; i++)
         if (strcmp(entries[i].option, "plugin") == 0)
             TRY(scenario_add_plugin(scenario, entries[i].value));
@@ -122,7 +122,7 @@ static struct error *report(const struct settings *settings, const struct trial 
         .view = &trial->view,
         .warnings = diagnosis.warnings.items,
         .warning_count = diagnosis.warnings.count,
-        .whys = diagnosis.whys,
+        .reasons = diagnosis.whys,
         .symbolize = true,
         .all = settings->all,
         .colour = settings->report == NULL && output_colour(STDERR_FILENO),
@@ -132,7 +132,8 @@ static struct error *report(const struct settings *settings, const struct trial 
     return output_put(output, &text);
 }
 
-// `--inject read=-1 when count == 1 -- cat`: the shell makes many words of a rule without quotes.
+// In `--inject read=-1 when count == 1 -- cat` the quotes are missing, and the shell has split the
+// rule into words.
 static struct error *check_quotes(const struct settings *settings, char **operands)
 {
     static const char *const words[] = {"when", "delay", "signal", "short", "errno", "="};
@@ -204,6 +205,6 @@ const struct command cmd_run = {
     .least = 1,
     .most = UINT32_MAX,
     .command_follows = true,
-    .plain = true,
+    .without_mathematics = true,
     .run = run,
 };

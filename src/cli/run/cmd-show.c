@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal show: what happened, of a run from its journal, of a trial from the store of its campaign.
+// ordeal show: shows a run from its journal, or a trial from the store of its campaign.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -38,7 +38,7 @@ static struct error *show_trial(const struct settings *settings, const char *nam
     return output_print(&text);
 }
 
-// "17", "F3", "trial:17", "finding:3".
+// Accepts "17", "F3", "trial:17" and "finding:3".
 static bool names_trial(const char *text)
 {
     text += strncmp(text, "trial:", 6) == 0     ? 6
@@ -61,7 +61,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         .view = &copy.view,
         .warnings = diagnosis.warnings.items,
         .warning_count = diagnosis.warnings.count,
-        .whys = diagnosis.whys,
+        .reasons = diagnosis.whys,
         .symbolize = true,
         .all = settings->all,
         .colour = output_colour(STDOUT_FILENO),

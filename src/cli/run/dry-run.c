@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See dry-run.h. Looks at the files as the loader would find them; what is loaded later with
-// dlopen, or in programs the command starts, cannot be foreseen and is said so.
+// Shows which calls a scenario would intercept. Reads the files that the loader would find. It
+// cannot know what is loaded later with dlopen() or by programs that the command starts, and says
+// so.
 #include "cli/run/dry-run.h"
 
 #include "base/cleanup.h"
@@ -15,23 +16,23 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *definer_name(const struct coverage *coverage,
-                                const struct coverage_import *import)
+static const char *defining_library(const struct coverage *coverage,
+                                    const struct coverage_import *import)
 {
     if (import->definer == COVERAGE_NOWHERE)
         return NULL;
     return coverage->modules.items[import->definer].path;
 }
 
-// A function nobody defines (weak, or of a library that is missing) cannot be called.
+// A function that nobody defines (weak, or from a missing library) cannot be called.
 static bool covers(const struct scenario *scenario, size_t rule, const struct coverage *coverage,
                    const struct coverage_import *import)
 {
-    const char *definer = definer_name(coverage, import);
+    const char *definer = defining_library(coverage, import);
     return definer != NULL && scenario_rule_covers(scenario, rule, definer, import->name);
 }
 
-// A name of a file or in one, which may hold anything, between two texts.
+// Writes a name between two texts. The name comes from a file and may hold anything.
 static struct error *put_parts(struct buffer *text, const char *before, const char *name,
                                const char *after)
 {
@@ -55,16 +56,16 @@ static struct error *put_module(const struct scenario *scenario, size_t rule,
         TRY(put_parts(text, first ? " " : ", ", import->name, ""));
         if (import->version != NULL)
             TRY(put_parts(text, "@", import->version, ""));
-        TRY(put_parts(text, " (", file_base_name(definer_name(coverage, import)), ")"));
+        TRY(put_parts(text, " (", file_base_name(defining_library(coverage, import)), ")"));
         first = false;
         (*count)++;
     }
     return first ? NULL : buffer_append(text, "\n", 1);
 }
 
-// " (did you mean 'read'?)" for a function that nobody imports.
-static const char *meant(const char *function, const struct coverage *coverage,
-                         char storage[SUGGESTION_SIZE])
+// Returns " (did you mean 'read'?)" for a function that nobody imports.
+static const char *suggestion_for(const char *function, const struct coverage *coverage,
+                                  char storage[SUGGESTION_SIZE])
 {
     struct suggestion suggestion = suggestion_start(function, strlen(function));
     for (size_t i = 0; i < coverage->modules.count; i++)
@@ -84,8 +85,9 @@ static struct error *put_text(const struct scenario *scenario, const struct cove
             TRY(put_module(scenario, rule, coverage, &coverage->modules.items[i], &count, text));
         char storage[SUGGESTION_SIZE];
         if (count == 0)
-            TRY(buffer_printf(text, "    WARNING: nothing the program starts with imports this%s\n",
-                              meant(scenario_rule(scenario, rule).function, coverage, storage)));
+            TRY(buffer_printf(
+                text, "    WARNING: nothing the program starts with imports this%s\n",
+                suggestion_for(scenario_rule(scenario, rule).function, coverage, storage)));
         idle += count == 0;
     }
     TRY(put_parts(text, "\n", coverage->modules.items[0].path, ""));
@@ -101,21 +103,21 @@ static struct error *put_text(const struct scenario *scenario, const struct cove
     return NULL;
 }
 
-static void add_calls(struct json_maker *maker, json_t *calls, const struct scenario *scenario,
+static void add_calls(struct json_builder *builder, json_t *calls, const struct scenario *scenario,
                       size_t rule, const struct coverage *coverage)
 {
     for (size_t i = 0; i < coverage->modules.count; i++) {
         const struct coverage_module *module = &coverage->modules.items[i];
-        for (size_t j = 0; j < module->imports.count && !maker->failed; j++) {
+        for (size_t j = 0; j < module->imports.count && !builder->failed; j++) {
             const struct coverage_import *import = &module->imports.items[j];
             if (!covers(scenario, rule, coverage, import))
                 continue;
-            json_t *call = json_add_object(maker, calls, NULL);
-            json_add_string(maker, call, "module", module->path);
-            json_add_string(maker, call, "function", import->name);
+            json_t *call = json_add_object(builder, calls, NULL);
+            json_add_string(builder, call, "module", module->path);
+            json_add_string(builder, call, "function", import->name);
             if (import->version != NULL)
-                json_add_string(maker, call, "version", import->version);
-            json_add_string(maker, call, "library", definer_name(coverage, import));
+                json_add_string(builder, call, "version", import->version);
+            json_add_string(builder, call, "library", defining_library(coverage, import));
         }
     }
 }
@@ -124,16 +126,16 @@ static struct error *put_json(const struct scenario *scenario, const struct cove
                               struct buffer *text)
 {
     _cleanup_(json_release) json_t *root = json_object();
-    struct json_maker maker = {.failed = root == NULL};
-    json_add_string(&maker, root, "ordeal", ORDEAL_VERSION);
-    json_add_string(&maker, root, "program", coverage->modules.items[0].path);
-    json_t *rules = json_add_array(&maker, root, "rules");
-    for (size_t i = 0; i < scenario_rule_count(scenario) && !maker.failed; i++) {
-        json_t *rule = json_add_object(&maker, rules, NULL);
-        json_add_string(&maker, rule, "rule", scenario_rule(scenario, i).text);
-        add_calls(&maker, json_add_array(&maker, rule, "calls"), scenario, i, coverage);
+    struct json_builder builder = {.failed = root == NULL};
+    json_add_string(&builder, root, "ordeal", ORDEAL_VERSION);
+    json_add_string(&builder, root, "program", coverage->modules.items[0].path);
+    json_t *rules = json_add_array(&builder, root, "rules");
+    for (size_t i = 0; i < scenario_rule_count(scenario) && !builder.failed; i++) {
+        json_t *rule = json_add_object(&builder, rules, NULL);
+        json_add_string(&builder, rule, "rule", scenario_rule(scenario, i).text);
+        add_calls(&builder, json_add_array(&builder, rule, "calls"), scenario, i, coverage);
     }
-    return json_write(&maker, root, text);
+    return json_write(&builder, root, text);
 }
 
 struct error *dry_run(const struct scenario *scenario, const char *command, bool json,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal run --dry-run: what would be intercepted where.
+// ordeal run --dry-run: shows what would be intercepted where.
 #ifndef ORDEAL_CLI_RUN_DRY_RUN_H
 #define ORDEAL_CLI_RUN_DRY_RUN_H
 
@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 
-// Writes to `file`, or stdout if it is NULL. Compiles the scenario, so that every error shows.
+// Writes to `file`, or to standard output if it is NULL. Compiles the scenario, so that every error
+// shows.
 _must_check_ struct error *dry_run(const struct scenario *scenario, const char *command, bool json,
                                    const char *file);
 

@@ -192,7 +192,7 @@ static struct error *save_all(const struct cover *cover, struct store *store, in
 struct error *cover_save(const struct cover *cover, struct store *store, int64_t campaign)
 {
     TRY(store_begin(store));
-    struct error *error = store_forget_coverage(store, campaign, cover->gcov.directory != NULL);
+    struct error *error = store_delete_coverage(store, campaign, cover->gcov.directory != NULL);
     if (error == NULL)
         error = save_all(cover, store, campaign);
     if (error == NULL)

@@ -15,7 +15,7 @@ struct error *spec_put_word(struct buffer *spec, const char *word, enum spec_wor
     if (kind != SPEC_NAME && *word != '\0' && strspn(word, plain) == strlen(word))
         return buffer_append(spec, word, strlen(word));
     // The store holds only UTF-8, so other bytes are escaped.
-    bool sound = utf8_is_sound(word, strlen(word));
+    bool sound = utf8_is_valid(word, strlen(word));
     TRY(buffer_append(spec, "\"", 1));
     for (const char *at = word; *at != '\0'; at++) {
         unsigned char byte = (unsigned char)*at;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See callsites.h: what is chosen, its names, its rank.
+// Collects the call sites that a report shows, finds their names and source positions, and ranks
+// them. Also writes the phrases that all formats share.
 #include "report/callsites/callsites.h"
 
 #include "base/cleanup.h"
@@ -52,7 +53,7 @@ static struct error *keep(struct callsites_report *report, const char *text, siz
     return NULL;
 }
 
-// The name of a function of the module, or of an import; NULL if it has none.
+// The name of a function of the module, or of an import. NULL if it has none.
 static struct error *name_callee(struct callsites_report *report, const struct flow_image *image,
                                  uint32_t callee, const char **ret_name)
 {
@@ -84,7 +85,7 @@ static bool class_is_wanted(const struct callsites_options *options, unsigned cl
     return !any || options->classes[class];
 }
 
-// What a scenario makes the call return: the first failure that is not noticed.
+// The value a scenario makes the call return: the first failure that the caller does not notice.
 static int64_t result_of(const struct site *site, const struct site_callee *callee)
 {
     for (size_t i = 0; i < callee->count; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Calls whose failures are not all checked as SARIF 2.1.0: a rule per class, a result per call.
+// Calls with unchecked failures as SARIF 2.1.0: one rule per class, one result per call.
 #include "report/sarif.h"
 #include "base/cleanup.h"
 #include "callsite/danger.h"
@@ -19,7 +19,7 @@ static const struct kind kinds[] = {
     {"late-check", "The result of a library function is used before it is checked.", "note"},
 };
 
-// Of `kinds`, or -1.
+// The index in `kinds`, or -1.
 static int kind_of(const struct site *site)
 {
     if (site->class == SITE_UNCHECKED)
@@ -29,7 +29,8 @@ static int kind_of(const struct site *site)
     return site_is_late(site) ? 2 : -1;
 }
 
-// What can be dangerous is a warning, what is thrown away a note.
+// The danger decides at both ends: at most a note for a low one, an error for a high one. In
+// between the class decides.
 static const char *level_of(const struct callsites_entry *entry, int kind)
 {
     return entry->danger < 45 ? "note" : entry->danger >= 90 ? "error" : kinds[kind].level;
@@ -48,46 +49,46 @@ static struct error *put_message(const struct callsites_entry *entry, struct buf
     return buffer_printf(message, ".");
 }
 
-static struct error *add_result(struct json_maker *maker, json_t *results,
+static struct error *add_result(struct json_builder *builder, json_t *results,
                                 const struct callsites_report *report, size_t number, int kind)
 {
     const struct callsites_entry *entry = &report->entries.items[number];
     const char *module = report->modules.items[entry->module].path;
     _cleanup_(buffer_deinit) struct buffer message = {0}, place = {0};
-    json_t *result = json_add_object(maker, results, NULL);
-    json_add_string(maker, result, "ruleId", kinds[kind].id);
-    json_add_signed(maker, result, "ruleIndex", kind);
-    json_add_string(maker, result, "level", level_of(entry, kind));
+    json_t *result = json_add_object(builder, results, NULL);
+    json_add_string(builder, result, "ruleId", kinds[kind].id);
+    json_add_signed(builder, result, "ruleIndex", kind);
+    json_add_string(builder, result, "level", level_of(entry, kind));
     TRY(put_message(entry, &message));
-    sarif_add_message(maker, result, "message", message.data);
-    json_t *location = json_add_object(maker, json_add_array(maker, result, "locations"), NULL);
-    TRY(sarif_add_place(maker, location, report->directory,
+    sarif_add_message(builder, result, "message", message.data);
+    json_t *location = json_add_object(builder, json_add_array(builder, result, "locations"), NULL);
+    TRY(sarif_add_place(builder, location, report->directory,
                         entry->at.file != NULL ? entry->at.file : module, entry->at.line));
     TRY(callsites_put_place(&place, report, entry));
-    sarif_add_logical(maker, location, entry->at.symbol != NULL ? entry->at.symbol : place.data);
-    json_add_real(maker, result, "rank", entry->danger);
-    json_t *properties = json_add_object(maker, result, "properties");
-    json_add_string(maker, properties, "module", module);
-    json_add_format(maker, properties, "address", "0x%llx",
+    sarif_add_logical(builder, location, entry->at.symbol != NULL ? entry->at.symbol : place.data);
+    json_add_real(builder, result, "rank", entry->danger);
+    json_t *properties = json_add_object(builder, result, "properties");
+    json_add_string(builder, properties, "module", module);
+    json_add_format(builder, properties, "address", "0x%llx",
                     (unsigned long long)entry->site->address);
-    json_add_string(maker, properties, "function", entry->callee->name);
-    json_add_string(maker, properties, "use", site_use_name(entry->site->use));
+    json_add_string(builder, properties, "function", entry->callee->name);
+    json_add_string(builder, properties, "use", site_use_name(entry->site->use));
     return NULL;
 }
 
 struct error *callsites_sarif(const struct callsites_report *report, struct buffer *text)
 {
     _cleanup_(json_release) json_t *root = json_object();
-    struct json_maker maker = {.failed = root == NULL};
-    const struct sarif_run start = sarif_begin(&maker, root, ORDEAL_VERSION);
+    struct json_builder builder = {.failed = root == NULL};
+    const struct sarif_run start = sarif_begin(&builder, root, ORDEAL_VERSION);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        sarif_add_rule(&maker, &start, kinds[i].id, kinds[i].meaning, kinds[i].level);
-    TRY(sarif_add_base(&maker, start.run, report->directory));
-    json_t *results = json_add_array(&maker, start.run, "results");
-    for (size_t i = 0; i < report->entries.count && !maker.failed; i++) {
+        sarif_add_rule(&builder, &start, kinds[i].id, kinds[i].meaning, kinds[i].level);
+    TRY(sarif_add_base(&builder, start.run, report->directory));
+    json_t *results = json_add_array(&builder, start.run, "results");
+    for (size_t i = 0; i < report->entries.count && !builder.failed; i++) {
         int kind = kind_of(report->entries.items[i].site);
         if (kind >= 0)
-            TRY(add_result(&maker, results, report, i, kind));
+            TRY(add_result(&builder, results, report, i, kind));
     }
-    return json_write(&maker, root, text);
+    return json_write(&builder, root, text);
 }

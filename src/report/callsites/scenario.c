@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Call sites as scenarios, one rule for each: the call fails with a result that is not checked.
-// What cannot be said in a scenario is left out and counted; names from a binary are never trusted.
+// Call sites as scenarios: one rule per call, which makes it fail with a result that is not
+// checked. A call that a scenario cannot express is left out and counted. Names from a binary are
+// never trusted.
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "report/callsites/callsites.h"
@@ -11,15 +12,16 @@
 
 #define MOST_FRAMES 8
 
-// Where the call is on the stack: the call itself, or within wrappers, from the inside out.
-struct frames {
+// The calls that are on the stack when the function is called: the call itself or, inside wrappers,
+// one per wrapper, innermost first.
+struct call_chain {
     uint64_t calls[MOST_FRAMES];
     size_t count;
 };
 
-static bool find_frames(const struct sites *sites, const struct site *site, struct frames *ret)
+static bool find_frames(const struct sites *sites, const struct site *site, struct call_chain *ret)
 {
-    struct frames frames = {0};
+    struct call_chain frames = {0};
     const struct site *chain[MOST_FRAMES];
     size_t depth = 0;
     for (;;) {
@@ -30,7 +32,7 @@ static bool find_frames(const struct sites *sites, const struct site *site, stru
             break;
         site = &sites->items.items[site->inner];
     }
-    // A jump leaves nothing on the stack; what called the function that jumps does.
+    // A tail jump leaves nothing on the stack. The call of the function that jumps does.
     for (size_t i = depth; i-- > 0;)
         if (chain[i]->after != 0)
             frames.calls[frames.count++] = chain[i]->address;
@@ -38,7 +40,7 @@ static bool find_frames(const struct sites *sites, const struct site *site, stru
     return chain[0]->after != 0;
 }
 
-// Characters that mean nothing special in any of the languages a scenario is made of.
+// Whether the name has only characters that no scenario language treats specially.
 static bool is_plain(const char *name)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -51,18 +53,19 @@ static bool is_identifier(const char *name)
     return strpbrk(name, ".$@+-") == NULL;
 }
 
-struct rule {
+struct scenario_rule {
     const char *function, *module;
     const char *error; // name of an errno, or NULL
-    struct frames frames;
+    struct call_chain frames;
 };
 
-// Whether a scenario can say it.
+// Returns false if a scenario cannot express the call.
 static bool make_rule(const struct callsites_report *report, const struct callsites_entry *entry,
-                      struct rule *ret_rule)
+                      struct scenario_rule *ret_rule)
 {
     const struct callsites_module *module = &report->modules.items[entry->module];
-    struct rule rule = {.function = entry->callee->name, .module = file_base_name(module->path)};
+    struct scenario_rule rule = {.function = entry->callee->name,
+                                 .module = file_base_name(module->path)};
     if (entry->error != 0)
         rule.error = constant_name(CONSTANT_ERRNO, entry->error);
     if (!is_plain(rule.function) || !is_plain(rule.module) || strchr(rule.function, '+') != NULL ||
@@ -74,7 +77,8 @@ static bool make_rule(const struct callsites_report *report, const struct callsi
 }
 
 static struct error *put_yaml_rule(struct buffer *text, const struct callsites_report *report,
-                                   const struct callsites_entry *entry, const struct rule *rule)
+                                   const struct callsites_entry *entry,
+                                   const struct scenario_rule *rule)
 {
     TRY(buffer_printf(text, "  # "));
     TRY(callsites_put_place(text, report, entry));
@@ -92,7 +96,7 @@ static struct error *put_yaml_rule(struct buffer *text, const struct callsites_r
 }
 
 static struct error *put_xml_rule(struct buffer *text, const struct callsites_entry *entry,
-                                  const struct rule *rule, size_t number)
+                                  const struct scenario_rule *rule, size_t number)
 {
     TRY(buffer_printf(text, "  <trigger id=\"site%zu\" class=\"CallStackTrigger\">\n    <args>\n",
                       number));
@@ -112,7 +116,7 @@ static struct error *put_rules(const struct callsites_report *report, enum site_
     size_t rules = 0, left_out = 0;
     for (size_t i = 0; i < report->entries.count; i++) {
         const struct callsites_entry *entry = &report->entries.items[i];
-        struct rule rule;
+        struct scenario_rule rule;
         if (entry->site->class != class)
             continue;
         if (!make_rule(report, entry, &rule)) {

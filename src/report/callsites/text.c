@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Call sites as a table for the terminal. Columns are as wide as their content, within limits.
+// Call sites as a table for the terminal. Each column is as wide as its content, within limits.
 #include "report/text.h"
 #include "base/cleanup.h"
 #include "callsite/danger.h"
@@ -113,7 +113,7 @@ static int compare_counts(const void *left, const void *right)
     return a->count != b->count ? (a->count < b->count ? 1 : -1) : strcmp(a->name, b->name);
 }
 
-// One entry for each function, in place.
+// Merges entries of the same function, in place. Returns how many are left.
 static size_t merge(struct ignored *items, size_t count)
 {
     size_t kept = 0;

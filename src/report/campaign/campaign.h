@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The report of a campaign, from its store, for people and for machines. Everything a target or a
-// store file may have written is escaped for where it goes: nothing here trusts it.
+// Reports of a campaign, made from its store, for people and for machines. What a target or a store
+// file may have written is never trusted: every format escapes it.
 //
-// A format is one campaign-NAME.c with one const descriptor and one line in REPORT_FORMATS; the
-// command's options, its help and its shell completion follow from that line.
+// A format is one NAME.c in this room with one const descriptor, plus one line in REPORT_FORMATS.
+// The options of `ordeal report`, its help and its shell completion follow from that line.
 #ifndef ORDEAL_REPORT_CAMPAIGN_CAMPAIGN_H
 #define ORDEAL_REPORT_CAMPAIGN_CAMPAIGN_H
 
@@ -16,19 +16,20 @@
 #include <stdint.h>
 
 struct report_options {
-    double confidence;    // of intervals; 0: STATS_CONFIDENCE
-    const char *group_by; // one of report_groupings; NULL: what is worth showing
-    const char *database; // the store as the user would name it, for commands; NULL: by its path
-    const char *resumed;  // the command that goes on with it: "test"; NULL: "campaign"
-    bool all;             // list everything, however much it is
-    bool colour;          // the text may use terminal colours
+    double confidence;    // confidence level of intervals; 0: STATS_CONFIDENCE
+    const char *group_by; // one of report_groupings; NULL: whatever is worth showing
+    // The store as the user would name it, for printed commands; NULL: its path
+    const char *database;
+    const char *resumed; // the command that resumes it, "test"; NULL: "campaign"
+    bool all;            // list everything, however long
+    bool colour;         // the text may use terminal colours
 };
 
-// What trials can be grouped by; ends with NULL.
+// What trials can be grouped by. Ends with NULL.
 extern const char *const report_groupings[];
 
-// Where a report goes, piece by piece: `write` takes what has gathered in `text`, which is emptied
-// then. Without `write` all of it stays in `text`.
+// Receives a report piece by piece. `write` takes what has gathered in `text`, which is then
+// emptied. Without `write`, everything stays in `text`.
 struct report_sink {
     struct buffer text;
     struct error *(*write)(void *data, const struct buffer *text);
@@ -36,25 +37,25 @@ struct report_sink {
 };
 void report_sink_deinit(struct report_sink *sink);
 
-// Which campaign.
+// The campaign to report on. Both pointers belong to the caller.
 struct report_subject {
     struct store *store;
     int64_t campaign; // 0: the newest
-    const char *name; // of the store, "a.db"
+    const char *name; // of the store: "a.db"
 };
 
 struct report_format {
     const char *name;
     struct error *(*write)(const struct report_subject *subject,
                            const struct report_options *options, struct report_sink *sink);
-    // Two campaigns side by side; NULL: this format has no such thing.
+    // Writes a comparison of two campaigns; NULL: the format has none.
     struct error *(*compare)(const struct report_subject *before,
                              const struct report_subject *after,
                              const struct report_options *options, struct report_sink *sink);
 };
 
-// The formats there are besides `text`: symbol and option, FLAG (goes to the standard output) or
-// FILE, what the help says.
+// The formats besides `text`: symbol and option name, FLAG (goes to standard output) or FILE, and
+// the line in the help.
 #define REPORT_FORMATS(X)                                                                          \
     X(html, FILE, "write a page for browsers, complete in one file")                               \
     X(json, FLAG, "print JSON lines")                                                              \
@@ -67,13 +68,13 @@ extern const struct report_format report_text;
 REPORT_FORMATS(REPORT_DECLARE)
 #undef REPORT_DECLARE
 
-// The terminal's report of a campaign (0: the newest): at most 80 columns wide.
+// The terminal report of a campaign (0: the newest), at most 80 columns wide. The caller frees it.
 _must_check_ struct error *report_campaign_text(struct store *store, int64_t campaign,
                                                 const struct report_options *options,
                                                 struct buffer *ret_text);
 
-// One trial: verdict, what was injected where, stacks, the end of its standard error, and how to
-// see it again.
+// One trial: its verdict, what was injected where, stacks, the end of its standard error, and how
+// to reproduce it. An error if there is no such trial. The caller frees the text.
 _must_check_ struct error *report_trial_text(struct store *store, int64_t trial,
                                              const struct report_options *options,
                                              struct buffer *ret_text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The candidates of a campaign in memory, for trials to be joined with.
+// Loads the candidates of a campaign into memory, so that each trial can be joined with its
+// candidate. Equal strings are kept once.
 #include "report/campaign/trials.h"
 
 #include "base/cleanup.h"

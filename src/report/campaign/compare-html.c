@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two campaigns side by side as a page for browsers.
+// The comparison of two campaigns as a page for browsers.
 #include "report/campaign/compare.h"
 #include "report/campaign/html.h"
 
@@ -10,11 +10,11 @@ static struct error *put_subject(struct html_page *page, const char *side, const
 {
     const struct store_campaign *campaign = &facts->campaign;
     HTML(page, "<div><dt>%s</dt><dd>", side);
-    TRY(html_begin(page, store, 300));
+    TRY(html_text_start(page, store, 300));
     HTML(page, ", campaign %lld ", (long long)campaign->id);
-    TRY(html_begin(page, campaign->name != NULL ? campaign->name : "", 200));
+    TRY(html_text_start(page, campaign->name != NULL ? campaign->name : "", 200));
     HTML(page, "<br><code>");
-    TRY(html_begin(page, campaign->command != NULL ? campaign->command : "", 500));
+    TRY(html_text_start(page, campaign->command != NULL ? campaign->command : "", 500));
     HTML(page, "</code><br>");
     TRY(campaign_put_date(campaign->created_s, page->text));
     HTML(page, ", ");
@@ -73,8 +73,10 @@ static struct error *put_table(struct html_page *page, const struct campaign_com
              ? " Not all candidates were as likely to be chosen: shares are estimates where they "
                "can be made, and are not tested."
              : "",
-         (unsigned long long)(campaign_all(&comparison->before.counts) - comparison->before.n),
-         (unsigned long long)(campaign_all(&comparison->after.counts) - comparison->after.n));
+         (unsigned long long)(campaign_trial_count(&comparison->before.counts) -
+                              comparison->before.n),
+         (unsigned long long)(campaign_trial_count(&comparison->after.counts) -
+                              comparison->after.n));
     return NULL;
 }
 
@@ -112,7 +114,7 @@ static struct error *put_pairs(struct html_page *page, const struct campaign_com
             HTML(page, "<span class=\"id\">A:F%lld</span> ", (long long)pair->before->id);
         if (pair->after != NULL)
             HTML(page, "<span class=\"id\">B:F%lld</span> ", (long long)pair->after->id);
-        TRY(html_begin(page, finding->title, 300));
+        TRY(html_text_start(page, finding->title, 300));
         HTML(page,
              "</td><td class=\"n\" data-value=\"%llu\">%llu</td>"
              "<td class=\"n\" data-value=\"%llu\">%llu</td></tr>\n",
@@ -151,5 +153,5 @@ struct error *campaign_compare_html(const struct report_subject *before,
     if (error == NULL)
         error = put_page(&page, &comparison);
     campaign_comparison_deinit(&comparison);
-    return error != NULL ? error : report_sink_rest(sink, 1);
+    return error != NULL ? error : report_sink_flush(sink, 1);
 }

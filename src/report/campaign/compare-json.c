@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two campaigns side by side as JSON lines.
+// The comparison of two campaigns as JSON lines.
 #include "base/cleanup.h"
 #include "report/campaign/compare.h"
 #include "report/campaign/json.h"
@@ -7,45 +7,45 @@
 static struct error *put_subject(const char *side, const char *store,
                                  const struct campaign_facts *facts, struct report_sink *sink)
 {
-    struct json_maker maker;
-    _cleanup_(json_release) json_t *line = campaign_json_start(&maker, "campaign");
-    json_add_string(&maker, line, "side", side);
-    json_add_string(&maker, line, "store", store);
-    json_add_signed(&maker, line, "id", facts->campaign.id);
+    struct json_builder builder;
+    _cleanup_(json_release) json_t *line = campaign_json_start(&builder, "campaign");
+    json_add_string(&builder, line, "side", side);
+    json_add_string(&builder, line, "store", store);
+    json_add_signed(&builder, line, "id", facts->campaign.id);
     if (facts->campaign.name != NULL)
-        json_add_string(&maker, line, "name", facts->campaign.name);
-    json_add_integer(&maker, line, "trials", campaign_all(&facts->counts));
-    json_add_integer(&maker, line, "counted", facts->n);
-    json_add_integer(&maker, line, "failures", facts->failures.hits);
-    json_add_integer(&maker, line, "findings", facts->findings.count);
-    return campaign_json_end(&maker, line, sink);
+        json_add_string(&builder, line, "name", facts->campaign.name);
+    json_add_integer(&builder, line, "trials", campaign_trial_count(&facts->counts));
+    json_add_integer(&builder, line, "counted", facts->n);
+    json_add_integer(&builder, line, "failures", facts->failures.hits);
+    json_add_integer(&builder, line, "findings", facts->findings.count);
+    return campaign_json_end(&builder, line, sink);
 }
 
 static struct error *put_difference(const char *name, const struct campaign_difference *difference,
                                     struct report_sink *sink)
 {
-    struct json_maker maker;
-    _cleanup_(json_release) json_t *line = campaign_json_start(&maker, "difference");
-    json_add_string(&maker, line, "verdict", name);
-    json_t *before = json_add_object(&maker, line, "before");
-    json_add_integer(&maker, before, "trials", difference->before.hits);
-    campaign_json_share(&maker, before, &difference->before);
-    json_t *after = json_add_object(&maker, line, "after");
-    json_add_integer(&maker, after, "trials", difference->after.hits);
-    campaign_json_share(&maker, after, &difference->after);
-    campaign_json_test(&maker, line, &difference->test);
-    return campaign_json_end(&maker, line, sink);
+    struct json_builder builder;
+    _cleanup_(json_release) json_t *line = campaign_json_start(&builder, "difference");
+    json_add_string(&builder, line, "verdict", name);
+    json_t *before = json_add_object(&builder, line, "before");
+    json_add_integer(&builder, before, "trials", difference->before.hits);
+    campaign_json_share(&builder, before, &difference->before);
+    json_t *after = json_add_object(&builder, line, "after");
+    json_add_integer(&builder, after, "trials", difference->after.hits);
+    campaign_json_share(&builder, after, &difference->after);
+    campaign_json_test(&builder, line, &difference->test);
+    return campaign_json_end(&builder, line, sink);
 }
 
 static struct error *put_pair(const struct campaign_pair *pair, struct report_sink *sink)
 {
-    struct json_maker maker;
-    _cleanup_(json_release) json_t *line = campaign_json_start(&maker, "finding");
-    json_add_string(&maker, line, "change", campaign_change_name(pair->change));
-    json_add_integer(&maker, line, "before", pair->before != NULL ? pair->before->trials : 0);
-    json_add_integer(&maker, line, "after", pair->after != NULL ? pair->after->trials : 0);
-    campaign_json_finding(&maker, line, campaign_pair_finding(pair));
-    return campaign_json_end(&maker, line, sink);
+    struct json_builder builder;
+    _cleanup_(json_release) json_t *line = campaign_json_start(&builder, "finding");
+    json_add_string(&builder, line, "change", campaign_change_name(pair->change));
+    json_add_integer(&builder, line, "before", pair->before != NULL ? pair->before->trials : 0);
+    json_add_integer(&builder, line, "after", pair->after != NULL ? pair->after->trials : 0);
+    campaign_json_finding(&builder, line, campaign_pair_finding(pair));
+    return campaign_json_end(&builder, line, sink);
 }
 
 static struct error *put_page(const struct campaign_comparison *comparison,
@@ -59,7 +59,7 @@ static struct error *put_page(const struct campaign_comparison *comparison,
     TRY(put_difference("failures", &comparison->failures, sink));
     for (size_t i = 0; i < comparison->pairs.count; i++)
         TRY(put_pair(&comparison->pairs.items[i], sink));
-    return report_sink_rest(sink, 1);
+    return report_sink_flush(sink, 1);
 }
 
 struct error *campaign_compare_json(const struct report_subject *before,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two campaigns side by side on a terminal.
+// The comparison of two campaigns for a terminal.
 #include "report/campaign/compare.h"
 #include "report/campaign/terminal.h"
 #include "report/text.h"
@@ -172,5 +172,5 @@ struct error *campaign_compare_text(const struct report_subject *before,
     if (error == NULL)
         error = put_page(&terminal, &comparison, options);
     campaign_comparison_deinit(&comparison);
-    return error != NULL ? error : report_sink_rest(sink, 1);
+    return error != NULL ? error : report_sink_flush(sink, 1);
 }

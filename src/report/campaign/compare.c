@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See campaign-compare.h.
+// Compares two campaigns: tests whether the shares of verdicts differ, and pairs findings with the
+// same cause.
 #include "report/campaign/compare.h"
 
 #include "base/cleanup.h"
@@ -14,7 +15,7 @@ static struct error *differ(struct campaign_difference *difference, bool plain,
 {
     difference->before = *before;
     difference->after = *after;
-    // The tests are for trials that are worth the same.
+    // The tests assume that all trials have the same weight.
     difference->test = (struct stats_test){.method = STATS_NOTHING, .p = 1};
     if (!plain)
         return NULL;
@@ -63,7 +64,7 @@ static int by_change(const void *left, const void *right)
     return strcmp(x->cause, y->cause);
 }
 
-// Faults of a campaign that it has not tried, by their specs.
+// The faults that a campaign knows and has not tried, by the hash of their specs.
 struct untried {
     struct map tried, faults;
 };
@@ -93,7 +94,7 @@ static struct error *note_candidate(void *data, const struct store_candidate *ro
     return map_add(&untried->faults, key_of(row), NULL);
 }
 
-// Of the findings that one campaign alone has, those whose fault the other did not try.
+// Marks the findings of only one campaign whose fault the other campaign has not tried.
 static struct error *find_untried(struct campaign_comparison *comparison,
                                   enum campaign_change change)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two campaigns side by side: has the target become better or worse?
+// Compares two campaigns: has the target become better or worse? A loaded comparison refers to the
+// stores of both subjects, which must stay open.
 #ifndef ORDEAL_REPORT_CAMPAIGN_COMPARE_H
 #define ORDEAL_REPORT_CAMPAIGN_COMPARE_H
 
@@ -13,10 +14,10 @@ enum campaign_change {
     CAMPAIGN_NEW,
     CAMPAIGN_GONE,
     CAMPAIGN_SAME,
-    CAMPAIGN_UNTRIED, // of one campaign; the other knows the fault and has not tried it
+    CAMPAIGN_UNTRIED, // only one campaign has it; the other knows the fault and has not tried it
     CAMPAIGN_CHANGES
 };
-struct campaign_pair {                             // findings of one cause
+struct campaign_pair {                             // findings with the same cause
     const struct campaign_finding *before, *after; // one of them may be NULL
     enum campaign_change change;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See campaign-coverage.h: for terminals and browsers. The figures are those of Table V of the LFI
-// article: recovery code without faults, what faults add, and all lines without and with them.
+// Coverage for terminals and browsers. The figures are those of Table V in the LFI article:
+// recovery code covered without faults, what faults add, and all lines without and with faults.
 #include "report/campaign/coverage.h"
 
 #include "base/file.h"

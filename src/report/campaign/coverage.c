@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See campaign-coverage.h: what the store has, counted.
+// Adds up the coverage that a store holds, by module and by function, and writes it as JSON lines.
 #include "report/campaign/coverage.h"
 
 #include "base/file.h"
@@ -51,7 +51,7 @@ static struct error *add_module(struct campaign_coverage *coverage, const char *
     return NULL;
 }
 
-// Blocks come by module and address, so those of a function nearly together.
+// Blocks come sorted by module and address, so those of a function are nearly adjacent.
 static struct error *find_function(struct campaign_coverage *coverage, uint32_t module,
                                    const char *name, struct coverage_part **ret_part)
 {
@@ -134,56 +134,57 @@ struct error *campaign_coverage_load(const struct campaign_facts *facts,
 
 // ---- JSON ----
 
-static void json_count(struct json_maker *maker, json_t *line, const struct coverage_count *count)
+static void json_count(struct json_builder *builder, json_t *line,
+                       const struct coverage_count *count)
 {
-    json_add_integer(maker, line, "blocks", count->blocks);
-    json_add_integer(maker, line, "before", count->before);
-    json_add_integer(maker, line, "added", count->added);
+    json_add_integer(builder, line, "blocks", count->blocks);
+    json_add_integer(builder, line, "before", count->before);
+    json_add_integer(builder, line, "added", count->added);
 }
 
 static struct error *json_part(const struct campaign_coverage *coverage, uint32_t module,
                                const char *function, const struct coverage_count *count,
                                struct report_sink *sink)
 {
-    struct json_maker maker;
-    _cleanup_(json_release) json_t *line = campaign_json_start(&maker, "recovery");
+    struct json_builder builder;
+    _cleanup_(json_release) json_t *line = campaign_json_start(&builder, "recovery");
     if (module < coverage->modules.count)
-        json_add_string(&maker, line, "module", coverage->modules.items[module]);
+        json_add_string(&builder, line, "module", coverage->modules.items[module]);
     if (function != NULL && *function != '\0')
-        json_add_string(&maker, line, "function", function);
-    json_add_string(&maker, line, "of",
+        json_add_string(&builder, line, "function", function);
+    json_add_string(&builder, line, "of",
                     function != NULL                   ? "function"
                     : module < coverage->modules.count ? "module"
                                                        : "all");
-    json_count(&maker, line, count);
-    return campaign_json_end(&maker, line, sink);
+    json_count(&builder, line, count);
+    return campaign_json_end(&builder, line, sink);
 }
 
 static struct error *json_missed(const struct campaign_coverage *coverage,
                                  const struct coverage_missed *missed, struct report_sink *sink)
 {
-    struct json_maker maker;
-    _cleanup_(json_release) json_t *line = campaign_json_start(&maker, "recovery-missed");
-    json_add_string(&maker, line, "module", coverage->modules.items[missed->module]);
-    json_add_format(&maker, line, "address", "0x%llx", (unsigned long long)missed->address);
+    struct json_builder builder;
+    _cleanup_(json_release) json_t *line = campaign_json_start(&builder, "recovery-missed");
+    json_add_string(&builder, line, "module", coverage->modules.items[missed->module]);
+    json_add_format(&builder, line, "address", "0x%llx", (unsigned long long)missed->address);
     if (missed->function != NULL)
-        json_add_string(&maker, line, "function", missed->function);
+        json_add_string(&builder, line, "function", missed->function);
     if (missed->file != NULL) {
-        json_add_string(&maker, line, "file", missed->file);
-        json_add_integer(&maker, line, "line", missed->line);
+        json_add_string(&builder, line, "file", missed->file);
+        json_add_integer(&builder, line, "line", missed->line);
     }
-    return campaign_json_end(&maker, line, sink);
+    return campaign_json_end(&builder, line, sink);
 }
 
 static struct error *json_lines(const struct campaign_coverage *coverage, struct report_sink *sink)
 {
-    struct json_maker maker;
-    _cleanup_(json_release) json_t *line = campaign_json_start(&maker, "lines");
-    json_add_integer(&maker, line, "files", coverage->files);
-    json_add_integer(&maker, line, "lines", coverage->lines);
-    json_add_integer(&maker, line, "before", coverage->lines_before);
-    json_add_integer(&maker, line, "after", coverage->lines_after);
-    return campaign_json_end(&maker, line, sink);
+    struct json_builder builder;
+    _cleanup_(json_release) json_t *line = campaign_json_start(&builder, "lines");
+    json_add_integer(&builder, line, "files", coverage->files);
+    json_add_integer(&builder, line, "lines", coverage->lines);
+    json_add_integer(&builder, line, "before", coverage->lines_before);
+    json_add_integer(&builder, line, "after", coverage->lines_after);
+    return campaign_json_end(&builder, line, sink);
 }
 
 struct error *coverage_put_json(const struct campaign_facts *facts, struct report_sink *sink)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How much recovery code a campaign covered, and of lines where the target counts them.
+// How much recovery code a campaign covered, and how many source lines if the target counts them.
 #ifndef ORDEAL_REPORT_CAMPAIGN_COVERAGE_H
 #define ORDEAL_REPORT_CAMPAIGN_COVERAGE_H
 
@@ -7,10 +7,10 @@
 #include "report/campaign/terminal.h"
 
 struct coverage_count {
-    uint64_t blocks, before, added; // covered by references; by trials besides
+    uint64_t blocks, before, added; // covered by references; additionally by trials
 };
 struct coverage_part { // a module, or a function of one
-    char *name;        // of the function; "" if it has none
+    char *name;        // of the function; "" if it has none, or for a module
     uint32_t module;
     struct coverage_count count;
 };
@@ -32,9 +32,9 @@ struct campaign_coverage {
 _must_check_ struct error *campaign_coverage_load(const struct campaign_facts *facts,
                                                   struct campaign_coverage *ret_coverage);
 void campaign_coverage_deinit(struct campaign_coverage *coverage);
-double coverage_percent(uint64_t part, uint64_t all); // 0 of nothing
+double coverage_percent(uint64_t part, uint64_t all); // 0 if `all` is 0
 
-// The sections of the reports; nothing if nothing was measured.
+// One section for each format. They write nothing if nothing was measured.
 _must_check_ struct error *coverage_put_text(struct terminal *terminal,
                                              const struct campaign_facts *facts, bool all);
 _must_check_ struct error *coverage_put_json(const struct campaign_facts *facts,

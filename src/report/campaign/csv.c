@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// All trials of a campaign as one table: CSV as in RFC 4180, safe to open in a spreadsheet.
+// All trials of a campaign as one CSV table (RFC 4180) that is safe to open in a spreadsheet.
 #include "base/cleanup.h"
 #include "report/campaign/trials.h"
 #include "report/escape.h"
@@ -8,7 +8,7 @@
 
 #define WORTH 65536
 
-struct table {
+struct csv_table {
     struct campaign_facts facts;
     struct campaign_candidates candidates;
     struct report_sink *sink;
@@ -41,7 +41,7 @@ static struct error *put_candidate(struct buffer *text, const struct campaign_ca
 
 static struct error *put_trial(void *data, const struct store_trial *row)
 {
-    struct table *table = data;
+    struct csv_table *table = data;
     struct buffer *text = &table->sink->text;
     enum verdict verdict = row->verdict < VERDICTS ? row->verdict : VERDICT_INVALID;
     TRY(buffer_printf(text, "%lld,%llu,%s,%d", (long long)row->id, (unsigned long long)row->number,
@@ -58,10 +58,10 @@ static struct error *put_trial(void *data, const struct store_trial *row)
                           : put_text(text, NULL));
     TRY(put_text(text, row->stack));
     TRY(buffer_append(text, "\r\n", 2));
-    return report_sink_rest(table->sink, WORTH);
+    return report_sink_flush(table->sink, WORTH);
 }
 
-static struct error *put_table(struct table *table, const struct report_subject *subject,
+static struct error *put_table(struct csv_table *table, const struct report_subject *subject,
                                const struct report_options *options)
 {
     TRY(campaign_facts_load(&table->facts, subject, options));
@@ -71,13 +71,13 @@ static struct error *put_table(struct table *table, const struct report_subject 
                       "line,component,spec,seed,outcome,status,seconds,started,activations,crash,"
                       "finding,stack\r\n"));
     TRY(store_each_trial(table->facts.store, table->facts.campaign.id, false, put_trial, table));
-    return report_sink_rest(table->sink, 1);
+    return report_sink_flush(table->sink, 1);
 }
 
 static struct error *write_csv(const struct report_subject *subject,
                                const struct report_options *options, struct report_sink *sink)
 {
-    struct table table = {.sink = sink};
+    struct csv_table table = {.sink = sink};
     struct error *error = put_table(&table, subject, options);
     campaign_candidates_deinit(&table.candidates);
     campaign_facts_deinit(&table.facts);

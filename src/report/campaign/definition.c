@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A campaign's definition as reports show it. It is read as the lines that Ordeal writes it in: a
-// key at the beginning of a line, and what belongs to it below it, further in.
+// Shows the definition of a campaign without its environment. It relies on the lines that Ordeal
+// writes: a key starts at the beginning of a line, and what belongs to it is indented below.
 #include "report/campaign/facts.h"
 
 #include "base/cleanup.h"
@@ -19,7 +19,7 @@ static bool is_key(const char *line, const char *key)
     return strncmp(line, key, size) == 0 && line[size] == ':';
 }
 
-// Whether a line begins a key of the first level: all others belong to the one before them.
+// Whether a line starts a top-level key. All other lines belong to the key before them.
 static bool begins_key(const char *line)
 {
     return (*line >= 'a' && *line <= 'z') || *line == '#';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shares of samples in which not all candidates were as likely to be chosen: so many of each group,
-// or by weight. Each trial stands for the candidates it was chosen from (Hájek's estimate), and
-// Wilson's interval is made for as many trials as the unequal ones are worth.
+// Estimates shares from samples in which candidates had unequal chances: a fixed number from each
+// group, or by weight. Each trial stands for the candidates it was chosen from (Hájek's estimator).
+// Wilson's interval is computed for the number of equal trials that the unequal ones are worth.
 #include "report/campaign/trials.h"
 
 #include "base/cleanup.h"
@@ -10,20 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct stratum {      // a group
-    const char *name; // of the candidates: equal text, equal pointer
+struct stratum {      // a group that a fixed number of candidates is chosen from
+    const char *name; // from the candidates: equal text, equal pointer
     uint64_t size;    // candidates that can be chosen
     uint64_t chosen, run;
     double rate;      // weighted: a candidate of weight w is chosen with 1 - exp(-w × rate)
-    double low, high; // of the rate's logarithm
-    double expected;  // as many are chosen with this rate
+    double low, high; // bounds of the logarithm of the rate
+    double expected;  // number of candidates chosen at this rate, on average
     // Sums over trials of 1 / probability, and of its square.
     double sums[VERDICTS], squares[VERDICTS];
 };
 struct sample {
     struct campaign_candidates candidates;
     struct campaign_design *design;
-    ARRAY(struct stratum) strata; // by name, as pointer
+    ARRAY(struct stratum) strata; // sorted by the address of the name
 };
 
 static void sample_deinit(struct sample *sample)
@@ -89,9 +89,9 @@ static struct error *make_strata(struct sample *sample)
     return NULL;
 }
 
-// Candidates come in after times with exponential distributions, the first `chosen` of them are
-// taken: about those that come before the moment at which so many are expected. Searches that
-// moment for all strata at once.
+// Weighted sampling gives each candidate an exponentially distributed waiting time and takes the
+// first `chosen` ones. These are about the candidates that arrive before the time at which `chosen`
+// arrivals are expected. Finds that time by bisection, for all strata at once.
 static void find_rates(struct sample *sample)
 {
     struct stratum *strata = sample->strata.items;
@@ -140,7 +140,8 @@ static struct error *add_trial(void *data, const struct store_trial *row)
     return NULL;
 }
 
-// All strata together: `hit` are the trials whose share is wanted, `all` those that count.
+// Totals over all strata. `hit` is over the trials whose share is wanted, `all` over those that
+// count.
 struct totals {
     double hit, all, hit_squares, squares;
 };
@@ -165,7 +166,7 @@ static struct totals add_up(const struct sample *sample, const bool *hits)
     struct totals totals = {0};
     for (size_t i = 0; i < sample->strata.count; i++) {
         const struct stratum *stratum = &sample->strata.items[i];
-        // Those that were run stand for all that were chosen.
+        // The trials that were run stand for all candidates that were chosen.
         double times = stratum->run != 0 ? (double)stratum->chosen / (double)stratum->run : 0;
         for (int j = 0; j < VERDICTS; j++) {
             double sum = times * stratum->sums[j], square = times * times * stratum->squares[j];
@@ -208,7 +209,7 @@ static bool weights_vary(const struct campaign_candidates *candidates)
     return false;
 }
 
-static void forget_shares(struct campaign_facts *facts)
+static void mark_shares_unknown(struct campaign_facts *facts)
 {
     facts->design.kind = CAMPAIGN_UNKNOWN;
     for (int i = 0; i < VERDICTS; i++)
@@ -230,10 +231,10 @@ struct error *campaign_design_find(struct campaign_facts *facts)
         snprintf(facts->design.per, sizeof facts->design.per, "%s", per);
     if (per == NULL && !facts->design.weighted)
         return NULL;
-    // Stores of earlier versions have 1 for every weight.
+    // Stores of earlier versions have weight 1 everywhere, whatever the real weights were.
     if (given && !weights_vary(&sample.candidates) && sample.candidates.rows.count != 0 &&
         sample.candidates.rows.items[0].weight == 1) {
-        forget_shares(facts);
+        mark_shares_unknown(facts);
         return NULL;
     }
     facts->design.kind = CAMPAIGN_ESTIMATED;

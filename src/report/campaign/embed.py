@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Usage: embed.py CSS JS HEADER
-# Style and script of the HTML report as C strings, with the hashes by which the page allows them.
+# Writes the style and script of the HTML report as C strings, with the hashes by which the page
+# allows them.
 import base64
 import hashlib
 import sys

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See campaign-facts.h. Reads everything that is small: counts, references, findings. Trials, of
-// which there may be very many, are read by those who need them (campaign-trials.h).
+// Loads everything about a campaign that is small: counts, references, findings, remarks. There may
+// be very many trials; whoever needs them reads them separately (trials.h).
 #include "report/campaign/facts.h"
 
 #include "base/cleanup.h"
@@ -47,7 +47,7 @@ uint64_t campaign_failures(const struct campaign_counts *counts)
     return sum;
 }
 
-uint64_t campaign_all(const struct campaign_counts *counts)
+uint64_t campaign_trial_count(const struct campaign_counts *counts)
 {
     uint64_t sum = 0;
     for (int i = 0; i < VERDICTS; i++)
@@ -81,7 +81,7 @@ static struct error *add_selected(void *data, const struct store_candidate *row)
     return NULL;
 }
 
-// `fallback` stands for NULL; NULL stays NULL if it is NULL, too.
+// Copies a text. `fallback` replaces NULL; if both are NULL, the copy is NULL, too.
 static struct error *copy(const char *text, const char *fallback, char **ret_copy)
 {
     const char *source = text != NULL ? text : fallback;
@@ -91,9 +91,9 @@ static struct error *copy(const char *text, const char *fallback, char **ret_cop
     return *ret_copy == NULL ? error_no_memory() : NULL;
 }
 
-// Whether a command reads the same wherever it is shown. One that does not cannot be copied from a
-// report, for what is strange in it is escaped there.
-static bool is_presentable(const char *command)
+// Whether a command reads the same wherever it is shown. Reports escape strange characters, so a
+// command with such characters could not be copied from a report.
+static bool can_be_copied(const char *command)
 {
     size_t size = strlen(command), length;
     for (size_t at = 0; at < size; at += length) {
@@ -133,7 +133,8 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     return copy(command.data, NULL, &finding->command);
 }
 
-// The store gives them by verdict; a wrong file is worse than a wrong line of output.
+// The store sorts findings by verdict. Severity comes first here: a wrong file is worse than a
+// wrong line of output.
 static struct error *order_findings(struct campaign_facts *facts)
 {
     size_t count = facts->findings.count, put = 0;
@@ -202,7 +203,7 @@ struct error *campaign_facts_load(struct campaign_facts *facts,
     TRY(campaign_references_load(facts));
     TRY(store_each_finding(facts->store, facts->campaign.id, add_finding, facts));
     TRY(order_findings(facts));
-    TRY(campaign_titles_tell_apart(facts));
+    TRY(campaign_titles_distinguish(facts));
     TRY(store_each_count(facts->store, facts->campaign.id, "way", add_way, facts));
     return campaign_limits_find(facts);
 }
@@ -251,7 +252,7 @@ void campaign_detail_deinit(struct campaign_detail *detail)
     *detail = (struct campaign_detail){0};
 }
 
-// The store, as an option: nothing for the one that commands take by themselves.
+// Appends the option that names the store. The default store needs none.
 static struct error *put_store(const struct campaign_facts *facts, struct buffer *text)
 {
     const char *database = facts->options->database;
@@ -273,18 +274,19 @@ struct error *campaign_put_replay(const struct campaign_facts *facts, int64_t tr
 struct error *campaign_put_resume(const struct campaign_facts *facts, struct buffer *text)
 {
     const char *command = facts->options->resumed;
-    // Faults that nobody named are those of `ordeal test`.
+    // Only `ordeal test` chooses faults by itself.
     if (command == NULL)
         command = facts->campaign.automatic ? "test" : "campaign";
     TRY(buffer_printf(text, "ordeal %s --resume", command));
     return put_store(facts, text);
 }
 
-// A stored command that replays does not name its store: that may be anywhere by now.
+// A stored replay command does not name its store, which may have moved. So the command is made
+// anew.
 struct error *campaign_put_command(const struct campaign_facts *facts, const char *stored,
                                    int64_t trial, struct buffer *text)
 {
-    if (stored == NULL || !is_presentable(stored) || strncmp(stored, "ordeal replay ", 14) == 0)
+    if (stored == NULL || !can_be_copied(stored) || strncmp(stored, "ordeal replay ", 14) == 0)
         return campaign_put_replay(facts, trial, text);
     return buffer_append(text, stored, strlen(stored));
 }
@@ -329,7 +331,7 @@ bool campaign_out_of_time(const struct campaign_facts *facts)
 {
     const struct store_campaign *campaign = &facts->campaign;
     return campaign->state == STORE_FINISHED && campaign->stopped_by == STORE_STOP_TIME &&
-           campaign_all(&facts->counts) == 0;
+           campaign_trial_count(&facts->counts) == 0;
 }
 
 const char *campaign_state_name(const struct campaign_facts *facts)
@@ -339,9 +341,9 @@ const char *campaign_state_name(const struct campaign_facts *facts)
     return enum_name(&state_names, facts->campaign.state);
 }
 
-struct error *report_sink_rest(struct report_sink *sink, size_t worth)
+struct error *report_sink_flush(struct report_sink *sink, size_t least)
 {
-    if (sink->write == NULL || sink->text.size == 0 || sink->text.size < worth)
+    if (sink->write == NULL || sink->text.size == 0 || sink->text.size < least)
         return NULL;
     TRY(sink->write(sink->data, &sink->text));
     sink->text.size = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What can be said about a campaign: one model for all formats. Every proportion has its n and its
-// interval; trials that tested nothing are in no denominator.
+// What a report can say about a campaign: one model for all formats. Every proportion comes with
+// its n and its interval. Trials that tested nothing are in no denominator.
 #ifndef ORDEAL_REPORT_CAMPAIGN_FACTS_H
 #define ORDEAL_REPORT_CAMPAIGN_FACTS_H
 
@@ -15,56 +15,57 @@
 
 struct campaign_share {
     uint64_t hits, n; // trials
-    double part;      // the share; not always hits / n, see campaign_design
-    bool unknown;     // it cannot be told, nor its interval
+    double part;      // the share; not always hits / n, see struct campaign_design
+    bool unknown;     // neither the share nor its interval can be estimated
     struct stats_interval interval;
 };
 struct campaign_share campaign_share(uint64_t hits, uint64_t n, double confidence);
-double campaign_percent(const struct campaign_share *share); // 0 when n is 0
-bool campaign_has_share(const struct campaign_share *share); // there were trials, and it is known
+double campaign_percent(const struct campaign_share *share); // 0 if n is 0
+// There were trials, and the share is known
+bool campaign_has_share(const struct campaign_share *share);
 
 struct campaign_counts {
     uint64_t verdicts[VERDICTS];
 };
-uint64_t campaign_counted(const struct campaign_counts *counts);  // tests of the target
-uint64_t campaign_failures(const struct campaign_counts *counts); // findings among them
-uint64_t campaign_all(const struct campaign_counts *counts);
+uint64_t campaign_counted(const struct campaign_counts *counts);  // trials that tested the target
+uint64_t campaign_failures(const struct campaign_counts *counts); // trials among them that failed
+uint64_t campaign_trial_count(const struct campaign_counts *counts);
 
 struct campaign_group {
     char *name;
-    bool unnamed; // trials of which it is not known
+    bool unnamed; // for these trials the grouping value is not known
     struct campaign_counts counts;
     struct campaign_share failures;
-    struct stats_test test; // against the rest
+    struct stats_test test; // this group against all others
 };
 struct campaign_grouping {
     const char *by;
-    ARRAY(struct campaign_group) groups; // most failures first
-    struct stats_test test;              // of all groups at once
+    ARRAY(struct campaign_group) groups; // sorted, most failures first
+    struct stats_test test;              // over all groups at once
 };
 
 struct campaign_finding {
     int64_t id, trial;
     enum verdict verdict;
-    char *cause, *title, *site, *file, *stack, *command; // only file and stack may be NULL
+    char *cause, *title, *site, *file, *stack, *command; // file and stack may be NULL
     unsigned line;
     uint64_t trials;
     enum store_confirmed confirmed;
     enum severity severity;
 };
-// "confirmed", "not repeated" when a second run of its trial went otherwise; NULL: there was none.
+// "confirmed" or "not repeated": how a second run of its trial ended. NULL: there was none.
 const char *campaign_confirmed_name(enum store_confirmed confirmed);
 // What is known about the trial that shows a finding (0: nothing).
 struct campaign_detail {
     struct store_trial trial;
     struct store_candidate candidate;
-    bool found; // else the rest is empty
+    bool found; // if not set, the rest is empty
 };
 _must_check_ struct error *campaign_detail_load(struct store *store, int64_t trial,
                                                 struct campaign_detail *ret_detail);
 void campaign_detail_deinit(struct campaign_detail *detail);
 
-// As in store_remark.
+// See struct store_remark.
 struct campaign_remark {
     enum remark_kind kind;
     char *about; // or NULL
@@ -74,27 +75,28 @@ struct campaign_remark {
 struct campaign_references {
     uint64_t count;
     struct stats_moments seconds;
-    char *ending;            // "exit status 0", of the first
-    bool endings_differ;     // between runs
-    uint64_t outputs;        // that the runs left, streams and files
-    uint64_t outputs_differ; // between runs after filters: not used to condemn a trial
-    ARRAY(char *) differing; // the first of them
+    char *ending;        // how the first run ended: "exit status 0"
+    bool endings_differ; // between runs
+    uint64_t outputs;    // streams and files that the runs left
+    // Outputs that differ between runs after filters: they decide no verdict
+    uint64_t outputs_differ;
+    ARRAY(char *) differing; // paths of the first few
 };
 void campaign_references_deinit(struct campaign_references *references);
 
-// Whether all candidates were as likely to be chosen. If not, the plain share of the trials says
-// little about the candidates; docs/ordeal-report.1 has the estimate that is used instead.
+// Whether all candidates were equally likely to be chosen. If not, the plain share of the trials
+// says little about the candidates. docs/ordeal-report.1 describes the estimate used instead.
 enum campaign_design_kind {
-    CAMPAIGN_PLAIN,     // they were
-    CAMPAIGN_ESTIMATED, // trials stand for as many candidates as they were chosen from
+    CAMPAIGN_PLAIN,     // all were equally likely
+    CAMPAIGN_ESTIMATED, // each trial stands for the candidates it was chosen from
     CAMPAIGN_UNKNOWN,   // the weights are not known
 };
 struct campaign_design {
     enum campaign_design_kind kind;
-    char per[24];     // what a number was chosen from each of, or ""
-    bool weighted;    // by weights
-    uint64_t outside; // candidates that could not be chosen, or of groups without a trial
-    double effective; // as many equal trials would have estimated the share as well
+    char per[24];     // a fixed number was chosen from each of these, or ""
+    bool weighted;    // candidates were chosen by weight
+    uint64_t outside; // candidates that could not be chosen, or whose group has no trial
+    double effective; // this many equal trials would have estimated the share as well
 };
 
 struct campaign_facts {
@@ -103,46 +105,48 @@ struct campaign_facts {
     double confidence;
     struct store_campaign campaign;
     struct campaign_counts counts;
-    uint64_t n; // counted trials
+    uint64_t n; // trials that count
     struct campaign_share shares[VERDICTS], failures;
-    uint64_t selected; // candidates chosen to be run
+    uint64_t selected; // candidates selected to be run
     struct campaign_design design;
     ARRAY(struct campaign_remark) remarks;
     struct campaign_references references;
-    ARRAY(struct campaign_finding) findings; // most severe first; those that are not suppressed
-    uint64_t suppressed, suppressed_trials;  // findings that are, and trials that show them
-    uint64_t forked, checked, disputed;      // trials, as of store_trial; forked: all of them
-    ARRAY(char *) limits;                    // sentences: what limits the claims
+    ARRAY(struct campaign_finding) findings; // not suppressed; most severe first
+    uint64_t suppressed, suppressed_trials;  // suppressed findings, and the trials that show them
+    uint64_t forked, checked, disputed;      // trials by store_way; `forked` includes `checked`
+    ARRAY(char *) limits;                    // sentences that limit what the numbers show
 };
+// Loads everything but single trials. `options` and the store must outlive the facts, which
+// campaign_facts_deinit() frees, also after an error.
 _must_check_ struct error *campaign_facts_load(struct campaign_facts *facts,
                                                const struct report_subject *subject,
                                                const struct report_options *options);
 void campaign_facts_deinit(struct campaign_facts *facts);
 
-// One of report_groupings.
+// Groups trials by one of report_groupings.
 _must_check_ struct error *campaign_grouping_load(const struct campaign_facts *facts,
                                                   const char *by,
                                                   struct campaign_grouping *ret_grouping);
-// For groups that were counted otherwise: sorts them, and makes intervals and tests.
+// For groups that were counted elsewhere: sorts them, and computes intervals and tests.
 _must_check_ struct error *campaign_grouping_judge(const struct campaign_facts *facts,
                                                    struct campaign_grouping *grouping);
 void campaign_grouping_deinit(struct campaign_grouping *grouping);
 
-// Fills facts->references, of which facts->remarks say what varies.
+// Fills facts->references. facts->remarks, loaded before, says which outputs vary.
 _must_check_ struct error *campaign_references_load(struct campaign_facts *facts);
-// Where titles of findings are the same, adds what tells them apart.
-_must_check_ struct error *campaign_titles_tell_apart(struct campaign_facts *facts);
-// Fills facts->design, and the shares where they are not the plain ones.
+// Where several findings have the same title, appends what distinguishes them.
+_must_check_ struct error *campaign_titles_distinguish(struct campaign_facts *facts);
+// Fills facts->design, and replaces the shares where the plain ones would be wrong.
 _must_check_ struct error *campaign_design_find(struct campaign_facts *facts);
-// Fills facts->limits from the rest.
+// Fills facts->limits from everything else.
 _must_check_ struct error *campaign_limits_find(struct campaign_facts *facts);
 
-// The definition without the environment, which may hold secrets.
+// Appends the definition without the environment, which may hold secrets.
 _must_check_ struct error *campaign_put_definition(const char *definition, struct buffer *text);
 
-// Commands as they are printed everywhere: they name the store unless it is ./ordeal.db. The one
-// that reproduces a trial, from what the store has for it; the one that runs the trial again; the
-// one that goes on with the campaign.
+// Commands as they are printed everywhere; they name the store unless it is ./ordeal.db. In order:
+// the command that reproduces a trial, from what the store has for it; the one that runs the trial
+// again; the one that resumes the campaign.
 _must_check_ struct error *campaign_put_command(const struct campaign_facts *facts,
                                                 const char *stored, int64_t trial,
                                                 struct buffer *text);
@@ -150,15 +154,15 @@ _must_check_ struct error *campaign_put_replay(const struct campaign_facts *fact
                                                struct buffer *text);
 _must_check_ struct error *campaign_put_resume(const struct campaign_facts *facts,
                                                struct buffer *text);
-// "2026-11-15 20:14 UTC"
+// Appends "2026-11-15 20:14 UTC".
 _must_check_ struct error *campaign_put_date(int64_t seconds, struct buffer *text);
-// 1234567 as "1,234,567"
+// Appends 1234567 as "1,234,567".
 _must_check_ struct error *campaign_put_number(uint64_t number, struct buffer *text);
-// The end of one that is finished may have come before the first trial: "out of time".
+// A finished campaign whose time was up before its first trial: "out of time".
 bool campaign_out_of_time(const struct campaign_facts *facts);
 const char *campaign_state_name(const struct campaign_facts *facts);
 
-// Two campaigns side by side, for the formats that can.
+// Comparisons, for the formats that have one.
 _must_check_ struct error *campaign_compare_text(const struct report_subject *before,
                                                  const struct report_subject *after,
                                                  const struct report_options *options,
@@ -168,7 +172,7 @@ _must_check_ struct error *campaign_compare_json(const struct report_subject *be
                                                  const struct report_options *options,
                                                  struct report_sink *sink);
 
-// Writes out what has gathered if it is worth it.
-_must_check_ struct error *report_sink_rest(struct report_sink *sink, size_t worth);
+// Writes out what has gathered if there are at least `least` bytes.
+_must_check_ struct error *report_sink_flush(struct report_sink *sink, size_t least);
 
 #endif

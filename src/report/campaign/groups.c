@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Trials in groups: does a fault type, a function, a file fail more often than the rest?
+// Groups trials: does one fault type, function or file fail more often than the rest?
 #include "report/campaign/facts.h"
 
 #include "base/cleanup.h"
@@ -32,8 +32,8 @@ static int most_failures_first(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-// One table of all groups costs time that grows with their number; beyond this many, it tells
-// nobody anything.
+// One test over all groups takes time that grows with their number. With more groups than this, its
+// result helps nobody.
 #define MOST_TESTED 1000
 
 static struct error *test_all(struct campaign_grouping *grouping)

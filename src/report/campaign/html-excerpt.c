@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A few lines of source around a finding. The path comes out of a store, maybe somebody else's:
-// only what is named like source text is read, so that no page carries secrets out of a machine.
+// Shows a few lines of source around a finding. The path comes from a store that somebody else may
+// have made. Only files that are named like source text are read, so that no page carries secrets
+// off a machine.
 #include "report/campaign/html.h"
 
 #include <errno.h>
@@ -27,14 +28,14 @@ static bool looks_like_source(const char *path)
     return false;
 }
 
-// Leaves the buffer empty if the file cannot be read: an excerpt is a courtesy.
+// Leaves the buffer empty if the file cannot be read: the page works without an excerpt.
 static struct error *read_source(const char *directory, const char *path, struct buffer *source)
 {
     _cleanup_(buffer_deinit) struct buffer name = {0};
     if (path[0] != '/' && directory != NULL)
         TRY(buffer_printf(&name, "%s/", directory));
     TRY(buffer_printf(&name, "%s", path));
-    // Without O_NONBLOCK, a FIFO would make this wait forever.
+    // Without O_NONBLOCK, opening a FIFO could block forever.
     _cleanup_close_ int file = open(name.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat facts;
     if (file < 0 || fstat(file, &facts) < 0 || !S_ISREG(facts.st_mode) ||
@@ -67,7 +68,7 @@ struct error *html_excerpt(struct html_page *page, const char *directory, const 
                            unsigned line)
 {
     HTML(page, "<h4>Source</h4><p class=\"place\"><code>");
-    TRY(html_begin(page, file, 500));
+    TRY(html_text_start(page, file, 500));
     if (line != 0)
         HTML(page, ":%u", line);
     HTML(page, "</code></p>");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The findings on the page for browsers: each with the command that shows it again, its stack, the
-// source around it and what the target said.
+// The findings on the HTML page: each with the command that reproduces it, its stack, the source
+// around it and the end of what the target wrote.
 #include "report/campaign/html.h"
 #include "store/severity.h"
 
@@ -16,7 +16,7 @@ static struct error *put_command(struct html_page *page, const char *label, cons
          "<div class=\"command\"><span class=\"label\">%s</span>"
          "<pre tabindex=\"0\"><code>",
          label);
-    TRY(html_begin(page, command, 4000));
+    TRY(html_text_start(page, command, 4000));
     HTML(page, "</code></pre></div>\n");
     return NULL;
 }
@@ -27,7 +27,7 @@ static struct error *put_block(struct html_page *page, const char *label, const 
     if (text == NULL || *text == '\0')
         return NULL;
     HTML(page, "<h4>%s</h4><pre class=\"block\" tabindex=\"0\">", label);
-    TRY(end ? html_end(page, text, limit) : html_begin(page, text, limit));
+    TRY(end ? html_text_end(page, text, limit) : html_text_start(page, text, limit));
     HTML(page, "</pre>\n");
     return NULL;
 }
@@ -36,7 +36,7 @@ static struct error *put_place(struct html_page *page, const struct campaign_fin
 {
     if (*finding->site != '\0') {
         HTML(page, "<p class=\"place\"><span class=\"label\">Injected at</span> <code>");
-        TRY(html_begin(page, finding->site, 500));
+        TRY(html_text_start(page, finding->site, 500));
         HTML(page, "</code></p>");
     }
     return NULL;
@@ -65,7 +65,7 @@ static struct error *put_details(struct html_page *page, const struct campaign_f
          first ? " open" : "");
     if (detail->found && trial->reason != NULL && *trial->reason != '\0') {
         HTML(page, "<p>");
-        TRY(html_begin(page, trial->reason, 1000));
+        TRY(html_text_start(page, trial->reason, 1000));
         HTML(page, "</p>");
     }
     if (finding->file != NULL)
@@ -79,7 +79,7 @@ static struct error *put_details(struct html_page *page, const struct campaign_f
     HTML(page, "<p class=\"note\">Shown by trial %lld", (long long)finding->trial);
     if (detail->found && trial->spec != NULL) {
         HTML(page, ", which injected <code>");
-        TRY(html_begin(page, trial->spec, 1000));
+        TRY(html_text_start(page, trial->spec, 1000));
         HTML(page, "</code>");
     }
     HTML(page, ".</p></div></details>\n");
@@ -98,7 +98,7 @@ static struct error *put_finding(struct html_page *page, size_t number,
          verdict, (long long)finding->id, verdict, number, (unsigned long long)finding->trials);
     TRY(html_badge(page, finding->verdict));
     HTML(page, " <span class=\"id\">F%lld</span> <span class=\"title\">", (long long)finding->id);
-    TRY(html_begin(page, finding->title, 500));
+    TRY(html_text_start(page, finding->title, 500));
     HTML(page, "</span> <span class=\"times\">");
     TRY(html_number(page, finding->trials));
     HTML(page, "&nbsp;%s", finding->trials == 1 ? "trial" : "trials");
@@ -116,7 +116,7 @@ static struct error *put_finding(struct html_page *page, size_t number,
     return NULL;
 }
 
-// Controls that work only with the script, which shows them.
+// Controls that need the script. They stay hidden until it shows them.
 static struct error *put_tools(struct html_page *page)
 {
     bool seen[VERDICTS] = {false};

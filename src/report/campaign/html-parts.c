@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parts that pages are made of.
+// The parts that HTML pages are made of: escaped text, head and foot, numbers, bars and tables.
 #include "report/campaign/html.h"
-#include "report/campaign/page.h" // made from campaign-page.css and campaign-page.js
+#include "report/campaign/page.h" // made from page.css and page.js
 #include "report/escape.h"
 #include "report/text.h"
 
@@ -12,12 +12,12 @@ struct error *html_text(struct html_page *page, const char *foreign)
     return escape_markup(page->text, foreign);
 }
 
-struct error *html_begin(struct html_page *page, const char *foreign, size_t limit)
+struct error *html_text_start(struct html_page *page, const char *foreign, size_t limit)
 {
     size_t size = strlen(foreign);
     if (size <= limit)
         return html_text(page, foreign);
-    // Not in the middle of a character.
+    // Do not cut in the middle of a character.
     while (limit > 0 && ((unsigned char)foreign[limit] & 0xc0) == 0x80)
         limit--;
     _cleanup_(buffer_deinit) struct buffer part = {0};
@@ -27,7 +27,7 @@ struct error *html_begin(struct html_page *page, const char *foreign, size_t lim
     return NULL;
 }
 
-struct error *html_end(struct html_page *page, const char *foreign, size_t limit)
+struct error *html_text_end(struct html_page *page, const char *foreign, size_t limit)
 {
     size_t size = strlen(foreign), at = size > limit ? size - limit : 0;
     while (at > 0 && at < size && ((unsigned char)foreign[at] & 0xc0) == 0x80)
@@ -47,7 +47,7 @@ struct error *html_open(struct html_page *page, const char *title)
          "<meta name=\"color-scheme\" content=\"light dark\">"
          "<meta name=\"referrer\" content=\"no-referrer\"><title>",
          page_css_sha256, page_js_sha256);
-    TRY(html_begin(page, title, 200));
+    TRY(html_text_start(page, title, 200));
     HTML(page, " &middot; Ordeal</title>\n<style>");
     TRY(buffer_append(page->text, page_css, sizeof page_css - 1));
     HTML(page, "</style></head>\n<body><a class=\"skip\" href=\"#main\">Skip to the results</a>\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Figures and tables of the page for browsers: trials over time, groups with their tests, trials.
+// Figures and tables of the HTML page: trials over time, groups with their tests, trials.
 #include "report/campaign/html.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static struct error *put_legend(struct html_page *page)
 static struct error *put_column(struct html_page *page, size_t column, double width_s,
                                 const struct campaign_counts *counts, uint64_t tallest)
 {
-    uint64_t all = campaign_all(counts);
+    uint64_t all = campaign_trial_count(counts);
     if (all == 0)
         return NULL;
     HTML(page, "<g><title>%.4g to %.4g s:", (double)column * width_s,
@@ -48,7 +48,7 @@ struct error *html_timeline(struct html_page *page, const struct campaign_trials
 {
     uint64_t tallest = 0;
     for (size_t i = 0; i < trials->columns; i++) {
-        uint64_t all = campaign_all(&trials->timeline[i]);
+        uint64_t all = campaign_trial_count(&trials->timeline[i]);
         tallest = all > tallest ? all : tallest;
     }
     HTML(page, "<section id=\"timeline\" aria-labelledby=\"timeline-h\">"
@@ -82,10 +82,10 @@ struct error *html_timeline(struct html_page *page, const struct campaign_trials
     return NULL;
 }
 
-// The verdicts of a group as one stacked bar.
+// One stacked bar with the verdicts of a group.
 static struct error *put_mix(struct html_page *page, const struct campaign_counts *counts)
 {
-    double all = (double)campaign_all(counts), at = 0;
+    double all = (double)campaign_trial_count(counts), at = 0;
     HTML(page, "<td class=\"mix\"><svg class=\"bar\" viewBox=\"0 0 100 10\" "
                "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"");
     for (int i = 0; i < VERDICTS; i++)
@@ -106,7 +106,7 @@ static struct error *put_mix(struct html_page *page, const struct campaign_count
 static struct error *put_group(struct html_page *page, const struct campaign_group *group)
 {
     HTML(page, "<tr><th scope=\"row\"><code>");
-    TRY(html_begin(page, group->name, 200));
+    TRY(html_text_start(page, group->name, 200));
     HTML(page, "</code></th>");
     TRY(put_mix(page, &group->counts));
     HTML(page, "<td class=\"n\" data-value=\"%llu\">", (unsigned long long)group->failures.hits);
@@ -192,9 +192,9 @@ static struct error *put_trial(struct html_page *page, const struct campaign_tri
          trial->verdict);
     TRY(html_badge(page, trial->verdict));
     HTML(page, "</td><td class=\"wide\"><code>");
-    TRY(html_begin(page, trial->spec, 300));
+    TRY(html_text_start(page, trial->spec, 300));
     HTML(page, "</code></td><td class=\"wide\">");
-    TRY(html_begin(page, trial->reason, 300));
+    TRY(html_text_start(page, trial->reason, 300));
     HTML(page, "</td><td class=\"n\" data-value=\"%.9g\">%.3f&nbsp;s</td></tr>\n", trial->seconds,
          trial->seconds);
     return NULL;
@@ -202,7 +202,7 @@ static struct error *put_trial(struct html_page *page, const struct campaign_tri
 
 struct error *html_trials(struct html_page *page, const struct campaign_trials *trials)
 {
-    uint64_t all = campaign_all(&page->facts->counts);
+    uint64_t all = campaign_trial_count(&page->facts->counts);
     HTML(page, "<section id=\"trials\" aria-labelledby=\"trials-h\"><h2 id=\"trials-h\">Trials "
                "<span class=\"count\">");
     TRY(html_number(page, all));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A campaign as a page for browsers: summary, what limits it, verdicts; the other sections are in
-// campaign-html-*.c.
+// A campaign as an HTML page: summary, limits and verdicts. The other sections are in html-*.c.
 #include "report/campaign/html.h"
 #include "report/campaign/coverage.h"
 
@@ -43,9 +42,9 @@ static struct error *put_header(struct html_page *page)
     _cleanup_(buffer_deinit) struct buffer title = {0};
     TRY(put_title(page->facts, &title));
     HTML(page, "<header><p class=\"kicker\">Ordeal campaign %lld</p><h1>", (long long)campaign->id);
-    TRY(html_begin(page, title.data, 200));
+    TRY(html_text_start(page, title.data, 200));
     HTML(page, "</h1><pre class=\"target\" tabindex=\"0\">");
-    TRY(html_begin(page, campaign->command != NULL ? campaign->command : "", 4000));
+    TRY(html_text_start(page, campaign->command != NULL ? campaign->command : "", 4000));
     HTML(page, "</pre><dl class=\"facts\">");
     TRY(put_fact(page, "State"));
     HTML(page, "%s</dd></div>", campaign_state_name(page->facts));
@@ -65,7 +64,7 @@ static struct error *put_header(struct html_page *page)
     HTML(page, " of ");
     TRY(html_number(page, campaign->candidates));
     HTML(page, " chosen, ");
-    TRY(html_number(page, campaign_all(&page->facts->counts)));
+    TRY(html_number(page, campaign_trial_count(&page->facts->counts)));
     HTML(page, " trials</dd></div>");
     if (campaign->stopped_by != STORE_STOP_NONE) {
         TRY(put_fact(page, "Stopped by"));
@@ -90,7 +89,7 @@ static struct error *put_tile(struct html_page *page, uint64_t number, const cha
 static struct error *put_summary(struct html_page *page)
 {
     const struct campaign_facts *facts = page->facts;
-    uint64_t all = campaign_all(&facts->counts);
+    uint64_t all = campaign_trial_count(&facts->counts);
     HTML(page, "<section id=\"summary\" aria-labelledby=\"summary-h\">"
                "<h2 id=\"summary-h\" class=\"unseen\">Summary</h2><div class=\"tiles\">"
                "<div class=\"tile lead\"><b>");
@@ -127,7 +126,7 @@ static struct error *put_limits(struct html_page *page)
                "<h2 id=\"limits-h\">What limits these claims</h2><ul>");
     for (size_t i = 0; i < page->facts->limits.count; i++) {
         HTML(page, "<li>");
-        TRY(html_begin(page, page->facts->limits.items[i], 2000));
+        TRY(html_text_start(page, page->facts->limits.items[i], 2000));
         HTML(page, "</li>");
     }
     HTML(page, "</ul></section>\n");
@@ -188,7 +187,7 @@ static struct error *put_footer(struct html_page *page)
                    "<pre class=\"block\" tabindex=\"0\">");
         _cleanup_(buffer_deinit) struct buffer definition = {0};
         TRY(campaign_put_definition(campaign->definition, &definition));
-        TRY(html_begin(page, definition.data != NULL ? definition.data : "", 20000));
+        TRY(html_text_start(page, definition.data != NULL ? definition.data : "", 20000));
         HTML(page, "</pre></details>");
     }
     HTML(page, "<p>Ordeal ");
@@ -243,7 +242,7 @@ static struct error *write_html(const struct report_subject *subject,
     if (error == NULL)
         error = put_page(&page);
     campaign_facts_deinit(&facts);
-    return error != NULL ? error : report_sink_rest(sink, 1);
+    return error != NULL ? error : report_sink_flush(sink, 1);
 }
 
 const struct report_format report_html = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The JSON lines of trials. There may be hundreds of thousands of them: written as they are read,
-// without a tree in between.
+// Writes the JSON lines of trials. There may be hundreds of thousands, so each line is written as
+// it is read, without a tree in between.
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "report/campaign/json.h"
@@ -55,7 +55,7 @@ static struct error *put_string(struct buffer *text, const char *value)
     return buffer_append(text, "\"", 1);
 }
 
-// Keys are ours, and need no escaping. NULL: no such field.
+// Keys are our own and need no escaping. A value of NULL leaves the field out.
 static struct error *add_text(struct buffer *text, const char *key, const char *value)
 {
     if (value == NULL)
@@ -118,7 +118,7 @@ static struct error *add_candidate(struct buffer *text, const struct campaign_ca
     return add_text(text, "component", candidate->component);
 }
 
-// All but the end of the object.
+// Writes everything but the end of the object.
 static struct error *put_fields(struct store *store, const struct store_trial *row,
                                 const struct campaign_candidate *candidate, struct buffer *text)
 {
@@ -129,7 +129,7 @@ static struct error *put_fields(struct store *store, const struct store_trial *r
     TRY(add_text(text, "reason", row->reason));
     TRY(add_candidate(text, candidate));
     TRY(add_text(text, "spec", row->spec));
-    // A string: it may be larger than what other languages take for a number.
+    // As a string: the seed may be too large for a number in other languages.
     TRY(buffer_printf(text, ",\"seed\":\"%llu\"", (unsigned long long)row->seed));
     TRY(add_text(text, "outcome", enum_name(&outcome_names, row->outcome)));
     TRY(add_signed(text, "status", row->status));
@@ -157,7 +157,7 @@ static struct error *put_trial(void *data, const struct store_trial *row)
     TRY(put_fields(trials->facts->store, row,
                    campaign_candidate_find(&trials->candidates, row->candidate), text));
     TRY(buffer_append(text, "}\n", 2));
-    return report_sink_rest(trials->sink, CAMPAIGN_JSON_WORTH);
+    return report_sink_flush(trials->sink, CAMPAIGN_JSON_CHUNK);
 }
 
 struct error *report_trial_json(struct store *store, int64_t trial,

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the JSON lines of a campaign and of a comparison are made with.
+// The building blocks of the JSON lines of a campaign and of a comparison. A lack of memory is
+// recorded in the builder; campaign_json_end() returns it.
 #ifndef ORDEAL_REPORT_CAMPAIGN_JSON_H
 #define ORDEAL_REPORT_CAMPAIGN_JSON_H
 
 #include "report/campaign/facts.h"
 #include "report/json.h"
 
-// Gathered bytes that are worth being written.
-#define CAMPAIGN_JSON_WORTH 65536
+// Write the gathered text when there are this many bytes.
+#define CAMPAIGN_JSON_CHUNK 65536
 
-// A new line {"kind": KIND}; the caller releases it. Starts the maker, too.
-json_t *campaign_json_start(struct json_maker *maker, const char *kind);
-_must_check_ struct error *campaign_json_end(struct json_maker *maker, json_t *line,
+// Starts a line {"kind": KIND} and resets the builder. The caller releases the object.
+json_t *campaign_json_start(struct json_builder *builder, const char *kind);
+_must_check_ struct error *campaign_json_end(struct json_builder *builder, json_t *line,
                                              struct report_sink *sink);
 
-void campaign_json_share(struct json_maker *maker, json_t *parent,
+void campaign_json_share(struct json_builder *builder, json_t *parent,
                          const struct campaign_share *share);
-void campaign_json_test(struct json_maker *maker, json_t *parent, const struct stats_test *test);
-void campaign_json_finding(struct json_maker *maker, json_t *line,
+void campaign_json_test(struct json_builder *builder, json_t *parent,
+                        const struct stats_test *test);
+void campaign_json_finding(struct json_builder *builder, json_t *line,
                            const struct campaign_finding *finding);
-// A line for each trial.
+// Writes one line for each trial.
 _must_check_ struct error *campaign_json_trials(const struct campaign_facts *facts,
                                                 struct report_sink *sink);
 

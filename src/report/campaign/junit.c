@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A campaign as JUnit XML, for continuous integration: one suite in which every fault type is a
-// test, which fails if a trial of it failed and is skipped if none was activated, and one suite of
-// findings. Kept to what all known schemas of the format have in common.
+// A campaign as JUnit XML for continuous integration. In one suite every fault type is a test: it
+// fails if one of its trials failed, and is skipped if none was activated. A second suite holds the
+// findings. Uses only what all known schemas of the format share.
 #include "base/cleanup.h"
 #include "report/campaign/facts.h"
 #include "report/escape.h"
@@ -104,7 +104,7 @@ static bool is_untested(const struct campaign_remark *remark)
     return remark->kind == REMARK_UNTESTED && remark->about != NULL;
 }
 
-// A fault that has no candidates.
+// A fault that was asked for and has no candidates.
 static struct error *put_untested(struct suite *suite, const struct campaign_remark *remark)
 {
     TRY(start_case(suite, "ordeal.fault", remark->about));
@@ -115,8 +115,8 @@ static struct error *put_untested(struct suite *suite, const struct campaign_rem
     return NULL;
 }
 
-// Failures that somebody knows of fail no test.
-static struct error *forget_suppressed(void *data, const struct store_count *row)
+// A failure that the user suppressed fails no test.
+static struct error *subtract_suppressed(void *data, const struct store_count *row)
 {
     struct campaign_grouping *types = data;
     for (size_t i = 0; i < types->groups.count; i++) {
@@ -142,7 +142,7 @@ static struct error *put_types(struct suite *suite)
     TRY(campaign_grouping_load(suite->facts, "type", &types));
     if (suite->facts->suppressed != 0)
         TRY(store_each_count(suite->facts->store, suite->facts->campaign.id, "suppressed",
-                             forget_suppressed, &types));
+                             subtract_suppressed, &types));
     size_t failures = 0, skipped = 0;
     for (size_t i = 0; i < types.groups.count; i++) {
         failures += types.groups.items[i].failures.hits != 0;
@@ -191,14 +191,14 @@ static struct error *put_page(struct campaign_facts *facts, struct report_sink *
     struct suite suite = {.facts = facts, .text = &sink->text, .date = "1970-01-01T00:00:00"};
     time_t created = (time_t)facts->campaign.created_s;
     struct tm parts;
-    // The schema knows years of four digits.
+    // The schema has four digits for the year.
     if (created >= 0 && gmtime_r(&created, &parts) != NULL && parts.tm_year < 8100)
         strftime(suite.date, sizeof suite.date, "%Y-%m-%dT%H:%M:%S", &parts);
     PUT(&suite, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
     TRY(put_types(&suite));
     TRY(put_findings(&suite));
     PUT(&suite, "</testsuites>\n");
-    return report_sink_rest(sink, 1);
+    return report_sink_flush(sink, 1);
 }
 
 static struct error *write_junit(const struct report_subject *subject,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What limits the claims of a report, in sentences: the reader is told before the numbers mislead.
+// Writes the sentences that limit what a report's numbers show. Readers see them before a number
+// can mislead them.
 #include "report/campaign/facts.h"
 
 #include "base/cleanup.h"
@@ -12,8 +13,8 @@
 #define FEW_TRIALS     30
 #define FEW_REFERENCES 3
 
-__attribute__((format(printf, 2, 3))) static struct error *say(struct campaign_facts *facts,
-                                                               const char *format, ...)
+__attribute__((format(printf, 2, 3))) static struct error *add_limit(struct campaign_facts *facts,
+                                                                     const char *format, ...)
 {
     char **limit = ARRAY_ADD(&facts->limits);
     if (limit == NULL)
@@ -37,34 +38,34 @@ static const char *plural(uint64_t count)
 
 #define NUMBER(value) ((unsigned long long)(value))
 
-static struct error *on_trials(struct campaign_facts *facts)
+static struct error *add_limits_of_trials(struct campaign_facts *facts)
 {
-    uint64_t all = campaign_all(&facts->counts);
+    uint64_t all = campaign_trial_count(&facts->counts);
     uint64_t idle = facts->counts.verdicts[VERDICT_NOT_ACTIVATED];
     uint64_t invalid = facts->counts.verdicts[VERDICT_INVALID];
     if (facts->n == 0)
-        TRY(say(facts, "Nothing was tested: %s. This says nothing about the target.",
-                all == 0         ? "no trial was run"
-                : invalid == all ? "no trial could be run"
-                                 : "no trial reached its fault"));
+        TRY(add_limit(facts, "Nothing was tested: %s. This says nothing about the target.",
+                      all == 0         ? "no trial was run"
+                      : invalid == all ? "no trial could be run"
+                                       : "no trial reached its fault"));
     else if (facts->n < FEW_TRIALS)
-        TRY(say(facts, "Only %llu trial%s counted: the intervals are wide.", NUMBER(facts->n),
-                plural(facts->n)));
+        TRY(add_limit(facts, "Only %llu trial%s counted: the intervals are wide.", NUMBER(facts->n),
+                      plural(facts->n)));
     if (idle != 0 && facts->n != 0)
-        TRY(say(facts,
-                "%llu of %llu trials never reached the fault: not counted, and not survived.",
-                NUMBER(idle), NUMBER(all)));
+        TRY(add_limit(facts,
+                      "%llu of %llu trials never reached the fault: not counted, and not survived.",
+                      NUMBER(idle), NUMBER(all)));
     if (invalid != 0)
-        TRY(say(facts, "%llu trial%s could not be run or failed the pretest: not counted.",
-                NUMBER(invalid), plural(invalid)));
+        TRY(add_limit(facts, "%llu trial%s could not be run or failed the pretest: not counted.",
+                      NUMBER(invalid), plural(invalid)));
     return NULL;
 }
 
-// Why it ended, and what that leaves out.
-static struct error *on_end(struct campaign_facts *facts)
+// Why the campaign ended, and what was left out.
+static struct error *add_limits_of_end(struct campaign_facts *facts)
 {
     static const struct {
-        const char *words, *option; // without a new limit it would not go on
+        const char *words, *option; // it needs a new limit to go on
     } ends[STORE_STOPS] = {
         [STORE_STOP_INTERVAL] = {"Ended because the share of failures was known as well as was "
                                  "asked for",
@@ -76,7 +77,7 @@ static struct error *on_end(struct campaign_facts *facts)
         [STORE_STOP_INVALID] = {"Stopped because trials could not be run", ""},
     };
     const struct store_campaign *campaign = &facts->campaign;
-    uint64_t all = campaign_all(&facts->counts);
+    uint64_t all = campaign_trial_count(&facts->counts);
     const char *words = campaign->state == STORE_RUNNING       ? "Still running, or killed"
                         : campaign->state == STORE_INTERRUPTED ? "Interrupted"
                         : campaign->planned > all ? "Ended before all planned trials were run"
@@ -94,13 +95,13 @@ static struct error *on_end(struct campaign_facts *facts)
         TRY(buffer_printf(&counts, ": %llu of %llu planned trials are done", NUMBER(all),
                           NUMBER(campaign->planned)));
     if (campaign->state == STORE_FINISHED && campaign->stopped_by == STORE_STOP_NONE)
-        return say(facts, "%s%s.", words, counts.data != NULL ? counts.data : "");
-    return say(facts, "%s%s; '%s%s' goes on.", words, counts.data != NULL ? counts.data : "",
-               resume.data, option);
+        return add_limit(facts, "%s%s.", words, counts.data != NULL ? counts.data : "");
+    return add_limit(facts, "%s%s; '%s%s' goes on.", words, counts.data != NULL ? counts.data : "",
+                     resume.data, option);
 }
 
-// Not all candidates were as likely to be chosen.
-static struct error *on_design(struct campaign_facts *facts)
+// Not all candidates were equally likely to be chosen.
+static struct error *add_limits_of_design(struct campaign_facts *facts)
 {
     const struct campaign_design *design = &facts->design;
     char how[64];
@@ -108,20 +109,22 @@ static struct error *on_design(struct campaign_facts *facts)
              design->per[0] != '\0' && design->weighted ? ", " : "",
              design->weighted ? "by weight" : "");
     if (design->kind == CAMPAIGN_UNKNOWN)
-        return say(facts,
-                   "Candidates were chosen %s, and the weights are not in the store: what share of "
-                   "all candidates fails cannot be told.",
-                   how);
-    TRY(say(facts,
-            "Candidates were chosen %s: each trial stands for as many candidates as it was chosen "
-            "from, and the shares are estimates for all of them, worth %.1f equal trials. Shares "
-            "of groups are of the trials run.",
-            how, design->effective));
+        return add_limit(
+            facts,
+            "Candidates were chosen %s, and the weights are not in the store: what share of "
+            "all candidates fails cannot be told.",
+            how);
+    TRY(add_limit(
+        facts,
+        "Candidates were chosen %s: each trial stands for as many candidates as it was chosen "
+        "from, and the shares are estimates for all of them, worth %.1f equal trials. Shares "
+        "of groups are of the trials run.",
+        how, design->effective));
     if (design->outside != 0)
-        TRY(say(facts,
-                "The estimates leave out %llu candidates that had weight 0 or of whose group "
-                "none was run.",
-                NUMBER(design->outside)));
+        TRY(add_limit(facts,
+                      "The estimates leave out %llu candidates that had weight 0 or of whose group "
+                      "none was run.",
+                      NUMBER(design->outside)));
     return NULL;
 }
 
@@ -134,84 +137,90 @@ static bool has_untested(const struct campaign_facts *facts)
 }
 
 // All candidates were chosen, and all trials were run.
-static struct error *on_all(struct campaign_facts *facts)
+static struct error *add_limits_of_full_run(struct campaign_facts *facts)
 {
     uint64_t missed =
         facts->counts.verdicts[VERDICT_NOT_ACTIVATED] + facts->counts.verdicts[VERDICT_INVALID];
     bool untested = has_untested(facts);
     if (missed == 0 && !untested)
-        return say(facts,
-                   "Exhaustive: every candidate was tried, so that for this workload the shares "
+        return add_limit(
+            facts, "Exhaustive: every candidate was tried, so that for this workload the shares "
                    "are exact; the intervals hold where it stands for others like it.");
     if (missed != 0)
-        return say(
+        return add_limit(
             facts,
             "All %llu candidates were tried, but %llu trial%s tested nothing: the shares are "
             "those of the others.",
             NUMBER(facts->selected), NUMBER(missed), plural(missed));
-    return say(facts,
-               "All %llu candidates were tried, but not all faults that were asked for have "
-               "candidates: see below.",
-               NUMBER(facts->selected));
+    return add_limit(facts,
+                     "All %llu candidates were tried, but not all faults that were asked for have "
+                     "candidates: see below.",
+                     NUMBER(facts->selected));
 }
 
-static struct error *on_sample(struct campaign_facts *facts)
+static struct error *add_limits_of_sample(struct campaign_facts *facts)
 {
     uint64_t chosen = facts->selected, of = facts->campaign.candidates;
     if (facts->campaign.selection == STORE_SELECT_SWEEP)
-        return say(facts,
-                   "A sweep: %llu of %llu candidates were tried, one occurrence after the other; "
-                   "the shares are theirs.",
-                   NUMBER(chosen), NUMBER(of));
+        return add_limit(
+            facts,
+            "A sweep: %llu of %llu candidates were tried, one occurrence after the other; "
+            "the shares are theirs.",
+            NUMBER(chosen), NUMBER(of));
     if (facts->campaign.changes_only)
-        return say(facts,
-                   "What changed: %llu of %llu candidates were to be tried; the shares are theirs.",
-                   NUMBER(chosen), NUMBER(of));
+        return add_limit(
+            facts, "What changed: %llu of %llu candidates were to be tried; the shares are theirs.",
+            NUMBER(chosen), NUMBER(of));
     if (facts->design.kind == CAMPAIGN_PLAIN)
-        return say(
+        return add_limit(
             facts,
             "A sample: %llu of %llu candidates were chosen, all as likely as the others; the "
             "intervals say how far the shares may be from those of all candidates.",
             NUMBER(chosen), NUMBER(of));
-    TRY(say(facts, "A sample: %llu of %llu candidates were chosen.", NUMBER(chosen), NUMBER(of)));
-    return on_design(facts);
+    TRY(add_limit(facts, "A sample: %llu of %llu candidates were chosen.", NUMBER(chosen),
+                  NUMBER(of)));
+    return add_limits_of_design(facts);
 }
 
-static struct error *on_selection(struct campaign_facts *facts)
+static struct error *add_limits_of_selection(struct campaign_facts *facts)
 {
     const struct store_campaign *campaign = &facts->campaign;
-    uint64_t all = campaign_all(&facts->counts);
-    TRY(on_end(facts));
+    uint64_t all = campaign_trial_count(&facts->counts);
+    TRY(add_limits_of_end(facts));
     if (campaign->candidates == 0)
         return NULL;
     uint64_t times = facts->selected != 0 ? campaign->planned / facts->selected : 0;
     if (times > 1)
-        TRY(say(facts,
-                "Run %llu times each, trials of one candidate are much alike: the intervals are "
-                "narrower than they should be.",
-                NUMBER(times)));
+        TRY(add_limit(
+            facts,
+            "Run %llu times each, trials of one candidate are much alike: the intervals are "
+            "narrower than they should be.",
+            NUMBER(times)));
     if (facts->selected < campaign->candidates)
-        return on_sample(facts);
+        return add_limits_of_sample(facts);
     if (campaign->planned != 0 && all >= campaign->planned && facts->n != 0)
-        return on_all(facts);
+        return add_limits_of_full_run(facts);
     if (campaign->listed && all != 0)
-        return say(facts, "The most promising candidates come first: the shares are those of the "
-                          "trials that were run, not of all.");
+        return add_limit(facts,
+                         "The most promising candidates come first: the shares are those of the "
+                         "trials that were run, not of all.");
     return NULL;
 }
 
-static struct error *on_references(struct campaign_facts *facts)
+static struct error *add_limits_of_references(struct campaign_facts *facts)
 {
     const struct campaign_references *references = &facts->references;
     if (references->count == 0)
-        return say(facts, "There is no reference run: verdicts compare with nothing.");
+        return add_limit(facts, "There is no reference run: verdicts compare with nothing.");
     if (references->count < FEW_REFERENCES)
-        TRY(say(facts,
-                "Only %llu reference run%s: output that is not the same every time may have been "
-                "taken for a failure.",
-                NUMBER(references->count), plural(references->count)));
+        TRY(add_limit(
+            facts,
+            "Only %llu reference run%s: output that is not the same every time may have been "
+            "taken for a failure.",
+            NUMBER(references->count), plural(references->count)));
     if (references->endings_differ)
-        TRY(say(facts, "The reference runs did not all end the same way: verdicts are doubtful."));
+        TRY(add_limit(facts,
+                      "The reference runs did not all end the same way: verdicts are doubtful."));
     if (references->outputs_differ == 0)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer names = {0};
@@ -220,10 +229,11 @@ static struct error *on_references(struct campaign_facts *facts)
     if (references->outputs_differ > references->differing.count)
         TRY(buffer_printf(&names, " and %llu more",
                           NUMBER(references->outputs_differ - references->differing.count)));
-    return say(facts,
-               "Nondeterministic output: %llu of %llu outputs differ between reference runs (%s); "
-               "parts that differ condemn no trial.",
-               NUMBER(references->outputs_differ), NUMBER(references->outputs), names.data);
+    return add_limit(
+        facts,
+        "Nondeterministic output: %llu of %llu outputs differ between reference runs (%s); "
+        "parts that differ condemn no trial.",
+        NUMBER(references->outputs_differ), NUMBER(references->outputs), names.data);
 }
 
 struct lives {
@@ -238,8 +248,8 @@ static struct error *count_life(void *data, const struct store_trial *row)
     return NULL;
 }
 
-// Many faults in one life of a server.
-static struct error *on_lives(struct campaign_facts *facts)
+// Many faults were tried in one life of a server.
+static struct error *add_limits_of_lives(struct campaign_facts *facts)
 {
     struct lives lives = {0};
     if (!facts->campaign.long_lived)
@@ -247,27 +257,29 @@ static struct error *on_lives(struct campaign_facts *facts)
     TRY(store_each_trial(facts->store, facts->campaign.id, false, count_life, &lives));
     if (lives.lives > lives.faults || lives.faults == 0)
         return NULL;
-    return say(facts,
-               "%llu faults were tried in %llu li%s of the server, one after the other: trials of "
-               "one life are not independent, so that the intervals are narrower than they should "
-               "be, and a failure may be owed to an earlier fault of its life.",
-               NUMBER(lives.faults), NUMBER(lives.lives), lives.lives == 1 ? "fe" : "ves");
+    return add_limit(
+        facts,
+        "%llu faults were tried in %llu li%s of the server, one after the other: trials of "
+        "one life are not independent, so that the intervals are narrower than they should "
+        "be, and a failure may be owed to an earlier fault of its life.",
+        NUMBER(lives.faults), NUMBER(lives.lives), lives.lives == 1 ? "fe" : "ves");
 }
 
-// Trials that did not run from the start.
-static struct error *on_forks(struct campaign_facts *facts)
+// Some trials did not run from the start.
+static struct error *add_limits_of_forks(struct campaign_facts *facts)
 {
     if (facts->forked + facts->disputed == 0)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer checks = {0};
     uint64_t checked = facts->checked + facts->disputed;
     if (facts->forked == 0)
-        return say(facts,
-                   "Forking at the injection point does not fit this workload: the first %llu "
-                   "trial%s that ran so ended otherwise than in full. %s count%s as in the full "
-                   "run, as do all others.",
-                   NUMBER(facts->disputed), facts->disputed == 1 ? "" : "s",
-                   facts->disputed == 1 ? "It" : "They", facts->disputed == 1 ? "s" : "");
+        return add_limit(
+            facts,
+            "Forking at the injection point does not fit this workload: the first %llu "
+            "trial%s that ran so ended otherwise than in full. %s count%s as in the full "
+            "run, as do all others.",
+            NUMBER(facts->disputed), facts->disputed == 1 ? "" : "s",
+            facts->disputed == 1 ? "It" : "They", facts->disputed == 1 ? "s" : "");
     if (checked == 0)
         TRY(buffer_printf(&checks, "none was checked against a full run"));
     else
@@ -277,24 +289,25 @@ static struct error *on_forks(struct campaign_facts *facts)
         TRY(buffer_printf(&checks, ", %llu do%s not and count%s as in the full run",
                           NUMBER(facts->disputed), facts->disputed == 1 ? "es" : "",
                           facts->disputed == 1 ? "s" : ""));
-    return say(facts, "Ran %llu of %llu trials by forking at the injection point; %s.",
-               NUMBER(facts->forked), NUMBER(campaign_all(&facts->counts)), checks.data);
+    return add_limit(facts, "Ran %llu of %llu trials by forking at the injection point; %s.",
+                     NUMBER(facts->forked), NUMBER(campaign_trial_count(&facts->counts)),
+                     checks.data);
 }
 
 struct error *campaign_limits_find(struct campaign_facts *facts)
 {
-    TRY(on_trials(facts));
-    TRY(on_selection(facts));
-    TRY(on_lives(facts));
-    TRY(on_forks(facts));
-    TRY(on_references(facts));
+    TRY(add_limits_of_trials(facts));
+    TRY(add_limits_of_selection(facts));
+    TRY(add_limits_of_lives(facts));
+    TRY(add_limits_of_forks(facts));
+    TRY(add_limits_of_references(facts));
     for (size_t i = 0; i < facts->remarks.count; i++) {
         const struct campaign_remark *remark = &facts->remarks.items[i];
         const struct store_remark row = {
             .kind = remark->kind, .about = remark->about, .text = remark->text};
         _cleanup_(buffer_deinit) struct buffer sentence = {0};
         TRY(remark_put(&sentence, &row));
-        TRY(say(facts, "%.2000s", sentence.data));
+        TRY(add_limit(facts, "%.2000s", sentence.data));
     }
     return NULL;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The fault-free runs of a campaign: how they ended, how long they took, and which of their outputs
-// are not the same every time.
+// The reference runs of a campaign: how they ended, how long they took, and which outputs differ
+// between them.
 #include "report/campaign/facts.h"
 
 #include "base/arena.h"
@@ -101,7 +101,8 @@ static struct error *add_output(void *data, const struct store_artifact *row)
     return map_put(&reader->by_path, hash, (uint32_t)(reader->outputs.count - 1));
 }
 
-// Whether the campaign, which applied the filters, says that this output varies.
+// Whether a remark of the campaign says that this output varies. The campaign had applied the
+// filters.
 static bool is_remarked(const struct campaign_facts *facts, const char *path)
 {
     for (size_t i = 0; i < facts->remarks.count; i++) {
@@ -113,7 +114,7 @@ static bool is_remarked(const struct campaign_facts *facts, const char *path)
     return false;
 }
 
-#define NAMED 5 // outputs that differ
+#define NAMED 5 // outputs named at most
 
 static struct error *name_output(struct campaign_references *references, const char *path)
 {
@@ -142,7 +143,7 @@ static struct error *judge_outputs(struct reader *reader, const struct campaign_
     for (size_t i = 0; i < reader->outputs.count; i++) {
         const struct output_seen *seen = &reader->outputs.items[i];
         bool differs = seen->differs || seen->runs != references->count;
-        // Where the definition says what is compared, an output may differ and not matter.
+        // If the definition limits what is compared, an output may differ and not matter.
         if (differs && (!facts->campaign.filtered || is_remarked(facts, seen->path)))
             TRY(name_output(references, seen->path));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See campaign-terminal.h.
+// The building blocks of terminal reports: colours, headings, wrapped text and commands, shares and
+// test results.
 #include "report/campaign/terminal.h"
 
 #include "report/text.h"
@@ -42,8 +43,8 @@ enum terminal_colour terminal_verdict(enum verdict verdict)
     return verdict == VERDICT_PASS ? TERMINAL_GREEN : TERMINAL_PLAIN;
 }
 
-// A word in as many columns as there are. Of one that is too long and may be a path, its end is
-// kept, and the parenthesis or quote before it.
+// Writes a word in the columns that are left. If it is too long and may be a path, keeps its end,
+// and the parenthesis or quote before it.
 static struct error *put_word(struct buffer *text, const char *word, size_t columns,
                               size_t *ret_used)
 {
@@ -81,7 +82,7 @@ struct error *terminal_wrap(struct terminal *terminal, const char *words, size_t
 struct error *terminal_wrap_from(struct terminal *terminal, const char *words, size_t indent,
                                  size_t column)
 {
-    bool fresh = column <= indent; // nothing of this text stands in the line yet
+    bool fresh = column <= indent; // the line has no word of this text yet
     for (const char *word = words + strspn(words, " "); *word != '\0';) {
         size_t size = strcspn(word, " "), used;
         _cleanup_free_ char *one = strndup(word, size);
@@ -103,7 +104,7 @@ struct error *terminal_wrap_from(struct terminal *terminal, const char *words, s
     return NULL;
 }
 
-// The length of the first word of a command, as a shell would take it.
+// The length of the first word of a command, by the rules of a shell.
 static size_t shell_word(const char *at)
 {
     size_t size = 0;
@@ -119,7 +120,7 @@ static size_t shell_word(const char *at)
     return size;
 }
 
-// Appends one word; false if it can be shown in no line, or only changed.
+// Appends one word. *ret_fits becomes false if no line can hold it unchanged.
 static struct error *put_shell_word(struct buffer *text, const char *word, size_t size,
                                     size_t indent, size_t *column, bool *ret_fits)
 {
@@ -160,7 +161,7 @@ struct error *terminal_share(struct terminal *terminal, const struct campaign_sh
 {
     if (!campaign_has_share(share))
         return buffer_printf(terminal->text, "%7s%18s", "-", "");
-    // More trials, more digits that mean something.
+    // More trials give more significant digits.
     int digits = share->n < 5000 ? 1 : 2;
     char high[32];
     snprintf(high, sizeof high, "%.*f%%", digits, 100 * share->interval.high);

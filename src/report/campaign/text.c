@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The report of a campaign on a terminal: what was done, verdicts, findings, groups, and what
-// limits the claims.
+// The terminal report of a campaign: what was done, verdicts, findings, groups, and what limits the
+// claims.
 #include "report/text.h"
 #include "report/campaign/coverage.h"
 #include "report/campaign/terminal.h"
@@ -11,7 +11,7 @@
 
 #define SHOWN_FINDINGS 20
 #define SHOWN_GROUPS   12
-#define LABEL          14 // columns of the labels on top
+#define LABEL          14 // columns of the labels at the top
 #define BAR            16
 #define COMMAND        8  // column of commands
 #define TITLE          26 // column of titles
@@ -92,7 +92,7 @@ static struct error *put_head(struct page *page)
     TRY(campaign_put_number(page->facts.selected, text));
     PUT(&page->terminal, "\n");
     TRY(put_label(page, "trials"));
-    TRY(campaign_put_number(campaign_all(&page->facts.counts), text));
+    TRY(campaign_put_number(campaign_trial_count(&page->facts.counts), text));
     PUT(&page->terminal, ", counted ");
     TRY(campaign_put_number(page->facts.n, text));
     PUT(&page->terminal, "\n");
@@ -155,7 +155,7 @@ static struct error *put_verdicts(struct page *page)
     return put_uncounted(page);
 }
 
-// What happened in the trial that stands for a finding.
+// Writes why the trial that shows a finding has its verdict.
 static struct error *put_reason(struct page *page, int64_t trial)
 {
     struct campaign_detail detail = {0};
@@ -180,16 +180,16 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     TRY(terminal_paint(&page->terminal, terminal_verdict(finding->verdict)));
     PUT(&page->terminal, "  %-13s", verdict_facts[finding->verdict].name);
     TRY(terminal_paint(&page->terminal, TERMINAL_PLAIN));
-    // The name by which `ordeal replay` knows it, and how many trials show it.
+    // The name that `ordeal replay` takes, and how many trials show the finding.
     char name[64];
     int size = snprintf(name, sizeof name, "F%lld %llux", (long long)finding->id,
                         (unsigned long long)finding->trials);
     PUT(&page->terminal, "%-10s ", name);
     _cleanup_(buffer_deinit) struct buffer title = {0};
     TRY(text_put_fit(&title, finding->title, LONGEST_TITLE, NULL));
-    // Where it crashes or hangs is one place, whatever of many things led there.
+    // A crash or a hang has one place, however many different failures lead there.
     bool placed = finding->verdict == VERDICT_CRASH || finding->verdict == VERDICT_HANG;
-    bool once = page->facts.campaign.planned <= page->facts.selected; // each of them
+    bool once = page->facts.campaign.planned <= page->facts.selected; // each fault was tried once
     if (placed && once && finding->trials > 1)
         TRY(buffer_printf(&title, ", and after %llu other failure%s",
                           (unsigned long long)finding->trials - 1,
@@ -238,7 +238,7 @@ static struct error *put_findings(struct page *page)
 
 static struct error *put_group(struct page *page, const struct campaign_group *group)
 {
-    // However long the numbers are, the name makes room for them.
+    // A long number takes columns from the name.
     char counts[64];
     int size =
         snprintf(counts, sizeof counts, "%6llu/%-6llu", (unsigned long long)group->failures.hits,
@@ -248,7 +248,7 @@ static struct error *put_group(struct page *page, const struct campaign_group *g
     size_t used;
     PUT(&page->terminal, "  ");
     TRY(text_put_fit(&name, group->name, TERMINAL_WIDTH - 2, &used));
-    // A name that is too long has a line of its own.
+    // A name that is too long gets a line of its own.
     if (used < room)
         PUT(&page->terminal, "%s%*s", name.data, (int)(room - used), "");
     else
@@ -294,7 +294,7 @@ static struct error *put_groups(struct page *page)
     struct campaign_grouping grouping = {0};
     TRY(campaign_grouping_load(&page->facts, by != NULL ? by : "type", &grouping));
     struct error *error = NULL;
-    // One group is the whole once more.
+    // A single group only repeats the totals.
     if (by != NULL || grouping.groups.count > 1)
         error = put_grouping(page, &grouping);
     campaign_grouping_deinit(&grouping);
@@ -319,7 +319,7 @@ static struct error *put_page(struct page *page, const struct report_subject *su
     TRY(campaign_facts_load(&page->facts, subject, page->options));
     TRY(put_head(page));
     if (page->facts.n == 0) {
-        // A table of zeros would hide the one thing to be said.
+        // A table of zeros would hide the only thing there is to say.
         TRY(put_limits(page));
         PUT(&page->terminal, "\n");
         return put_uncounted(page);
@@ -338,7 +338,7 @@ static struct error *write_text(const struct report_subject *subject,
                         .options = options};
     struct error *error = put_page(&page, subject);
     campaign_facts_deinit(&page.facts);
-    return error != NULL ? error : report_sink_rest(sink, 1);
+    return error != NULL ? error : report_sink_flush(sink, 1);
 }
 
 struct error *report_campaign_text(struct store *store, int64_t campaign,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Findings of one campaign whose titles are the same, told apart: a title names the place of the
-// fault, which may be deep in a library, and what differs is who called it from where.
+// Distinguishes findings of one campaign that have the same title. A title names the place of the
+// fault, which may be deep in a library. The callers differ, so their frame is appended.
 #include "report/campaign/facts.h"
 
 #include "base/cleanup.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Findings with one title.
-struct namesakes {
+// Findings that have the same title.
+struct same_title {
     struct campaign_finding **findings;
     char **stacks; // of their first injections; "" if not known
     size_t count;
@@ -26,7 +26,7 @@ static struct error *keep_stack(void *data, const struct store_injection *row)
     return NULL;
 }
 
-// Whether a frame is of a program, not of a library.
+// Whether a frame is in a program, not in a library.
 static bool is_own(const struct frame_text *frame)
 {
     bool library =
@@ -35,7 +35,7 @@ static bool is_own(const struct frame_text *frame)
     return !library && !address;
 }
 
-#define OWN SIZE_MAX // instead of a number: the innermost frame of the program
+#define OWN SIZE_MAX // in place of a frame number: the innermost frame of the program
 
 static bool find_frame(const char *stack, size_t number, struct frame_text *ret_frame)
 {
@@ -52,20 +52,21 @@ static bool same(struct frame_part a, struct frame_part b)
     return a.size == b.size && memcmp(a.text, b.text, a.size) == 0;
 }
 
-// Whether the frames that `number` stands for are there, and are all different.
-static bool tells_apart(const struct namesakes *namesakes, size_t number)
+// Whether all stacks have frame `number`, and all these frames differ.
+static bool tells_apart(const struct same_title *same_title, size_t number)
 {
-    for (size_t i = 0; i < namesakes->count; i++)
+    for (size_t i = 0; i < same_title->count; i++)
         for (size_t j = 0; j <= i; j++) {
             struct frame_text a, b;
-            if (!find_frame(namesakes->stacks[i], number, &a) ||
-                !find_frame(namesakes->stacks[j], number, &b) || (i != j && same(a.whole, b.whole)))
+            if (!find_frame(same_title->stacks[i], number, &a) ||
+                !find_frame(same_title->stacks[j], number, &b) ||
+                (i != j && same(a.whole, b.whole)))
                 return false;
         }
     return true;
 }
 
-// "FUNCTION at FILE:LINE" without directories, "FUNCTION in MODULE", or as it is.
+// Writes "FUNCTION at FILE:LINE" without directories, "FUNCTION in MODULE", or the frame as it is.
 static struct error *put_frame(struct buffer *text, const struct frame_text *frame)
 {
     struct frame_part function = frame->function, module = frame->module, place = frame->place;
@@ -96,34 +97,34 @@ static struct error *extend(struct campaign_finding *finding, const char *stack,
     return NULL;
 }
 
-#define MOST_NAMESAKES 100 // comparing each with each is for few
-#define MOST_FRAMES    20
+#define MOST_SAME_TITLE 100 // each is compared with each, which is for few
+#define MOST_FRAMES     20
 
-static struct error *tell_apart(struct store *store, struct namesakes *namesakes)
+static struct error *tell_apart(struct store *store, struct same_title *same_title)
 {
-    for (size_t i = 0; i < namesakes->count; i++) {
-        const struct campaign_finding *finding = namesakes->findings[i];
+    for (size_t i = 0; i < same_title->count; i++) {
+        const struct campaign_finding *finding = same_title->findings[i];
         if (finding->trial != 0)
-            TRY(store_each_injection(store, finding->trial, keep_stack, &namesakes->stacks[i]));
-        if (namesakes->stacks[i] == NULL && (namesakes->stacks[i] = strdup("")) == NULL)
+            TRY(store_each_injection(store, finding->trial, keep_stack, &same_title->stacks[i]));
+        if (same_title->stacks[i] == NULL && (same_title->stacks[i] = strdup("")) == NULL)
             return error_no_memory();
     }
     size_t number = OWN;
-    bool found = namesakes->count <= MOST_NAMESAKES && tells_apart(namesakes, number);
-    for (size_t i = 0; !found && namesakes->count <= MOST_NAMESAKES && i < MOST_FRAMES; i++) {
+    bool found = same_title->count <= MOST_SAME_TITLE && tells_apart(same_title, number);
+    for (size_t i = 0; !found && same_title->count <= MOST_SAME_TITLE && i < MOST_FRAMES; i++) {
         number = i;
-        found = tells_apart(namesakes, i);
+        found = tells_apart(same_title, i);
     }
-    for (size_t i = 0; i < namesakes->count; i++)
-        TRY(extend(namesakes->findings[i], namesakes->stacks[i], number, found));
+    for (size_t i = 0; i < same_title->count; i++)
+        TRY(extend(same_title->findings[i], same_title->stacks[i], number, found));
     return NULL;
 }
 
-static void namesakes_deinit(struct namesakes *namesakes)
+static void same_title_deinit(struct same_title *same_title)
 {
-    for (size_t i = 0; namesakes->stacks != NULL && i < namesakes->count; i++)
-        free(namesakes->stacks[i]);
-    free(namesakes->stacks);
+    for (size_t i = 0; same_title->stacks != NULL && i < same_title->count; i++)
+        free(same_title->stacks[i]);
+    free(same_title->stacks);
 }
 
 static int by_title(const void *left, const void *right)
@@ -132,7 +133,7 @@ static int by_title(const void *left, const void *right)
                   (*(struct campaign_finding *const *)right)->title);
 }
 
-struct error *campaign_titles_tell_apart(struct campaign_facts *facts)
+struct error *campaign_titles_distinguish(struct campaign_facts *facts)
 {
     size_t count = facts->findings.count;
     _cleanup_free_ struct campaign_finding **sorted = calloc(count + 1, sizeof *sorted);
@@ -146,14 +147,14 @@ struct error *campaign_titles_tell_apart(struct campaign_facts *facts)
             end++;
         if (end == start + 1)
             continue;
-        _cleanup_(namesakes_deinit) struct namesakes namesakes = {
+        _cleanup_(same_title_deinit) struct same_title same_title = {
             .findings = sorted + start,
             .count = end - start,
             .stacks = calloc(end - start, sizeof(char *)),
         };
-        if (namesakes.stacks == NULL)
+        if (same_title.stacks == NULL)
             return error_no_memory();
-        TRY(tell_apart(facts->store, &namesakes));
+        TRY(tell_apart(facts->store, &same_title));
     }
     return NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One trial of a campaign on a terminal.
+// The terminal report of one trial.
 #include "report/campaign/terminal.h"
 
 #include "injector/injector.h"
@@ -11,7 +11,7 @@
 
 #define LABEL            14 // columns of the labels
 #define SHOWN_INJECTIONS 5
-#define SHOWN_LINES      40 // of a stack, or of the output
+#define SHOWN_LINES      40 // lines of a stack, or of the output
 #define LONGEST          2000
 
 struct page {
@@ -38,7 +38,7 @@ static struct error *put_line(struct page *page, const char *label, const char *
     return terminal_wrap(&page->terminal, shown.data, LABEL);
 }
 
-// A command is whole, or says that it is not one.
+// Shows the whole command. If it cannot be wrapped, it goes on one line, however long.
 static struct error *put_command(struct page *page, const char *label, const char *command)
 {
     bool fits;
@@ -51,7 +51,7 @@ static struct error *put_command(struct page *page, const char *label, const cha
     return NULL;
 }
 
-// A frame of a stack goes on in the next line; of other text only what fits is shown.
+// A stack frame continues on the next line. Other text is cut to what fits.
 static struct error *put_frame(struct page *page, const char *line, bool cut)
 {
     _cleanup_(buffer_deinit) struct buffer shown = {0};
@@ -64,7 +64,7 @@ static struct error *put_frame(struct page *page, const char *line, bool cut)
     return terminal_end_line(&page->terminal);
 }
 
-// The first lines of a text, or its last ones, each in a line of its own.
+// The first lines of a text, or its last ones, each on a line of its own.
 static struct error *put_lines(struct page *page, const char *text, bool end)
 {
     size_t lines = 0, skipped = 0;
@@ -186,7 +186,7 @@ static struct error *put_injection(void *data, const struct store_injection *row
     return row->stack != NULL ? put_lines(page, row->stack, false) : NULL;
 }
 
-static struct error *put_again(struct page *page)
+static struct error *put_commands(struct page *page)
 {
     const struct store_trial *trial = &page->detail.trial;
     _cleanup_(buffer_deinit) struct buffer replay = {0}, rule = {0};
@@ -196,7 +196,8 @@ static struct error *put_again(struct page *page)
     const struct injector_stored *injector = injector_stored(page->facts.campaign.injector);
     if (trial->spec == NULL || injector == NULL || injector->run_options == NULL)
         return NULL;
-    // Only the rules: `ordeal run` has no sandbox, and what the fault does to files is not known.
+    // Shows only the rules: `ordeal run` has no sandbox, and what the fault does to files is
+    // unknown.
     TRY(injector->run_options(trial->spec, &rule));
     TRY(buffer_printf(&rule, " -- COMMAND"));
     return put_command(page, "ordeal run", rule.data);
@@ -217,7 +218,7 @@ static struct error *put_page(struct page *page, struct store *store, int64_t tr
     TRY(put_block(page, row->verdict == VERDICT_HANG ? "Stack of the hang" : "Stack of the crash",
                   row->stack, false));
     TRY(put_block(page, "End of standard error", row->output, true));
-    return put_again(page);
+    return put_commands(page);
 }
 
 struct error *report_trial_text(struct store *store, int64_t trial,

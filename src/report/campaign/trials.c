@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See campaign-trials.h: one pass over the trials.
+// Reads all trials once: the timeline, the groups by site, and a few sample trials per verdict.
 #include "report/campaign/trials.h"
 
 #include "base/cleanup.h"
@@ -9,24 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Sites beyond these share a group: a page lists no more.
+// A page lists no more sites than this. All others share one group.
 #define MOST_SITES 2000
 
-struct site {
-    const char *file, *module, *function; // of the candidates: equal text, equal pointer
+struct site_group {
+    const char *file, *module, *function; // from the candidates: equal text, equal pointer
     unsigned line;
     size_t group; // index + 1
 };
-struct pass {
+struct trial_pass {
     const struct campaign_candidates *candidates;
     struct campaign_trials *trials;
-    ARRAY(struct site) sites;
+    ARRAY(struct site_group) sites;
     struct map by_hash; // sites
-    size_t others;      // index + 1 of the group of what did not fit
+    size_t others;      // index + 1 of the group for sites that did not fit
     uint64_t taken[VERDICTS];
 };
 
-static void pass_deinit(struct pass *pass)
+static void pass_deinit(struct trial_pass *pass)
 {
     ARRAY_DEINIT(&pass->sites);
     map_deinit(&pass->by_hash);
@@ -60,7 +60,7 @@ static void add_to_timeline(struct campaign_trials *trials, double started_s, en
         trials->columns = column + 1;
 }
 
-static struct error *new_group(struct pass *pass, const char *name, size_t *ret_group)
+static struct error *new_group(struct trial_pass *pass, const char *name, size_t *ret_group)
 {
     struct campaign_group *group = ARRAY_ADD(&pass->trials->sites.groups);
     if (group == NULL)
@@ -70,7 +70,7 @@ static struct error *new_group(struct pass *pass, const char *name, size_t *ret_
     return group->name == NULL ? error_no_memory() : NULL;
 }
 
-static struct error *name_site(struct pass *pass, struct site *site)
+static struct error *name_site(struct trial_pass *pass, struct site_group *site)
 {
     _cleanup_(buffer_deinit) struct buffer name = {0};
     if (site->file != NULL && site->line != 0)
@@ -85,26 +85,26 @@ static struct error *name_site(struct pass *pass, struct site *site)
 }
 
 struct sought {
-    const struct pass *pass;
-    struct site site;
+    const struct trial_pass *pass;
+    struct site_group site;
 };
 
 static bool is_equal(const void *data, uint32_t index)
 {
     const struct sought *sought = data;
-    const struct site *a = &sought->pass->sites.items[index], *b = &sought->site;
+    const struct site_group *a = &sought->pass->sites.items[index], *b = &sought->site;
     return a->file == b->file && a->function == b->function && a->module == b->module &&
            a->line == b->line;
 }
 
-static uint64_t hash_site(const struct site *site)
+static uint64_t hash_site(const struct site_group *site)
 {
     uint64_t hash = hash_mix((uintptr_t)site->file, (uintptr_t)site->function);
     return hash_mix(hash_mix(hash, (uintptr_t)site->module), site->line);
 }
 
-// The group of a candidate's site, counted from 1.
-static struct error *group_of(struct pass *pass, const struct campaign_candidate *candidate,
+// Finds the group of a candidate's site, counted from 1.
+static struct error *group_of(struct trial_pass *pass, const struct campaign_candidate *candidate,
                               size_t *ret_group)
 {
     static const struct campaign_candidate unknown;
@@ -129,7 +129,7 @@ static struct error *group_of(struct pass *pass, const struct campaign_candidate
         *ret_group = pass->others;
         return NULL;
     }
-    struct site *site = ARRAY_ADD(&pass->sites);
+    struct site_group *site = ARRAY_ADD(&pass->sites);
     if (site == NULL)
         return error_no_memory();
     *site = sought.site;
@@ -139,7 +139,7 @@ static struct error *group_of(struct pass *pass, const struct campaign_candidate
     return NULL;
 }
 
-static struct error *add_sample(struct pass *pass, const struct store_trial *row,
+static struct error *add_sample(struct trial_pass *pass, const struct store_trial *row,
                                 enum verdict verdict)
 {
     if (pass->taken[verdict]++ >= CAMPAIGN_SAMPLES)
@@ -159,7 +159,7 @@ static struct error *add_sample(struct pass *pass, const struct store_trial *row
 
 static struct error *add_trial(void *data, const struct store_trial *row)
 {
-    struct pass *pass = data;
+    struct trial_pass *pass = data;
     enum verdict verdict = row->verdict < VERDICTS ? row->verdict : VERDICT_INVALID;
     add_to_timeline(pass->trials, row->started_s, verdict);
     if (verdict_facts[verdict].counts)
@@ -182,7 +182,8 @@ struct error *campaign_trials_load(const struct campaign_facts *facts,
                                    const struct campaign_candidates *candidates,
                                    struct campaign_trials *ret_trials)
 {
-    _cleanup_(pass_deinit) struct pass pass = {.candidates = candidates, .trials = ret_trials};
+    _cleanup_(pass_deinit) struct trial_pass pass = {.candidates = candidates,
+                                                     .trials = ret_trials};
     *ret_trials = (struct campaign_trials){.width_s = 1e-3, .sites = {.by = "site"}};
     TRY(store_each_trial(facts->store, facts->campaign.id, false, add_trial, &pass));
     if (ret_trials->samples.count != 0)

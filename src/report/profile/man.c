@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where fault profiles and manual pages differ.
+// Compares fault profiles with the manual pages on this machine and lists where they differ.
 #include "report/profile/profile.h"
 
 #include "base/cleanup.h"
@@ -18,7 +18,7 @@ static void add_all(struct error_set *to, const struct error_set *from)
         to->bits[i] |= from->bits[i];
 }
 
-// Every error number that a function was found to fail with; *ret_open if there may be more.
+// Collects every error number that a function was found to fail with. *ret_open: there may be more.
 static struct error_set found_errors(const struct profile *profile, const struct profile_view *view,
                                      const struct profile_function *function, bool *ret_open)
 {
@@ -40,7 +40,7 @@ static struct error_set found_errors(const struct profile *profile, const struct
     return found;
 }
 
-// The numbers of one set that another has not; their count.
+// The numbers that are in `all` but not in `without`. Returns their count.
 static size_t difference(const struct error_set *all, const struct error_set *without,
                          struct error_set *ret_difference)
 {

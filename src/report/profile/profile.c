@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the reports of fault profiles have in common.
+// What all reports of fault profiles share: which functions and failures to show, and the names of
+// error numbers.
 #include "report/profile/profile.h"
 
 #include "scenario/tables.h"
@@ -31,7 +32,7 @@ bool profile_shows_failure(const struct profile_view *view, const struct failure
     return view->all || failure->confidence >= FAILURE_LIKELY;
 }
 
-// A name is asked for very often.
+// Names are looked up very often, so they are found once.
 static const char *names[ERROR_NUMBERS];
 static once_flag names_found = ONCE_FLAG_INIT;
 

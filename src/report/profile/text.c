@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fault profiles for people: a line per function and result, error numbers beside it.
+// Fault profiles for people: one line per function and result, with the error numbers beside it.
 #include "report/profile/profile.h"
 
 #include "base/cleanup.h"
@@ -9,14 +9,14 @@
 
 #define PAGE         100
 #define NAME_COLUMNS 32
-#define EFFECTS      6 // that a line shows
+#define EFFECTS      6 // effects shown on a line
 
 struct page {
     const struct profile *profile;
     const struct profile_view *view;
     struct buffer *text;
     size_t names; // columns of the widest name
-    size_t line;  // where the line began
+    size_t line;  // offset in `text` where the line begins
 };
 
 static size_t columns(const struct page *page)
@@ -38,12 +38,12 @@ static struct error *start_line(struct page *page, const char *name, size_t size
     return fill_to(page, page->names + 4);
 }
 
-// A word more, on a line of its own if this one is full.
+// Appends a word. Starts a new line if this one is full.
 static struct error *put_word(struct page *page, const char *word)
 {
     size_t column = page->names + 4 + 8;
     if (columns(page) + strlen(word) + 1 > PAGE && columns(page) > column) {
-        page->text->data[--page->text->size] = '\0'; // the space behind the last word
+        page->text->data[--page->text->size] = '\0'; // drop the space after the last word
         TRY(buffer_append(page->text, "\n", 1));
         page->line = page->text->size;
         TRY(fill_to(page, column));
@@ -98,18 +98,19 @@ static struct error *put_result(struct page *page, const struct profile_function
     return buffer_printf(page->text, "%lld", (long long)failure->result.number);
 }
 
-// Failures with one result together, as far as people want to know.
-struct line {
+// All failures with the same result, merged into one line of the table.
+struct result_line {
     const struct failure *first;
     struct error_set errors;
-    bool open; // errno may have values that are not known
+    bool open; // errno may have other values that are not known
     unsigned confidence;
     struct effect effects[EFFECTS];
     size_t effect_count;
     bool more_effects;
 };
 
-static void add_to_line(struct line *line, const struct page *page, const struct failure *failure)
+static void add_to_line(struct result_line *line, const struct page *page,
+                        const struct failure *failure)
 {
     const struct error_set *sets = page->profile->sets.items.items;
     if (failure->sets_error && failure->error.kind == VALUE_ERRORS)
@@ -130,7 +131,7 @@ static void add_to_line(struct line *line, const struct page *page, const struct
 }
 
 static struct error *put_line(struct page *page, const struct profile_function *function,
-                              const struct line *line)
+                              const struct result_line *line)
 {
     bool known = false;
     TRY(put_result(page, function, line->first));
@@ -165,7 +166,7 @@ static bool same_result(const struct failure *a, const struct failure *b)
            a->result.set == b->result.set && a->result.negative == b->result.negative;
 }
 
-// The lines of a function; *ret_shown says whether there was any.
+// Writes the lines of a function. *ret_shown: there was at least one.
 static struct error *put_lines(struct page *page, const struct profile_function *function,
                                const char *name, bool *ret_shown)
 {
@@ -176,7 +177,7 @@ static struct error *put_lines(struct page *page, const struct profile_function 
             before++;
         if (before < i || !profile_shows_failure(page->view, &failures[i]))
             continue;
-        struct line line = {.first = &failures[i]};
+        struct result_line line = {.first = &failures[i]};
         for (uint32_t j = i; j < function->count; j++)
             if (same_result(&failures[i], &failures[j]) &&
                 profile_shows_failure(page->view, &failures[j]))

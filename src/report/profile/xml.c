@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fault profiles in the form of the LFI article (Figure 2): for each error return the side effects
-// that come with it. What the article has no word for stands in attributes of our own.
+// Fault profiles in the XML format of the LFI article (Figure 2): for each error return, the side
+// effects that come with it. What the article does not cover goes into attributes of our own.
 #include "report/profile/profile.h"
 
 #include "base/cleanup.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The arguments of a call, as far as the function is known. The rule may have been a glob, so what
-// counts is the name of the function that was called.
+// Writes the arguments of an intercepted call. The prototype is looked up by the name of the
+// function that was called, since the rule may have been a glob.
 #include "report/run/facts.h"
 
 #include "base/cleanup.h"
@@ -11,7 +11,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-// The rule's pattern that covers this function.
+// Finds the pattern of the rule that covers this function. An exact name wins over a glob.
 static const struct wire_pattern *pattern_of(const struct facts *facts,
                                              const struct wire_record *record, const char *function)
 {
@@ -50,7 +50,7 @@ static bool fcntl_without_value(const struct wire_record *record)
     return false;
 }
 
-// The last argument of some functions is there only if an earlier one says so.
+// Some functions take their last argument only if an earlier one says so.
 static bool lacks_last(const char *function, const struct wire_record *record)
 {
     if (strcmp(function, "open") == 0 || strcmp(function, "open64") == 0)

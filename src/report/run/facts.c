@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See facts.h. Everything read from a record is checked here: a target may have written anything.
+// Reads what the records and counters of a region mean. A target may have written anything into
+// them, so every number is checked here before it is used as an index.
 #include "report/run/facts.h"
 
 #include "base/cleanup.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct error *judge_rules(struct facts *facts)
+static struct error *find_rule_states(struct facts *facts)
 {
     const struct wire_view *view = facts->view;
     facts->rule_states = calloc(view->rule_count + 1, sizeof *facts->rule_states);
@@ -41,7 +42,7 @@ struct error *facts_init(struct facts *facts, const struct wire_view *view, bool
     for (uint32_t i = 0; i < view->rule_count; i++)
         facts->fired += view->rule_states[i].fired;
     facts->lost = view->region->journal_head - view->record_count;
-    return judge_rules(facts);
+    return find_rule_states(facts);
 }
 
 void facts_deinit(struct facts *facts)
@@ -140,7 +141,7 @@ static struct error *put_floating(struct buffer *text, const struct wire_record 
         memcpy(&value, record->value, sizeof value);
         return buffer_printf(text, "%.17g", value);
     }
-    // Ten bytes; not every pattern of bits is a number printf may be given.
+    // An 80-bit number. Not every bit pattern is one that printf may be given.
     uint64_t mantissa = record->value[0], top = record->value[1] & 0xffff;
     if ((top & 0x7fff) != 0 && mantissa >> 63 == 0)
         return buffer_printf(text, "0x%04llx%016llx", (unsigned long long)top,
@@ -150,8 +151,8 @@ static struct error *put_floating(struct buffer *text, const struct wire_record 
     return buffer_printf(text, "%.21Lg", value);
 }
 
-// Small numbers in decimal, the rest in hexadecimal. A register may hold a negative int with its
-// upper half clear.
+// Small numbers in decimal, all others in hexadecimal. A register may hold a negative int whose
+// upper half is zero.
 static struct error *put_integer(struct buffer *text, uint64_t bits)
 {
     int64_t value = (int64_t)bits;
@@ -189,7 +190,7 @@ struct frame facts_frame(struct facts *facts, uint64_t packed, bool exact)
         return frame;
     if (facts->symbolizer == NULL) {
         struct error *error = dwarf_symbolizer_new(&facts->symbolizer);
-        if (error != NULL) { // names are a courtesy
+        if (error != NULL) { // the report works without names
             error_free(error);
             facts->symbolize = false;
             return frame;
@@ -197,7 +198,8 @@ struct frame facts_frame(struct facts *facts, uint64_t packed, bool exact)
     }
     char path[WIRE_MODULE_PATH + 1];
     snprintf(path, sizeof path, "%.*s", WIRE_MODULE_PATH, frame.module);
-    // The return address belongs to the instruction after the call, maybe to the next function.
+    // A return address belongs to the instruction after the call, which may be in the next
+    // function.
     frame.position = dwarf_symbolizer_find(facts->symbolizer, path, frame.offset - !exact);
     frame.position.symbol_offset += !exact;
     return frame;

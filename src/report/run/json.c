@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The report of a trial for machines. Keys whose value is unknown are absent.
+// The report of a trial as JSON. A key whose value is unknown is left out.
 #include "report/run/run.h"
 
 #include "base/cleanup.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 
 struct page {
-    struct json_maker maker;
+    struct json_builder builder;
     json_t *root;
     struct facts facts;
     const struct report_run *run;
@@ -35,9 +35,9 @@ static void add_signal(struct page *page, json_t *object, int number)
 {
     const char *name = number > 0 ? sigabbrev_np(number) : NULL;
     if (name != NULL)
-        json_add_format(&page->maker, object, "signal", "SIG%s", name);
+        json_add_format(&page->builder, object, "signal", "SIG%s", name);
     else
-        json_add_format(&page->maker, object, "signal", "%d", number);
+        json_add_format(&page->builder, object, "signal", "%d", number);
 }
 
 static void add_outcome(struct page *page)
@@ -45,22 +45,22 @@ static void add_outcome(struct page *page)
     static const char *const kinds[] = {"unfinished", "exit", "signal", "timeout"};
     const struct wire_region *region = page->facts.view->region;
     uint32_t kind = region->outcome <= WIRE_OUTCOME_TIMEOUT ? region->outcome : 0;
-    json_t *outcome = json_add_object(&page->maker, page->root, "outcome");
-    json_add_string(&page->maker, outcome, "kind", kinds[kind]);
+    json_t *outcome = json_add_object(&page->builder, page->root, "outcome");
+    json_add_string(&page->builder, outcome, "kind", kinds[kind]);
     if (kind == WIRE_OUTCOME_EXIT)
-        json_add_signed(&page->maker, outcome, "status", region->outcome_status);
+        json_add_signed(&page->builder, outcome, "status", region->outcome_status);
     if (kind == WIRE_OUTCOME_SIGNAL)
         add_signal(page, outcome, region->outcome_status);
-    json_add_real(&page->maker, outcome, "seconds", clock_seconds(region->outcome_ns));
+    json_add_real(&page->builder, outcome, "seconds", clock_seconds(region->outcome_ns));
 }
 
 static void add_command(struct page *page)
 {
     const struct wire_view *view = page->facts.view;
-    json_t *words = json_add_array(&page->maker, page->root, "command");
+    json_t *words = json_add_array(&page->builder, page->root, "command");
     const char *word = view->command;
-    for (uint32_t i = 0; i < view->region->command_words && !page->maker.failed; i++) {
-        json_add_string(&page->maker, words, NULL, word);
+    for (uint32_t i = 0; i < view->region->command_words && !page->builder.failed; i++) {
+        json_add_string(&page->builder, words, NULL, word);
         word += strlen(word) + 1;
     }
 }
@@ -68,18 +68,18 @@ static void add_command(struct page *page)
 static void add_rules(struct page *page)
 {
     const struct wire_view *view = page->facts.view;
-    json_t *rules = json_add_array(&page->maker, page->root, "rules");
-    for (uint32_t i = 0; i < view->rule_count && !page->maker.failed; i++) {
+    json_t *rules = json_add_array(&page->builder, page->root, "rules");
+    for (uint32_t i = 0; i < view->rule_count && !page->builder.failed; i++) {
         enum rule_state state = page->facts.rule_states[i];
-        const char *why = page->run->whys != NULL ? page->run->whys[i] : NULL;
-        json_t *rule = json_add_object(&page->maker, rules, NULL);
-        json_add_string(&page->maker, rule, "rule", wire_view_string(view, view->rules[i].text));
-        json_add_string(&page->maker, rule, "state", facts_rule_state_name(state));
+        const char *why = page->run->reasons != NULL ? page->run->reasons[i] : NULL;
+        json_t *rule = json_add_object(&page->builder, rules, NULL);
+        json_add_string(&page->builder, rule, "rule", wire_view_string(view, view->rules[i].text));
+        json_add_string(&page->builder, rule, "state", facts_rule_state_name(state));
         if (state == RULE_CANNOT_APPLY)
-            json_add_string(&page->maker, rule, "why",
+            json_add_string(&page->builder, rule, "why",
                             why != NULL ? why : "no process imports such a function");
-        json_add_integer(&page->maker, rule, "reached", view->rule_states[i].reached);
-        json_add_integer(&page->maker, rule, "fired", view->rule_states[i].fired);
+        json_add_integer(&page->builder, rule, "reached", view->rule_states[i].reached);
+        json_add_integer(&page->builder, rule, "fired", view->rule_states[i].fired);
     }
 }
 
@@ -88,18 +88,18 @@ static void add_frame(struct page *page, json_t *parent, const char *key,
 {
     struct frame found =
         facts_frame(&page->facts, record->frames[index], facts_frame_exact(record, index));
-    json_t *frame = json_add_object(&page->maker, parent, key);
+    json_t *frame = json_add_object(&page->builder, parent, key);
     if (found.module[0] != '\0')
-        json_add_text(&page->maker, frame, "module", found.module, WIRE_MODULE_PATH);
-    json_add_format(&page->maker, frame, "offset", "0x%llx", (unsigned long long)found.offset);
+        json_add_text(&page->builder, frame, "module", found.module, WIRE_MODULE_PATH);
+    json_add_format(&page->builder, frame, "offset", "0x%llx", (unsigned long long)found.offset);
     if (found.position.symbol != NULL) {
-        json_add_string(&page->maker, frame, "symbol", found.position.symbol);
-        json_add_format(&page->maker, frame, "symbol_offset", "0x%llx",
+        json_add_string(&page->builder, frame, "symbol", found.position.symbol);
+        json_add_format(&page->builder, frame, "symbol_offset", "0x%llx",
                         (unsigned long long)found.position.symbol_offset);
     }
     if (found.position.file != NULL) {
-        json_add_string(&page->maker, frame, "file", found.position.file);
-        json_add_integer(&page->maker, frame, "line", found.position.line);
+        json_add_string(&page->builder, frame, "file", found.position.file);
+        json_add_integer(&page->builder, frame, "line", found.position.line);
     }
 }
 
@@ -107,9 +107,9 @@ static void add_rendered(struct page *page, json_t *parent, const char *key, str
                          struct buffer *text)
 {
     if (error != NULL)
-        page->maker.failed = true;
+        page->builder.failed = true;
     else
-        json_add_string(&page->maker, parent, key, text->size != 0 ? text->data : "");
+        json_add_string(&page->builder, parent, key, text->size != 0 ? text->data : "");
     error_free(error);
     buffer_deinit(text);
 }
@@ -117,22 +117,22 @@ static void add_rendered(struct page *page, json_t *parent, const char *key, str
 static void add_outs(struct page *page, json_t *injection, const struct wire_rule *rule)
 {
     const struct wire_out *outs = facts_outs(&page->facts, rule);
-    json_t *list = json_add_array(&page->maker, injection, "outs");
-    for (uint32_t i = 0; i < rule->outs.count && !page->maker.failed; i++) {
-        json_t *out = json_add_object(&page->maker, list, NULL);
-        json_add_integer(&page->maker, out, "argument", outs[i].argument + 1);
-        json_add_integer(&page->maker, out, "offset", outs[i].offset);
-        json_add_integer(&page->maker, out, "width", outs[i].width);
-        json_add_signed(&page->maker, out, "value", (int64_t)outs[i].value);
+    json_t *list = json_add_array(&page->builder, injection, "outs");
+    for (uint32_t i = 0; i < rule->outs.count && !page->builder.failed; i++) {
+        json_t *out = json_add_object(&page->builder, list, NULL);
+        json_add_integer(&page->builder, out, "argument", outs[i].argument + 1);
+        json_add_integer(&page->builder, out, "offset", outs[i].offset);
+        json_add_integer(&page->builder, out, "width", outs[i].width);
+        json_add_signed(&page->builder, out, "value", (int64_t)outs[i].value);
     }
 }
 
 static void add_actions(struct page *page, json_t *injection, const struct wire_record *record)
 {
-    json_t *list = json_add_array(&page->maker, injection, "actions");
+    json_t *list = json_add_array(&page->builder, injection, "actions");
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
         if (record->actions & actions[i].bit)
-            json_add_string(&page->maker, list, NULL, actions[i].name);
+            json_add_string(&page->builder, list, NULL, actions[i].name);
     const struct wire_rule *rule = facts_rule(&page->facts, record);
     struct buffer text = {0};
     if (record->actions & WIRE_RETURN)
@@ -140,17 +140,17 @@ static void add_actions(struct page *page, json_t *injection, const struct wire_
     if (record->actions & WIRE_ERRNO) {
         const char *name = strerrorname_np(record->error);
         if (name != NULL && record->error != 0)
-            json_add_string(&page->maker, injection, "errno", name);
+            json_add_string(&page->builder, injection, "errno", name);
         else
-            json_add_format(&page->maker, injection, "errno", "%d", record->error);
+            json_add_format(&page->builder, injection, "errno", "%d", record->error);
     }
     if (record->actions & WIRE_DELAY && rule != NULL)
-        json_add_real(&page->maker, injection, "delay_seconds", clock_seconds(rule->delay_ns));
+        json_add_real(&page->builder, injection, "delay_seconds", clock_seconds(rule->delay_ns));
     if (record->actions & WIRE_SIGNAL && rule != NULL)
         add_signal(page, injection, rule->signal);
     if (record->actions & WIRE_SHORT && rule != NULL) {
-        json_add_integer(&page->maker, injection, "short_argument", rule->short_argument + 1);
-        json_add_integer(&page->maker, injection, "short_to", record->value[0]);
+        json_add_integer(&page->builder, injection, "short_argument", rule->short_argument + 1);
+        json_add_integer(&page->builder, injection, "short_to", record->value[0]);
     }
     if (record->actions & WIRE_OUT && rule != NULL)
         add_outs(page, injection, rule);
@@ -159,45 +159,45 @@ static void add_actions(struct page *page, json_t *injection, const struct wire_
 static void add_stack(struct page *page, json_t *parent, const struct wire_record *record)
 {
     unsigned frames = facts_frame_count(record);
-    json_t *stack = json_add_array(&page->maker, parent, "stack");
-    for (unsigned i = 0; i < frames && !page->maker.failed; i++)
+    json_t *stack = json_add_array(&page->builder, parent, "stack");
+    for (unsigned i = 0; i < frames && !page->builder.failed; i++)
         add_frame(page, stack, NULL, record, i);
-    json_add_bool(&page->maker, parent, "stack_cut", record->frames_cut != 0);
+    json_add_bool(&page->builder, parent, "stack_cut", record->frames_cut != 0);
 }
 
 static void add_caller(struct page *page, json_t *parent, const struct wire_record *record)
 {
-    struct json_maker *maker = &page->maker;
-    json_add_integer(maker, parent, "pid", record->pid);
-    json_add_integer(maker, parent, "tid", record->tid);
-    json_add_integer(maker, parent, "process", record->process_number);
-    json_add_integer(maker, parent, "thread", record->thread_number);
-    json_add_text(maker, parent, "program", record->process_name, sizeof record->process_name);
+    struct json_builder *builder = &page->builder;
+    json_add_integer(builder, parent, "pid", record->pid);
+    json_add_integer(builder, parent, "tid", record->tid);
+    json_add_integer(builder, parent, "process", record->process_number);
+    json_add_integer(builder, parent, "thread", record->thread_number);
+    json_add_text(builder, parent, "program", record->process_name, sizeof record->process_name);
 }
 
 static void add_injection(struct page *page, json_t *list, const struct wire_record *record)
 {
-    struct json_maker *maker = &page->maker;
-    json_t *injection = json_add_object(maker, list, NULL);
-    json_add_integer(maker, injection, "rule", record->rule);
-    json_add_text(maker, injection, "function", record->function, WIRE_FUNCTION_NAME);
+    struct json_builder *builder = &page->builder;
+    json_t *injection = json_add_object(builder, list, NULL);
+    json_add_integer(builder, injection, "rule", record->rule);
+    json_add_text(builder, injection, "function", record->function, WIRE_FUNCTION_NAME);
     char library[WIRE_MODULE_PATH + 1] = "";
     strncpy(library, facts_module(&page->facts, record->library), WIRE_MODULE_PATH);
     if (library[0] != '\0')
-        json_add_string(maker, injection, "library", file_base_name(library));
+        json_add_string(builder, injection, "library", file_base_name(library));
     add_actions(page, injection, record);
-    json_add_string(maker, injection, "trigger", facts_condition(&page->facts, record));
+    json_add_string(builder, injection, "trigger", facts_condition(&page->facts, record));
     add_caller(page, injection, record);
-    json_add_integer(maker, injection, "occurrence", record->occurrence);
-    json_add_real(maker, injection, "seconds", clock_seconds(record->time_ns));
-    json_t *arguments = json_add_array(maker, injection, "arguments");
+    json_add_integer(builder, injection, "occurrence", record->occurrence);
+    json_add_real(builder, injection, "seconds", clock_seconds(record->time_ns));
+    json_t *arguments = json_add_array(builder, injection, "arguments");
     const struct call_arguments found = facts_arguments(&page->facts, record);
     for (unsigned i = 0; i < found.count; i++) {
         struct buffer text = {0};
         struct error *error = facts_put_argument(&found, record, i, &text);
         add_rendered(page, arguments, NULL, error, &text);
     }
-    json_add_bool(maker, injection, "arguments_known", found.kinds != NULL);
+    json_add_bool(builder, injection, "arguments_known", found.kinds != NULL);
     if (facts_frame_count(record) != 0)
         add_frame(page, injection, "site", record, 0);
     add_stack(page, injection, record);
@@ -205,8 +205,8 @@ static void add_injection(struct page *page, json_t *list, const struct wire_rec
 
 static void add_injections(struct page *page)
 {
-    json_t *list = json_add_array(&page->maker, page->root, "injections");
-    for (uint32_t i = 0; i < page->facts.view->record_count && !page->maker.failed; i++) {
+    json_t *list = json_add_array(&page->builder, page->root, "injections");
+    for (uint32_t i = 0; i < page->facts.view->record_count && !page->builder.failed; i++) {
         const struct wire_record *record = facts_record(&page->facts, i, WIRE_RECORD_INJECTION);
         if (record != NULL)
             add_injection(page, list, record);
@@ -215,72 +215,72 @@ static void add_injections(struct page *page)
 
 static void add_crashes(struct page *page)
 {
-    json_t *list = json_add_array(&page->maker, page->root, "crashes");
-    for (uint32_t i = 0; i < page->facts.view->record_count && !page->maker.failed; i++) {
+    json_t *list = json_add_array(&page->builder, page->root, "crashes");
+    for (uint32_t i = 0; i < page->facts.view->record_count && !page->builder.failed; i++) {
         const struct wire_record *record = facts_record(&page->facts, i, WIRE_RECORD_CRASH);
         if (record == NULL)
             continue;
-        json_t *crash = json_add_object(&page->maker, list, NULL);
+        json_t *crash = json_add_object(&page->builder, list, NULL);
         add_signal(page, crash, record->error);
         if (record->actions & WIRE_CRASH_FAULT)
-            json_add_format(&page->maker, crash, "address", "0x%llx",
+            json_add_format(&page->builder, crash, "address", "0x%llx",
                             (unsigned long long)record->value[0]);
-        json_add_bool(&page->maker, crash, "sent", (record->actions & WIRE_CRASH_SENT) != 0);
+        json_add_bool(&page->builder, crash, "sent", (record->actions & WIRE_CRASH_SENT) != 0);
         if (record->actions & WIRE_CRASH_SENT && record->value[1] != 0)
-            json_add_integer(&page->maker, crash, "sender", record->value[1]);
+            json_add_integer(&page->builder, crash, "sender", record->value[1]);
         add_caller(page, crash, record);
-        json_add_real(&page->maker, crash, "seconds", clock_seconds(record->time_ns));
+        json_add_real(&page->builder, crash, "seconds", clock_seconds(record->time_ns));
         add_stack(page, crash, record);
     }
 }
 
 static void add_notes(struct page *page)
 {
-    json_t *list = json_add_array(&page->maker, page->root, "notes");
-    for (uint32_t i = 0; i < page->facts.view->record_count && !page->maker.failed; i++) {
+    json_t *list = json_add_array(&page->builder, page->root, "notes");
+    for (uint32_t i = 0; i < page->facts.view->record_count && !page->builder.failed; i++) {
         const struct wire_record *record = facts_record(&page->facts, i, WIRE_RECORD_NOTE);
         if (record == NULL)
             continue;
-        json_t *note = json_add_object(&page->maker, list, NULL);
-        json_add_string(&page->maker, note, "note", facts_note_name(record->note));
-        json_add_text(&page->maker, note, "text", record->text, sizeof record->text);
-        json_add_integer(&page->maker, note, "pid", record->pid);
-        json_add_text(&page->maker, note, "program", record->process_name,
+        json_t *note = json_add_object(&page->builder, list, NULL);
+        json_add_string(&page->builder, note, "note", facts_note_name(record->note));
+        json_add_text(&page->builder, note, "text", record->text, sizeof record->text);
+        json_add_integer(&page->builder, note, "pid", record->pid);
+        json_add_text(&page->builder, note, "program", record->process_name,
                       sizeof record->process_name);
     }
-    json_t *warnings = json_add_array(&page->maker, page->root, "warnings");
+    json_t *warnings = json_add_array(&page->builder, page->root, "warnings");
     for (size_t i = 0; i < page->run->warning_count; i++)
-        json_add_string(&page->maker, warnings, NULL, page->run->warnings[i]);
+        json_add_string(&page->builder, warnings, NULL, page->run->warnings[i]);
 }
 
 static void add_journal(struct page *page)
 {
     const struct wire_view *view = page->facts.view;
-    json_t *journal = json_add_object(&page->maker, page->root, "journal");
-    json_add_integer(&page->maker, journal, "capacity", view->region->journal_capacity);
-    json_add_integer(&page->maker, journal, "records", view->record_count);
-    json_add_integer(&page->maker, journal, "lost", page->facts.lost);
-    json_add_integer(&page->maker, journal, "torn", page->facts.torn);
-    json_add_integer(&page->maker, page->root, "processes", view->region->processes);
-    json_add_integer(&page->maker, page->root, "forks", view->region->forks);
+    json_t *journal = json_add_object(&page->builder, page->root, "journal");
+    json_add_integer(&page->builder, journal, "capacity", view->region->journal_capacity);
+    json_add_integer(&page->builder, journal, "records", view->record_count);
+    json_add_integer(&page->builder, journal, "lost", page->facts.lost);
+    json_add_integer(&page->builder, journal, "torn", page->facts.torn);
+    json_add_integer(&page->builder, page->root, "processes", view->region->processes);
+    json_add_integer(&page->builder, page->root, "forks", view->region->forks);
 }
 
 struct error *report_run_json(const struct report_run *run, struct buffer *ret_text)
 {
     _cleanup_(json_release) json_t *root = json_object();
-    struct page page = {.run = run, .root = root, .maker = {.failed = root == NULL}};
+    struct page page = {.run = run, .root = root, .builder = {.failed = root == NULL}};
     struct error *error = facts_init(&page.facts, run->view, run->symbolize);
     if (error == NULL) {
-        json_add_string(&page.maker, root, "ordeal", ORDEAL_VERSION);
+        json_add_string(&page.builder, root, "ordeal", ORDEAL_VERSION);
         add_command(&page);
-        json_add_integer(&page.maker, root, "seed", run->view->plan->seed);
+        json_add_integer(&page.builder, root, "seed", run->view->plan->seed);
         add_outcome(&page);
         add_rules(&page);
         add_injections(&page);
         add_crashes(&page);
         add_notes(&page);
         add_journal(&page);
-        error = json_write(&page.maker, root, ret_text);
+        error = json_write(&page.builder, root, ret_text);
     }
     facts_deinit(&page.facts);
     return error;

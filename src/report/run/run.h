@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The report of one trial, from its region, for people and for machines.
+// The report of one trial, made from its region, as text and as JSON. The caller frees *ret_text.
 #ifndef ORDEAL_REPORT_RUN_RUN_H
 #define ORDEAL_REPORT_RUN_RUN_H
 
@@ -11,13 +11,14 @@
 #include <stddef.h>
 
 struct report_run {
-    const struct wire_view *view; // checked; its records and module names may hold anything
+    const struct wire_view *view; // verified; its records and module names may still hold anything
     char *const *warnings;
     size_t warning_count;
-    char *const *whys; // for each rule why it cannot apply, or NULL; NULL as a whole if not known
-    bool symbolize;    // look up symbols and lines of call sites
-    bool all;          // the text lists every injection, not only the first ones
-    bool colour;       // the text may use terminal colours
+    // For each rule, why it cannot apply, or NULL; the array is NULL if not known
+    char *const *reasons;
+    bool symbolize; // look up symbols and lines of call sites
+    bool all;       // the text lists every injection, not only the first few
+    bool colour;    // the text may use terminal colours
 };
 
 _must_check_ struct error *report_run_text(const struct report_run *run, struct buffer *ret_text);

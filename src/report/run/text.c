@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The report of a trial for people: what happened first, then every injection, then the rules.
+// The report of a trial for people: first what happened, then every injection, then the rules.
 #include "report/run/run.h"
 
 #include "base/cleanup.h"
@@ -17,7 +17,7 @@
 #define SHOWN_NOTES      10
 #define KNOWN_STACKS     64
 
-// A stack that was shown, so that it need not be shown again.
+// A stack that was already shown and need not be shown again.
 struct known_stack {
     const struct wire_record *record;
     uint64_t number;
@@ -105,8 +105,8 @@ static struct error *put_outcome(struct page *page)
         PUT(page, " after ");
         TRY(text_put_duration(&page->text, region->outcome_ns));
     }
-    // More may have been injected than the journal has room for; one whose process died before it
-    // could take a record was not felt by anyone.
+    // More faults may have been injected than the journal has room for. If a process died before it
+    // could take a record, nobody felt its fault.
     uint64_t injected = page->facts.injections;
     if (page->facts.lost != 0 && page->facts.fired > injected)
         injected = page->facts.fired;
@@ -152,7 +152,7 @@ static struct error *put_outs(struct page *page, const struct wire_rule *rule)
     return NULL;
 }
 
-// " = -1 EIO, delayed 50.0 ms, …"
+// Writes " = -1 EIO, delayed 50.0 ms, …".
 static struct error *put_actions(struct page *page, const struct wire_record *record)
 {
     const struct wire_rule *rule = facts_rule(&page->facts, record);
@@ -228,7 +228,7 @@ static struct error *put_frames(struct page *page, const struct wire_record *rec
     return NULL;
 }
 
-// The injection that had the same stack, or 0; remembers this one.
+// Returns the number of an earlier injection with the same stack, or 0. Remembers this one.
 static uint64_t same_stack(struct page *page, uint64_t number, const struct wire_record *record)
 {
     unsigned frames = facts_frame_count(record);
@@ -376,7 +376,7 @@ static struct error *put_rule(struct page *page, uint32_t index)
 
 static struct error *put_rules(struct page *page)
 {
-    // A scenario of thousands of rules is summed up; the ones that did something are shown.
+    // A scenario may have thousands of rules: show those that did something, and count the others.
     const struct wire_view *view = page->facts.view;
     uint64_t hidden[RULE_FIRED + 1] = {0};
     bool all = page->run->all || view->rule_count <= 50;
@@ -411,7 +411,7 @@ static struct error *put_cannot_apply(struct page *page)
         if (page->facts.rule_states[i] != RULE_CANNOT_APPLY ||
             (shown++ >= SHOWN_NOTES && !page->run->all))
             continue;
-        const char *why = page->run->whys != NULL ? page->run->whys[i] : NULL;
+        const char *why = page->run->reasons != NULL ? page->run->reasons[i] : NULL;
         TRY(put_warning_heading(page));
         PUT(page, "the rule '");
         TRY(text_put(&page->text, wire_view_string(view, view->rules[i].text), SIZE_MAX, 0));
