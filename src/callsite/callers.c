@@ -52,15 +52,15 @@ void callers_deinit(struct callers *callers)
 static bool writes_result(const struct flow_image *image, const struct flow_block *block)
 {
     for (uint32_t i = 0; i < block->count; i++) {
-        const struct isa_fact *fact = &image->facts.items[block->first + i];
-        if ((fact->writes >> ISA_RETURN & 1) != 0 || fact->kind == ISA_CALL ||
-            fact->kind == ISA_CALL_INDIRECT)
+        const struct isa_insn *insn = &image->insns.items[block->first + i];
+        if ((insn->writes >> ISA_RETURN & 1) != 0 || insn->kind == ISA_CALL ||
+            insn->kind == ISA_CALL_INDIRECT)
             return true;
     }
     return false;
 }
 
-bool callers_get_nothing(const struct flow_image *image, uint32_t function)
+bool callers_get_no_result(const struct flow_image *image, uint32_t function)
 {
     uint32_t blocks[MOST_BLOCKS];
     unsigned count = 0, next = 0;

@@ -13,7 +13,7 @@ _must_check_ struct error *callers_init(const struct flow_image *image,
                                         struct callers *ret_callers);
 void callers_deinit(struct callers *callers);
 
-// Whether some way through the function never writes the register of results: then it has none.
-bool callers_get_nothing(const struct flow_image *image, uint32_t function);
+// Whether some path through the function never writes the register of results: then it has none.
+bool callers_get_no_result(const struct flow_image *image, uint32_t function);
 
 #endif

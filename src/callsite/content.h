@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a register or a piece of memory holds on a way from a call on. A call is followed for all
+// What a register or a piece of memory holds on a path from a call on. A call is followed for all
 // its possible results at once: every result is a *lane*, and a content that depends on the result
 // has a number for each. Checks of any kind are then worked out by doing what the code does.
 #ifndef ORDEAL_CALLSITE_CONTENT_H
@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
-#include "isa/fact.h"
+#include "isa/insn.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 
 #include "callsite/site.h"
 
-// Checked, but only after a use, or only on some ways.
+// Checked, but only after a use, or only on some paths.
 bool site_is_late(const struct site *site);
 // The result is ignored, of a function whose failure hardly anybody looks at.
 bool site_is_harmless(const struct site *site, const struct site_callee *callee);

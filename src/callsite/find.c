@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See site.h: which calls are sites, and from what was found on the ways to what is said of them.
+// See site.h: which calls are sites, and from what was found on the paths to what is said of them.
 #include "callsite/site.h"
 
 #include "base/cleanup.h"
-#include "callsite/before.h"
 #include "callsite/callers.h"
 #include "callsite/judge.h"
+#include "callsite/reaching.h"
 #include "callsite/recovery.h"
 
 #include <stdlib.h>
@@ -28,13 +28,13 @@ struct root { // a call whose result is to be followed
 
 struct finding {
     const struct flow_image *image;
-    const struct sites_world *world;
+    const struct sites_context *context;
     struct sites sites;
     struct follower *follower;
     struct callers callers;
-    uint32_t *callees;                   // by import: of sites.callees + 1
-    unsigned char *expanded;             // by function: its callers are roots
-    ARRAY(struct candidates) candidates; // by callee
+    uint32_t *callees;                       // by import: of sites.callees + 1
+    unsigned char *expanded;                 // by function: its callers are roots
+    ARRAY(struct possible_results) possible; // by callee
     ARRAY(struct root) roots;
 };
 
@@ -45,7 +45,7 @@ static void finding_deinit(struct finding *finding)
     callers_deinit(&finding->callers);
     free(finding->callees);
     free(finding->expanded);
-    ARRAY_DEINIT(&finding->candidates);
+    ARRAY_DEINIT(&finding->possible);
     ARRAY_DEINIT(&finding->roots);
 }
 
@@ -54,11 +54,12 @@ static void finding_deinit(struct finding *finding)
 static struct error *add_callee(struct finding *finding, uint32_t import)
 {
     struct site_failures failures = {0};
-    if (!finding->world->failures(finding->world->data, import, &failures) || failures.count == 0)
+    if (!finding->context->failures(finding->context->data, import, &failures) ||
+        failures.count == 0)
         return NULL;
     struct site_callee *callee = ARRAY_ADD(&finding->sites.callees);
-    struct candidates *candidates = ARRAY_ADD(&finding->candidates);
-    if (callee == NULL || candidates == NULL)
+    struct possible_results *possible = ARRAY_ADD(&finding->possible);
+    if (callee == NULL || possible == NULL)
         return error_no_memory();
     *callee = (struct site_callee){.name = finding->image->imports.items[import].name,
                                    .version = finding->image->imports.items[import].version,
@@ -67,7 +68,7 @@ static struct error *add_callee(struct finding *finding, uint32_t import)
     callee->more = failures.count > SITE_CODES;
     callee->count = callee->more ? SITE_CODES : failures.count;
     memcpy(callee->codes, failures.codes, callee->count * sizeof *callee->codes);
-    candidates_make(callee, candidates);
+    possible_results_make(callee, possible);
     finding->callees[import] = (uint32_t)finding->sites.callees.count;
     return NULL;
 }
@@ -78,7 +79,7 @@ static uint32_t imported(struct finding *finding, uint32_t number)
     const struct flow_image *image = finding->image;
     const struct flow_block *block = &image->blocks.items[number];
     uint32_t last = block->first + block->count - 1;
-    const struct isa_fact *call = &image->facts.items[last];
+    const struct isa_insn *call = &image->insns.items[last];
     if (block->end != FLOW_CALLS && block->end != FLOW_TAIL && block->end != FLOW_UNKNOWN)
         return FLOW_NONE;
     if (flow_callee_is_import(block->callee))
@@ -87,9 +88,10 @@ static uint32_t imported(struct finding *finding, uint32_t number)
         (call->kind != ISA_CALL_INDIRECT && call->kind != ISA_JUMP_INDIRECT))
         return FLOW_NONE;
     if (call->src < ISA_REGISTERS) {
-        struct before before = before_find(image, number, last, place_register(call->src));
+        struct reaching_value before =
+            reaching_value_find(image, number, last, place_register(call->src));
         const struct flow_slot *slot =
-            before.kind == BEFORE_SLOT ? flow_slot_at(image, (uint64_t)before.number) : NULL;
+            before.kind == REACHING_SLOT ? flow_slot_at(image, (uint64_t)before.number) : NULL;
         if (slot != NULL && slot->import != FLOW_NONE)
             return slot->import;
     }
@@ -102,11 +104,11 @@ static bool is_stub(const struct flow_image *image, const struct flow_block *blo
 {
     const struct flow_function *function = &image->functions.items[block->function];
     uint32_t last = block->first + block->count - 1;
-    for (uint32_t i = function->first_fact; i < last; i++)
-        if (image->facts.items[i].kind != ISA_NOTHING)
+    for (uint32_t i = function->first_insn; i < last; i++)
+        if (image->insns.items[i].kind != ISA_NOTHING)
             return false;
-    return image->facts.items[last].kind == ISA_JUMP_INDIRECT && block->first <= last &&
-           block->first >= function->first_fact;
+    return image->insns.items[last].kind == ISA_JUMP_INDIRECT && block->first <= last &&
+           block->first >= function->first_insn;
 }
 
 static struct error *add_root(struct finding *finding, uint32_t block)
@@ -121,15 +123,15 @@ static struct error *add_root(struct finding *finding, uint32_t block)
     if (root == NULL)
         return error_no_memory();
     uint32_t callee = finding->callees[import] - 1;
-    const struct candidates *candidates = &finding->candidates.items[callee];
+    const struct possible_results *possible = &finding->possible.items[callee];
     *root = (struct root){.block = block,
                           .callee = callee,
                           .wrapper = FLOW_NONE,
                           .inner = FLOW_NONE,
                           .tail = finding->image->blocks.items[block].end != FLOW_CALLS,
-                          .known = (1ull << candidates->lanes) - 1,
-                          .failures = candidates->failures};
-    memcpy(root->numbers, candidates->numbers, sizeof root->numbers);
+                          .known = (1ull << possible->lanes) - 1,
+                          .failures = possible->failures};
+    memcpy(root->numbers, possible->numbers, sizeof root->numbers);
     return NULL;
 }
 
@@ -137,50 +139,52 @@ static struct error *add_root(struct finding *finding, uint32_t block)
 
 static bool is_thin(const struct flow_image *image, uint32_t function)
 {
-    uint32_t facts = 0;
+    uint32_t insns = 0;
     for (uint32_t f = function; f != FLOW_NONE; f = image->functions.items[f].next_part)
-        facts += image->functions.items[f].fact_count;
-    return facts <= THIN;
+        insns += image->functions.items[f].insn_count;
+    return insns <= THIN;
 }
 
 // The result of a tail call is the function's own.
-static void return_at_once(const struct root *root, const struct candidates *candidates,
-                           struct outcome *outcome)
+static void return_at_once(const struct root *root, const struct possible_results *possible,
+                           struct follow_outcome *outcome)
 {
-    *outcome = (struct outcome){.use = SITE_RETURNED,
-                                .passed_to = FLOW_NONE,
-                                .returned = (1ull << candidates->lanes) - 1,
-                                .returned_known = root->known,
-                                .returned_same = (1ull << candidates->lanes) - 1,
-                                .returned_untold = root->failures};
+    *outcome = (struct follow_outcome){.use = SITE_RETURNED,
+                                       .passed_to = FLOW_NONE,
+                                       .returned = (1ull << possible->lanes) - 1,
+                                       .returned_known = root->known,
+                                       .returned_same = (1ull << possible->lanes) - 1,
+                                       .returned_not_told_apart = root->failures};
     memcpy(outcome->returned_numbers, root->numbers, sizeof outcome->returned_numbers);
 }
 
 static struct error *ask_callers(struct finding *finding, uint32_t function, uint32_t callee,
-                                 const struct outcome *from, unsigned depth, struct asked *asked)
+                                 const struct follow_outcome *from, unsigned depth,
+                                 struct caller_checks *asked)
 {
-    const struct candidates *candidates = &finding->candidates.items[callee];
+    const struct possible_results *possible = &finding->possible.items[callee];
     const uint32_t *first = &finding->callers.first[function];
     for (uint32_t i = first[0]; i < first[1] && asked->callers < MOST_CALLERS; i++) {
         uint32_t number = finding->callers.blocks[i];
         const struct flow_block *block = &finding->image->blocks.items[number];
-        struct outcome outcome;
+        struct follow_outcome outcome;
         if (block->end == FLOW_TAIL)
             outcome = *from;
         else
-            TRY(follower_run(finding->follower, number, candidates, from->returned_known,
-                             from->returned_numbers, from->returned_untold, FOLLOW_PLAIN,
+            TRY(follower_run(finding->follower, number, possible, from->returned_known,
+                             from->returned_numbers, from->returned_not_told_apart, FOLLOW_PLAIN,
                              &outcome));
-        if (outcome.returned_untold != 0 && depth < DEEPEST_CHECK && block->function != function) {
+        if (outcome.returned_not_told_apart != 0 && depth < DEEPEST_CHECK &&
+            block->function != function) {
             TRY(ask_callers(finding, block->function, callee, &outcome, depth + 1, asked));
-            if (outcome.told == 0)
+            if (outcome.told_apart == 0)
                 continue;
         }
         asked->callers++;
-        asked->checked += outcome.told != 0;
-        asked->used += outcome.told != 0 || outcome.use != SITE_IGNORED;
-        asked->by_all &= outcome.told;
-        asked->by_some |= outcome.told;
+        asked->checked += outcome.told_apart != 0;
+        asked->used += outcome.told_apart != 0 || outcome.use != SITE_IGNORED;
+        asked->by_all &= outcome.told_apart;
+        asked->by_some |= outcome.told_apart;
     }
     return NULL;
 }
@@ -189,19 +193,19 @@ static struct error *ask_callers(struct finding *finding, uint32_t function, uin
 static struct error *judge_without_result(struct finding *finding, const struct root *root,
                                           struct site *site)
 {
-    struct outcome outcome = {.passed_to = FLOW_NONE};
+    struct follow_outcome outcome = {.passed_to = FLOW_NONE};
     if (!root->tail)
-        TRY(follower_run(finding->follower, root->block, &finding->candidates.items[root->callee],
-                         root->known, root->numbers, root->failures, FOLLOW_NO_END, &outcome));
+        TRY(follower_run(finding->follower, root->block, &finding->possible.items[root->callee],
+                         root->known, root->numbers, root->failures, FOLLOW_VOID, &outcome));
     if (site->role == SITE_ROLE_PASSES)
         site->role = SITE_ROLE_NONE;
-    judge_ways(site, &outcome, root->failures);
+    judge_paths(site, &outcome, root->failures);
     return NULL;
 }
 
 // The callers of a function that passes failures on are sites, too.
 static struct error *expand(struct finding *finding, uint32_t function, const struct root *from,
-                            const struct outcome *outcome, uint32_t inner)
+                            const struct follow_outcome *outcome, uint32_t inner)
 {
     if (finding->expanded[function] || from->depth >= DEEPEST)
         return NULL;
@@ -227,14 +231,14 @@ static struct error *expand(struct finding *finding, uint32_t function, const st
 
 // Who only repeats the call when it was interrupted has not checked it.
 static struct error *look_for_use(struct finding *finding, const struct root *root,
-                                  struct outcome *outcome)
+                                  struct follow_outcome *outcome)
 {
-    struct outcome retried;
-    TRY(follower_run(finding->follower, root->block, &finding->candidates.items[root->callee],
+    struct follow_outcome retried;
+    TRY(follower_run(finding->follower, root->block, &finding->possible.items[root->callee],
                      root->known, root->numbers, root->failures, FOLLOW_RETRY, &retried));
     if (retried.forgotten && retried.handed_back) {
-        struct asked asked = {0};
-        retried.returned_untold = root->failures;
+        struct caller_checks asked = {0};
+        retried.returned_not_told_apart = root->failures;
         TRY(ask_callers(finding, finding->image->blocks.items[root->block].function, root->callee,
                         &retried, 0, &asked));
         retried.forgotten = asked.callers != 0 && asked.used == 0;
@@ -249,14 +253,14 @@ static struct error *look_for_use(struct finding *finding, const struct root *ro
 // Branches that only failures take.
 static struct error *note_failing(struct finding *finding, const struct root *root)
 {
-    const struct candidates *candidates = &finding->candidates.items[root->callee];
-    struct outcome outcome;
-    TRY(follower_run(finding->follower, root->block, candidates, root->known, root->numbers,
+    const struct possible_results *possible = &finding->possible.items[root->callee];
+    struct follow_outcome outcome;
+    TRY(follower_run(finding->follower, root->block, possible, root->known, root->numbers,
                      root->failures, FOLLOW_BRANCHES, &outcome));
     if (outcome.cut || outcome.lost)
         return NULL; // what could not be followed to its end says nothing
     uint64_t failures =
-        recovery_failures(&finding->sites.callees.items[root->callee], candidates, root->failures);
+        recovery_failures(&finding->sites.callees.items[root->callee], possible, root->failures);
     return recovery_note(finding->image, finding->follower, root->block, failures, &finding->sites);
 }
 
@@ -264,18 +268,18 @@ static struct error *follow_root(struct finding *finding, struct root root)
 {
     const struct flow_image *image = finding->image;
     const struct flow_block *block = &image->blocks.items[root.block];
-    const struct isa_fact *call = &image->facts.items[block->first + block->count - 1];
-    const struct candidates *candidates = &finding->candidates.items[root.callee];
+    const struct isa_insn *call = &image->insns.items[block->first + block->count - 1];
+    const struct possible_results *possible = &finding->possible.items[root.callee];
     bool thin = root.tail || is_thin(image, block->function);
-    struct outcome outcome;
+    struct follow_outcome outcome;
     if (root.tail)
-        return_at_once(&root, candidates, &outcome);
+        return_at_once(&root, possible, &outcome);
     else
-        TRY(follower_run(finding->follower, root.block, candidates, root.known, root.numbers,
-                         root.failures, thin ? FOLLOW_THIN : FOLLOW_PLAIN, &outcome));
-    if (finding->world->failing && !root.tail)
+        TRY(follower_run(finding->follower, root.block, possible, root.known, root.numbers,
+                         root.failures, thin ? FOLLOW_WRAPPER : FOLLOW_PLAIN, &outcome));
+    if (finding->context->failing && !root.tail)
         TRY(note_failing(finding, &root));
-    if (outcome.retried && outcome.told != 0)
+    if (outcome.retried && outcome.told_apart != 0)
         TRY(look_for_use(finding, &root, &outcome));
     uint32_t number = (uint32_t)finding->sites.items.count;
     struct site *site = ARRAY_ADD(&finding->sites.items);
@@ -287,7 +291,7 @@ static struct error *follow_root(struct finding *finding, struct root root)
                           .callee = root.callee,
                           .wrapper = root.wrapper,
                           .inner = root.inner};
-    judge_ways(site, &outcome, root.failures);
+    judge_paths(site, &outcome, root.failures);
     if (finding->sites.callees.items[root.callee].success == SITE_SUCCESS_NEVER) {
         site->class = SITE_CHECKED;
         site->use = SITE_CHECKED_FIRST;
@@ -296,12 +300,12 @@ static struct error *follow_root(struct finding *finding, struct root root)
         return NULL;
     }
     if (thin)
-        site->role = (uint8_t)judge_role(candidates, &outcome);
-    if (outcome.returned_untold != 0) {
-        struct asked asked = {.by_all = outcome.returned_untold};
+        site->role = (uint8_t)judge_role(possible, &outcome);
+    if (outcome.returned_not_told_apart != 0) {
+        struct caller_checks asked = {.by_all = outcome.returned_not_told_apart};
         TRY(ask_callers(finding, block->function, root.callee, &outcome, 0, &asked));
         site = &finding->sites.items.items[number];
-        if (asked.callers != 0 ? asked.used == 0 : callers_get_nothing(image, block->function))
+        if (asked.callers != 0 ? asked.used == 0 : callers_get_no_result(image, block->function))
             return judge_without_result(finding, &root, site);
         judge_by_callers(site, &asked);
     }
@@ -358,28 +362,28 @@ static struct error *vote(struct finding *finding)
     for (size_t i = 0; i < finding->roots.count; i++) {
         const struct root *root = &finding->roots.items[i];
         struct site_callee *callee = &finding->sites.callees.items[root->callee];
-        struct candidates *candidates = &finding->candidates.items[root->callee];
-        if (root->tail || !candidates->lenient || votes[root->callee] == MOST_VOTES)
+        struct possible_results *possible = &finding->possible.items[root->callee];
+        if (root->tail || !possible->lenient || votes[root->callee] == MOST_VOTES)
             continue;
-        struct outcome outcome;
+        struct follow_outcome outcome;
         votes[root->callee]++;
-        TRY(follower_run(finding->follower, root->block, candidates, root->known, root->numbers,
+        TRY(follower_run(finding->follower, root->block, possible, root->known, root->numbers,
                          root->failures, FOLLOW_SUCCESS, &outcome));
-        if (outcome.valued) {
+        if (outcome.value_used) {
             callee->success = SITE_SUCCESS_VALUE;
-            candidates->lenient = false;
-            for (unsigned lane = 0; lane < candidates->lanes; lane++)
-                if (candidates->numbers[lane] == 0)
-                    candidates->successes &= ~(1ull << lane);
+            possible->lenient = false;
+            for (unsigned lane = 0; lane < possible->lanes; lane++)
+                if (possible->numbers[lane] == 0)
+                    possible->successes &= ~(1ull << lane);
         }
     }
     return NULL;
 }
 
-struct error *sites_find(const struct flow_image *image, const struct sites_world *world,
+struct error *sites_find(const struct flow_image *image, const struct sites_context *context,
                          struct sites *ret_sites)
 {
-    _cleanup_(finding_deinit) struct finding finding = {.image = image, .world = world};
+    _cleanup_(finding_deinit) struct finding finding = {.image = image, .context = context};
     finding.callees = calloc(image->imports.count + 1, sizeof *finding.callees);
     finding.expanded = calloc(image->functions.count + 1, 1);
     if (finding.callees == NULL || finding.expanded == NULL)

@@ -6,16 +6,16 @@
 #include "base/map.h"
 #include "callsite/follow.h"
 
-struct way {
+struct follow_path {
     struct machine machine;
-    uint64_t alive; // lanes that come along here
-    uint64_t told;  // failures that were told apart on the way
+    uint64_t alive;      // lanes that come along here
+    uint64_t told_apart; // failures that were told apart on the path
     uint32_t block, at;
-    uint32_t distance; // instructions from the call
-    bool used;         // dangerously, while a failure was not told apart
-    bool fresh;        // errno is still the call's
-    bool asked;        // errno was compared, and only failures come along here
-    uint32_t asked_in; // block
+    uint32_t distance;         // instructions from the call
+    bool used;                 // dangerously, while a failure was not told apart
+    bool errno_fresh;          // errno is still the call's
+    bool asked;                // errno was compared, and only failures come along here
+    uint32_t errno_checked_in; // block
 };
 
 #define USES 32
@@ -34,11 +34,11 @@ struct join { // a block, and who enters it
 
 struct follower {
     const struct flow_image *image;
-    const struct candidates *candidates;
+    const struct possible_results *possible;
     struct contents contents;
-    struct outcome outcome;
-    ARRAY(struct way) ways;
-    size_t next;        // of ways: they are taken in the order of their distance, roughly
+    struct follow_outcome outcome;
+    ARRAY(struct follow_path) paths;
+    size_t next;        // of paths: they are taken in the order of their distance, roughly
     struct map seen;    // hashes of states
     struct map similar; // hashes of what matters most of them, the n-th time plus n
     int64_t budget;     // instructions
@@ -59,56 +59,60 @@ struct follower {
 };
 
 // follow-event.c: what is worth noting.
-void follow_used(struct follower *follower, struct way *way, uint32_t at, enum site_use use);
-void follow_passed(struct follower *follower, struct way *way, uint32_t at, uint32_t callee);
-void follow_told(struct follower *follower, struct way *way, uint32_t at, uint64_t lanes,
-                 bool by_errno);
-void follow_returned(struct follower *follower, struct way *way, uint32_t at);
-// Failures that are on the way and not told apart.
-static inline uint64_t follow_untold(const struct follower *follower, const struct way *way)
+void follow_used(struct follower *follower, struct follow_path *path, uint32_t at,
+                 enum site_use use);
+void follow_passed(struct follower *follower, struct follow_path *path, uint32_t at,
+                   uint32_t callee);
+void follow_told_apart(struct follower *follower, struct follow_path *path, uint32_t at,
+                       uint64_t lanes, bool by_errno);
+void follow_returned(struct follower *follower, struct follow_path *path, uint32_t at);
+// Failures that are on the path and not told apart.
+static inline uint64_t follow_not_told_apart(const struct follower *follower,
+                                             const struct follow_path *path)
 {
-    return way->alive & follower->failures & ~way->told;
+    return path->alive & follower->failures & ~path->told_apart;
 }
 
 // Only failures come along, and all of them were told apart.
-static inline bool follow_failed(const struct follower *follower, const struct way *way)
+static inline bool follow_failed(const struct follower *follower, const struct follow_path *path)
 {
-    return (way->alive & ~follower->failures) == 0;
+    return (path->alive & ~follower->failures) == 0;
 }
 
 // The first register that hands the result to a function; ISA_NONE if none does.
-uint8_t follow_argument(const struct follower *follower, const struct way *way);
+uint8_t follow_argument(const struct follower *follower, const struct follow_path *path);
 
 // follow.c: into a function that gets the result as an argument. *ret_returned: it gives it back.
-_must_check_ struct error *follow_into(struct follower *follower, struct way *way, uint32_t at,
-                                       uint32_t function, bool *ret_returned);
+_must_check_ struct error *follow_into(struct follower *follower, struct follow_path *path,
+                                       uint32_t at, uint32_t function, bool *ret_returned);
 
-// A way that goes on in a block, with some of its lanes.
-_must_check_ struct error *follow_go_to(struct follower *follower, const struct way *way,
+// A path that goes on in a block, with some of its lanes.
+_must_check_ struct error *follow_go_to(struct follower *follower, const struct follow_path *path,
                                         uint32_t block, uint64_t lanes);
 
 // follow-leave.c: from the last instruction of a block on; and wherever that may lead.
-_must_check_ struct error *follow_leave_block(struct follower *follower, struct way *way,
+_must_check_ struct error *follow_leave_block(struct follower *follower, struct follow_path *path,
                                               uint32_t at);
-_must_check_ struct error *follow_go_on(struct follower *follower, struct way *way);
+_must_check_ struct error *follow_go_on(struct follower *follower, struct follow_path *path);
 
 // follow-seen.c: whether nobody was here in this state, or often enough in a similar one.
-_must_check_ struct error *follow_is_new(struct follower *follower, const struct way *way,
+_must_check_ struct error *follow_is_new(struct follower *follower, const struct follow_path *path,
                                          bool *ret_new);
-_must_check_ struct error *follow_is_enough(struct follower *follower, const struct way *way,
-                                            bool *ret_enough);
+_must_check_ struct error *follow_is_enough(struct follower *follower,
+                                            const struct follow_path *path, bool *ret_enough);
 
-// follow-step.c: one instruction within a block. *ret_other is filled in when the way forks.
-void follow_step(struct follower *follower, struct way *way, uint32_t at, struct way *ret_other,
-                 bool *ret_forked);
+// follow-step.c: one instruction within a block. *ret_other is filled in when the path forks.
+void follow_step(struct follower *follower, struct follow_path *path, uint32_t at,
+                 struct follow_path *ret_other, bool *ret_forked);
 // Lanes for which a condition holds, and for which it does not; those of neither are in both.
 struct split {
     uint64_t yes, no;
     bool equality; // it is asked for one value
 };
-struct split follow_split(struct follower *follower, const struct way *way,
+struct split follow_split(struct follower *follower, const struct follow_path *path,
                           enum isa_condition condition);
-// Failures that go another way than some success.
-uint64_t follow_apart(const struct follower *follower, const struct way *way, struct split split);
+// Failures that go another path than some success.
+uint64_t follow_apart(const struct follower *follower, const struct follow_path *path,
+                      struct split split);
 
 #endif

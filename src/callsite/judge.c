@@ -2,21 +2,21 @@
 // See judge.h.
 #include "callsite/judge.h"
 
-void judge_ways(struct site *site, const struct outcome *outcome, uint64_t failures)
+void judge_paths(struct site *site, const struct follow_outcome *outcome, uint64_t failures)
 {
-    site->unchecked = failures & ~outcome->told;
-    site->class = outcome->told == 0     ? SITE_UNCHECKED
-                  : site->unchecked == 0 ? SITE_CHECKED
-                                         : SITE_PARTLY;
+    site->unchecked = failures & ~outcome->told_apart;
+    site->class = outcome->told_apart == 0 ? SITE_UNCHECKED
+                  : site->unchecked == 0   ? SITE_CHECKED
+                                           : SITE_PARTLY;
     site->use = outcome->use;
     site->use_address = outcome->use_address;
     site->argument = outcome->argument;
     site->passed_to = outcome->passed_to;
-    if (outcome->told != 0) {
+    if (outcome->told_apart != 0) {
         site->check_address = outcome->check_address;
-        site->place = outcome->errors == outcome->told      ? SITE_PLACE_ERRNO
-                      : outcome->called_on == outcome->told ? SITE_PLACE_CALLED_ON
-                                                            : SITE_PLACE_HERE;
+        site->place = outcome->errors == outcome->told_apart      ? SITE_PLACE_ERRNO
+                      : outcome->called_on == outcome->told_apart ? SITE_PLACE_CALLED_ON
+                                                                  : SITE_PLACE_HERE;
         site->check = !outcome->dangerous      ? SITE_CHECK_BEFORE
                       : outcome->checked_after ? SITE_CHECK_AFTER
                                                : SITE_CHECK_SOME;
@@ -30,7 +30,7 @@ void judge_ways(struct site *site, const struct outcome *outcome, uint64_t failu
             site->unchecked = failures;
             site->use = outcome->use;
         }
-    } else if (!outcome->dangerous && outcome->returned_untold == 0 &&
+    } else if (!outcome->dangerous && outcome->returned_not_told_apart == 0 &&
                (outcome->cut || outcome->lost)) {
         site->class = SITE_UNKNOWN;
         site->reason = outcome->cut ? "more ways than the budget allows to follow"
@@ -39,7 +39,7 @@ void judge_ways(struct site *site, const struct outcome *outcome, uint64_t failu
 }
 
 // What the callers do decides for those failures that they get.
-void judge_by_callers(struct site *site, const struct asked *asked)
+void judge_by_callers(struct site *site, const struct caller_checks *asked)
 {
     site->callers = asked->callers;
     site->callers_checked = asked->checked;
@@ -61,12 +61,13 @@ void judge_by_callers(struct site *site, const struct asked *asked)
     site->reason = NULL;
 }
 
-enum site_role judge_role(const struct candidates *candidates, const struct outcome *outcome)
+enum site_role judge_role(const struct possible_results *possible,
+                          const struct follow_outcome *outcome)
 {
-    if ((outcome->returned_same & candidates->successes) == 0)
+    if ((outcome->returned_same & possible->successes) == 0)
         return SITE_ROLE_NONE;
     // Who ends the program for most failures returns some that are none: no memory of size zero.
-    if ((outcome->returned_same & candidates->failures) != 0 && !outcome->dies)
+    if ((outcome->returned_same & possible->failures) != 0 && !outcome->dies)
         return SITE_ROLE_PASSES;
-    return outcome->told != 0 ? SITE_ROLE_GUARDS : SITE_ROLE_NONE;
+    return outcome->told_apart != 0 ? SITE_ROLE_GUARDS : SITE_ROLE_NONE;
 }

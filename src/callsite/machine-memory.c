@@ -9,30 +9,30 @@
 #include <string.h>
 
 #define INDEXED                                                                                    \
-    0x10000 // as an operation of content_combined(), which knows those of struct isa_fact
+    0x10000 // as an operation of content_combined(), which knows those of struct isa_insn
 
-static uint64_t made_up(uint32_t fact, unsigned what)
+static uint64_t made_up(uint32_t insn, unsigned what)
 {
-    return ((uint64_t)fact + 1) << 8 | what;
+    return ((uint64_t)insn + 1) << 8 | what;
 }
 
 // The content of a register, which gets a name if it has none.
-uint16_t machine_named(struct machine *machine, struct contents *contents, uint32_t fact, uint8_t r)
+uint16_t machine_named(struct machine *machine, struct contents *contents, uint32_t insn, uint8_t r)
 {
     if (machine->registers[r] == CONTENT_UNKNOWN)
-        machine->registers[r] = content_of_address(contents, made_up(fact, r), 0);
+        machine->registers[r] = content_of_address(contents, made_up(insn, r), 0);
     return machine->registers[r];
 }
 
 // Behind an index that is only known by name everything else is somewhere else.
 static bool add_index(const struct machine *machine, struct contents *contents,
-                      const struct isa_fact *fact, struct cell *where)
+                      const struct isa_insn *insn, struct cell *where)
 {
-    unsigned scale = fact->flags & ISA_SCALE;
+    unsigned scale = insn->flags & ISA_SCALE;
     int64_t number;
-    if (fact->index >= ISA_REGISTERS)
+    if (insn->index >= ISA_REGISTERS)
         return false;
-    uint16_t index = machine->registers[fact->index];
+    uint16_t index = machine->registers[insn->index];
     if (content_constant(contents, index, &number)) {
         where->offset = (int64_t)((uint64_t)where->offset + ((uint64_t)number << scale));
         return true;
@@ -53,15 +53,15 @@ static bool add_index(const struct machine *machine, struct contents *contents,
 bool machine_address(struct machine *machine, struct contents *contents,
                      const struct flow_image *image, uint32_t at, struct cell *ret_where)
 {
-    const struct isa_fact *fact = &image->facts.items[at];
-    struct cell where = {.base = BASE_GLOBAL, .offset = fact->displacement};
+    const struct isa_insn *insn = &image->insns.items[at];
+    struct cell where = {.base = BASE_GLOBAL, .offset = insn->displacement};
     int64_t number;
-    if ((fact->flags & ISA_THREAD) != 0)
+    if ((insn->flags & ISA_THREAD) != 0)
         where.base = BASE_THREAD;
-    if (fact->base < ISA_REGISTERS) {
-        uint16_t base = machine_named(machine, contents, at, fact->base);
+    if (insn->base < ISA_REGISTERS) {
+        uint16_t base = machine_named(machine, contents, at, insn->base);
         const struct content *item = content_at(contents, base);
-        if ((fact->flags & ISA_THREAD) != 0)
+        if ((insn->flags & ISA_THREAD) != 0)
             return false;
         if (content_constant(contents, base, &number)) {
             where.offset = (int64_t)((uint64_t)where.offset + (uint64_t)number);
@@ -72,7 +72,7 @@ bool machine_address(struct machine *machine, struct contents *contents,
             return false;
         }
     }
-    if (fact->index != ISA_NONE && !add_index(machine, contents, fact, &where))
+    if (insn->index != ISA_NONE && !add_index(machine, contents, insn, &where))
         return false;
     *ret_where = where;
     return true;
@@ -143,21 +143,21 @@ static void write_cell(struct machine *machine, const struct contents *contents,
 static uint16_t read_table(const struct machine *machine, struct contents *contents,
                            const struct flow_image *image, uint32_t at, unsigned width)
 {
-    const struct isa_fact *fact = &image->facts.items[at];
+    const struct isa_insn *insn = &image->insns.items[at];
     int64_t base = 0, numbers[CONTENT_LANES];
     uint64_t known = 0;
-    if (fact->index >= ISA_REGISTERS || (fact->flags & ISA_THREAD) != 0 || width > 8 ||
-        !content_derived(contents, machine->registers[fact->index]) ||
-        (fact->base < ISA_REGISTERS &&
-         !content_constant(contents, machine->registers[fact->base], &base)))
+    if (insn->index >= ISA_REGISTERS || (insn->flags & ISA_THREAD) != 0 || width > 8 ||
+        !content_derived(contents, machine->registers[insn->index]) ||
+        (insn->base < ISA_REGISTERS &&
+         !content_constant(contents, machine->registers[insn->base], &base)))
         return CONTENT_UNKNOWN;
     for (unsigned i = 0; i < contents->lanes; i++) {
         int64_t index;
-        if (!content_number(contents, machine->registers[fact->index], i, &index))
+        if (!content_number(contents, machine->registers[insn->index], i, &index))
             continue;
         size_t size;
-        uint64_t address = (uint64_t)base + (uint64_t)fact->displacement +
-                           ((uint64_t)index << (fact->flags & ISA_SCALE));
+        uint64_t address = (uint64_t)base + (uint64_t)insn->displacement +
+                           ((uint64_t)index << (insn->flags & ISA_SCALE));
         const unsigned char *bytes = elf_object_bytes(image->object, address, &size);
         if (bytes == NULL || size < width)
             continue;
@@ -197,7 +197,7 @@ void machine_store(struct machine *machine, struct contents *contents,
     if (!machine_address(machine, contents, image, at, &where))
         return;
     where.content = content;
-    where.width = image->facts.items[at].width;
+    where.width = image->insns.items[at].width;
     write_cell(machine, contents, where);
 }
 

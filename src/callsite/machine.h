@@ -46,14 +46,14 @@ void machine_after_call(struct machine *machine, const struct contents *contents
 
 // Where a memory operand leads to, if that can be told; makes up a name for what is unknown.
 bool machine_address(struct machine *machine, struct contents *contents,
-                     const struct flow_image *image, uint32_t fact, struct cell *ret_where);
+                     const struct flow_image *image, uint32_t insn, struct cell *ret_where);
 // What is there: `width` bytes of it.
 uint16_t machine_load(struct machine *machine, struct contents *contents,
-                      const struct flow_image *image, uint32_t fact, unsigned width);
+                      const struct flow_image *image, uint32_t insn, unsigned width);
 
 // One instruction that is neither call nor jump nor select.
 void machine_step(struct machine *machine, struct contents *contents,
-                  const struct flow_image *image, uint32_t fact);
+                  const struct flow_image *image, uint32_t insn);
 
 // Whether a condition holds for a lane: 1, 0, or -1 if that cannot be told.
 int machine_condition(const struct machine *machine, const struct contents *contents,

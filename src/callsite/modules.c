@@ -269,9 +269,9 @@ static void *find_sites(void *data)
     struct work *work = data;
     for (size_t i; (i = atomic_fetch_add(&work->next, 1)) < work->modules->items.count;) {
         struct callsite_module *module = &work->modules->items.items[i];
-        const struct sites_world world = {
+        const struct sites_context context = {
             .failures = import_failures, .data = module, .failing = work->modules->failing};
-        module->error = sites_find(module->image, &world, &module->sites);
+        module->error = sites_find(module->image, &context, &module->sites);
     }
     return NULL;
 }

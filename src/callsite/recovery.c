@@ -58,8 +58,8 @@ static int compare_edges(const void *left, const void *right)
     const struct site_edge *a = left, *b = right;
     if (a->from != b->from)
         return a->from < b->from ? -1 : 1;
-    if (a->way != b->way)
-        return a->way < b->way ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
     return (a->call > b->call) - (a->call < b->call);
 }
 
@@ -68,12 +68,12 @@ static int compare_ends(const void *left, const void *right)
     const struct site_edge *a = left, *b = right;
     if (a->from != b->from)
         return a->from < b->from ? -1 : 1;
-    return (a->way > b->way) - (a->way < b->way);
+    return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
-static bool is_among(const struct edges *edges, uint32_t from, uint32_t way)
+static bool is_among(const struct edges *edges, uint32_t from, uint32_t kind)
 {
-    const struct site_edge key = {.from = from, .way = way};
+    const struct site_edge key = {.from = from, .kind = kind};
     return edges != NULL && edges->count != 0 &&
            bsearch(&key, edges->items, edges->count, sizeof key, compare_ends) != NULL;
 }
@@ -87,14 +87,14 @@ static struct error *spread(struct search *search, size_t from, unsigned mark,
         const struct flow_block *block = &search->image->blocks.items[number];
         for (uint32_t j = 0; j < block->out_count; j++) {
             struct flow_edge edge = search->image->edges.items[block->edges_out + j];
-            if (!is_among(without, number, edge.way))
+            if (!is_among(without, number, edge.kind))
                 TRY(reach(search, edge.block, mark));
         }
     }
     return NULL;
 }
 
-// Whether it says that there is no more, or no such thing, the way it says that it failed: what
+// Whether it says that there is no more, or no such thing, the path it says that it failed: what
 // follows a loop that reads a file to its end is no recovery code.
 static bool is_ambiguous(const char *name)
 {
@@ -111,24 +111,24 @@ static bool is_ambiguous(const char *name)
     return false;
 }
 
-uint64_t recovery_failures(const struct site_callee *callee, const struct candidates *candidates,
-                           uint64_t failures)
+uint64_t recovery_failures(const struct site_callee *callee,
+                           const struct possible_results *possible, uint64_t failures)
 {
     if (is_ambiguous(callee->name))
         return 0;
     bool writes = strstr(callee->name, "write") != NULL || strstr(callee->name, "send") != NULL;
-    for (unsigned lane = 0; lane < candidates->lanes; lane++)
-        if (writes && candidates->full >= 0 && candidates->numbers[lane] == 0)
+    for (unsigned lane = 0; lane < possible->lanes; lane++)
+        if (writes && possible->full >= 0 && possible->numbers[lane] == 0)
             failures |= 1ull << lane;
     return failures;
 }
 
-static struct error *add_edge(struct sites *sites, uint32_t call, uint32_t from, uint32_t way)
+static struct error *add_edge(struct sites *sites, uint32_t call, uint32_t from, uint32_t kind)
 {
     struct site_edge *edge = ARRAY_ADD(&sites->failing);
     if (edge == NULL)
         return error_no_memory();
-    *edge = (struct site_edge){.call = call, .from = from, .way = way};
+    *edge = (struct site_edge){.call = call, .from = from, .kind = kind};
     return NULL;
 }
 
@@ -175,7 +175,7 @@ static uint32_t owner_of(const struct flow_image *image, const struct site_edge 
     return image->blocks.items[edge->from].function;
 }
 
-// Whether the branch is only come to by way of the calls whose failures take it: edges[0..count)
+// Whether the branch is only come to by path of the calls whose failures take it: edges[0..count)
 // differ in the call only.
 static struct error *is_behind(struct search *search, const struct site_edge *edges, size_t count,
                                bool *ret_behind)
@@ -232,7 +232,7 @@ static struct error *add_block(const struct flow_image *image, uint32_t number,
     if (added == NULL)
         return error_no_memory();
     *added =
-        (struct recovery_block){.address = flow_address(image, &image->facts.items[block->first]),
+        (struct recovery_block){.address = flow_address(image, &image->insns.items[block->first]),
                                 .block = number,
                                 .function = block->function};
     return NULL;

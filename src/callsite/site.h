@@ -63,9 +63,9 @@ enum site_use {
 
 enum site_check {
     SITE_CHECK_NONE,
-    SITE_CHECK_BEFORE, // on every way before the result is used
-    SITE_CHECK_AFTER,  // only after a use on some way
-    SITE_CHECK_SOME,   // on some ways; on others the result is used without
+    SITE_CHECK_BEFORE, // on every path before the result is used
+    SITE_CHECK_AFTER,  // only after a use on some path
+    SITE_CHECK_SOME,   // on some paths; on others the result is used without
 };
 
 enum site_place {         // of the check
@@ -107,7 +107,7 @@ struct site {
 struct site_edge {
     uint32_t call; // block that ends with the call
     uint32_t from; // block that ends with the branch
-    uint32_t way;  // enum flow_way
+    uint32_t kind; // enum flow_edge_kind
 };
 
 struct sites {
@@ -119,7 +119,7 @@ struct sites {
 };
 void sites_deinit(struct sites *sites);
 
-struct sites_world {
+struct sites_context {
     // What is known of an import: false if nothing is, or if it never fails. `*ret_failures` must
     // stay valid until the next question.
     bool (*failures)(void *data, uint32_t import, struct site_failures *ret_failures);
@@ -129,7 +129,7 @@ struct sites_world {
 // Every site of an image. Time and memory are linear in the code: what exceeds a budget is
 // SITE_UNKNOWN.
 _must_check_ struct error *sites_find(const struct flow_image *image,
-                                      const struct sites_world *world, struct sites *ret_sites);
+                                      const struct sites_context *context, struct sites *ret_sites);
 
 const char *site_class_name(enum site_class class);
 const char *site_use_name(enum site_use use);

@@ -35,7 +35,7 @@ void flow_image_close(struct flow_image *image)
 {
     if (image == NULL)
         return;
-    ARRAY_DEINIT(&image->facts);
+    ARRAY_DEINIT(&image->insns);
     ARRAY_DEINIT(&image->functions);
     ARRAY_DEINIT(&image->blocks);
     ARRAY_DEINIT(&image->edges);

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "elf/object.h"
-#include "isa/fact.h"
+#include "isa/insn.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@ struct flow_function {
     uint64_t start, end;
     const char *name; // of a symbol at its start, or NULL
     uint32_t name_size;
-    uint32_t first_fact, fact_count;
+    uint32_t first_insn, insn_count;
     uint32_t first_block, block_count; // of this range; parts have blocks of their own
     uint32_t owner;                    // itself, or the function it was split off from
     uint32_t next_part;                // of the same owner, or FLOW_NONE
@@ -36,7 +36,7 @@ enum flow_end {   // of a block
 };
 
 struct flow_block {
-    uint32_t first, count; // facts
+    uint32_t first, count; // instructions
     uint32_t function;     // the owner
     uint32_t callee;       // flow_callee_*(), FLOW_NONE if unknown
     uint32_t edges_out, out_count;
@@ -47,10 +47,10 @@ struct flow_block {
 };
 #define FLOW_LOST INT32_MIN
 
-enum flow_way { FLOW_FALLS, FLOW_TAKEN, FLOW_JUMPS, FLOW_TABLE };
+enum flow_edge_kind { FLOW_FALLS, FLOW_TAKEN, FLOW_JUMPS, FLOW_TABLE };
 struct flow_edge {
     uint32_t block; // the other end
-    uint32_t way;   // enum flow_way; of a FLOW_TABLE edge out, cases are not told apart
+    uint32_t kind;  // enum flow_edge_kind; of a FLOW_TABLE edge out, cases are not told apart
 };
 
 struct flow_import {
@@ -78,8 +78,8 @@ struct flow_thunk {
 
 struct flow_image {
     const struct elf_object *object;
-    uint64_t base; // facts' offsets count from here
-    ARRAY(struct isa_fact) facts;
+    uint64_t base; // instructions' offsets count from here
+    ARRAY(struct isa_insn) insns;
     ARRAY(struct flow_function) functions; // by start, disjoint
     ARRAY(struct flow_block) blocks;       // of one function together, by address
     ARRAY(struct flow_edge) edges;
@@ -112,17 +112,17 @@ static inline bool flow_callee_returns(const struct flow_image *image, uint32_t 
                                          : image->functions.items[callee].returns;
 }
 
-static inline uint64_t flow_address(const struct flow_image *image, const struct isa_fact *fact)
+static inline uint64_t flow_address(const struct flow_image *image, const struct isa_insn *insn)
 {
-    return image->base + fact->offset;
+    return image->base + insn->offset;
 }
 
 // Moves both pointers over one instruction.
-void flow_move_stack(const struct isa_fact *fact, int32_t *stack, int32_t *frame);
+void flow_move_stack(const struct isa_insn *insn, int32_t *stack, int32_t *frame);
 
 // FLOW_NONE if there is none. flow_function_at(): the range that contains the address.
 uint32_t flow_function_at(const struct flow_image *image, uint64_t address);
-uint32_t flow_fact_at(const struct flow_image *image, uint64_t address);
+uint32_t flow_insn_at(const struct flow_image *image, uint64_t address);
 const struct flow_slot *flow_slot_at(const struct flow_image *image, uint64_t address); // or NULL
 
 // Who is called: by a direct call or jump to an address, or through a slot. FLOW_NONE: unknown.

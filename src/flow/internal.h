@@ -13,11 +13,11 @@ _must_check_ struct error *flow_load_functions(struct flow_image *image);
 _must_check_ struct error *flow_note_thunk(struct flow_image *image, const char *name,
                                            size_t name_size, uint64_t address);
 void flow_replace_thunks(struct flow_image *image);
-// tables.c: where an indirect jump goes. Calls `target` with fact indices; says whether it is
-// understood.
+// tables.c: where an indirect jump goes. Calls `target` with instruction indices; says whether it
+// is understood.
 _must_check_ struct error *flow_table_targets(const struct flow_image *image, uint32_t function,
-                                              uint32_t fact,
-                                              struct error *(*target)(void *data, uint32_t fact),
+                                              uint32_t insn,
+                                              struct error *(*target)(void *data, uint32_t insn),
                                               void *data, bool *ret_understood);
 // blocks.c: basic blocks and edges.
 _must_check_ struct error *flow_build_blocks(struct flow_image *image);

@@ -8,52 +8,52 @@
 
 #define LONGEST_WAY 8 // blocks, each the first one before the last
 
-// A register whose value is asked for, in front of a fact.
+// A register whose value is asked for, in front of a instruction.
 struct asked {
     const struct flow_block *block;
-    uint32_t fact;
+    uint32_t insn;
     uint8_t reg;
     unsigned blocks;
 };
 
-static bool clobbers(const struct isa_fact *fact, uint8_t reg)
+static bool clobbers(const struct isa_insn *insn, uint8_t reg)
 {
     const uint32_t saved = 1u << 3 | 1u << ISA_FRAME | 1u << ISA_STACK | 0xf000u; // rbx, r12..r15
-    return (fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT) && (saved >> reg & 1) == 0;
+    return (insn->kind == ISA_CALL || insn->kind == ISA_CALL_INDIRECT) && (saved >> reg & 1) == 0;
 }
 
 // The instruction that made it; NULL if that is not to be found.
-static const struct isa_fact *maker(const struct flow_image *image, struct asked *asked)
+static const struct isa_insn *maker(const struct flow_image *image, struct asked *asked)
 {
     while (asked->reg < ISA_REGISTERS) {
-        while (asked->fact > asked->block->first) {
-            const struct isa_fact *fact = &image->facts.items[--asked->fact];
-            if (clobbers(fact, asked->reg))
+        while (asked->insn > asked->block->first) {
+            const struct isa_insn *insn = &image->insns.items[--asked->insn];
+            if (clobbers(insn, asked->reg))
                 return NULL;
-            if ((fact->writes >> asked->reg & 1) == 0)
+            if ((insn->writes >> asked->reg & 1) == 0)
                 continue;
-            if (fact->dst != asked->reg || fact->kind != ISA_COPY || fact->from != 8)
-                return fact->dst == asked->reg ? fact : NULL;
-            asked->reg = fact->src;
+            if (insn->dst != asked->reg || insn->kind != ISA_COPY || insn->from != 8)
+                return insn->dst == asked->reg ? insn : NULL;
+            asked->reg = insn->src;
         }
         if (asked->block->in_count == 0 || asked->blocks++ == LONGEST_WAY)
             return NULL;
         asked->block = &image->blocks.items[image->edges.items[asked->block->edges_in].block];
-        asked->fact = asked->block->first + asked->block->count;
+        asked->insn = asked->block->first + asked->block->count;
     }
     return NULL;
 }
 
-static bool is_slot(const struct isa_fact *fact)
+static bool is_slot(const struct isa_insn *insn)
 {
-    return (fact->flags & (ISA_MEMORY | ISA_THREAD)) == ISA_MEMORY && fact->base == ISA_PC &&
-           fact->index == ISA_NONE;
+    return (insn->flags & (ISA_MEMORY | ISA_THREAD)) == ISA_MEMORY && insn->base == ISA_PC &&
+           insn->index == ISA_NONE;
 }
 
 // The address of a variable of this module that a register holds.
 static bool variable(const struct flow_image *image, struct asked asked, uint64_t *ret_address)
 {
-    const struct isa_fact *made = maker(image, &asked);
+    const struct isa_insn *made = maker(image, &asked);
     if (made == NULL || !is_slot(made))
         return false;
     *ret_address = (uint64_t)made->displacement;
@@ -67,34 +67,34 @@ static bool variable(const struct flow_image *image, struct asked asked, uint64_
     return true;
 }
 
-// What stands in memory that `fact` reads, as the loader leaves it there: a function.
+// What stands in memory that `insn` reads, as the loader leaves it there: a function.
 static uint32_t held(const struct flow_image *image, struct asked asked,
-                     const struct isa_fact *fact)
+                     const struct isa_insn *insn)
 {
     uint64_t address;
-    if (is_slot(fact))
-        return flow_callee_of_slot(image, (uint64_t)fact->displacement);
-    if ((fact->flags & (ISA_MEMORY | ISA_THREAD)) != ISA_MEMORY || fact->index != ISA_NONE)
+    if (is_slot(insn))
+        return flow_callee_of_slot(image, (uint64_t)insn->displacement);
+    if ((insn->flags & (ISA_MEMORY | ISA_THREAD)) != ISA_MEMORY || insn->index != ISA_NONE)
         return FLOW_NONE;
-    asked.reg = fact->base;
+    asked.reg = insn->base;
     if (!variable(image, asked, &address))
         return FLOW_NONE;
-    return flow_callee_of_slot(image, address + (uint64_t)fact->displacement);
+    return flow_callee_of_slot(image, address + (uint64_t)insn->displacement);
 }
 
 uint32_t flow_handed_over(const struct flow_image *image, const struct flow_block *block,
                           uint8_t reg)
 {
     for (uint32_t i = block->first + block->count; i-- > block->first;) {
-        const struct isa_fact *fact = &image->facts.items[i];
-        bool call = fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT;
-        if (call || (fact->writes >> reg & 1) == 0)
+        const struct isa_insn *insn = &image->insns.items[i];
+        bool call = insn->kind == ISA_CALL || insn->kind == ISA_CALL_INDIRECT;
+        if (call || (insn->writes >> reg & 1) == 0)
             continue;
-        if (fact->dst != reg || !is_slot(fact))
+        if (insn->dst != reg || !is_slot(insn))
             return FLOW_NONE;
-        return fact->kind == ISA_ADDRESS ? flow_callee_at(image, (uint64_t)fact->displacement)
-               : fact->kind == ISA_LOAD && fact->from == 8
-                   ? flow_callee_of_slot(image, (uint64_t)fact->displacement)
+        return insn->kind == ISA_ADDRESS ? flow_callee_at(image, (uint64_t)insn->displacement)
+               : insn->kind == ISA_LOAD && insn->from == 8
+                   ? flow_callee_of_slot(image, (uint64_t)insn->displacement)
                    : FLOW_NONE;
     }
     return FLOW_NONE;
@@ -103,13 +103,13 @@ uint32_t flow_handed_over(const struct flow_image *image, const struct flow_bloc
 static uint32_t callee_of(const struct flow_image *image, const struct flow_block *block)
 {
     uint32_t last = block->first + block->count - 1;
-    const struct isa_fact *call = &image->facts.items[last];
+    const struct isa_insn *call = &image->insns.items[last];
     if (call->kind != ISA_CALL_INDIRECT && call->kind != ISA_JUMP_INDIRECT)
         return FLOW_NONE;
-    struct asked asked = {.block = block, .fact = last, .reg = call->src};
+    struct asked asked = {.block = block, .insn = last, .reg = call->src};
     if ((call->flags & ISA_MEMORY) != 0)
         return held(image, asked, call);
-    const struct isa_fact *made = maker(image, &asked);
+    const struct isa_insn *made = maker(image, &asked);
     return made != NULL && made->kind == ISA_LOAD && made->from == 8 ? held(image, asked, made)
                                                                      : FLOW_NONE;
 }

@@ -151,16 +151,16 @@ static uint32_t through_entry(const struct flow_image *image, uint64_t address)
     struct isa_decoder decoder;
     isa_decoder_init(&decoder);
     for (int i = 0; code != NULL && i < 2; i++) {
-        struct isa_fact fact;
-        if (!isa_decode(&decoder, code, size, address, &fact))
+        struct isa_insn insn;
+        if (!isa_decode(&decoder, code, size, address, &insn))
             return FLOW_NONE;
-        if (fact.kind == ISA_JUMP_INDIRECT && fact.base == ISA_PC && fact.index == ISA_NONE)
-            return flow_callee_of_slot(image, (uint64_t)fact.displacement);
-        if (fact.kind != ISA_NOTHING)
+        if (insn.kind == ISA_JUMP_INDIRECT && insn.base == ISA_PC && insn.index == ISA_NONE)
+            return flow_callee_of_slot(image, (uint64_t)insn.displacement);
+        if (insn.kind != ISA_NOTHING)
             return FLOW_NONE;
-        code += fact.length;
-        size -= fact.length;
-        address += fact.length;
+        code += insn.length;
+        size -= insn.length;
+        address += insn.length;
     }
     return FLOW_NONE;
 }

@@ -61,8 +61,8 @@ static struct error *look_up(struct work *work, struct batch_item *item, bool *r
 static struct error *keep(struct work *work, const struct batch_item *item)
 {
     _cleanup_(buffer_deinit) struct buffer key = {0};
-    if (work->batch->cache == NULL ||
-        (work->batch->spoilt != NULL && __atomic_load_n(work->batch->spoilt, __ATOMIC_ACQUIRE)))
+    if (work->batch->cache == NULL || (work->batch->incomplete != NULL &&
+                                       __atomic_load_n(work->batch->incomplete, __ATOMIC_ACQUIRE)))
         return NULL;
     TRY(profile_cache_key(work->batch->cache, work->set, item->module, &key));
     // A cache that cannot be written is no reason to fail.

@@ -9,7 +9,7 @@ struct batch {
     struct profile_options options;
     unsigned jobs;                     // threads
     const struct profile_cache *cache; // or NULL
-    const bool *spoilt; // set when a question of `options` had no answer: nothing is kept then
+    const bool *incomplete; // set when a question of `options` had no answer: nothing is kept then
 };
 struct batch_item {
     const char *path;

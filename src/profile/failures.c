@@ -60,36 +60,38 @@ void failures_deinit(struct failures *failures)
 }
 
 // Storing 0 is how errno is cleared before something is tried.
-static bool sets_errno(const struct way *way)
+static bool sets_errno(const struct return_outcome *outcome)
 {
-    return way->sets_error && !(way->error.kind == VALUE_CONSTANT && way->error.number == 0);
+    return outcome->sets_error &&
+           !(outcome->error.kind == VALUE_CONSTANT && outcome->error.number == 0);
 }
 
 static bool known_before(const struct summary *summary, size_t index)
 {
     for (size_t i = 0; i < index; i++)
-        if (summary->ways.items[i].result.kind == VALUE_CONSTANT &&
-            summary->ways.items[i].result.number == summary->ways.items[index].result.number)
+        if (summary->outcomes.items[i].result.kind == VALUE_CONSTANT &&
+            summary->outcomes.items[i].result.number ==
+                summary->outcomes.items[index].result.number)
             return true;
     return false;
 }
 
 static void see_constant(struct picture *picture, const struct summary *summary, size_t index)
 {
-    const struct way *way = &summary->ways.items[index];
-    int64_t number = way->result.number;
-    bool error = sets_errno(way);
+    const struct return_outcome *outcome = &summary->outcomes.items[index];
+    int64_t number = outcome->result.number;
+    bool error = sets_errno(outcome);
     picture->zero |= number == 0;
     picture->one |= number == 1;
     picture->negative |= number < 0;
     picture->positive |= number > 0;
     picture->negative_sets_errno |= number < 0 && error;
     picture->zero_sets_errno |= number == 0 && error;
-    bool after = (way->after & WAY_AFTER_FAILURE) != 0;
+    bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0;
     picture->zero_after |= number == 0 && after;
     picture->one_after |= number == 1 && after;
     picture->positive_after |= number > 0 && after;
-    picture->zero_refuses |= number == 0 && (way->after & WAY_AFTER_NULL) != 0;
+    picture->zero_refuses |= number == 0 && (outcome->after & OUTCOME_AFTER_NULL) != 0;
     if (number > picture->largest)
         picture->largest = number;
     if (number != 0 && !known_before(summary, index))
@@ -103,13 +105,13 @@ static struct picture picture_of(const struct summary *summary, unsigned hints, 
                               .pointer = hints_say_pointer(hints),
                               .wide = hints_say_wide(hints),
                               .narrow = hints_say_narrow(hints),
-                              .asks = name_asks(name),
-                              .compares = name_compares(name)};
-    for (size_t i = 0; i < summary->ways.count; i++) {
-        const struct way *way = &summary->ways.items[i];
-        if (way->result.kind == VALUE_CONSTANT)
+                              .asks = name_is_predicate(name),
+                              .compares = name_is_comparison(name)};
+    for (size_t i = 0; i < summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &summary->outcomes.items[i];
+        if (outcome->result.kind == VALUE_CONSTANT)
             see_constant(&picture, summary, i);
-        else if (way->result.kind == VALUE_ERRORS)
+        else if (outcome->result.kind == VALUE_ERRORS)
             picture.numbers = true;
         else
             picture.other = true;
@@ -121,10 +123,10 @@ static struct picture picture_of(const struct summary *summary, unsigned hints, 
 static unsigned after_what(const struct picture *picture, int64_t number)
 {
     unsigned after = 0;
-    for (size_t i = 0; i < picture->summary->ways.count; i++) {
-        const struct way *way = &picture->summary->ways.items[i];
-        if (way->result.kind == VALUE_CONSTANT && way->result.number == number)
-            after |= way->after;
+    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &picture->summary->outcomes.items[i];
+        if (outcome->result.kind == VALUE_CONSTANT && outcome->result.number == number)
+            after |= outcome->after;
     }
     return after;
 }
@@ -133,13 +135,13 @@ static unsigned after_what(const struct picture *picture, int64_t number)
 static bool after_failure(const struct picture *picture, int64_t number, bool only)
 {
     unsigned after = after_what(picture, number);
-    return (after & WAY_AFTER_FAILURE) != 0 && (!only || (after & WAY_AFTER_SUCCESS) == 0);
+    return (after & OUTCOME_AFTER_FAILURE) != 0 && (!only || (after & OUTCOME_AFTER_SUCCESS) == 0);
 }
 
 // An error was reported on some way with this result.
 static bool reported(const struct picture *picture, int64_t number)
 {
-    return (after_what(picture, number) & WAY_AFTER_REPORT) != 0;
+    return (after_what(picture, number) & OUTCOME_AFTER_REPORT) != 0;
 }
 
 struct judgement {
@@ -147,23 +149,24 @@ struct judgement {
     enum failure_reason reason;
 };
 
-static struct judgement judge_negative(const struct picture *picture, const struct way *way)
+static struct judgement judge_negative(const struct picture *picture,
+                                       const struct return_outcome *outcome)
 {
-    bool small = way->result.number >= SMALLEST_RESULT;
+    bool small = outcome->result.number >= SMALLEST_RESULT;
     // Many numbers beside -1, which is the failure, are answers: limits may be negative.
     if (picture->distinct_positive >= MANY && picture->negative_sets_errno &&
-        way->result.number != -1)
+        outcome->result.number != -1)
         return (struct judgement){30, FAILURE_NEGATIVE};
-    if (sets_errno(way))
-        return (struct judgement){picture->pointer && way->result.number != -1 ? 70 : 95,
+    if (sets_errno(outcome))
+        return (struct judgement){picture->pointer && outcome->result.number != -1 ? 70 : 95,
                                   FAILURE_SETS_ERRNO};
     // Only a wrong pointer gives EFAULT. Where nothing else is told, it is looked for, not
     // returned.
-    if (way->result.number == -EFAULT && picture->distinct_negative == 1)
+    if (outcome->result.number == -EFAULT && picture->distinct_negative == 1)
         return (struct judgement){30, FAILURE_ERROR_NUMBERS};
     if (picture->compares) {
         bool acts = (picture->hints & HINT_ACTS) != 0 && !picture->positive;
-        bool fails = way->result.number < -1 || acts;
+        bool fails = outcome->result.number < -1 || acts;
         return (struct judgement){fails && small ? 55 : 25, FAILURE_NEGATIVE};
     }
     if (picture->other || picture->zero || picture->positive)
@@ -179,9 +182,9 @@ static bool one_fails(const struct picture *picture)
     if (picture->asks || picture->compares || picture->zero_after)
         return false;
     unsigned after = after_what(picture, 1);
-    bool fails = (after & WAY_AFTER_FAILURE) != 0 && (after & WAY_AFTER_SUCCESS) == 0;
+    bool fails = (after & OUTCOME_AFTER_FAILURE) != 0 && (after & OUTCOME_AFTER_SUCCESS) == 0;
     return (picture->hints & HINT_ACTS) != 0 &&
-           (fails || (after == WAY_AFTER_NULL && !picture->zero_refuses));
+           (fails || (after == OUTCOME_AFTER_NULL && !picture->zero_refuses));
 }
 
 // One of two results, 0 and 1: no failure of functions that only look at something.
@@ -203,11 +206,12 @@ static bool fails_beside_negative(const struct picture *picture)
            (after_failure(picture, 0, true) || reported(picture, 0));
 }
 
-static struct judgement judge_zero(const struct picture *picture, const struct way *way)
+static struct judgement judge_zero(const struct picture *picture,
+                                   const struct return_outcome *outcome)
 {
-    bool after = (way->after & WAY_AFTER_FAILURE) != 0;
+    bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0;
     bool asks = picture->asks && !picture->wide; // who answers with a pointer looks something up
-    bool error = sets_errno(way);
+    bool error = sets_errno(outcome);
     if (picture->pointer && picture->other)
         return (struct judgement){error ? 95 : 85, error ? FAILURE_SETS_ERRNO : FAILURE_NULL};
     if (fails_beside_negative(picture))
@@ -233,9 +237,10 @@ static struct judgement judge_zero(const struct picture *picture, const struct w
     return (struct judgement){0, FAILURE_NULL};
 }
 
-static struct judgement judge_positive(const struct picture *picture, const struct way *way)
+static struct judgement judge_positive(const struct picture *picture,
+                                       const struct return_outcome *outcome)
 {
-    int64_t number = way->result.number;
+    int64_t number = outcome->result.number;
     if (picture->pointer)
         return (struct judgement){0, FAILURE_CODE};
     if (picture->numbers && number < ERROR_NUMBERS)
@@ -249,9 +254,9 @@ static struct judgement judge_positive(const struct picture *picture, const stru
         number <= LARGEST_CODE)
         return (struct judgement){55, FAILURE_CODE};
     if (picture->negative)
-        return (struct judgement){sets_errno(way) && !picture->negative_sets_errno ? 40 : 0,
+        return (struct judgement){sets_errno(outcome) && !picture->negative_sets_errno ? 40 : 0,
                                   FAILURE_SETS_ERRNO};
-    if (number > LARGEST_CODE || (picture->wide && !sets_errno(way)) || picture->asks)
+    if (number > LARGEST_CODE || (picture->wide && !sets_errno(outcome)) || picture->asks)
         return (struct judgement){20, FAILURE_CODE};
     if (number == 1 && picture->distinct_positive == 1)
         return (struct judgement){!picture->zero                          ? 15
@@ -260,7 +265,7 @@ static struct judgement judge_positive(const struct picture *picture, const stru
                                   picture->zero ? FAILURE_TRUTH : FAILURE_ALONE};
     if (!picture->zero && !picture->other) // every result is one of these: some are successes
         return (struct judgement){30, FAILURE_CODE};
-    if (sets_errno(way) && !picture->zero_sets_errno)
+    if (sets_errno(outcome) && !picture->zero_sets_errno)
         return (struct judgement){65, FAILURE_SETS_ERRNO};
     if (enumerates(picture))
         return (struct judgement){picture->positive_after && !picture->zero_after ? 60 : 40,
@@ -283,20 +288,20 @@ static unsigned doubt(unsigned hints, bool error, unsigned confidence)
     return passed && !error ? confidence * 3 / 5 : confidence;
 }
 
-static struct judgement judge(const struct picture *picture, const struct way *way)
+static struct judgement judge(const struct picture *picture, const struct return_outcome *outcome)
 {
     struct judgement judgement = {0};
-    if (way->result.kind == VALUE_ERRORS)
-        judgement = (struct judgement){way->result.negative ? 90 : 80, FAILURE_ERROR_NUMBERS};
-    else if (way->result.kind != VALUE_CONSTANT)
+    if (outcome->result.kind == VALUE_ERRORS)
+        judgement = (struct judgement){outcome->result.negative ? 90 : 80, FAILURE_ERROR_NUMBERS};
+    else if (outcome->result.kind != VALUE_CONSTANT)
         return judgement;
-    else if (way->result.number < 0)
-        judgement = judge_negative(picture, way);
-    else if (way->result.number == 0)
-        judgement = judge_zero(picture, way);
+    else if (outcome->result.number < 0)
+        judgement = judge_negative(picture, outcome);
+    else if (outcome->result.number == 0)
+        judgement = judge_zero(picture, outcome);
     else
-        judgement = judge_positive(picture, way);
-    judgement.confidence = doubt(picture->hints, sets_errno(way), judgement.confidence);
+        judgement = judge_positive(picture, outcome);
+    judgement.confidence = doubt(picture->hints, sets_errno(outcome), judgement.confidence);
     return judgement;
 }
 
@@ -314,7 +319,7 @@ static const char *why_unknown(const struct summary *summary, unsigned hints)
 {
     if (summary == NULL)
         return "its code was not found";
-    if (summary->ways.count == 0 && (hints & HINT_STOPS) == 0)
+    if (summary->outcomes.count == 0 && (hints & HINT_STOPS) == 0)
         return summary->cut ? "too much to look at" : "no way out of it was found";
     return NULL;
 }
@@ -323,34 +328,34 @@ static const char *why_unknown(const struct summary *summary, unsigned hints)
 
 // A failure is told in one place or two. Who sets more fields of one thing, or more variables,
 // takes it apart or makes it what it was: nothing that a caller would look at.
-static bool tidies_up(const struct way *way)
+static bool tidies_up(const struct return_outcome *outcome)
 {
-    for (unsigned i = 0; i < way->effect_count; i++) {
+    for (unsigned i = 0; i < outcome->effect_count; i++) {
         unsigned count = 0;
-        for (unsigned k = 0; k < way->effect_count; k++)
-            count += way->effects[k].kind == way->effects[i].kind &&
-                     way->effects[k].argument == way->effects[i].argument;
+        for (unsigned k = 0; k < outcome->effect_count; k++)
+            count += outcome->effects[k].kind == outcome->effects[i].kind &&
+                     outcome->effects[k].argument == outcome->effects[i].argument;
         if (count >= FIELDS)
             return true;
     }
     return false;
 }
 
-static struct error *add(struct failures *failures, const struct way *way,
+static struct error *add(struct failures *failures, const struct return_outcome *outcome,
                          struct judgement judgement)
 {
     struct failure *added = ARRAY_ADD(&failures->items);
     if (added == NULL)
         return error_no_memory();
-    *added = (struct failure){.result = way->result,
-                              .sets_error = sets_errno(way),
-                              .error = way->error,
-                              .effect_count = tidies_up(way) ? 0 : way->effect_count,
-                              .evidence = way->evidence,
+    *added = (struct failure){.result = outcome->result,
+                              .sets_error = sets_errno(outcome),
+                              .error = outcome->error,
+                              .effect_count = tidies_up(outcome) ? 0 : outcome->effect_count,
+                              .evidence = outcome->evidence,
                               .confidence = (uint8_t)judgement.confidence,
                               .reason = (uint8_t)judgement.reason};
     for (unsigned i = 0; i < added->effect_count; i++)
-        added->effects[i] = way->effects[i];
+        added->effects[i] = outcome->effects[i];
     return NULL;
 }
 
@@ -365,10 +370,10 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
         return NULL;
     struct picture picture = picture_of(summary, hints, name);
     failures->zero_succeeds = picture.zero && !picture.other && !picture.positive;
-    for (size_t i = 0; i < summary->ways.count; i++) {
-        struct judgement judgement = judge(&picture, &summary->ways.items[i]);
+    for (size_t i = 0; i < summary->outcomes.count; i++) {
+        struct judgement judgement = judge(&picture, &summary->outcomes.items[i]);
         if (judgement.confidence != 0)
-            TRY(add(failures, &summary->ways.items[i], judgement));
+            TRY(add(failures, &summary->outcomes.items[i], judgement));
     }
     if (failures->items.count != 0)
         qsort(failures->items.items, failures->items.count, sizeof *failures->items.items,
@@ -379,9 +384,9 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
 void failures_mark(struct summary *summary, unsigned hints, const char *name)
 {
     struct picture picture = picture_of(summary, hints, name);
-    for (size_t i = 0; i < summary->ways.count; i++)
-        summary->ways.items[i].fails =
-            judge(&picture, &summary->ways.items[i]).confidence >= FAILURE_LIKELY;
+    for (size_t i = 0; i < summary->outcomes.count; i++)
+        summary->outcomes.items[i].fails =
+            judge(&picture, &summary->outcomes.items[i]).confidence >= FAILURE_LIKELY;
 }
 
 struct error *failures_of(const struct summary *summary, unsigned hints, const char *name,

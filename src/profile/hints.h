@@ -17,7 +17,7 @@ enum hint {
     HINT_MADE_POINTER = 1 << 8,  // the result of a function that returns a pointer is
     HINT_STOPS = 1 << 9,         // it never comes back
     HINT_MADE = 1 << 10,         // a result is surely made for the caller: nobody else reads it
-    HINT_LEFT = 1 << 11,         // a result is there that may have been made for something else
+    HINT_LEFTOVER = 1 << 11,     // a result is there that may have been made for something else
     HINT_PASSED = 1 << 12,       // that of a call, which may be what is returned
     HINT_ACTS = 1 << 13,         // it calls, or stores outside of its frame
     HINT_IGNORED = 1 << 14,      // of a callee: everybody else in the module ignores the result
@@ -64,7 +64,7 @@ static inline bool hints_say_void(unsigned hints)
 {
     if ((hints & (HINT_MADE | HINT_USED | HINT_STOPS)) != 0)
         return false;
-    return (hints & HINT_CALLED) != 0 || (hints & (HINT_LEFT | HINT_PASSED)) == 0;
+    return (hints & HINT_CALLED) != 0 || (hints & (HINT_LEFTOVER | HINT_PASSED)) == 0;
 }
 
 #endif

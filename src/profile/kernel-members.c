@@ -112,13 +112,13 @@ static struct pointed from_variable(const struct members *members, uint64_t addr
 static struct pointed from_memory(struct members *members, uint32_t block, uint32_t at,
                                   unsigned loads)
 {
-    const struct isa_fact *fact = &members->image->facts.items[at];
-    if (fact->base == ISA_PC || fact->base == ISA_NONE)
-        return from_variable(members, (uint64_t)fact->displacement);
-    if (fact->index != ISA_NONE || fact->base >= ISA_REGISTERS || loads == MOST_LOADS)
+    const struct isa_insn *insn = &members->image->insns.items[at];
+    if (insn->base == ISA_PC || insn->base == ISA_NONE)
+        return from_variable(members, (uint64_t)insn->displacement);
+    if (insn->index != ISA_NONE || insn->base >= ISA_REGISTERS || loads == MOST_LOADS)
         return (struct pointed){0};
-    struct pointed base = point(members, block, at, place_register(fact->base), loads + 1);
-    int64_t offset = base.offset + fact->displacement;
+    struct pointed base = point(members, block, at, place_register(insn->base), loads + 1);
+    int64_t offset = base.offset + insn->displacement;
     if (base.structure == 0 || offset < 0)
         return (struct pointed){0};
     if (base.structure == members->file && (uint64_t)offset == members->file_private)
@@ -131,25 +131,25 @@ static struct pointed from_memory(struct members *members, uint32_t block, uint3
 static bool pointer_before(const struct flow_image *image, const struct flow_block *block,
                            uint32_t at, struct place *place, int64_t *moved)
 {
-    const struct isa_fact *fact = &image->facts.items[at];
+    const struct isa_insn *insn = &image->insns.items[at];
     if (place->kind == PLACE_REGISTER) {
-        if ((fact->writes >> place->reg & 1) == 0)
+        if ((insn->writes >> place->reg & 1) == 0)
             return true;
-        if (fact->dst != place->reg || fact->width != 8)
+        if (insn->dst != place->reg || insn->width != 8)
             return false;
-        if (fact->kind == ISA_AND && fact->src == ISA_NONE && fact->value >= -8 && fact->value < 0)
+        if (insn->kind == ISA_AND && insn->src == ISA_NONE && insn->value >= -8 && insn->value < 0)
             return true; // without the lowest bits
-        if (fact->kind == ISA_ADD && fact->src == ISA_NONE) {
-            *moved += fact->value;
+        if (insn->kind == ISA_ADD && insn->src == ISA_NONE) {
+            *moved += insn->value;
             return true;
         }
-        if (fact->kind == ISA_ADDRESS && fact->base < ISA_REGISTERS && fact->base != ISA_STACK &&
-            fact->index == ISA_NONE) {
-            *moved += fact->displacement;
-            *place = place_register(fact->base);
+        if (insn->kind == ISA_ADDRESS && insn->base < ISA_REGISTERS && insn->base != ISA_STACK &&
+            insn->index == ISA_NONE) {
+            *moved += insn->displacement;
+            *place = place_register(insn->base);
             return true;
         }
-        if (fact->kind != ISA_COPY && fact->kind != ISA_LOAD && fact->kind != ISA_POP)
+        if (insn->kind != ISA_COPY && insn->kind != ISA_LOAD && insn->kind != ISA_POP)
             return false;
     }
     struct step step = place_step(image, block, at, *place);
@@ -166,17 +166,17 @@ static enum passing pass(struct members *members, uint32_t number, uint32_t at, 
 {
     const struct flow_image *image = members->image;
     const struct flow_block *block = &image->blocks.items[number];
-    const struct isa_fact *fact = &image->facts.items[at];
+    const struct isa_insn *insn = &image->insns.items[at];
     bool in_register = place->kind == PLACE_REGISTER;
     *ret = (struct pointed){0};
-    if (fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT) {
+    if (insn->kind == ISA_CALL || insn->kind == ISA_CALL_INDIRECT) {
         if (!in_register || (PLACE_CLOBBERED >> place->reg & 1) == 0)
             return PASSED;
         *ret = from_call(members, block, *place);
         return ENDED;
     }
     struct place slot;
-    if (in_register && fact->kind == ISA_LOAD && fact->from == 8 && fact->dst == place->reg &&
+    if (in_register && insn->kind == ISA_LOAD && insn->from == 8 && insn->dst == place->reg &&
         !place_of_memory(image, block, at, &slot)) {
         *ret = from_memory(members, number, at, loads);
         return ENDED;
@@ -249,26 +249,26 @@ static bool loaded_from(struct members *members, uint32_t number, uint32_t at, s
     const struct flow_image *image = members->image;
     const struct flow_block *block = &image->blocks.items[number];
     while (at > block->first) {
-        const struct isa_fact *fact = &image->facts.items[--at];
+        const struct isa_insn *insn = &image->insns.items[--at];
         struct place slot;
         int64_t moved = 0;
         if (members->steps++ >= MOST_STEPS)
             return false;
         bool in_register = place.kind == PLACE_REGISTER;
-        if (fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT) {
+        if (insn->kind == ISA_CALL || insn->kind == ISA_CALL_INDIRECT) {
             if (in_register && (PLACE_CLOBBERED >> place.reg & 1) != 0)
                 return false;
             continue;
         }
         bool loads =
-            fact->kind == ISA_LOAD || (fact->kind == ISA_SELECT && (fact->flags & ISA_MEMORY) != 0);
-        if (in_register && loads && fact->dst == place.reg &&
+            insn->kind == ISA_LOAD || (insn->kind == ISA_SELECT && (insn->flags & ISA_MEMORY) != 0);
+        if (in_register && loads && insn->dst == place.reg &&
             !place_of_memory(image, block, at, &slot)) {
             *ret_load = (struct load){number, at};
-            return fact->width == 8;
+            return insn->width == 8;
         }
-        if (in_register && fact->kind == ISA_SELECT && fact->dst == place.reg)
-            place = place_register(fact->src);
+        if (in_register && insn->kind == ISA_SELECT && insn->dst == place.reg)
+            place = place_register(insn->src);
         else if (!pointer_before(image, block, at, &place, &moved) || moved != 0)
             return false;
     }
@@ -287,7 +287,7 @@ static bool loaded_from(struct members *members, uint32_t number, uint32_t at, s
 static bool called_load(struct members *members, uint32_t number, struct load *ret_load)
 {
     uint32_t at = end_of(members->image, number) - 1;
-    const struct isa_fact *call = &members->image->facts.items[at];
+    const struct isa_insn *call = &members->image->insns.items[at];
     *ret_load = (struct load){number, at};
     bool found = (call->flags & ISA_MEMORY) != 0 ||
                  (call->src < ISA_REGISTERS &&
@@ -302,7 +302,7 @@ bool members_called(struct members *members, uint32_t block, uint32_t *ret_struc
     struct load where;
     if (!called_load(members, block, &where))
         return false;
-    const struct isa_fact *load = &members->image->facts.items[where.at];
+    const struct isa_insn *load = &members->image->insns.items[where.at];
     if (load->index != ISA_NONE || load->base >= ISA_REGISTERS)
         return false;
     struct pointed table = point(members, where.block, where.at, place_register(load->base), 1);

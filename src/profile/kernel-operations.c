@@ -192,7 +192,7 @@ static struct error *follow_call(struct finding *finding, uint32_t number)
 {
     struct flow_image *image = finding->image;
     struct flow_block *block = &image->blocks.items[number];
-    uint8_t kind = image->facts.items[block->first + block->count - 1].kind;
+    uint8_t kind = image->insns.items[block->first + block->count - 1].kind;
     uint32_t structure;
     struct known_operation wanted = {0};
     if ((kind != ISA_CALL_INDIRECT && kind != ISA_JUMP_INDIRECT) || block->callee != FLOW_NONE ||

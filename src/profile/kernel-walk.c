@@ -24,12 +24,12 @@ struct walk {
     const struct flow_image *image;
     const struct operation_targets *operations;
     struct error_sets sets;
-    struct outcomes *outcomes; // by function
-    unsigned char *states;     // by function
-    unsigned char *changed;    // by function: when it was looked at last
-    unsigned char *cut;        // by function
-    uint8_t *private_stores;   // the search's
-    ARRAY(uint32_t) order;     // callees first
+    struct kernel_outcomes *outcomes; // by function
+    unsigned char *states;            // by function
+    unsigned char *changed;           // by function: when it was looked at last
+    unsigned char *cut;               // by function
+    uint8_t *private_stores;          // the search's
+    ARRAY(uint32_t) order;            // callees first
     ARRAY(struct visit) visits;
     struct summary asked; // the answer to the last question about a callee
     unsigned rounds;
@@ -48,7 +48,7 @@ struct error *walk_new(const struct flow_image *image, const struct operation_ta
     walk->states = calloc(functions, 1);
     walk->changed = calloc(functions, 1);
     walk->cut = calloc(functions, 1);
-    walk->private_stores = calloc(image->facts.count / 8 + 1, 1);
+    walk->private_stores = calloc(image->insns.count / 8 + 1, 1);
     struct error *error = error_sets_init(&walk->sets);
     if (error == NULL && (walk->outcomes == NULL || walk->states == NULL || walk->changed == NULL ||
                           walk->cut == NULL || walk->private_stores == NULL))
@@ -157,7 +157,7 @@ struct error *walk_add(struct walk *walk, uint32_t function)
 
 // ---- what the search asks ----
 
-static void merge(struct outcomes *into, const struct outcomes *from)
+static void merge(struct kernel_outcomes *into, const struct kernel_outcomes *from)
 {
     for (unsigned i = 0; i < ERROR_NUMBERS / 64; i++)
         into->errors.bits[i] |= from->errors.bits[i];
@@ -169,7 +169,7 @@ static void merge(struct outcomes *into, const struct outcomes *from)
     into->known |= from->known;
 }
 
-static bool same(const struct outcomes *a, const struct outcomes *b)
+static bool same(const struct kernel_outcomes *a, const struct kernel_outcomes *b)
 {
     return memcmp(&a->errors, &b->errors, sizeof a->errors) == 0 && a->codes == b->codes &&
            a->arguments == b->arguments && a->zero == b->zero && a->one == b->one &&
@@ -178,7 +178,7 @@ static bool same(const struct outcomes *a, const struct outcomes *b)
 
 static struct error *add_value(struct summary *summary, struct value value)
 {
-    return summary_add(summary, &(struct way){.result = value});
+    return summary_add(summary, &(struct return_outcome){.result = value});
 }
 
 static struct error *add_number(struct summary *summary, int64_t number)
@@ -186,10 +186,10 @@ static struct error *add_number(struct summary *summary, int64_t number)
     return add_value(summary, (struct value){.kind = VALUE_CONSTANT, .number = number});
 }
 
-static struct error *summarize(struct walk *walk, const struct outcomes *outcomes,
+static struct error *summarize(struct walk *walk, const struct kernel_outcomes *outcomes,
                                struct summary *summary)
 {
-    summary->ways.count = 0;
+    summary->outcomes.count = 0;
     if (!error_set_is_empty(&outcomes->errors)) {
         struct value errors = {.kind = VALUE_ERRORS, .negative = true};
         TRY(error_sets_put(&walk->sets, &outcomes->errors, &errors.set));
@@ -213,7 +213,7 @@ static struct error *summarize(struct walk *walk, const struct outcomes *outcome
 static const struct summary *callee_summary(void *data, uint32_t callee)
 {
     struct walk *walk = data;
-    struct outcomes together = {0};
+    struct kernel_outcomes together = {0};
     uint32_t count;
     const uint32_t *targets = walk_targets(walk->operations, &callee, &count);
     for (uint32_t i = 0; i < count; i++)
@@ -242,7 +242,7 @@ static bool no_error_slot(void *data, const struct flow_slot *slot)
 
 // ---- one function ----
 
-void outcomes_note(struct outcomes *outcomes, int64_t number)
+void kernel_outcomes_add(struct kernel_outcomes *outcomes, int64_t number)
 {
     if (number == 0)
         outcomes->zero = true;
@@ -256,15 +256,15 @@ void outcomes_note(struct outcomes *outcomes, int64_t number)
         outcomes->other = true;
 }
 
-static struct outcomes outcomes_of(const struct walk *walk, const struct summary *summary)
+static struct kernel_outcomes outcomes_of(const struct walk *walk, const struct summary *summary)
 {
-    struct outcomes outcomes = {.known = true};
-    for (size_t i = 0; i < summary->ways.count; i++) {
-        const struct value *value = &summary->ways.items[i].result;
+    struct kernel_outcomes outcomes = {.known = true};
+    for (size_t i = 0; i < summary->outcomes.count; i++) {
+        const struct value *value = &summary->outcomes.items[i].result;
         if (value->kind == VALUE_CONSTANT) {
-            outcomes_note(&outcomes, value->number);
+            kernel_outcomes_add(&outcomes, value->number);
         } else if (value->kind == VALUE_ERRORS && value->negative) {
-            const struct outcomes from = {.errors = walk->sets.items.items[value->set]};
+            const struct kernel_outcomes from = {.errors = walk->sets.items.items[value->set]};
             merge(&outcomes, &from);
         } else if (value->kind == VALUE_ARGUMENT && !value->negative && value->number >= 0 &&
                    value->number < ARGUMENTS) {
@@ -279,14 +279,14 @@ static struct outcomes outcomes_of(const struct walk *walk, const struct summary
 // Of a function too large to look at every way: error numbers it puts into a register at all. Small
 // negative numbers rarely are anything else.
 static void add_constants(const struct flow_image *image, uint32_t function,
-                          struct outcomes *outcomes)
+                          struct kernel_outcomes *outcomes)
 {
     for (; function != FLOW_NONE; function = image->functions.items[function].next_part) {
         const struct flow_function *range = &image->functions.items[function];
-        for (uint32_t i = 0; i < range->fact_count; i++) {
-            const struct isa_fact *fact = &image->facts.items[range->first_fact + i];
-            if (fact->kind == ISA_CONSTANT && fact->value < -1)
-                outcomes_note(outcomes, fact->value);
+        for (uint32_t i = 0; i < range->insn_count; i++) {
+            const struct isa_insn *insn = &image->insns.items[range->first_insn + i];
+            if (insn->kind == ISA_CONSTANT && insn->value < -1)
+                kernel_outcomes_add(outcomes, insn->value);
         }
     }
 }
@@ -317,23 +317,23 @@ static bool may_fault(const struct flow_function *function)
 
 static struct error *look_at(struct walk *walk, uint32_t function)
 {
-    const struct search_world world = {.sets = &walk->sets,
-                                       .callee = callee_summary,
-                                       .system_call = no_system_call,
-                                       .is_error_slot = no_error_slot,
-                                       .data = walk,
-                                       .private_stores = walk->private_stores,
-                                       .results_only = true};
+    const struct search_context context = {.sets = &walk->sets,
+                                           .callee = callee_summary,
+                                           .system_call = no_system_call,
+                                           .is_error_slot = no_error_slot,
+                                           .data = walk,
+                                           .private_stores = walk->private_stores,
+                                           .results_only = true};
     const struct flow_function *looked_at = &walk->image->functions.items[function];
     struct summary summary = {0};
-    struct error *error = search_function(walk->image, function, &world, &summary);
-    struct outcomes now = outcomes_of(walk, &summary);
+    struct error *error = search_function(walk->image, function, &context, &summary);
+    struct kernel_outcomes now = outcomes_of(walk, &summary);
     if (is_apart(looked_at))
-        now = (struct outcomes){.zero = true, .other = true, .known = true};
+        now = (struct kernel_outcomes){.zero = true, .other = true, .known = true};
     if (may_fault(looked_at))
         error_set_add(&now.errors, EFAULT);
     if (!is_apart(looked_at))
-        walk_add_pointed_errors(walk->image, walk->operations, function, &now);
+        walk_add_memory_errors(walk->image, walk->operations, function, &now);
     walk->cut[function] = summary.cut;
     if (summary.cut && !is_apart(looked_at))
         add_constants(walk->image, function, &now);
@@ -372,7 +372,7 @@ struct error *walk_run(struct walk *walk)
     return NULL;
 }
 
-const struct outcomes *walk_outcomes(const struct walk *walk, uint32_t function)
+const struct kernel_outcomes *walk_outcomes(const struct walk *walk, uint32_t function)
 {
     return &walk->outcomes[owner(walk, function)];
 }
@@ -388,7 +388,7 @@ void walk_count(const struct walk *walk, struct kernel_figures *figures)
             const struct flow_function *range = &walk->image->functions.items[number];
             for (uint32_t b = 0; b < range->block_count; b++) {
                 const struct flow_block *block = &walk->image->blocks.items[range->first_block + b];
-                uint8_t kind = walk->image->facts.items[block->first + block->count - 1].kind;
+                uint8_t kind = walk->image->insns.items[block->first + block->count - 1].kind;
                 if (kind != ISA_CALL_INDIRECT && kind != ISA_JUMP_INDIRECT)
                     continue;
                 figures->indirect++;

@@ -11,7 +11,7 @@
 #define KERNEL_CODES_FROM 512
 #define KERNEL_CODES      24
 
-struct outcomes {            // of one function
+struct kernel_outcomes {     // of one function
     struct error_set errors; // negative
     uint32_t codes;          // a bit for each of KERNEL_CODES
     uint32_t arguments;      // a bit for each argument it may hand back
@@ -43,17 +43,17 @@ void walk_free(struct walk *walk);
 _must_check_ struct error *walk_add(struct walk *walk, uint32_t function);
 _must_check_ struct error *walk_run(struct walk *walk);
 
-const struct outcomes *walk_outcomes(const struct walk *walk, uint32_t function);
+const struct kernel_outcomes *walk_outcomes(const struct walk *walk, uint32_t function);
 void walk_count(const struct walk *walk, struct kernel_figures *figures);
 
 // One more value that a function comes back with.
-void outcomes_note(struct outcomes *outcomes, int64_t number);
+void kernel_outcomes_add(struct kernel_outcomes *outcomes, int64_t number);
 
 // kernel-pointed.c: errors by way of memory. What this function gets from those it calls in a
 // variable of its own, `lookup(&error)`, and what it finds in a socket.
-void walk_add_pointed_errors(const struct flow_image *image,
-                             const struct operation_targets *operations, uint32_t function,
-                             struct outcomes *outcomes);
+void walk_add_memory_errors(const struct flow_image *image,
+                            const struct operation_targets *operations, uint32_t function,
+                            struct kernel_outcomes *outcomes);
 // What network code leaves in sockets.
 struct error_set walk_socket_errors(const struct flow_image *image, uint64_t where);
 

@@ -141,7 +141,7 @@ static bool waits_for_children(const char *name)
     return strncmp(name, "wait", 4) == 0;
 }
 
-static struct error_set seen_by_programs(const char *name, const struct outcomes *outcomes)
+static struct error_set seen_by_programs(const char *name, const struct kernel_outcomes *outcomes)
 {
     struct error_set errors = outcomes->errors;
     if (!waits_for_children(name))

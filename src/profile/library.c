@@ -162,13 +162,13 @@ struct error *profile_set_add(struct profile_set *set, const char *path, size_t 
 static uint32_t resolved_function(const struct flow_image *image, uint32_t resolver)
 {
     const struct flow_function *function = &image->functions.items[resolver];
-    for (uint32_t i = 0; i < function->fact_count; i++) {
-        const struct isa_fact *fact = &image->facts.items[function->first_fact + i];
-        if (fact->kind != ISA_ADDRESS || fact->base != ISA_PC)
+    for (uint32_t i = 0; i < function->insn_count; i++) {
+        const struct isa_insn *insn = &image->insns.items[function->first_insn + i];
+        if (insn->kind != ISA_ADDRESS || insn->base != ISA_PC)
             continue;
-        uint32_t chosen = flow_function_at(image, (uint64_t)fact->displacement);
+        uint32_t chosen = flow_function_at(image, (uint64_t)insn->displacement);
         if (chosen != FLOW_NONE && chosen != resolver &&
-            image->functions.items[chosen].start == (uint64_t)fact->displacement)
+            image->functions.items[chosen].start == (uint64_t)insn->displacement)
             return chosen;
     }
     return FLOW_NONE;
@@ -192,7 +192,7 @@ static void find_reporters(struct module *module)
     const struct flow_image *image = module->image;
     for (size_t i = 0; i < image->imports.count; i++)
         if ((module->import_hints[i] & HINT_USED) == 0 &&
-            name_reports(image->imports.items[i].name))
+            name_reports_error(image->imports.items[i].name))
             module->import_hints[i] |= HINT_REPORTS;
     for (size_t i = 0; i < image->functions.count; i++) {
         const struct flow_function *function = &image->functions.items[i];
@@ -201,7 +201,7 @@ static void find_reporters(struct module *module)
             (module->hints[i] & (HINT_USED | HINT_CALLED)) != HINT_CALLED)
             continue;
         memcpy(name, function->name, function->name_size);
-        if (name_reports(name))
+        if (name_reports_error(name))
             module->hints[i] |= HINT_REPORTS;
     }
 }
@@ -212,7 +212,7 @@ static struct error *open_image(struct module *module)
     size_t functions = module->image->functions.count, imports = module->image->imports.count;
     module->summaries = calloc(functions + 1, sizeof *module->summaries);
     module->states = calloc(functions + 1, 1);
-    module->private_stores = calloc(module->image->facts.count / 8 + 1, 1);
+    module->private_stores = calloc(module->image->insns.count / 8 + 1, 1);
     module->import_functions = malloc((imports + 1) * sizeof *module->import_functions);
     module->import_modules = malloc((imports + 1) * sizeof *module->import_modules);
     module->hints = calloc(functions + 1, sizeof *module->hints);

@@ -26,7 +26,7 @@ static bool has_any_word(const char *name, const char *const *words, size_t coun
     return false;
 }
 
-bool name_asks(const char *name)
+bool name_is_predicate(const char *name)
 {
     static const char *const words[] = {
         "is",      "has",   "can",   "was",       "are",    "equal",   "match", "contains", "needs",
@@ -36,7 +36,7 @@ bool name_asks(const char *name)
     return strncmp(name, "is", 2) == 0 && strchr(name, '_') == NULL; // isalpha
 }
 
-bool name_compares(const char *name)
+bool name_is_comparison(const char *name)
 {
     static const char *const parts[] = {"cmp", "ompare", "coll", "Cmp"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -45,7 +45,7 @@ bool name_compares(const char *name)
     return false;
 }
 
-bool name_reports(const char *name)
+bool name_reports_error(const char *name)
 {
     static const char *const errors[] = {"err", "error", "errorf", "perror", "raise"};
     // What is done with errors but making them.

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 
 // It answers a question, or compares.
-bool name_asks(const char *name);
-bool name_compares(const char *name);
+bool name_is_predicate(const char *name);
+bool name_is_comparison(const char *name);
 // It tells somebody of an error: ERR_set_error, __xmlRaiseError.
-bool name_reports(const char *name);
+bool name_reports_error(const char *name);
 
 #endif

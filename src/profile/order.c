@@ -116,17 +116,18 @@ static unsigned ignored(const struct profile_set *set, uint32_t number, uint32_t
 static unsigned allocates(const struct profile_set *set, const struct summary *summary)
 {
     unsigned hint = 0;
-    for (size_t i = 0; i < summary->ways.count; i++) {
-        const struct way *way = &summary->ways.items[i];
-        if (way->result.kind == VALUE_ARGUMENT) // what it was given is not new
+    for (size_t i = 0; i < summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &summary->outcomes.items[i];
+        if (outcome->result.kind == VALUE_ARGUMENT) // what it was given is not new
             return 0;
-        if (!way->sets_error || way->result.kind != VALUE_CONSTANT || way->result.number != 0)
+        if (!outcome->sets_error || outcome->result.kind != VALUE_CONSTANT ||
+            outcome->result.number != 0)
             continue;
         struct error_set errors = {0};
-        if (way->error.kind == VALUE_CONSTANT)
-            error_set_add(&errors, (unsigned)way->error.number);
-        else if (way->error.kind == VALUE_ERRORS)
-            errors = set->sets.items.items[way->error.set];
+        if (outcome->error.kind == VALUE_CONSTANT)
+            error_set_add(&errors, (unsigned)outcome->error.number);
+        else if (outcome->error.kind == VALUE_ERRORS)
+            errors = set->sets.items.items[outcome->error.set];
         else
             continue;
         if (!error_set_has(&errors, ENOMEM))
@@ -185,10 +186,10 @@ static bool is_error_slot(void *data, const struct flow_slot *slot)
 // What is left in the result's place by a function without a result is nothing callers can use.
 static void forget_results(struct summary *summary)
 {
-    for (size_t i = 0; i < summary->ways.count; i++) {
-        struct way *way = &summary->ways.items[i];
-        way->result = (struct value){.kind = VALUE_OTHER};
-        way->evidence = 0;
+    for (size_t i = 0; i < summary->outcomes.count; i++) {
+        struct return_outcome *outcome = &summary->outcomes.items[i];
+        outcome->result = (struct value){.kind = VALUE_OTHER};
+        outcome->evidence = 0;
     }
 }
 
@@ -206,15 +207,15 @@ static struct error *search(struct profile_set *set, struct node node)
 {
     struct module *module = &set->modules.items[node.module];
     struct asking asking = {set, node.module};
-    const struct search_world world = {.sets = &set->sets,
-                                       .callee = callee_summary,
-                                       .system_call = call_errors,
-                                       .is_error_slot = is_error_slot,
-                                       .reports = reports,
-                                       .data = &asking,
-                                       .private_stores = module->private_stores};
+    const struct search_context context = {.sets = &set->sets,
+                                           .callee = callee_summary,
+                                           .system_call = call_errors,
+                                           .is_error_slot = is_error_slot,
+                                           .reports = reports,
+                                           .data = &asking,
+                                           .private_stores = module->private_stores};
     struct summary found = {0}; // the old one is in use where a function calls itself
-    struct error *error = search_function(module->image, node.function, &world, &found);
+    struct error *error = search_function(module->image, node.function, &context, &found);
     summary_deinit(&module->summaries[node.function]);
     module->summaries[node.function] = found;
     TRY(error);
@@ -275,7 +276,7 @@ static struct error *leave(struct profile_set *set, struct visits *visits)
     TRY(search(set, done.node));
     if (done.circle > number)
         return NULL;
-    if (image->functions.items[done.node.function].fact_count <= LARGEST_IN_CIRCLE) {
+    if (image->functions.items[done.node.function].insn_count <= LARGEST_IN_CIRCLE) {
         struct node *again = ARRAY_ADD(&visits->again);
         if (again == NULL)
             return error_no_memory();
@@ -314,9 +315,9 @@ static struct error *enter(struct profile_set *set, struct visits *visits, struc
 static uint8_t calls_arguments(const struct summary *summary)
 {
     unsigned arguments = 0;
-    for (size_t i = 0; i < summary->ways.count; i++)
-        if (summary->ways.items[i].result.kind == VALUE_POINTED)
-            arguments |= 1u << summary->ways.items[i].result.number;
+    for (size_t i = 0; i < summary->outcomes.count; i++)
+        if (summary->outcomes.items[i].result.kind == VALUE_CALLBACK)
+            arguments |= 1u << summary->outcomes.items[i].result.number;
     return (uint8_t)arguments;
 }
 

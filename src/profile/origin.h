@@ -23,10 +23,10 @@ struct origin {
 
 // Of the memory a store writes to. Follows the nearest way backwards: pointers are made once.
 struct origin origin_of_store(const struct flow_image *image, const struct flow_block *block,
-                              uint32_t fact, const struct search_world *world);
+                              uint32_t insn, const struct search_context *context);
 
-// Of a pointer in a register, in front of instruction `fact`.
+// Of a pointer in a register, in front of instruction `insn`.
 struct origin origin_of_register(const struct flow_image *image, const struct flow_block *block,
-                                 uint32_t fact, uint8_t reg, const struct search_world *world);
+                                 uint32_t insn, uint8_t reg, const struct search_context *context);
 
 #endif

@@ -48,21 +48,21 @@ static bool bounds_after(enum isa_condition condition, struct known_bounds *boun
 }
 
 // Flags that describe a result: as if what it was made of had been compared.
-static bool bounds_of_result(const struct isa_fact *fact, enum isa_condition condition,
+static bool bounds_of_result(const struct isa_insn *insn, enum isa_condition condition,
                              struct known_bounds *bounds)
 {
     enum isa_condition plain = condition & ~1u;
-    bounds->place = place_register(fact->dst);
-    if (fact->kind == ISA_NEGATE && plain == ISA_IF_B) // carry: it was not zero
+    bounds->place = place_register(insn->dst);
+    if (insn->kind == ISA_NEGATE && plain == ISA_IF_B) // carry: it was not zero
         return bounds_of(condition ^ 1 ^ ISA_IF_B ^ ISA_IF_E, 0, &bounds->bounds);
     if (plain == ISA_IF_S)
         return bounds_after(condition, bounds);
     if (plain != ISA_IF_E)
         return false;
-    if (fact->kind == ISA_ADD && fact->src == ISA_NONE)
-        return bounds_of(condition, -fact->value, &bounds->bounds);
-    if (fact->kind == ISA_NEGATE ||
-        ((fact->kind == ISA_AND || fact->kind == ISA_OR) && fact->src == fact->dst))
+    if (insn->kind == ISA_ADD && insn->src == ISA_NONE)
+        return bounds_of(condition, -insn->value, &bounds->bounds);
+    if (insn->kind == ISA_NEGATE ||
+        ((insn->kind == ISA_AND || insn->kind == ISA_OR) && insn->src == insn->dst))
         return bounds_of(condition, 0, &bounds->bounds);
     return plain == ISA_IF_E && bounds_after(condition, bounds);
 }
@@ -73,27 +73,27 @@ bool place_bounds(const struct flow_image *image, const struct flow_block *block
     if (condition >= ISA_IF_UNKNOWN)
         return false;
     for (uint32_t i = at; i-- > block->first;) {
-        const struct isa_fact *fact = &image->facts.items[i];
-        if ((fact->flags & ISA_FLAGS) == 0)
+        const struct isa_insn *insn = &image->insns.items[i];
+        if ((insn->flags & ISA_FLAGS) == 0)
             continue;
-        ret_bounds->fact = i;
+        ret_bounds->insn = i;
         ret_bounds->after = false;
-        bool compares = fact->kind == ISA_COMPARE || fact->kind == ISA_TEST;
+        bool compares = insn->kind == ISA_COMPARE || insn->kind == ISA_TEST;
         if (!compares)
-            return (fact->flags & ISA_RESULT) != 0 && bounds_of_result(fact, condition, ret_bounds);
-        if (fact->src != ISA_NONE)
-            ret_bounds->place = place_register(fact->src);
+            return (insn->flags & ISA_RESULT) != 0 && bounds_of_result(insn, condition, ret_bounds);
+        if (insn->src != ISA_NONE)
+            ret_bounds->place = place_register(insn->src);
         else if (!place_of_memory(image, block, i, &ret_bounds->place))
             return false;
-        int64_t number = fact->kind == ISA_TEST ? 0 : fact->value;
+        int64_t number = insn->kind == ISA_TEST ? 0 : insn->value;
         // A register with itself, or with some bits of which one is set: then it is not zero.
-        bool some = fact->dst == ISA_NONE && condition == ISA_IF_NE;
-        if (fact->kind == ISA_TEST
-                ? fact->src == ISA_NONE || (fact->src != fact->dst && !some)
-                : fact->dst != ISA_NONE && !place_number(image, block, i, fact->dst, &number))
+        bool some = insn->dst == ISA_NONE && condition == ISA_IF_NE;
+        if (insn->kind == ISA_TEST
+                ? insn->src == ISA_NONE || (insn->src != insn->dst && !some)
+                : insn->dst != ISA_NONE && !place_number(image, block, i, insn->dst, &number))
             return false;
         bool known = bounds_of(condition, number, &ret_bounds->bounds);
-        ret_bounds->bounds.wide = fact->width == 8;
+        ret_bounds->bounds.wide = insn->width == 8;
         return known;
     }
     return false;

@@ -23,7 +23,7 @@ static inline bool place_equal(struct place a, struct place b)
 }
 
 // The stack slot a memory operand means, where it is one.
-bool place_of_memory(const struct flow_image *image, const struct flow_block *block, uint32_t fact,
+bool place_of_memory(const struct flow_image *image, const struct flow_block *block, uint32_t insn,
                      struct place *ret_place);
 
 // The number of the argument that is there when a function begins, from 0; -1 if it is none.
@@ -54,10 +54,10 @@ struct step {
 };
 // Not for calls and system calls, whose results are somebody else's.
 struct step place_step(const struct flow_image *image, const struct flow_block *block,
-                       uint32_t fact, struct place place);
+                       uint32_t insn, struct place place);
 
-// The number a register holds in front of instruction `fact`, if it is put there in the same block.
-bool place_number(const struct flow_image *image, const struct flow_block *block, uint32_t fact,
+// The number a register holds in front of instruction `insn`, if it is put there in the same block.
+bool place_number(const struct flow_image *image, const struct flow_block *block, uint32_t insn,
                   uint8_t reg, int64_t *ret_number);
 
 // Registers a called function may change.
@@ -67,7 +67,7 @@ bool place_number(const struct flow_image *image, const struct flow_block *block
 // nearest instruction before it in the block that sets them. *ret_fact is that instruction; the
 // bounds hold before it, unless `after`. False if nothing is known.
 struct known_bounds {
-    uint32_t fact;
+    uint32_t insn;
     bool after; // they hold after it: they are of its result
     struct place place;
     struct bounds bounds;

@@ -9,7 +9,7 @@
 #include "profile/summary.h"
 
 // What the search asks about code outside the function.
-struct search_world {
+struct search_context {
     struct error_sets *sets;
     // Summary of a local function or an import; NULL if nothing is known.
     const struct summary *(*callee)(void *data, uint32_t callee);
@@ -20,13 +20,14 @@ struct search_world {
     // Whether a callee is there to say what went wrong. May be NULL: nobody is.
     bool (*reports)(void *data, uint32_t callee);
     void *data;
-    uint8_t *private_stores; // a bit per fact of the image, zero at first: the search's own memory
+    uint8_t *private_stores; // a bit per instruction of the image, zero at first: the search's own
+                             // memory
     bool results_only;       // errno and other effects do not matter
 };
 
 // Looks at every way out of a function.
 _must_check_ struct error *search_function(const struct flow_image *image, uint32_t function,
-                                           const struct search_world *world,
+                                           const struct search_context *context,
                                            struct summary *summary);
 
 #endif

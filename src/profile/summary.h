@@ -19,15 +19,15 @@ struct effect { // something stored where the caller can see it
 };
 
 // What the last call before was whose result decided that it is this way.
-enum way_after {
-    WAY_AFTER_FAILURE = 1,
-    WAY_AFTER_SUCCESS = 2,
-    WAY_AFTER_ANYTHING = 4,
-    WAY_AFTER_NULL = 8,    // there was none: an argument is NULL
-    WAY_AFTER_REPORT = 16, // besides: something was called that tells of errors
+enum outcome_after {
+    OUTCOME_AFTER_FAILURE = 1,
+    OUTCOME_AFTER_SUCCESS = 2,
+    OUTCOME_AFTER_ANYTHING = 4,
+    OUTCOME_AFTER_NULL = 8,    // there was none: an argument is NULL
+    OUTCOME_AFTER_REPORT = 16, // besides: something was called that tells of errors
 };
 
-struct way {
+struct return_outcome {
     struct value result;
     bool fails;         // the result is likely to be a failure; nobody says so before all are known
     uint8_t after;      // enum way_after, of all that come back like this
@@ -44,7 +44,7 @@ struct way {
 };
 
 struct summary {
-    ARRAY(struct way) ways;
+    ARRAY(struct return_outcome) outcomes;
     bool done, cut; // cut: more than the budget allowed to look at
     bool open;      // calls go in a circle: it is still being looked at, there will be ways
 };
@@ -52,6 +52,7 @@ void summary_deinit(struct summary *summary);
 // Gives back the memory of what could still be added.
 void summary_shrink(struct summary *summary);
 // Unless there is an equal one.
-_must_check_ struct error *summary_add(struct summary *summary, const struct way *way);
+_must_check_ struct error *summary_add(struct summary *summary,
+                                       const struct return_outcome *outcome);
 
 #endif

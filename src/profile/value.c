@@ -105,7 +105,7 @@ static int64_t cut(int64_t value, unsigned width)
 static struct value apply_to_errors(struct value value, struct operation operation)
 {
     bool keeps = (operation.kind == OPERATION_EXTEND && operation.width >= 2) ||
-                 (operation.kind == OPERATION_CUT && operation.width >= 4);
+                 (operation.kind == OPERATION_TRUNCATE && operation.width >= 4);
     if (operation.kind == OPERATION_NEGATE)
         value.negative = !value.negative;
     else if (!keeps)
@@ -162,7 +162,7 @@ struct value value_apply(struct value value, struct operation operation)
     case OPERATION_EXTEND:
         value.number = narrow(value.number, operation.width);
         break;
-    case OPERATION_CUT:
+    case OPERATION_TRUNCATE:
         value.number = cut(value.number, operation.width);
         break;
     case OPERATION_TABLE:
@@ -201,7 +201,7 @@ bool bounds_allow(const struct bounds *bounds, const struct error_sets *sets,
         int64_t low = value->negative ? -4095 : 1, high = value->negative ? -1 : 4095;
         return !bounds_exclude(bounds, &(struct bounds){.low = low, .high = high});
     }
-    if (value->kind == VALUE_WORKED)
+    if (value->kind == VALUE_SUCCESS)
         return bounds->outside || bounds->low < -4095 || bounds->high > -1;
     if (value->kind != VALUE_ERRORS)
         return true;

@@ -54,12 +54,12 @@ _must_check_ struct error *error_sets_put(struct error_sets *sets, const struct 
 
 enum value_kind {
     VALUE_OTHER,    // not a constant
-    VALUE_WORKED,   // likewise, but not what a system call returns when it fails: -4095 to -1
+    VALUE_SUCCESS,  // likewise, but not what a system call returns when it fails: -4095 to -1
     VALUE_CONSTANT, // `number`
     VALUE_ERRORS,   // any error number of `set`, negated if `negative`
     VALUE_CALL,     // any error of the system call whose number is argument `number`, likewise
     VALUE_ARGUMENT, // the function's argument `number` (from 0), negated if `negative`
-    VALUE_POINTED,  // what the function returns that argument `number` points to
+    VALUE_CALLBACK, // what the function returns that argument `number` points to
 };
 struct value {
     uint8_t kind;
@@ -80,7 +80,7 @@ enum operation_kind {
     OPERATION_NEGATE,
     OPERATION_INVERT,
     OPERATION_EXTEND,
-    OPERATION_CUT,
+    OPERATION_TRUNCATE,
     OPERATION_TABLE,        // what stands in a table of constants, `value` plus this many bytes on
     OPERATION_SIGNED_TABLE, // likewise, sign-extended
     OPERATION_SYSTEM_CALL,  // the errors of the system call of this number, negated

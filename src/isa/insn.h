@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One instruction, reduced to what analyses of constants, checks and control flow ask about. The
-// kinds are those of no particular processor; a port writes another fact.c.
-#ifndef ORDEAL_ISA_FACT_H
-#define ORDEAL_ISA_FACT_H
+// kinds are those of no particular processor; a port writes another instruction.c.
+#ifndef ORDEAL_ISA_INSN_H
+#define ORDEAL_ISA_INSN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,12 +49,12 @@ enum isa_kind {
     ISA_PUSH,            // src, or value if src is ISA_NONE; unknown if ISA_MEMORY is set
     ISA_POP,             // dst
     ISA_LEAVE,
-    ISA_CALL,           // value: target address
-    ISA_CALL_INDIRECT,  // through src or [memory]
-    ISA_JUMP,           // value: target address
-    ISA_JUMP_INDIRECT,  // through src or [memory]
-    ISA_BRANCH,         // if (condition) to value
-    ISA_LEAVE_FUNCTION, // ret
+    ISA_CALL,          // value: target address
+    ISA_CALL_INDIRECT, // through src or [memory]
+    ISA_JUMP,          // value: target address
+    ISA_JUMP_INDIRECT, // through src or [memory]
+    ISA_BRANCH,        // if (condition) to value
+    ISA_RET,           // ret
     ISA_SYSCALL,
     ISA_STOP, // does not go on: ud2, hlt, int3
 };
@@ -89,7 +89,7 @@ enum isa_flag {
     ISA_RESULT = 1 << 6, // they describe the result in dst: as if it were compared with 0
 };
 
-struct isa_fact {    // 32 bytes: there is one for every instruction of a library
+struct isa_insn {    // 32 bytes: there is one for every instruction of a library
     uint32_t offset; // of the instruction, from wherever the caller counts
     uint8_t length;
     uint8_t kind;  // enum isa_kind
@@ -110,6 +110,6 @@ void isa_decoder_init(struct isa_decoder *decoder);
 
 // The instruction at `bytes`, which lies at link-time address `address`. False if there is none.
 bool isa_decode(const struct isa_decoder *decoder, const void *bytes, size_t size, uint64_t address,
-                struct isa_fact *ret_fact);
+                struct isa_insn *ret_insn);
 
 #endif

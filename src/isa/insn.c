@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See fact.h. What the rest of the analyses is not interested in becomes ISA_OTHER, with the
+// See instruction.h. What the rest of the analyses is not interested in becomes ISA_OTHER, with the
 // registers it changes: that is always right, only less telling.
-#include "isa/fact.h"
+#include "isa/insn.h"
 
 #include "isa/zydis.h"
 
 #include <string.h>
 
 _Static_assert(sizeof(ZydisDecoder) <= sizeof(struct isa_decoder), "the decoder has grown");
-_Static_assert(sizeof(struct isa_fact) == 32, "a fact has grown");
+_Static_assert(sizeof(struct isa_insn) == 32, "struct isa_insn has grown");
 
-struct instruction { // as Zydis sees it
+struct decoded { // as Zydis sees it
     ZydisDecodedInstruction head;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     uint64_t address;
@@ -56,7 +56,7 @@ static bool is_high_byte(ZydisRegister name)
     return name >= ZYDIS_REGISTER_AH && name <= ZYDIS_REGISTER_BH;
 }
 
-static uint16_t written(const struct instruction *in)
+static uint16_t written(const struct decoded *in)
 {
     uint16_t mask = 0;
     for (unsigned i = 0; i < in->head.operand_count; i++) {
@@ -97,21 +97,21 @@ static uint8_t bytes_of(const ZydisDecodedOperand *operand)
     return (uint8_t)(operand->size / 8 > 64 ? 64 : operand->size / 8);
 }
 
-static void set_memory(const struct instruction *in, const ZydisDecodedOperand *operand,
-                       struct isa_fact *fact)
+static void set_memory(const struct decoded *in, const ZydisDecodedOperand *operand,
+                       struct isa_insn *insn)
 {
-    fact->flags |= ISA_MEMORY;
+    insn->flags |= ISA_MEMORY;
     if (operand->mem.segment == ZYDIS_REGISTER_FS)
-        fact->flags |= ISA_THREAD;
-    fact->base =
+        insn->flags |= ISA_THREAD;
+    insn->base =
         operand->mem.base == ZYDIS_REGISTER_NONE ? ISA_NONE : register_number(operand->mem.base);
-    fact->index =
+    insn->index =
         operand->mem.index == ZYDIS_REGISTER_NONE ? ISA_NONE : register_number(operand->mem.index);
     if (operand->mem.scale > 1)
-        fact->flags |= (uint8_t)__builtin_ctz(operand->mem.scale) & ISA_SCALE;
-    fact->displacement = operand->mem.disp.has_displacement ? operand->mem.disp.value : 0;
-    if (fact->base == ISA_PC)
-        fact->displacement += (int64_t)(in->address + in->head.length);
+        insn->flags |= (uint8_t)__builtin_ctz(operand->mem.scale) & ISA_SCALE;
+    insn->displacement = operand->mem.disp.has_displacement ? operand->mem.disp.value : 0;
+    if (insn->base == ISA_PC)
+        insn->displacement += (int64_t)(in->address + in->head.length);
 }
 
 // A value as a register of `width` bytes holds it, seen as signed.
@@ -129,55 +129,55 @@ static int64_t narrow(int64_t value, unsigned width)
     }
 }
 
-static void set_constant(struct isa_fact *fact, int64_t value)
+static void set_constant(struct isa_insn *insn, int64_t value)
 {
-    fact->kind = ISA_CONSTANT;
-    fact->value = narrow(value, fact->width);
+    insn->kind = ISA_CONSTANT;
+    insn->value = narrow(value, insn->width);
 }
 
-static void decode_move(const struct instruction *in, struct isa_fact *fact)
+static void decode_move(const struct decoded *in, struct isa_insn *insn)
 {
     const ZydisDecodedOperand *to = &in->operands[0], *from = &in->operands[1];
     ZydisMnemonic name = in->head.mnemonic;
-    fact->width = bytes_of(to);
-    fact->from = bytes_of(from);
+    insn->width = bytes_of(to);
+    insn->from = bytes_of(from);
     if (name == ZYDIS_MNEMONIC_MOVSX || name == ZYDIS_MNEMONIC_MOVSXD)
-        fact->flags |= ISA_SIGNED;
+        insn->flags |= ISA_SIGNED;
     if (is_memory(to)) {
-        set_memory(in, to, fact);
-        fact->kind = is_immediate(from) ? ISA_STORE_CONSTANT : ISA_STORE;
-        fact->src = plain(from);
-        fact->value = is_immediate(from) ? narrow(from->imm.value.s, fact->width) : 0;
+        set_memory(in, to, insn);
+        insn->kind = is_immediate(from) ? ISA_STORE_CONSTANT : ISA_STORE;
+        insn->src = plain(from);
+        insn->value = is_immediate(from) ? narrow(from->imm.value.s, insn->width) : 0;
         return;
     }
-    fact->dst = plain(to);
-    fact->src = plain(from);
-    if (fact->dst == ISA_NONE)
+    insn->dst = plain(to);
+    insn->src = plain(from);
+    if (insn->dst == ISA_NONE)
         return;
     if (is_immediate(from)) {
-        set_constant(fact, from->imm.value.s);
+        set_constant(insn, from->imm.value.s);
     } else if (is_memory(from)) {
-        set_memory(in, from, fact);
-        fact->kind = ISA_LOAD;
-    } else if (fact->src != ISA_NONE) {
-        fact->kind = ISA_COPY;
+        set_memory(in, from, insn);
+        insn->kind = ISA_LOAD;
+    } else if (insn->src != ISA_NONE) {
+        insn->kind = ISA_COPY;
     }
 }
 
-static void decode_address(const struct instruction *in, struct isa_fact *fact)
+static void decode_address(const struct decoded *in, struct isa_insn *insn)
 {
-    fact->dst = plain(&in->operands[0]);
-    fact->width = bytes_of(&in->operands[0]);
-    set_memory(in, &in->operands[1], fact);
-    fact->kind = ISA_ADDRESS;
+    insn->dst = plain(&in->operands[0]);
+    insn->width = bytes_of(&in->operands[0]);
+    set_memory(in, &in->operands[1], insn);
+    insn->kind = ISA_ADDRESS;
 }
 
 // What remains the same whatever dst was: x ^ x, x - x, x & 0, x | -1.
-static bool is_fixed(const struct instruction *in, const struct isa_fact *fact, int64_t *ret_value)
+static bool is_fixed(const struct decoded *in, const struct isa_insn *insn, int64_t *ret_value)
 {
     ZydisMnemonic name = in->head.mnemonic;
     const ZydisDecodedOperand *right = &in->operands[1];
-    bool same = fact->dst != ISA_NONE && fact->dst == fact->src &&
+    bool same = insn->dst != ISA_NONE && insn->dst == insn->src &&
                 in->operands[0].size == right->size &&
                 in->operands[0].reg.value == right->reg.value;
     if (same && (name == ZYDIS_MNEMONIC_XOR || name == ZYDIS_MNEMONIC_SUB)) {
@@ -186,7 +186,7 @@ static bool is_fixed(const struct instruction *in, const struct isa_fact *fact, 
     }
     if (!is_immediate(right))
         return false;
-    int64_t value = narrow(right->imm.value.s, fact->width);
+    int64_t value = narrow(right->imm.value.s, insn->width);
     *ret_value = value;
     return (name == ZYDIS_MNEMONIC_AND && value == 0) || (name == ZYDIS_MNEMONIC_OR && value == -1);
 }
@@ -209,364 +209,364 @@ static enum isa_kind arithmetic_kind(ZydisMnemonic name, bool immediate)
     }
 }
 
-static void decode_arithmetic(const struct instruction *in, struct isa_fact *fact)
+static void decode_arithmetic(const struct decoded *in, struct isa_insn *insn)
 {
     const ZydisDecodedOperand *to = &in->operands[0], *right = &in->operands[1];
     ZydisMnemonic name = in->head.mnemonic;
-    fact->width = bytes_of(to);
-    fact->from = bytes_of(right);
-    fact->dst = plain(to);
-    fact->src = plain(right);
+    insn->width = bytes_of(to);
+    insn->from = bytes_of(right);
+    insn->dst = plain(to);
+    insn->src = plain(right);
     int64_t value = 0;
-    bool fixed = is_fixed(in, fact, &value);
+    bool fixed = is_fixed(in, insn, &value);
     if (is_memory(to)) {
-        set_memory(in, to, fact);
-        fact->kind = fixed ? ISA_STORE_CONSTANT : ISA_STORE;
-        fact->src = ISA_NONE;
-        fact->value = value;
+        set_memory(in, to, insn);
+        insn->kind = fixed ? ISA_STORE_CONSTANT : ISA_STORE;
+        insn->src = ISA_NONE;
+        insn->value = value;
         return;
     }
-    if (fact->dst == ISA_NONE)
+    if (insn->dst == ISA_NONE)
         return;
-    fact->flags |= ISA_RESULT;
+    insn->flags |= ISA_RESULT;
     if (fixed) {
-        set_constant(fact, value);
+        set_constant(insn, value);
         return;
     }
-    fact->kind = (uint8_t)arithmetic_kind(name, is_immediate(right));
+    insn->kind = (uint8_t)arithmetic_kind(name, is_immediate(right));
     if (is_immediate(right))
-        fact->value = narrow(name == ZYDIS_MNEMONIC_SUB ? -right->imm.value.s : right->imm.value.s,
-                             fact->width);
-    else if (fact->src == ISA_NONE)
-        fact->kind = name == ZYDIS_MNEMONIC_SUB ? ISA_SUBTRACT_MEMORY : ISA_OTHER;
+        insn->value = narrow(name == ZYDIS_MNEMONIC_SUB ? -right->imm.value.s : right->imm.value.s,
+                             insn->width);
+    else if (insn->src == ISA_NONE)
+        insn->kind = name == ZYDIS_MNEMONIC_SUB ? ISA_SUBTRACT_MEMORY : ISA_OTHER;
     if (is_memory(right))
-        set_memory(in, right, fact);
-    else if (fact->kind == ISA_SUBTRACT_MEMORY)
-        fact->kind = ISA_OTHER;
+        set_memory(in, right, insn);
+    else if (insn->kind == ISA_SUBTRACT_MEMORY)
+        insn->kind = ISA_OTHER;
 }
 
-static void decode_shift(const struct instruction *in, enum isa_kind kind, struct isa_fact *fact)
+static void decode_shift(const struct decoded *in, enum isa_kind kind, struct isa_insn *insn)
 {
     const ZydisDecodedOperand *to = &in->operands[0], *by = &in->operands[1];
-    fact->width = bytes_of(to);
-    fact->dst = plain(to);
-    fact->src = plain(by);
+    insn->width = bytes_of(to);
+    insn->dst = plain(to);
+    insn->src = plain(by);
     if (is_memory(to)) {
-        set_memory(in, to, fact);
-        fact->kind = ISA_STORE;
-        fact->src = ISA_NONE;
+        set_memory(in, to, insn);
+        insn->kind = ISA_STORE;
+        insn->src = ISA_NONE;
         return;
     }
-    if (fact->dst == ISA_NONE)
+    if (insn->dst == ISA_NONE)
         return;
-    fact->kind = (uint8_t)kind;
+    insn->kind = (uint8_t)kind;
     // By a register, the flags stay as they are if it is zero: they are nobody's then.
     if (is_immediate(by)) {
-        fact->value = by->imm.value.s & (fact->width == 8 ? 63 : 31);
-        fact->flags |= ISA_RESULT;
+        insn->value = by->imm.value.s & (insn->width == 8 ? 63 : 31);
+        insn->flags |= ISA_RESULT;
     }
 }
 
-static void decode_bit(const struct instruction *in, struct isa_fact *fact)
+static void decode_bit(const struct decoded *in, struct isa_insn *insn)
 {
     const ZydisDecodedOperand *bits = &in->operands[0], *number = &in->operands[1];
-    fact->width = bytes_of(bits);
-    fact->src = plain(bits);
-    fact->dst = plain(number);
-    if (fact->src == ISA_NONE || (fact->dst == ISA_NONE && !is_immediate(number)))
+    insn->width = bytes_of(bits);
+    insn->src = plain(bits);
+    insn->dst = plain(number);
+    if (insn->src == ISA_NONE || (insn->dst == ISA_NONE && !is_immediate(number)))
         return;
-    fact->kind = ISA_BIT;
+    insn->kind = ISA_BIT;
     if (is_immediate(number))
-        fact->value = number->imm.value.s & (fact->width == 8 ? 63 : 31);
+        insn->value = number->imm.value.s & (insn->width == 8 ? 63 : 31);
 }
 
-static void decode_unary(const struct instruction *in, enum isa_kind kind, int64_t value,
-                         struct isa_fact *fact)
+static void decode_unary(const struct decoded *in, enum isa_kind kind, int64_t value,
+                         struct isa_insn *insn)
 {
-    fact->width = bytes_of(&in->operands[0]);
-    fact->dst = plain(&in->operands[0]);
+    insn->width = bytes_of(&in->operands[0]);
+    insn->dst = plain(&in->operands[0]);
     if (is_memory(&in->operands[0])) {
-        set_memory(in, &in->operands[0], fact);
-        fact->kind = ISA_STORE;
-    } else if (fact->dst != ISA_NONE) {
-        fact->kind = (uint8_t)kind;
-        fact->value = value;
+        set_memory(in, &in->operands[0], insn);
+        insn->kind = ISA_STORE;
+    } else if (insn->dst != ISA_NONE) {
+        insn->kind = (uint8_t)kind;
+        insn->value = value;
         if (kind != ISA_INVERT) // not leaves the flags alone
-            fact->flags |= ISA_RESULT;
+            insn->flags |= ISA_RESULT;
     }
 }
 
-static void decode_compare(const struct instruction *in, enum isa_kind kind, struct isa_fact *fact)
+static void decode_compare(const struct decoded *in, enum isa_kind kind, struct isa_insn *insn)
 {
     const ZydisDecodedOperand *left = &in->operands[0], *right = &in->operands[1];
     if (is_memory(right)) {
-        set_memory(in, right, fact);
-        fact->width = bytes_of(left);
-        fact->src = plain(left);
-        fact->kind = fact->src != ISA_NONE ? ISA_COMPARE_MEMORY : ISA_OTHER;
+        set_memory(in, right, insn);
+        insn->width = bytes_of(left);
+        insn->src = plain(left);
+        insn->kind = insn->src != ISA_NONE ? ISA_COMPARE_MEMORY : ISA_OTHER;
         return;
     }
-    fact->kind = (uint8_t)kind;
-    fact->width = bytes_of(left);
-    fact->src = plain(left);
-    fact->dst = plain(right);
+    insn->kind = (uint8_t)kind;
+    insn->width = bytes_of(left);
+    insn->src = plain(left);
+    insn->dst = plain(right);
     if (is_memory(left))
-        set_memory(in, left, fact);
+        set_memory(in, left, insn);
     if (is_immediate(right))
-        fact->value = narrow(right->imm.value.s, fact->width);
-    else if (fact->dst == ISA_NONE)
-        fact->kind = ISA_OTHER;
-    if (fact->src == ISA_NONE && !is_memory(left))
-        fact->kind = ISA_OTHER;
+        insn->value = narrow(right->imm.value.s, insn->width);
+    else if (insn->dst == ISA_NONE)
+        insn->kind = ISA_OTHER;
+    if (insn->src == ISA_NONE && !is_memory(left))
+        insn->kind = ISA_OTHER;
 }
 
-static void decode_push(const struct instruction *in, struct isa_fact *fact)
+static void decode_push(const struct decoded *in, struct isa_insn *insn)
 {
     const ZydisDecodedOperand *what = &in->operands[0];
-    fact->kind = ISA_PUSH;
-    fact->width = 8;
-    fact->src = plain(what);
+    insn->kind = ISA_PUSH;
+    insn->width = 8;
+    insn->src = plain(what);
     if (is_immediate(what))
-        fact->value = what->imm.value.s;
+        insn->value = what->imm.value.s;
     else if (is_memory(what))
-        set_memory(in, what, fact);
-    else if (fact->src == ISA_NONE)
-        fact->flags |= ISA_MEMORY;
+        set_memory(in, what, insn);
+    else if (insn->src == ISA_NONE)
+        insn->flags |= ISA_MEMORY;
 }
 
-static void decode_transfer(const struct instruction *in, enum isa_kind direct,
-                            enum isa_kind indirect, struct isa_fact *fact)
+static void decode_transfer(const struct decoded *in, enum isa_kind direct, enum isa_kind indirect,
+                            struct isa_insn *insn)
 {
     const ZydisDecodedOperand *target = &in->operands[0];
     if (is_immediate(target)) {
-        fact->kind = (uint8_t)direct;
-        fact->value = (int64_t)(in->address + in->head.length) + target->imm.value.s;
+        insn->kind = (uint8_t)direct;
+        insn->value = (int64_t)(in->address + in->head.length) + target->imm.value.s;
         return;
     }
-    fact->kind = (uint8_t)indirect;
-    fact->src = plain(target);
+    insn->kind = (uint8_t)indirect;
+    insn->src = plain(target);
     if (is_memory(target))
-        set_memory(in, target, fact);
+        set_memory(in, target, insn);
 }
 
-static void decode_select(const struct instruction *in, struct isa_fact *fact)
+static void decode_select(const struct decoded *in, struct isa_insn *insn)
 {
     const ZydisDecodedOperand *from = &in->operands[1];
-    fact->kind = ISA_SELECT;
-    fact->dst = plain(&in->operands[0]);
-    fact->width = bytes_of(&in->operands[0]);
-    fact->from = bytes_of(from);
-    fact->src = plain(from);
+    insn->kind = ISA_SELECT;
+    insn->dst = plain(&in->operands[0]);
+    insn->width = bytes_of(&in->operands[0]);
+    insn->from = bytes_of(from);
+    insn->src = plain(from);
     if (is_memory(from))
-        set_memory(in, from, fact);
+        set_memory(in, from, insn);
 }
 
-static void decode_set(const struct instruction *in, struct isa_fact *fact)
+static void decode_set(const struct decoded *in, struct isa_insn *insn)
 {
-    fact->kind = ISA_SET;
-    fact->width = 1;
-    fact->dst = plain(&in->operands[0]);
+    insn->kind = ISA_SET;
+    insn->width = 1;
+    insn->dst = plain(&in->operands[0]);
     if (is_memory(&in->operands[0]))
-        set_memory(in, &in->operands[0], fact);
-    else if (fact->dst == ISA_NONE)
-        fact->kind = ISA_OTHER;
+        set_memory(in, &in->operands[0], insn);
+    else if (insn->dst == ISA_NONE)
+        insn->kind = ISA_OTHER;
 }
 
 // The low four bits of the opcode of every jcc, setcc and cmovcc are the condition; jrcxz and loop
 // have none.
-static uint8_t condition_of(const struct instruction *in)
+static uint8_t condition_of(const struct decoded *in)
 {
     bool loop = in->head.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && in->head.opcode >= 0xe0;
     return loop ? ISA_IF_UNKNOWN : in->head.opcode & 15;
 }
 
-static void decode_by_category(const struct instruction *in, struct isa_fact *fact)
+static void decode_by_category(const struct decoded *in, struct isa_insn *insn)
 {
     switch (in->head.meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
-        decode_transfer(in, ISA_BRANCH, ISA_JUMP_INDIRECT, fact);
-        fact->condition = condition_of(in);
+        decode_transfer(in, ISA_BRANCH, ISA_JUMP_INDIRECT, insn);
+        insn->condition = condition_of(in);
         break;
     case ZYDIS_CATEGORY_CMOV:
-        fact->condition = condition_of(in);
-        decode_select(in, fact);
+        insn->condition = condition_of(in);
+        decode_select(in, insn);
         break;
     case ZYDIS_CATEGORY_SETCC:
-        fact->condition = condition_of(in);
-        decode_set(in, fact);
+        insn->condition = condition_of(in);
+        decode_set(in, insn);
         break;
     case ZYDIS_CATEGORY_UNCOND_BR:
-        decode_transfer(in, ISA_JUMP, ISA_JUMP_INDIRECT, fact);
+        decode_transfer(in, ISA_JUMP, ISA_JUMP_INDIRECT, insn);
         break;
     case ZYDIS_CATEGORY_CALL:
-        decode_transfer(in, ISA_CALL, ISA_CALL_INDIRECT, fact);
+        decode_transfer(in, ISA_CALL, ISA_CALL_INDIRECT, insn);
         break;
     case ZYDIS_CATEGORY_RET:
-        fact->kind = ISA_LEAVE_FUNCTION;
+        insn->kind = ISA_RET;
         break;
     case ZYDIS_CATEGORY_NOP:
     case ZYDIS_CATEGORY_WIDENOP:
-        fact->kind = ISA_NOTHING;
+        insn->kind = ISA_NOTHING;
         break;
     default:
         for (unsigned i = 0; i < in->head.operand_count_visible; i++) {
-            if (!is_memory(&in->operands[i]) || fact->kind == ISA_STORE)
+            if (!is_memory(&in->operands[i]) || insn->kind == ISA_STORE)
                 continue;
-            fact->flags &= (uint8_t) ~(ISA_SCALE | ISA_THREAD);
-            set_memory(in, &in->operands[i], fact);
+            insn->flags &= (uint8_t) ~(ISA_SCALE | ISA_THREAD);
+            set_memory(in, &in->operands[i], insn);
             // A store nobody understands still changes memory.
             if ((in->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) {
-                fact->kind = ISA_STORE;
-                fact->width = bytes_of(&in->operands[i]);
+                insn->kind = ISA_STORE;
+                insn->width = bytes_of(&in->operands[i]);
             }
         }
         break;
     }
 }
 
-static void decode_sign(const struct instruction *in, struct isa_fact *fact)
+static void decode_sign(const struct decoded *in, struct isa_insn *insn)
 {
     // cdqe, cwde: rax = the lower half of it.
-    fact->kind = ISA_COPY;
-    fact->dst = fact->src = ISA_RETURN;
-    fact->width = in->head.mnemonic == ZYDIS_MNEMONIC_CDQE ? 8 : 4;
-    fact->from = fact->width / 2;
-    fact->flags |= ISA_SIGNED;
+    insn->kind = ISA_COPY;
+    insn->dst = insn->src = ISA_RETURN;
+    insn->width = in->head.mnemonic == ZYDIS_MNEMONIC_CDQE ? 8 : 4;
+    insn->from = insn->width / 2;
+    insn->flags |= ISA_SIGNED;
 }
 
-static void decode_borrow(const struct instruction *in, struct isa_fact *fact)
+static void decode_borrow(const struct decoded *in, struct isa_insn *insn)
 {
-    fact->dst = plain(&in->operands[0]);
-    fact->width = bytes_of(&in->operands[0]);
-    if (fact->dst != ISA_NONE && fact->dst == plain(&in->operands[1]))
-        fact->kind = ISA_BORROW;
-    if (fact->dst != ISA_NONE && is_immediate(&in->operands[1])) {
-        fact->kind = ISA_SUBTRACT_CARRY;
-        fact->value = narrow(-in->operands[1].imm.value.s, fact->width);
+    insn->dst = plain(&in->operands[0]);
+    insn->width = bytes_of(&in->operands[0]);
+    if (insn->dst != ISA_NONE && insn->dst == plain(&in->operands[1]))
+        insn->kind = ISA_BORROW;
+    if (insn->dst != ISA_NONE && is_immediate(&in->operands[1])) {
+        insn->kind = ISA_SUBTRACT_CARRY;
+        insn->value = narrow(-in->operands[1].imm.value.s, insn->width);
     }
 }
 
-static void decode_carry(const struct instruction *in, struct isa_fact *fact)
+static void decode_carry(const struct decoded *in, struct isa_insn *insn)
 {
-    fact->dst = plain(&in->operands[0]);
-    fact->width = bytes_of(&in->operands[0]);
-    if (fact->dst != ISA_NONE && is_immediate(&in->operands[1])) {
-        fact->kind = ISA_ADD_CARRY;
-        fact->value = narrow(in->operands[1].imm.value.s, fact->width);
+    insn->dst = plain(&in->operands[0]);
+    insn->width = bytes_of(&in->operands[0]);
+    if (insn->dst != ISA_NONE && is_immediate(&in->operands[1])) {
+        insn->kind = ISA_ADD_CARRY;
+        insn->value = narrow(in->operands[1].imm.value.s, insn->width);
     } else {
-        decode_by_category(in, fact);
+        decode_by_category(in, insn);
     }
 }
 
 // Instructions that calculate nothing that is kept.
-static void decode_special(const struct instruction *in, struct isa_fact *fact)
+static void decode_special(const struct decoded *in, struct isa_insn *insn)
 {
     switch (in->head.mnemonic) {
     case ZYDIS_MNEMONIC_CMP:
-        decode_compare(in, ISA_COMPARE, fact);
+        decode_compare(in, ISA_COMPARE, insn);
         break;
     case ZYDIS_MNEMONIC_TEST:
-        decode_compare(in, ISA_TEST, fact);
+        decode_compare(in, ISA_TEST, insn);
         break;
     case ZYDIS_MNEMONIC_PUSH:
-        decode_push(in, fact);
+        decode_push(in, insn);
         break;
     case ZYDIS_MNEMONIC_POP:
-        fact->kind = ISA_POP;
-        fact->width = 8;
-        fact->dst = plain(&in->operands[0]);
+        insn->kind = ISA_POP;
+        insn->width = 8;
+        insn->dst = plain(&in->operands[0]);
         break;
     case ZYDIS_MNEMONIC_LEAVE:
-        fact->kind = ISA_LEAVE;
+        insn->kind = ISA_LEAVE;
         break;
     case ZYDIS_MNEMONIC_SYSCALL:
-        fact->kind = ISA_SYSCALL;
+        insn->kind = ISA_SYSCALL;
         break;
     case ZYDIS_MNEMONIC_UD0:
     case ZYDIS_MNEMONIC_UD1:
     case ZYDIS_MNEMONIC_UD2:
     case ZYDIS_MNEMONIC_HLT:
     case ZYDIS_MNEMONIC_INT3:
-        fact->kind = ISA_STOP;
+        insn->kind = ISA_STOP;
         break;
     case ZYDIS_MNEMONIC_ENDBR64:
-        fact->kind = ISA_NOTHING;
+        insn->kind = ISA_NOTHING;
         break;
     default:
-        decode_by_category(in, fact);
+        decode_by_category(in, insn);
         break;
     }
 }
 
-static void decode_any(const struct instruction *in, struct isa_fact *fact)
+static void decode_any(const struct decoded *in, struct isa_insn *insn)
 {
     switch (in->head.mnemonic) {
     case ZYDIS_MNEMONIC_MOV:
     case ZYDIS_MNEMONIC_MOVZX:
     case ZYDIS_MNEMONIC_MOVSX:
     case ZYDIS_MNEMONIC_MOVSXD:
-        decode_move(in, fact);
+        decode_move(in, insn);
         break;
     case ZYDIS_MNEMONIC_LEA:
-        decode_address(in, fact);
+        decode_address(in, insn);
         break;
     case ZYDIS_MNEMONIC_ADD:
     case ZYDIS_MNEMONIC_SUB:
     case ZYDIS_MNEMONIC_AND:
     case ZYDIS_MNEMONIC_OR:
     case ZYDIS_MNEMONIC_XOR:
-        decode_arithmetic(in, fact);
+        decode_arithmetic(in, insn);
         break;
     case ZYDIS_MNEMONIC_SHL:
-        decode_shift(in, ISA_SHIFT_LEFT, fact);
+        decode_shift(in, ISA_SHIFT_LEFT, insn);
         break;
     case ZYDIS_MNEMONIC_SHR:
-        decode_shift(in, ISA_SHIFT_RIGHT, fact);
+        decode_shift(in, ISA_SHIFT_RIGHT, insn);
         break;
     case ZYDIS_MNEMONIC_SAR:
-        decode_shift(in, ISA_SHIFT_SIGNED, fact);
+        decode_shift(in, ISA_SHIFT_SIGNED, insn);
         break;
     case ZYDIS_MNEMONIC_BT:
-        decode_bit(in, fact);
+        decode_bit(in, insn);
         break;
     case ZYDIS_MNEMONIC_INC:
-        decode_unary(in, ISA_ADD, 1, fact);
+        decode_unary(in, ISA_ADD, 1, insn);
         break;
     case ZYDIS_MNEMONIC_DEC:
-        decode_unary(in, ISA_ADD, -1, fact);
+        decode_unary(in, ISA_ADD, -1, insn);
         break;
     case ZYDIS_MNEMONIC_NEG:
-        decode_unary(in, ISA_NEGATE, 0, fact);
+        decode_unary(in, ISA_NEGATE, 0, insn);
         break;
     case ZYDIS_MNEMONIC_NOT:
-        decode_unary(in, ISA_INVERT, 0, fact);
+        decode_unary(in, ISA_INVERT, 0, insn);
         break;
     case ZYDIS_MNEMONIC_SBB:
-        decode_borrow(in, fact);
+        decode_borrow(in, insn);
         break;
     case ZYDIS_MNEMONIC_ADC:
-        decode_carry(in, fact);
+        decode_carry(in, insn);
         break;
     case ZYDIS_MNEMONIC_CDQE:
     case ZYDIS_MNEMONIC_CWDE:
-        decode_sign(in, fact);
+        decode_sign(in, insn);
         break;
     default:
-        decode_special(in, fact);
+        decode_special(in, insn);
         break;
     }
 }
 
 bool isa_decode(const struct isa_decoder *decoder, const void *bytes, size_t size, uint64_t address,
-                struct isa_fact *ret_fact)
+                struct isa_insn *ret_insn)
 {
     const struct zydis *library = zydis();
-    struct instruction in;
+    struct decoded in;
     if (library == NULL || ZYAN_FAILED(library->decode((const ZydisDecoder *)decoder->words, bytes,
                                                        size, &in.head, in.operands)))
         return false;
     in.address = address;
-    *ret_fact = (struct isa_fact){.length = in.head.length,
+    *ret_insn = (struct isa_insn){.length = in.head.length,
                                   .dst = ISA_NONE,
                                   .src = ISA_NONE,
                                   .base = ISA_NONE,
@@ -575,7 +575,7 @@ bool isa_decode(const struct isa_decoder *decoder, const void *bytes, size_t siz
                                   .writes = written(&in)};
     if (in.head.cpu_flags != NULL && (in.head.cpu_flags->modified | in.head.cpu_flags->set_0 |
                                       in.head.cpu_flags->set_1 | in.head.cpu_flags->undefined) != 0)
-        ret_fact->flags |= ISA_FLAGS;
-    decode_any(&in, ret_fact);
+        ret_insn->flags |= ISA_FLAGS;
+    decode_any(&in, ret_insn);
     return true;
 }
