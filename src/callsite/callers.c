@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See callers.h.
+// Lists the calls of every function of an image, and looks for functions that have no result.
 #include "callsite/callers.h"
 
 #include <stdlib.h>
 
-#define MOST_BLOCKS 32 // from the entry on
+#define MOST_BLOCKS 32 // looked at, from the function's entry on
 
-// The function a block calls; FLOW_NONE if it calls none of the image.
+// The function of the image that a block calls, or FLOW_NONE.
 static uint32_t called(const struct flow_image *image, const struct flow_block *block)
 {
     bool calls = block->end == FLOW_CALLS || block->end == FLOW_TAIL;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See follow-internal.h: what is worth noting on a path.
+// Records what happens to the result on a path: it is used, passed on, returned, or its failures
+// are told apart from success.
 #include "callsite/follow-internal.h"
 
 #include <string.h>
 
-// How much a use says about a site; the highest is kept.
+// How much a use says about a site. The use with the highest weight is kept.
 static int weight(enum site_use use)
 {
     switch (use) {
@@ -49,7 +50,7 @@ static void note_reached(struct follower *follower, uint64_t key, enum site_use 
     follower->uses[i].by_success |= by_success;
 }
 
-// Ways after the check, for those modes that follow them.
+// Records a use on paths after the check, in those modes that follow such paths.
 static void note_use(struct follower *follower, const struct follow_path *path, uint32_t at,
                      enum site_use use)
 {
@@ -57,7 +58,7 @@ static void note_use(struct follower *follower, const struct follow_path *path, 
     if (follower->mode == FOLLOW_SUCCESS && (path->alive & follower->failures) == 0 &&
         (successes & (successes - 1)) != 0 && use != SITE_COMPARED && use != SITE_RETURNED)
         follower->outcome.value_used = true;
-    bool failed = follow_failed(follower, path) && path->asked;
+    bool failed = follow_failed(follower, path) && path->errno_checked;
     follower->used_failed |= failed && use != SITE_COMPARED && use != SITE_RETURNED;
     if (follower->mode == FOLLOW_RETRY && weight(use) == 5 && (failed || successes != 0))
         note_reached(follower, at, use, failed, successes != 0);
@@ -83,7 +84,7 @@ void follow_used(struct follower *follower, struct follow_path *path, uint32_t a
     outcome->passed_to = FLOW_NONE;
 }
 
-// Functions that take a failed result without harm.
+// Whether a function accepts a failed result without harm.
 static bool is_harmless(const struct flow_image *image, uint32_t callee)
 {
     return flow_callee_is_import(callee) &&
@@ -100,7 +101,8 @@ uint8_t follow_argument(const struct follower *follower, const struct follow_pat
     return ISA_NONE;
 }
 
-// The same function may be called in two places, once with the constant that a failure is.
+// A function may be called in two places, with the result in one and with a constant that equals
+// the failure in the other. Both count as the same use.
 static void note_passed(struct follower *follower, const struct follow_path *path, uint32_t callee,
                         uint8_t argument, uint16_t content)
 {
@@ -113,7 +115,7 @@ static void note_passed(struct follower *follower, const struct follow_path *pat
             note_reached(follower, key, SITE_PASSED, false, true);
         return;
     }
-    for (unsigned i = 0; path->asked && i < follower->contents.lanes; i++)
+    for (unsigned i = 0; path->errno_checked && i < follower->contents.lanes; i++)
         if ((path->alive >> i & 1) != 0 &&
             content_number(&follower->contents, content, i, &number) &&
             is_same(number, follower->numbers[i]))
@@ -169,10 +171,10 @@ void follow_returned(struct follower *follower, struct follow_path *path, uint32
     struct follow_outcome *outcome = &follower->outcome;
     uint16_t result = path->machine.registers[ISA_RETURN];
     bool derived = content_derived(&follower->contents, result);
-    uint64_t untold = follow_not_told_apart(follower, path);
-    if (derived && untold != 0)
+    uint64_t not_told_apart = follow_not_told_apart(follower, path);
+    if (derived && not_told_apart != 0)
         follow_used(follower, path, at, SITE_RETURNED);
-    outcome->handed_back |= derived && path->asked && follow_failed(follower, path);
+    outcome->handed_back |= derived && path->errno_checked && follow_failed(follower, path);
     for (unsigned i = 0; i < follower->contents.lanes; i++) {
         uint64_t bit = 1ull << i;
         int64_t number = 0;
@@ -180,7 +182,7 @@ void follow_returned(struct follower *follower, struct follow_path *path, uint32
             continue;
         bool known = content_number(&follower->contents, result, i, &number);
         bool same = known && is_same(number, follower->numbers[i]);
-        bool decides = derived && untold != 0 && outcome->returned_not_told_apart == 0;
+        bool decides = derived && not_told_apart != 0 && outcome->returned_not_told_apart == 0;
         if ((outcome->returned & bit) == 0 || decides ||
             (same && outcome->returned_not_told_apart == 0)) {
             outcome->returned_known =
@@ -191,5 +193,5 @@ void follow_returned(struct follower *follower, struct follow_path *path, uint32
         outcome->returned_same |= same ? bit : 0;
     }
     if (derived)
-        outcome->returned_not_told_apart |= untold;
+        outcome->returned_not_told_apart |= not_told_apart;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The end of a block: where a path goes on, and with which of the results that are possible.
+// Leaves a block at its last instruction: decides where the path goes on, and with which lanes.
 #include "callsite/follow-internal.h"
 
 #include "base/cleanup.h"
@@ -49,7 +49,7 @@ static struct error *leave_by_branch(struct follower *follower, struct follow_pa
     return NULL;
 }
 
-// A switch: where does each lane go?
+// A switch: finds out where each lane goes.
 static struct error *leave_by_table(struct follower *follower, struct follow_path *path,
                                     uint32_t at)
 {
@@ -60,7 +60,7 @@ static struct error *leave_by_table(struct follower *follower, struct follow_pat
                           ? path->machine.registers[insn->src]
                           : machine_load(&path->machine, &follower->contents, image, at, 8);
     if (block->out_count == 0) {
-        // With the frame gone, it is a tail call to somebody unknown.
+        // The frame is gone, so this is a tail call to an unknown function.
         const struct content *stack =
             content_at(&follower->contents, path->machine.registers[ISA_STACK]);
         if (stack->kind == CONTENT_ADDRESS && stack->base == BASE_FRAME && stack->offset == 0)
@@ -109,7 +109,8 @@ static bool comes_back(const struct flow_image *image, const struct flow_block *
                : image->functions.items[block->callee].returns;
 }
 
-// A function that finds its stack overwritten ends the program whatever the result was.
+// Whether a call ends the program because of the result. __stack_chk_fail does not count: it ends
+// the program whatever the result was.
 static bool ends_program(const struct flow_image *image, const struct flow_block *block)
 {
     return !comes_back(image, block) &&
@@ -133,7 +134,7 @@ static struct error *leave_by_call(struct follower *follower, struct follow_path
     const struct flow_block *block = &image->blocks.items[path->block];
     const struct isa_insn *insn = &image->insns.items[at];
     if (path->block == follower->start)
-        follower->outcome.retried |= path->asked;
+        follower->outcome.retried |= path->errno_checked;
     if (ends_program(image, block))
         follower->outcome.dies |= follow_failed(follower, path);
     if (path->block == follower->start || !comes_back(image, block))
@@ -160,7 +161,7 @@ static struct error *leave_by_call(struct follower *follower, struct follow_path
     return follow_go_on(follower, path);
 }
 
-// A tail call; what it gives back is what the function returns.
+// A tail call: what the callee returns, this function returns.
 static struct error *leave_by_tail(struct follower *follower, struct follow_path *path, uint32_t at)
 {
     uint32_t callee = follower->image->blocks.items[path->block].callee;

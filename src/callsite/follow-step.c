@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See follow-internal.h: one instruction, and what it says about the result.
+// Executes one instruction on a path, and records what it does with the result: uses, stores and
+// comparisons.
 #include "callsite/follow-internal.h"
 
 #include "callsite/reaching.h"
 
-// The same content, but for one lane.
+// A copy of a content with another number in one lane.
 static uint16_t with_lane(struct contents *contents, uint16_t content, int lane, int64_t number)
 {
     const struct content *item = content_at(contents, content);
@@ -22,8 +23,9 @@ static bool lane_is(const struct follower *follower, uint16_t content, int lane,
            number_signed(number, width) == number_signed(follower->possible->numbers[lane], width);
 }
 
-// What the result is compared with may be an example of success itself: the length that was asked
-// for, or a constant that the example was not meant to equal.
+// Adapts the examples of success to what the result is compared with. An unknown number may be the
+// length that the program asked for: then it equals the full length. A constant may equal the
+// ordinary value by accident: then the ordinary value becomes another one.
 static void choose_examples(struct follower *follower, struct machine_flags *flags, bool equality)
 {
     const struct possible_results *possible = follower->possible;
@@ -61,8 +63,10 @@ struct split follow_split(struct follower *follower, const struct follow_path *p
     return split;
 }
 
-// With several examples of success, one is enough where a value is asked for: who asks whether the
-// result is zero takes zero for success. An interval, which a switch begins with, must hold none.
+// Failures are told apart if no success goes the same way. If it is unknown which success is the
+// usual one, a comparison with one value needs only one success on the other side: code that
+// compares with zero takes zero for success. This does not hold for intervals, with which a switch
+// begins.
 uint64_t follow_apart(const struct follower *follower, const struct follow_path *path,
                       struct split split)
 {
@@ -77,7 +81,7 @@ uint64_t follow_apart(const struct follower *follower, const struct follow_path 
     return apart;
 }
 
-// What was filled before the call: a register, or a slot of the stack.
+// Finds the constant that a register or stack slot was set to before the call.
 static void look_back(struct follower *follower, struct follow_path *path, uint32_t at, uint8_t reg,
                       uint16_t *content)
 {
@@ -102,9 +106,9 @@ static bool is_errno(const struct follower *follower, uint16_t content)
     return item->kind == CONTENT_ADDRESS && item->base == BASE_ERROR_VALUE;
 }
 
-static void follow_asked(struct follow_path *path)
+static void note_errno_check(struct follow_path *path)
 {
-    path->asked = true;
+    path->errno_checked = true;
     path->errno_checked_in = path->block;
 }
 
@@ -115,7 +119,7 @@ static void compared(struct follower *follower, struct follow_path *path, uint32
     struct contents *contents = &follower->contents;
     if (is_errno(follower, flags->left) || is_errno(follower, flags->right)) {
         if (path->errno_fresh && follow_failed(follower, path))
-            follow_asked(path);
+            note_errno_check(path);
         else if (path->errno_fresh)
             follow_told_apart(follower, path, at, ~0ull, true);
         return;
@@ -132,7 +136,8 @@ static void compared(struct follower *follower, struct follow_path *path, uint32
     follow_used(follower, path, at, SITE_COMPARED);
 }
 
-// Gcc asks for errno's address once and keeps it in a register across calls.
+// gcc calls __errno_location() once and keeps the address in a register across calls. Finds out
+// whether this instruction uses such a register.
 static void find_errno(struct follower *follower, struct follow_path *path,
                        const struct isa_insn *insn)
 {
@@ -174,13 +179,13 @@ static void touched(struct follower *follower, struct follow_path *path, uint32_
         if (follower->possible->full < 0 && follower->possible->ordinary < 0 &&
             (insn->flags & ISA_SCALE) == 0)
             follow_used(follower, path, at,
-                        SITE_DEREFERENCED); // base and index are as good as each other
+                        SITE_DEREFERENCED); // either of base and index may be the pointer
         else if (!content_constant(contents, path->machine.registers[insn->base], &table))
             follow_used(follower, path, at, SITE_CALCULATED);
     }
 }
 
-// In the function's own variables, arrays among them.
+// Whether the operand is in a local variable of the function; arrays count.
 static bool is_local(const struct follower *follower, const struct follow_path *path,
                      const struct isa_insn *insn)
 {
@@ -205,8 +210,8 @@ static void stored(struct follower *follower, struct follow_path *path, uint32_t
                 known && where.base == BASE_GLOBAL ? SITE_STORED_GLOBAL : SITE_STORED_ELSEWHERE);
 }
 
-// if (condition) dst = src: by lanes where the condition depends on the result, otherwise both
-// paths.
+// if (condition) dst = src. Decided lane by lane if the condition depends on the result; otherwise
+// the path forks.
 static void selected(struct follower *follower, struct follow_path *path, uint32_t at,
                      struct follow_path *other, bool *forked)
 {
@@ -244,7 +249,7 @@ static void selected(struct follower *follower, struct follow_path *path, uint32
     machine->registers[insn->dst] = content_of_lanes(contents, known, numbers, true);
 }
 
-// A shift that leaves the sign, or little more, tells what is negative.
+// A shift that leaves only the sign bit, or one bit more, tells negative results apart.
 static void shifted(struct follower *follower, struct follow_path *path, uint32_t at)
 {
     const struct isa_insn *insn = &follower->image->insns.items[at];

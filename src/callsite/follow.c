@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See follow.h. A *path* is a path from the call on with the results that are possible there. It
-// ends when failures are told apart from success, when nothing is left of the result, or with the
-// function. Ways that enter a block in the same state are followed once; a budget bounds the rest.
+// Follows the result of a call along paths through the function. A path carries the lanes that are
+// possible on it. It ends when failures are told apart from success, when nothing holds the result
+// any more, or when the function ends. Paths that enter a block in the same state are followed
+// once. A budget limits the work.
 #include "callsite/follow-internal.h"
 
 #include "base/cleanup.h"
@@ -10,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ENTERED     6     // functions that are entered with the result
-#define MOST_INNER_FACTS 1500  // instructions of these
-#define MOST_INSNS       20000 // instructions that are looked at for one call
-#define MOST_OUTCOMES    1500
-#define MOST_SEEN        3072 // states
-#define LONGEST_WAY      1500 // instructions: results are checked soon or never
-#define LONGEST_QUESTION 40   // instructions from the call to a comparison of errno
+#define MOST_ENTERED        6     // functions entered because the result is passed to them
+#define MOST_INNER_INSNS    1500  // looked at in each of these
+#define MOST_INSNS          20000 // looked at for one call
+#define MOST_PATHS          1500
+#define MOST_SEEN           3072 // states
+#define LONGEST_PATH        1500 // instructions: results are checked soon or never
+#define LONGEST_ERRNO_CHECK 40   // instructions from the call to a comparison of errno
 
 struct error *follower_new(const struct flow_image *image, struct follower **ret_follower)
 {
@@ -76,10 +77,10 @@ static bool is_followed(const struct follower *follower, const struct follow_pat
     const struct machine *machine = &path->machine;
     bool failed = follow_failed(follower, path);
     if (follower->mode == FOLLOW_WRAPPER && failed)
-        return true; // does a failure come back to the caller?
-    if (failed && path->errno_fresh && path->distance < LONGEST_QUESTION)
-        return true; // is errno looked at?
-    if ((follower->mode == FOLLOW_PLAIN || follower->mode == FOLLOW_VOID) && !path->asked &&
+        return true; // to see whether a failure is returned to the caller
+    if (failed && path->errno_fresh && path->distance < LONGEST_ERRNO_CHECK)
+        return true; // to see whether errno is compared
+    if ((follower->mode == FOLLOW_PLAIN || follower->mode == FOLLOW_VOID) && !path->errno_checked &&
         follow_not_told_apart(follower, path) == 0)
         return false;
     if (follower->mode == FOLLOW_SUCCESS && path->alive != 0 && failed)
@@ -87,7 +88,7 @@ static bool is_followed(const struct follower *follower, const struct follow_pat
     return is_held(follower, machine) || (path->errno_fresh && path->distance < 8);
 }
 
-static struct error *leave(struct follower *follower, const struct follow_path *path)
+static struct error *note_left(struct follower *follower, const struct follow_path *path)
 {
     if (follower->mode != FOLLOW_BRANCHES || follow_failed(follower, path))
         return NULL;
@@ -102,9 +103,9 @@ static struct error *push(struct follower *follower, const struct follow_path *p
 {
     if (path->alive == 0)
         return NULL;
-    if (!is_followed(follower, path) || path->distance > LONGEST_WAY)
-        return leave(follower, path);
-    if (follower->paths.count >= MOST_OUTCOMES || follower->seen.count >= MOST_SEEN) {
+    if (!is_followed(follower, path) || path->distance > LONGEST_PATH)
+        return note_left(follower, path);
+    if (follower->paths.count >= MOST_PATHS || follower->seen.count >= MOST_SEEN) {
         follower->outcome.cut = true;
         return NULL;
     }
@@ -114,7 +115,7 @@ static struct error *push(struct follower *follower, const struct follow_path *p
         return NULL;
     TRY(follow_is_enough(follower, path, &enough));
     if (enough)
-        return leave(follower, path);
+        return note_left(follower, path);
     struct follow_path *added = ARRAY_ADD(&follower->paths);
     if (added == NULL)
         return error_no_memory();
@@ -122,13 +123,14 @@ static struct error *push(struct follower *follower, const struct follow_path *p
     return NULL;
 }
 
-// Where failures that were asked about lead to while they could still be told apart, and successes.
+// Records which blocks are entered by failures whose errno was compared, as long as they could
+// still be told apart, and which by successes.
 static void note_join(struct follower *follower, const struct follow_path *path,
                       const struct follow_path *from)
 {
     bool success = (path->alive & follower->possible->successes) != 0;
     bool first = from->block == path->errno_checked_in;
-    bool failure = follow_failed(follower, path) && path->asked &&
+    bool failure = follow_failed(follower, path) && path->errno_checked &&
                    (first || is_held(follower, &path->machine));
     unsigned i = 0;
     if (path->alive == 0 || path->block == follower->start || (!failure && !success))
@@ -136,7 +138,7 @@ static void note_join(struct follower *follower, const struct follow_path *path,
     while (i < follower->join_count && follower->joins[i].block != path->block)
         i++;
     if (i == JOINS) {
-        follower->used_failed = true; // nobody knows
+        follower->used_failed = true; // no room: assume the worst for is_forgotten()
         return;
     }
     if (i == follower->join_count)
@@ -148,8 +150,7 @@ static void note_join(struct follower *follower, const struct follow_path *path,
                                         (from->alive & follower->failures) != 0;
 }
 
-// Failures of which errno does not say that the call was interrupted go where successes go, and
-// nobody looks at them there.
+// Whether failures other than EINTR go where successes go, and no code checks them there.
 static bool is_forgotten(const struct follower *follower)
 {
     bool some = false;
@@ -188,7 +189,7 @@ static struct error *follow(struct follower *follower, struct follow_path path)
         follower->budget--;
         if (path.at == last && transfers && kind != ISA_CALL_INDIRECT && kind != ISA_JUMP_INDIRECT)
             break;
-        if (path.at == last && transfers) { // looks at the memory operand, too
+        if (path.at == last && transfers) { // for the memory operand
             struct machine before = path.machine;
             follow_step(follower, &path, path.at, &other, &forked);
             path.machine = before;
@@ -205,9 +206,8 @@ static struct error *follow(struct follower *follower, struct follow_path path)
 
 #define LONGEST_PRELUDE 6 // blocks
 
-// What is known before the call, from the blocks that must have come before it: constants,
-// pointers that are the same as others.
-static void play_before(struct follower *follower, struct machine *machine)
+// Executes the blocks that always come before the call, to know constants and equal pointers.
+static void run_prelude(struct follower *follower, struct machine *machine)
 {
     const struct flow_image *image = follower->image;
     uint32_t chain[LONGEST_PRELUDE] = {follower->start};
@@ -287,7 +287,7 @@ struct error *follower_run(struct follower *follower, uint32_t block,
         .alive = (1ull << possible->lanes) - 1, .block = block, .errno_fresh = true};
     TRY(start(follower, possible, numbers, failures, mode));
     follower->start = block;
-    play_before(follower, &path.machine);
+    run_prelude(follower, &path.machine);
     path.machine.registers[ISA_RETURN] =
         content_of_lanes(&follower->contents, known, numbers, true);
     TRY(follow_go_on(follower, &path));
@@ -296,7 +296,7 @@ struct error *follower_run(struct follower *follower, uint32_t block,
     return NULL;
 }
 
-// Into a function of the image, which gets `numbers` in a register.
+// Follows `numbers` through a function of the image that gets them in a register.
 static struct error *enter(struct follower *inner, uint32_t function, uint8_t reg,
                            const struct follower *outer, uint64_t known, const int64_t *numbers)
 {
@@ -308,7 +308,7 @@ static struct error *enter(struct follower *inner, uint32_t function, uint8_t re
     machine_start(&path.machine, &inner->contents, 0, FLOW_LOST);
     path.machine.registers[reg] = content_of_lanes(&inner->contents, known, numbers, true);
     TRY(follow_go_to(inner, &path, entered->first_block, ~0ull));
-    return run(inner, MOST_INNER_FACTS);
+    return run(inner, MOST_INNER_INSNS);
 }
 
 struct error *follow_into(struct follower *follower, struct follow_path *path, uint32_t at,
@@ -317,7 +317,7 @@ struct error *follow_into(struct follower *follower, struct follow_path *path, u
     struct follower *inner = follower->inner;
     int64_t numbers[CONTENT_LANES] = {0};
     *ret_returned = false;
-    // What is checked after it was used elsewhere is checked for other reasons.
+    // After a use, a check inside the function has other reasons.
     if (inner == NULL || follower->entered == MOST_ENTERED || path->used ||
         follow_not_told_apart(follower, path) == 0)
         return NULL;

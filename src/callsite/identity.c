@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See identity.h.
+// Hashes the code of a function without what changes when only addresses change.
 #include "callsite/identity.h"
 
 #include "elf/tables.h"
@@ -21,7 +21,7 @@ static uint64_t mix_number(uint64_t hash, uint64_t number)
     return mix(hash, &number, sizeof number);
 }
 
-// The name of a function, as far as it has one that lasts.
+// Mixes in the name of a function, if it has one that stays the same in other builds.
 static uint64_t mix_callee(uint64_t hash, const struct flow_image *image, uint32_t callee)
 {
     if (callee == FLOW_NONE)
@@ -35,7 +35,7 @@ static uint64_t mix_callee(uint64_t hash, const struct flow_image *image, uint32
                                   : mix(hash, "local", 5);
 }
 
-// Offsets to where data and functions happen to lie are zeroed: the four bytes that hold one.
+// Zeroes the four bytes that hold a distance to data or a function.
 static void forget_distance(unsigned char *bytes, size_t size, int64_t distance)
 {
     int32_t wanted = (int32_t)distance;
@@ -58,7 +58,7 @@ static uint64_t mix_insn(uint64_t hash, const struct flow_image *image, const st
     memcpy(bytes, code, size);
     switch (insn->kind) {
     case ISA_CALL:
-        return mix(hash, bytes, 1); // whom it calls is in the block
+        return mix(hash, bytes, 1); // the callee is mixed in by name
     case ISA_JUMP:
     case ISA_BRANCH: // short and long forms of the same jump differ with distances
         return mix_number(mix_number(hash, (uint64_t)insn->kind << 8 | insn->condition),

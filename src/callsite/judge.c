@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See judge.h.
+// Classifies a site by what was found on the paths from the call, and by what the callers check.
 #include "callsite/judge.h"
 
 void judge_paths(struct site *site, const struct follow_outcome *outcome, uint64_t failures)
@@ -38,25 +38,24 @@ void judge_paths(struct site *site, const struct follow_outcome *outcome, uint64
     }
 }
 
-// What the callers do decides for those failures that they get.
-void judge_by_callers(struct site *site, const struct caller_checks *asked)
+void judge_by_callers(struct site *site, const struct caller_checks *checks)
 {
-    site->callers = asked->callers;
-    site->callers_checked = asked->checked;
-    if (asked->callers == 0) {
+    site->callers = checks->callers;
+    site->callers_checked = checks->checked;
+    if (checks->callers == 0) {
         if (site->class == SITE_UNCHECKED && site->use == SITE_RETURNED) {
             site->class = SITE_UNKNOWN;
             site->reason = "returned to callers that are not known";
         }
         return;
     }
-    if (asked->by_some == 0)
+    if (checks->by_some == 0)
         return;
     if (site->class == SITE_UNCHECKED || site->class == SITE_UNKNOWN) {
         site->place = SITE_PLACE_CALLERS;
-        site->check = asked->checked == asked->callers ? SITE_CHECK_BEFORE : SITE_CHECK_SOME;
+        site->check = checks->checked == checks->callers ? SITE_CHECK_BEFORE : SITE_CHECK_SOME;
     }
-    site->unchecked &= ~asked->by_all;
+    site->unchecked &= ~checks->by_all;
     site->class = site->unchecked == 0 ? SITE_CHECKED : SITE_PARTLY;
     site->reason = NULL;
 }
@@ -66,7 +65,8 @@ enum site_role judge_role(const struct possible_results *possible,
 {
     if ((outcome->returned_same & possible->successes) == 0)
         return SITE_ROLE_NONE;
-    // Who ends the program for most failures returns some that are none: no memory of size zero.
+    // A function that ends the program for most failures returns only those that are none, like
+    // NULL for no memory of size zero.
     if ((outcome->returned_same & possible->failures) != 0 && !outcome->dies)
         return SITE_ROLE_PASSES;
     return outcome->told_apart != 0 ? SITE_ROLE_GUARDS : SITE_ROLE_NONE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See machine.h. Memory is a handful of cells: those that hold what depends on the result, and
-// enough of the others to see that two pointers are the same.
+// The memory of the machine: a handful of cells. Cells that depend on the result stay longest. The
+// others are there to see that two pointers are the same.
 #include "callsite/machine-internal.h"
 
 #include "elf/tables.h"
@@ -8,15 +8,13 @@
 
 #include <string.h>
 
-#define INDEXED                                                                                    \
-    0x10000 // as an operation of content_combined(), which knows those of struct isa_insn
+#define INDEXED 0x10000 // an operation for content_combined(), beyond those of enum isa_kind
 
 static uint64_t made_up(uint32_t insn, unsigned what)
 {
     return ((uint64_t)insn + 1) << 8 | what;
 }
 
-// The content of a register, which gets a name if it has none.
 uint16_t machine_named(struct machine *machine, struct contents *contents, uint32_t insn, uint8_t r)
 {
     if (machine->registers[r] == CONTENT_UNKNOWN)
@@ -24,7 +22,8 @@ uint16_t machine_named(struct machine *machine, struct contents *contents, uint3
     return machine->registers[r];
 }
 
-// Behind an index that is only known by name everything else is somewhere else.
+// Adds the index to an address. An unknown index gives a new base: only the same element is known
+// to be equal to it.
 static bool add_index(const struct machine *machine, struct contents *contents,
                       const struct isa_insn *insn, struct cell *where)
 {
@@ -86,8 +85,8 @@ static void forget_cell(struct machine *machine, unsigned i)
     machine->cells[machine->cell_count] = (struct cell){0}; // machines are compared bytewise
 }
 
-// Whoever gets the address of a variable may fill it. Of one that holds the result it is assumed
-// that it is only looked at.
+// A function that gets the address of a variable may change it. A variable that holds the result is
+// assumed to be only read.
 static void forget_given(struct machine *machine, const struct contents *contents, uint8_t r)
 {
     const struct content *item = content_at(contents, machine->registers[r]);
@@ -139,7 +138,7 @@ static void write_cell(struct machine *machine, const struct contents *contents,
     machine->cells[machine->cell_count++] = where;
 }
 
-// A table in the file, read for every lane: the index depends on the result.
+// Reads a table of the file, once for every lane, because the index depends on the result.
 static uint16_t read_table(const struct machine *machine, struct contents *contents,
                            const struct flow_image *image, uint32_t at, unsigned width)
 {

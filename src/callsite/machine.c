@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See machine.h.
+// Executes instructions on contents: registers and flags. Memory is in machine-memory.c.
 #include "callsite/machine-internal.h"
 
 #include "profile/place.h"
@@ -12,7 +12,7 @@ void machine_start(struct machine *machine, struct contents *contents, int32_t s
     for (uint8_t r = 0; r < ISA_REGISTERS; r++)
         if ((PLACE_CLOBBERED >> r & 1) == 0)
             machine->registers[r] = content_of_address(contents, BASE_REGISTER + r, 0);
-    // Where the stack pointer is lost, only differences count.
+    // If the stack pointer is unknown, any beginning will do: only differences matter.
     machine->registers[ISA_STACK] =
         content_of_address(contents, BASE_FRAME, stack == FLOW_LOST ? 0 : stack);
     if (stack != FLOW_LOST && frame != FLOW_LOST)
@@ -37,7 +37,7 @@ static void set_register(struct machine *machine, struct contents *contents,
         uint16_t high =
             content_apply(contents, ISA_AND, old, content_of_number(contents, ~mask), 8);
         uint16_t both = content_apply(contents, ISA_OR, low, high, 8);
-        // Nobody looks at an upper part that is unknown without cutting it off first.
+        // Code cuts an unknown upper part off before it looks at the register.
         content = content_at(contents, high)->kind == CONTENT_NUMBERS ? both : low;
     }
     machine->registers[insn->dst] = content;
@@ -105,7 +105,7 @@ static void set_flags(struct machine *machine, struct contents *contents,
     machine->flags = flags;
 }
 
-// What changed in a path nobody knows: still the result's offspring if it was before.
+// Registers that changed in an unknown way. They still depend on the result if they did before.
 static void lose_registers(struct machine *machine, struct contents *contents, uint16_t writes)
 {
     for (uint8_t r = 0; r < ISA_REGISTERS; r++) {
@@ -202,7 +202,7 @@ void machine_step(struct machine *machine, struct contents *contents,
 {
     const struct isa_insn *insn = &image->insns.items[at];
     bool with_carry = insn->kind == ISA_BORROW || insn->kind == ISA_ADD_CARRY ||
-                      insn->kind == ISA_SUBTRACT_CARRY; // read the flags before they change them
+                      insn->kind == ISA_SUBTRACT_CARRY; // these read the flags first
     if ((insn->flags & ISA_FLAGS) != 0 && !with_carry)
         set_flags(machine, contents, image, at);
     switch (insn->kind) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See follow.h: which results of a function are followed.
+// Chooses the results of a function that are followed: all its failure codes, and examples of
+// success that checks treat differently.
 #include "callsite/follow.h"
 
 _Static_assert(SITE_CODES + 4 <= CONTENT_LANES, "lanes for every code and for successes");
 
-#define ORDINARY  111 // a character, a descriptor, a process
+#define ORDINARY  111 // as a character, a descriptor or a process
 #define FULL      4096
 #define A_POINTER 0x7f3516a5c340
 
@@ -39,11 +40,11 @@ void possible_results_make(const struct site_callee *callee, struct possible_res
     case SITE_SUCCESS_ZERO:
         add_success(callee, &possible, 0, true);
         break;
-    case SITE_SUCCESS_LENGTH: // nothing at all is often told apart: the end
+    case SITE_SUCCESS_LENGTH: // code often treats 0 apart: the end of the file
         add_success(callee, &possible, 0, false);
         possible.full = add_success(callee, &possible, FULL, true);
         break;
-    case SITE_SUCCESS_VALUE: // zero is often told apart: standard input, the child
+    case SITE_SUCCESS_VALUE: // code often treats 0 apart: standard input, the child
         add_success(callee, &possible, 0, false);
         possible.ordinary = add_success(callee, &possible, ORDINARY, true);
         break;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See reaching.h.
+// Searches backwards from a place, block by block along all paths, for the instruction that set it.
+// Gives up when paths disagree or a budget is used up.
 #include "callsite/reaching.h"
 
 #include <string.h>
 
 #define MOST_BLOCKS 48
-#define MOST_INSNS  600 // each of them is cheap, but sites are many
+#define MOST_INSNS  600 // each is cheap, but there are many sites
 
 bool reaching_is_errno_location(const struct flow_image *image, uint32_t callee)
 {
@@ -24,7 +25,7 @@ static bool is_call(const struct isa_insn *insn)
     return insn->kind == ISA_CALL || insn->kind == ISA_CALL_INDIRECT;
 }
 
-// Moves four bytes or more and does nothing else.
+// Whether an instruction moves four bytes or more and does nothing else.
 static bool is_move(const struct isa_insn *insn)
 {
     bool copies = insn->kind == ISA_COPY || insn->kind == ISA_LOAD;
@@ -32,7 +33,7 @@ static bool is_move(const struct isa_insn *insn)
            insn->kind == ISA_POP;
 }
 
-// Whoever gets the address of a slot may fill it, and nobody sees when.
+// Whether an instruction takes the address of a stack slot. From then on it may change at any time.
 static bool gives_away(const struct flow_image *image, const struct flow_block *block, uint32_t at,
                        struct place place)
 {
@@ -50,7 +51,7 @@ static bool gives_away(const struct flow_image *image, const struct flow_block *
            place_equal(given, place);
 }
 
-// Through one block from `insn` back to its beginning; true when there is an answer.
+// Searches one block from `insn` back to its beginning. True if the search ends in it.
 static bool look_through(const struct flow_image *image, const struct flow_block *block,
                          uint32_t insn, struct place *place, struct reaching_value *ret_before)
 {
@@ -84,21 +85,21 @@ static bool look_through(const struct flow_image *image, const struct flow_block
     return false;
 }
 
-// ---- all paths backwards ----
+// ---- along all paths ----
 
-struct start { // of a path: the place at the end of a block
+struct start { // where the search goes on: a place at the end of a block
     uint32_t block;
     struct place place;
 };
 struct looking {
-    struct start starts[MOST_BLOCKS]; // those before `next` were looked through
+    struct start starts[MOST_BLOCKS]; // those before `next` are done
     unsigned count, next;
-    bool cut; // there are more paths than that
+    bool cut; // the budget was not enough
     struct reaching_value answer;
     bool answered;
 };
 
-// Round a loop a path comes to where another one was already: that one has its answer.
+// In a loop, a path comes to a start that is listed already, and need not be searched again.
 static void add_start(struct looking *looking, uint32_t block, struct place place)
 {
     for (unsigned i = 0; i < looking->count; i++)
@@ -110,7 +111,7 @@ static void add_start(struct looking *looking, uint32_t block, struct place plac
         looking->starts[looking->count++] = (struct start){block, place};
 }
 
-// False if the paths so far do not agree.
+// False if the paths disagree.
 static bool agree(struct looking *looking, const struct reaching_value *answer)
 {
     if (!looking->answered)
@@ -120,7 +121,7 @@ static bool agree(struct looking *looking, const struct reaching_value *answer)
            answer->number == looking->answer.number && answer->callee == looking->answer.callee;
 }
 
-// Those from further up come first: most answers stand there, not round a loop.
+// Predecessors at lower addresses come first: most answers are there, and the others close loops.
 static void add_starts(struct looking *looking, const struct flow_image *image, uint32_t number,
                        struct place place)
 {
@@ -158,7 +159,7 @@ struct reaching_value reaching_value_find(const struct flow_image *image, uint32
         place = looking.starts[looking.next++].place;
         insn = image->blocks.items[number].first + image->blocks.items[number].count;
     }
-    // Pointers are rarely changed once they are there, other variables often.
+    // Without all paths, a number is not certain. Pointers rarely change once they are set.
     if (looking.cut && looking.answer.kind == REACHING_NUMBER)
         return (struct reaching_value){.kind = REACHING_UNKNOWN};
     return looking.answer;
