@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Basic blocks and edges. A block also ends with every call, so that a call that turns out not to
-// come back needs no second pass. Jumps into a split-off part, and back, stay within the function.
+// Divides functions into basic blocks and connects them with edges. A block also ends at every
+// call, so that a call that never returns needs no second pass. Jumps into a split-off part of a
+// function, and back, stay within the function.
 #include "flow/internal.h"
 
 #include "base/cleanup.h"
@@ -8,14 +9,14 @@
 #include <stdlib.h>
 
 struct table_edge {
-    uint32_t from, to; // instructions
+    uint32_t from, to; // indexes of instructions
 };
 
 struct building {
     struct flow_image *image;
     unsigned char *leaders; // by instruction: a block begins here
     unsigned char *targets; // by instruction: something jumps here
-    uint32_t *block_of;     // by instruction that is a leader
+    uint32_t *block_of;     // by instruction, if it is a leader
     ARRAY(struct table_edge) tables;
     uint32_t current; // the jump whose table is read
 };
@@ -44,7 +45,8 @@ static bool ends_block(const struct isa_insn *insn)
     }
 }
 
-// Parts belong to who jumps into them, or to whom they jump back. Twice, for parts of parts.
+// A part belongs to the function that jumps into it, or to which it jumps back. Done twice, for
+// parts of parts.
 static void adopt_parts(struct flow_image *image)
 {
     for (int round = 0; round < 2; round++)
@@ -83,7 +85,7 @@ static void list_parts(struct flow_image *image)
     }
 }
 
-// The instruction a jump leads to if that stays within the function.
+// The instruction that a jump leads to, if it stays within the function; else FLOW_NONE.
 static uint32_t local_target(const struct flow_image *image, uint32_t function, uint64_t address)
 {
     const struct flow_function *from = &image->functions.items[function];
@@ -167,7 +169,8 @@ static struct error *add_edge(struct building *building, struct flow_block *from
     return NULL;
 }
 
-// What follows the last instruction of a function's bytes is another function: a kind of tail call.
+// Behind the last instruction of a function another function begins. Falling into it is a kind of
+// tail call.
 static struct error *fall_through(struct building *building, struct flow_block *block,
                                   uint32_t number, uint32_t last)
 {
@@ -191,7 +194,7 @@ static struct error *jump(struct building *building, struct flow_block *block, u
     uint32_t target = local_target(building->image, number, address);
     if (target != FLOW_NONE)
         return add_edge(building, block, target, kind);
-    // A conditional jump elsewhere is a tail call, too; the block then also goes on.
+    // A conditional jump to another function is a tail call, too. The block then also goes on.
     block->callee = flow_callee_at(building->image, address);
     block->end = block->callee != FLOW_NONE ? FLOW_TAIL : FLOW_UNKNOWN;
     return NULL;
@@ -224,7 +227,7 @@ static void set_callee(const struct flow_image *image, struct flow_block *block,
         block->callee = flow_callee_of_slot(image, (uint64_t)call->displacement);
 }
 
-// Bytes between a jump and the next target that only align it.
+// Whether the bytes between a jump and the next target only align that target.
 static bool is_padding(const struct flow_image *image, const struct flow_function *function,
                        const struct flow_block *block)
 {
@@ -273,7 +276,7 @@ static struct error *connect(struct building *building, uint32_t number, uint32_
     }
 }
 
-// The same edges seen from the other end.
+// Adds the incoming edges of every block.
 static struct error *reverse_edges(struct flow_image *image)
 {
     size_t count = image->edges.count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See image.h: the order of the steps.
+// Opens an image: runs the steps of internal.h in their order. Also the lookups by address.
 #include "flow/image.h"
 
 #include "base/cleanup.h"

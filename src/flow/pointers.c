@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Calls through variables that hold the address of a function: who is called unless somebody
-// changes them. The variable's first value is a relocation, and the way from there to the call is
-// short.
+// Resolves calls through variables that hold the address of a function, assuming that they still
+// have their first value. That value is a relocation. The search goes back only a few blocks.
 #include "flow/internal.h"
 
 #include <elf.h>
 
-#define LONGEST_WAY 8 // blocks, each the first one before the last
+#define LONGEST_PATH 8 // blocks; of several predecessors the first is taken
 
-// A register whose value is asked for, in front of a instruction.
-struct asked {
+// A register right before an instruction.
+struct register_use {
     const struct flow_block *block;
     uint32_t insn;
     uint8_t reg;
@@ -22,24 +21,24 @@ static bool clobbers(const struct isa_insn *insn, uint8_t reg)
     return (insn->kind == ISA_CALL || insn->kind == ISA_CALL_INDIRECT) && (saved >> reg & 1) == 0;
 }
 
-// The instruction that made it; NULL if that is not to be found.
-static const struct isa_insn *maker(const struct flow_image *image, struct asked *asked)
+// The instruction that set the register, or NULL if it is not found.
+static const struct isa_insn *maker(const struct flow_image *image, struct register_use *use)
 {
-    while (asked->reg < ISA_REGISTERS) {
-        while (asked->insn > asked->block->first) {
-            const struct isa_insn *insn = &image->insns.items[--asked->insn];
-            if (clobbers(insn, asked->reg))
+    while (use->reg < ISA_REGISTERS) {
+        while (use->insn > use->block->first) {
+            const struct isa_insn *insn = &image->insns.items[--use->insn];
+            if (clobbers(insn, use->reg))
                 return NULL;
-            if ((insn->writes >> asked->reg & 1) == 0)
+            if ((insn->writes >> use->reg & 1) == 0)
                 continue;
-            if (insn->dst != asked->reg || insn->kind != ISA_COPY || insn->from != 8)
-                return insn->dst == asked->reg ? insn : NULL;
-            asked->reg = insn->src;
+            if (insn->dst != use->reg || insn->kind != ISA_COPY || insn->from != 8)
+                return insn->dst == use->reg ? insn : NULL;
+            use->reg = insn->src;
         }
-        if (asked->block->in_count == 0 || asked->blocks++ == LONGEST_WAY)
+        if (use->block->in_count == 0 || use->blocks++ == LONGEST_PATH)
             return NULL;
-        asked->block = &image->blocks.items[image->edges.items[asked->block->edges_in].block];
-        asked->insn = asked->block->first + asked->block->count;
+        use->block = &image->blocks.items[image->edges.items[use->block->edges_in].block];
+        use->insn = use->block->first + use->block->count;
     }
     return NULL;
 }
@@ -50,10 +49,10 @@ static bool is_slot(const struct isa_insn *insn)
            insn->index == ISA_NONE;
 }
 
-// The address of a variable of this module that a register holds.
-static bool variable(const struct flow_image *image, struct asked asked, uint64_t *ret_address)
+// Whether the register holds the address of a variable of this module.
+static bool variable(const struct flow_image *image, struct register_use use, uint64_t *ret_address)
 {
-    const struct isa_insn *made = maker(image, &asked);
+    const struct isa_insn *made = maker(image, &use);
     if (made == NULL || !is_slot(made))
         return false;
     *ret_address = (uint64_t)made->displacement;
@@ -67,8 +66,8 @@ static bool variable(const struct flow_image *image, struct asked asked, uint64_
     return true;
 }
 
-// What stands in memory that `insn` reads, as the loader leaves it there: a function.
-static uint32_t held(const struct flow_image *image, struct asked asked,
+// The function whose address is in the memory that `insn` reads, as the loader fills it in.
+static uint32_t held(const struct flow_image *image, struct register_use use,
                      const struct isa_insn *insn)
 {
     uint64_t address;
@@ -76,8 +75,8 @@ static uint32_t held(const struct flow_image *image, struct asked asked,
         return flow_callee_of_slot(image, (uint64_t)insn->displacement);
     if ((insn->flags & (ISA_MEMORY | ISA_THREAD)) != ISA_MEMORY || insn->index != ISA_NONE)
         return FLOW_NONE;
-    asked.reg = insn->base;
-    if (!variable(image, asked, &address))
+    use.reg = insn->base;
+    if (!variable(image, use, &address))
         return FLOW_NONE;
     return flow_callee_of_slot(image, address + (uint64_t)insn->displacement);
 }
@@ -106,11 +105,11 @@ static uint32_t callee_of(const struct flow_image *image, const struct flow_bloc
     const struct isa_insn *call = &image->insns.items[last];
     if (call->kind != ISA_CALL_INDIRECT && call->kind != ISA_JUMP_INDIRECT)
         return FLOW_NONE;
-    struct asked asked = {.block = block, .insn = last, .reg = call->src};
+    struct register_use use = {.block = block, .insn = last, .reg = call->src};
     if ((call->flags & ISA_MEMORY) != 0)
-        return held(image, asked, call);
-    const struct isa_insn *made = maker(image, &asked);
-    return made != NULL && made->kind == ISA_LOAD && made->from == 8 ? held(image, asked, made)
+        return held(image, use, call);
+    const struct isa_insn *made = maker(image, &use);
+    return made != NULL && made->kind == ISA_LOAD && made->from == 8 ? held(image, use, made)
                                                                      : FLOW_NONE;
 }
 
@@ -122,7 +121,7 @@ void flow_follow_pointers(struct flow_image *image)
             (block->end != FLOW_CALLS && block->end != FLOW_UNKNOWN))
             continue;
         uint32_t callee = callee_of(image, block);
-        // What does not come back is no usual value: somebody is going to change it.
+        // A function that never returns is a placeholder: the program will change the variable.
         if (callee == FLOW_NONE || !flow_callee_returns(image, callee))
             continue;
         block->callee = callee;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which bytes are which function. Unwind tables say it best, symbols know more names, and what is
-// called without either (assembly) begins where it is called and ends where the next one begins.
+// Finds where functions begin and end. Unwind tables are the most exact, symbols add names. A
+// function with neither (assembly) begins where calls lead to and ends where the next one begins.
 #include "flow/internal.h"
 
 #include "base/cleanup.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNKNOWN_LIMIT (64u << 10) // bytes of a function nothing states the end of
+#define UNKNOWN_LIMIT (64u << 10) // most bytes of a function whose end is not stated
 
 struct range {
     uint64_t start, end;
@@ -43,8 +43,8 @@ struct framing {
     struct ranges *ranges;
 };
 
-// The table of stubs for lazy binding has an entry like a function's: it begins with a push of
-// memory and a jump through memory. Calls through it are known by its slots.
+// The PLT has an unwind entry like a function: it begins with a push of memory and a jump through
+// memory. It is no function; calls through it are resolved by their slots.
 static bool is_linkage_table(const struct flow_image *image, uint64_t address)
 {
     size_t size;
@@ -151,8 +151,8 @@ static struct error *decode_range(struct flow_image *image, const struct isa_dec
     return NULL;
 }
 
-// Adds the functions of settled ranges. Facts of one function stand together, in whatever order the
-// functions are.
+// Adds the functions of settled ranges. The instructions of one function stand together; functions
+// may be in any order.
 static struct error *add_functions(struct flow_image *image, const struct ranges *ranges)
 {
     struct isa_decoder decoder;
@@ -205,7 +205,7 @@ static size_t room_at(const struct flow_image *image, uint64_t address)
     return there;
 }
 
-// Called by the instructions from `first` on, but nothing says that a function begins there.
+// Adds addresses that instructions from `first` on call, and where no function is known.
 static struct error *find_called(const struct flow_image *image, size_t first,
                                  struct ranges *ranges)
 {
@@ -226,7 +226,7 @@ static struct error *find_called(const struct flow_image *image, size_t first,
 struct error *flow_load_functions(struct flow_image *image)
 {
     uint64_t high;
-    // Of the code alone: a kernel's variables of every processor lie at address 0.
+    // Only segments with code count: a kernel has its per-CPU variables at address 0.
     if (!elf_object_code_extent(image->object, &image->base, &high))
         return NULL;
     if (high - image->base > UINT32_MAX)

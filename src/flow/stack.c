@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the stack and frame pointers are at the beginning of every block, so that [rsp + 24] here
-// and [rbp - 8] there are known to be one place. A block is entered with one depth; should two
-// paths disagree, the first one wins: compilers do not write such code.
+// Finds the stack and frame pointer at the beginning of every block, so that [rsp + 24] and
+// [rbp - 8] can be seen to be the same place. A block has one stack depth. If two paths disagree,
+// the first one wins: compilers do not write such code.
 #include "flow/internal.h"
 
 #include "base/cleanup.h"
@@ -40,7 +40,7 @@ void flow_move_stack(const struct isa_insn *insn, int32_t *stack, int32_t *frame
             return;
         }
         break;
-    case ISA_AND: // aligned: what is below has one place, whatever lies between it and the caller's
+    case ISA_AND: // alignment: places below it keep their distances to each other
         if (insn->dst == ISA_STACK && insn->src == ISA_NONE && insn->value < 0)
             return;
         break;
@@ -97,8 +97,8 @@ static void spread(struct measuring *measuring)
     }
 }
 
-// Nothing seems to lead to handlers of exceptions, or to where code goes that kernels patch. They
-// find the stack as most of the function does: as it is at the beginning of its deepest block.
+// No edge leads to exception handlers, nor to code that kernels patch jumps to. There the stack is
+// assumed to be as in most of the function: as at the beginning of its deepest block.
 static void assume_rest(struct measuring *measuring, uint32_t function)
 {
     const struct flow_image *image = measuring->image;

@@ -3,8 +3,8 @@
 //   lea B, [table]; movsxd R, dword [B + I*4]; add R, B; jmp R     position independent
 //   … mov eax, [B + I4]; cdqe; add …                               the same, unoptimised
 //   jmp [I*8 + table]  or  mov R, [I*8 + table]; jmp R             fixed addresses
-// The table's length is in a comparison before; where that is not found, the table ends with the
-// first entry that does not lead into the function.
+// A comparison before the jump says how long the table is. If it is not found, the table ends with
+// the first entry that does not lead into the function.
 #include "flow/internal.h"
 
 #include "base/cleanup.h"
@@ -28,7 +28,7 @@ struct search {
     uint32_t lowest; // no instruction before this one belongs to the function
 };
 
-// The last instruction before `insn` that changes a register.
+// The last instruction before *insn that changes a register.
 static const struct isa_insn *definition(const struct search *search, uint32_t *insn, uint8_t reg)
 {
     for (uint32_t i = *insn, steps = 0; i-- > search->lowest && steps < LOOK_BACK; steps++) {
@@ -41,7 +41,7 @@ static const struct isa_insn *definition(const struct search *search, uint32_t *
     return NULL;
 }
 
-// Follows copies to where an address is made.
+// Follows copies back to the instruction that loads a fixed address.
 static bool fixed_address(const struct search *search, uint32_t insn, uint8_t reg,
                           uint64_t *ret_address)
 {
@@ -74,7 +74,7 @@ static bool absolute_table(const struct isa_insn *insn, uint32_t at, struct tabl
     return true;
 }
 
-// The load of an entry into a register: of four bytes, sign-extended at once or by a cdqe after it.
+// The load of a table entry into a register: four bytes, sign-extended by the load or by a cdqe.
 static const struct isa_insn *entry_load(const struct search *search, uint32_t *at, uint8_t reg)
 {
     const struct isa_insn *made = definition(search, at, reg);
@@ -124,8 +124,8 @@ static bool find_table(const struct search *search, uint32_t at, struct table *r
            relative_table(search, at, made, ret_table);
 }
 
-// cmp I, n; ja default. Copies of the index in between make the register an uncertain witness, so
-// any comparison that guards by "above" counts.
+// cmp I, n; ja default. The index may have been copied in between, so its register is not compared:
+// any comparison followed by "above" counts.
 static uint64_t bound_of(const struct search *search, const struct table *table)
 {
     const struct isa_insn *insns = search->image->insns.items;
@@ -155,7 +155,7 @@ static uint64_t entry_at(const unsigned char *bytes, const struct table *table, 
     return table->address + (uint64_t)(int64_t)offset;
 }
 
-// A instruction of the function itself, or of one of its parts.
+// The instruction at an address, if it belongs to the function or one of its parts; else FLOW_NONE.
 static uint32_t inside(const struct flow_image *image, uint32_t function, uint64_t address)
 {
     uint32_t range = flow_function_at(image, address);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Thunks: what kernels, and programs compiled like them, call instead of using an indirect call, an
-// indirect jump or a return, because of what processors guess. For an analysis they are in the way.
+// Replaces thunks. Kernels, and programs compiled like them, call thunks instead of using indirect
+// calls, indirect jumps and returns, as a defence against speculative execution. The analyses want
+// the instruction that a thunk stands for.
 #include "flow/internal.h"
 
 #include "base/cleanup.h"

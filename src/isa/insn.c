@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See instruction.h. What the rest of the analyses is not interested in becomes ISA_OTHER, with the
-// registers it changes: that is always right, only less telling.
+// Reduces what Zydis decodes to struct isa_insn. An instruction that the analyses do not need
+// becomes ISA_OTHER with the registers it changes: that is always correct, only less precise.
 #include "isa/insn.h"
 
 #include "isa/zydis.h"
@@ -33,7 +33,7 @@ static uint8_t dwarf_number(unsigned number)
     return number < 8 ? dwarf_numbers[number] : (uint8_t)number;
 }
 
-// ISA_NONE for everything that is not a general register.
+// The DWARF number of a general register; ISA_NONE for others.
 static uint8_t register_number(ZydisRegister name)
 {
     if (name >= ZYDIS_REGISTER_RAX && name <= ZYDIS_REGISTER_R15)
@@ -172,7 +172,7 @@ static void decode_address(const struct decoded *in, struct isa_insn *insn)
     insn->kind = ISA_ADDRESS;
 }
 
-// What remains the same whatever dst was: x ^ x, x - x, x & 0, x | -1.
+// Whether the result is the same whatever dst was: x ^ x, x - x, x & 0, x | -1.
 static bool is_fixed(const struct decoded *in, const struct isa_insn *insn, int64_t *ret_value)
 {
     ZydisMnemonic name = in->head.mnemonic;
@@ -260,7 +260,7 @@ static void decode_shift(const struct decoded *in, enum isa_kind kind, struct is
     if (insn->dst == ISA_NONE)
         return;
     insn->kind = (uint8_t)kind;
-    // By a register, the flags stay as they are if it is zero: they are nobody's then.
+    // A shift by a register leaves the flags alone if it is zero, so they are unknown afterwards.
     if (is_immediate(by)) {
         insn->value = by->imm.value.s & (insn->width == 8 ? 63 : 31);
         insn->flags |= ISA_RESULT;
@@ -291,7 +291,7 @@ static void decode_unary(const struct decoded *in, enum isa_kind kind, int64_t v
     } else if (insn->dst != ISA_NONE) {
         insn->kind = (uint8_t)kind;
         insn->value = value;
-        if (kind != ISA_INVERT) // not leaves the flags alone
+        if (kind != ISA_INVERT) // NOT leaves the flags alone
             insn->flags |= ISA_RESULT;
     }
 }
@@ -414,7 +414,7 @@ static void decode_by_category(const struct decoded *in, struct isa_insn *insn)
                 continue;
             insn->flags &= (uint8_t) ~(ISA_SCALE | ISA_THREAD);
             set_memory(in, &in->operands[i], insn);
-            // A store nobody understands still changes memory.
+            // A store that is not understood still changes memory.
             if ((in->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) {
                 insn->kind = ISA_STORE;
                 insn->width = bytes_of(&in->operands[i]);
@@ -458,7 +458,7 @@ static void decode_carry(const struct decoded *in, struct isa_insn *insn)
     }
 }
 
-// Instructions that calculate nothing that is kept.
+// Instructions without a result to keep.
 static void decode_special(const struct decoded *in, struct isa_insn *insn)
 {
     switch (in->head.mnemonic) {
