@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What becomes of memory that a function gets; see hints.h.
+// Follows memory that a function allocates: whether it is stored somewhere or passed to a callee.
 #include "profile/hints.h"
 
 #define MOST_SEEN 48 // blocks
@@ -9,14 +9,14 @@ static bool holds(uint32_t registers, uint8_t reg)
     return reg < ISA_REGISTERS && (registers >> reg & 1) != 0;
 }
 
-struct keeping { // blocks that were looked at, and the registers the memory was in
+struct keeping { // blocks that were visited, and the registers that held the memory
     const struct flow_image *image;
     uint32_t blocks[MOST_SEEN], registers[MOST_SEEN];
     unsigned count;
 };
 
-// Whether an instruction puts memory, of which addresses are in some registers, where it can be
-// found later; a place within itself is none. And where the addresses are then.
+// Whether an instruction stores the address of the memory, which is in some registers. A store into
+// the memory itself does not count. Updates the registers.
 static bool puts_away(const struct isa_insn *insn, uint32_t *registers)
 {
     bool source = holds(*registers, insn->src), target = holds(*registers, insn->dst);
@@ -54,8 +54,8 @@ static bool puts_away(const struct isa_insn *insn, uint32_t *registers)
     return false;
 }
 
-// Whether memory that is in some registers where a block begins is put away or handed to a callee.
-// What is too far away to see may be.
+// Whether memory that is in some registers at the beginning of a block is stored or passed to a
+// callee. True if that is too far away to see.
 static bool is_kept(struct keeping *keeping, uint32_t number, uint32_t registers)
 {
     const struct flow_image *image = keeping->image;

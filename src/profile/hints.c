@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See hints.h. Only the nearest instructions are looked at: what is not seen there is left open.
+// Finds hints about the type of a function's result. Only the nearest instructions are looked at;
+// what is not seen there stays open.
 #include "profile/hints.h"
 
 #include <sys/syscall.h>
@@ -11,7 +12,7 @@
 struct following {
     const struct flow_image *image;
     unsigned hints, insns;
-    bool returned; // what was called for it may be what is returned
+    bool returned; // the value may be returned, so this is no use by a caller
 };
 
 static bool holds(uint32_t registers, uint8_t reg)
@@ -24,7 +25,7 @@ static unsigned width_hint(unsigned width)
     return HINT_USED | (width == 8 ? HINT_WIDE : HINT_NARROW);
 }
 
-// What one instruction says about a value that is in some registers, and where it is then.
+// What an instruction says about a value that is in some registers. Updates the registers.
 static void follow_insn(struct following *following, const struct isa_insn *insn,
                         uint32_t *registers)
 {
@@ -118,7 +119,7 @@ static unsigned made_by(const struct isa_insn *insn)
     }
 }
 
-// What happened to a result between where it is made and where the function ends.
+// What happened to a value between where it is made and the end of the function.
 enum touched { UNTOUCHED, LOOKED_AT, PUT_ELSEWHERE };
 
 #define MOST_BACK 48 // blocks
@@ -130,18 +131,18 @@ struct making {
     void *data;
     unsigned hints;
     uint32_t entry; // block
-    bool tiny;      // hardly more than a system call, of which it gives the result
-    bool own;       // an instruction of its own makes a result
-    bool nothing;   // there is a way out on which nothing can be in the result's place
-    bool never;     // there is one from the function's beginning on which nothing is put there
-    bool fresh;     // memory that was got is there, and was only looked at
-    bool kept;      // likewise, but it was put elsewhere, too
+    bool tiny;      // hardly more than a system call, whose result it returns
+    bool own;       // an instruction of the function makes a result
+    bool nothing;   // on some path there cannot be a result
+    bool never;     // on some path the return register is never written
+    bool fresh;     // new memory is returned, and was only looked at
+    bool kept;      // new memory is in the return register, but was stored elsewhere, too
     uint32_t seen[MOST_BACK];
     uint8_t seen_touched[MOST_BACK];
     unsigned seen_count;
 };
 
-// What a function returns that returns what a callee did.
+// Hints of a function that returns the result of a callee.
 static unsigned from_callee(struct making *making, uint32_t callee, unsigned passes,
                             enum touched touched)
 {
@@ -189,14 +190,14 @@ static enum touched touches_result(const struct isa_insn *insn)
     }
 }
 
-// The stack's canary is compared with what it should be just before a function returns: in the
-// result's register where there is no result, in another one where there is.
+// The stack canary is checked just before a function returns: in the return register if there is no
+// result, in another register if there is one.
 static bool is_canary(const struct isa_insn *insn)
 {
     return (insn->flags & ISA_THREAD) != 0 && insn->displacement == 0x28 && insn->kind != ISA_LOAD;
 }
 
-// Whether a system call is futex(), with which a lock is let go: nobody cares for what it returns.
+// Whether a system call is futex(), which releases a lock. Its result is not used.
 static bool wakes(const struct flow_image *image, const struct flow_block *block, uint32_t index)
 {
     while (index-- > 0) {
@@ -207,8 +208,8 @@ static bool wakes(const struct flow_image *image, const struct flow_block *block
     return false;
 }
 
-// Whether what a block leaves in the result's place is called by a block after it. It is there
-// because somebody asked whether there is something to call, not to be returned.
+// Whether the value that a block leaves in the return register is called by a later block. Then it
+// was loaded to see whether there is something to call, not to be returned.
 static bool is_called(const struct flow_image *image, const struct flow_block *block)
 {
     for (uint32_t e = 0; e < block->out_count; e++) {
@@ -226,7 +227,7 @@ static bool is_called(const struct flow_image *image, const struct flow_block *b
     return false;
 }
 
-// Whether a number in the result's place is returned because it is not zero: if (r) return r.
+// Whether the return register is returned because it is not zero: if (r) return r.
 static bool returns_if_set(const struct flow_image *image, const struct flow_edge *edge)
 {
     const struct flow_block *block = &image->blocks.items[edge->block];
@@ -239,7 +240,8 @@ static bool returns_if_set(const struct flow_image *image, const struct flow_edg
            test->dst == ISA_RETURN && test->width == 4;
 }
 
-// `touched`: since then, on the same path.
+// Looks for what makes the result, backwards from the end of a block. `touched` is what happened to
+// it later on the same path.
 static void look_back(struct making *making, uint32_t number, enum touched touched)
 {
     const struct flow_image *image = making->image;
@@ -249,7 +251,7 @@ static void look_back(struct making *making, uint32_t number, enum touched touch
             (touched != PUT_ELSEWHERE || making->seen_touched[i] == PUT_ELSEWHERE))
             return;
     if (making->seen_count == MOST_BACK) {
-        making->hints |= HINT_MADE; // who knows
+        making->hints |= HINT_MADE; // too far away: assume that there is a result
         return;
     }
     making->seen_touched[making->seen_count] = (uint8_t)touched;
@@ -297,7 +299,7 @@ static bool stores_outside(const struct isa_insn *insn)
 
 static unsigned acts(const struct flow_image *image, const struct flow_block *block)
 {
-    // A call that never comes back is not what the function is for.
+    // A call that never returns is an exception, not the purpose of the function.
     if ((block->end == FLOW_CALLS && flow_callee_returns(image, block->callee)) ||
         block->end == FLOW_TAIL)
         return HINT_ACTS;
@@ -335,15 +337,15 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
         }
         range = part->next_part;
     }
-    // What was got and put nowhere would be lost, were it not returned.
+    // New memory that is stored nowhere would be lost if it were not returned.
     if (making.fresh && !making.kept && !hints_keep_memory(image, function, callee_hints, data))
         making.hints |= HINT_MADE | HINT_PASSED;
-    // A function with a result has one on every way out. What others left behind is none.
+    // A function with a result has one on every path. What callees left behind is none.
     if (making.never || (making.nothing && !making.own))
         making.hints &= HINT_ACTS;
     if (making.own)
         making.hints &= ~(unsigned)HINT_PASSED;
-    // Who does nothing else is there for a result.
+    // A function that does nothing else must have a result.
     if ((making.hints & (HINT_ACTS | HINT_LEFTOVER)) == HINT_LEFTOVER)
         making.hints |= HINT_MADE;
     return making.hints;

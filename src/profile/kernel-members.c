@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See kernel-members.h. `call rax` is followed backwards: rax was loaded from a pointer's offset b,
-// that pointer from another's offset a, and so on until an argument of the function, the result of
-// a call or a well-known variable, whose type is known. Then forwards again through the types.
+// Follows `call rax` backwards: rax was loaded from offset b of a pointer, that pointer from offset
+// a of another, and so on, until a pointer whose type is known: an argument, the result of a call
+// or a well-known variable. From there the types lead forwards to the member.
 #include "profile/kernel-members.h"
 
 #include "base/cleanup.h"
@@ -13,14 +13,15 @@
 #define MOST_STEPS 2000 // instructions looked at for one call
 #define MOST_LOADS 8    // from pointer to pointer
 
-// Variables that pointers to tables are taken from.
+// Variables that hold pointers to tables.
 static const struct {
-    const char *name, *structure; // what its elements point to
+    const char *name, *structure; // structure: what the elements point to
 } variables[] = {
     {"net_families", "net_proto_family"}, {"posix_clocks", "k_clock"}, {"formats", "linux_binfmt"}};
 _Static_assert(sizeof variables / sizeof *variables == MEMBERS_VARIABLES, "one place for each");
 
-// Functions whose result is a pointer with something in its lowest bits, and called a number.
+// Functions that return a file pointer with flags in its lowest bits. Their declared result is an
+// integer.
 static const char *const file_functions[] = {"__fdget", "__fdget_pos", "__fdget_raw"};
 
 static const uint8_t argument_registers[] = {5, 4, 1, 2, 8, 9};
@@ -62,8 +63,8 @@ struct members_range members_range(const struct elf_symbols *symbols, const char
 // ---- what a pointer points to ----
 
 struct pointed {
-    uint32_t structure; // 0: not known
-    int64_t offset;     // into it
+    uint32_t structure; // 0: unknown
+    int64_t offset;     // within it
 };
 
 static struct pointed point(struct members *members, uint32_t block, uint32_t at,
@@ -108,7 +109,7 @@ static struct pointed from_variable(const struct members *members, uint64_t addr
     return (struct pointed){0};
 }
 
-// A pointer that an instruction loads from behind another one.
+// What a pointer points to that an instruction loads from a structure.
 static struct pointed from_memory(struct members *members, uint32_t block, uint32_t at,
                                   unsigned loads)
 {
@@ -126,8 +127,8 @@ static struct pointed from_memory(struct members *members, uint32_t block, uint3
     return (struct pointed){btf_pointer_at(members->btf, base.structure, (uint64_t)offset), 0};
 }
 
-// Where a place's pointer was before an instruction that is neither a call nor a load from behind
-// another pointer. False if that cannot be told. *moved: how far it was moved since.
+// Where a pointer was before an instruction that is no call and no load through another pointer.
+// False if unknown. *moved: the offset that the instruction added.
 static bool pointer_before(const struct flow_image *image, const struct flow_block *block,
                            uint32_t at, struct place *place, int64_t *moved)
 {
@@ -138,7 +139,7 @@ static bool pointer_before(const struct flow_image *image, const struct flow_blo
         if (insn->dst != place->reg || insn->width != 8)
             return false;
         if (insn->kind == ISA_AND && insn->src == ISA_NONE && insn->value >= -8 && insn->value < 0)
-            return true; // without the lowest bits
+            return true; // only the lowest bits are cleared
         if (insn->kind == ISA_ADD && insn->src == ISA_NONE) {
             *moved += insn->value;
             return true;
@@ -190,7 +191,7 @@ static bool visit(struct members *members, uint32_t block)
         return false;
     uint32_t *visited = ARRAY_ADD(&members->visited);
     if (visited == NULL)
-        return false; // what is not followed is not found
+        return false; // the callee stays unknown
     *visited = block;
     members->seen[block] = 1;
     return true;
@@ -201,9 +202,9 @@ static uint32_t end_of(const struct flow_image *image, uint32_t block)
     return image->blocks.items[block].first + image->blocks.items[block].count;
 }
 
-// Where a place points to before instruction `at` of a block. Pointers of one variable have one
-// type, so the first way back that knows it will do. As deep as blocks on the way, which `steps`
-// bounds.
+// What a place points to before instruction `at` of a block. A variable has one type, so the first
+// path on which it is known is enough. The recursion is as deep as the path is long; `steps` limits
+// it.
 static struct pointed point(struct members *members, uint32_t number, uint32_t at,
                             struct place place, unsigned loads)
 {
@@ -242,7 +243,7 @@ struct load {
     uint32_t block, at;
 };
 
-// The load that a called register comes from: the nearest one on some way back.
+// The nearest load, on any path back, that a called register comes from.
 static bool loaded_from(struct members *members, uint32_t number, uint32_t at, struct place place,
                         struct load *ret_load)
 {
@@ -283,7 +284,7 @@ static bool loaded_from(struct members *members, uint32_t number, uint32_t at, s
     return false;
 }
 
-// The call itself if it goes through memory.
+// The load of the called pointer. If the call goes through memory, that is the call itself.
 static bool called_load(struct members *members, uint32_t number, struct load *ret_load)
 {
     uint32_t at = end_of(members->image, number) - 1;

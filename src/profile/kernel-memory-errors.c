@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Errors by way of memory, as kernels have them around sockets. Whether what is read there really
-// is what the function returns is not followed:
-// - `socket = lookup(fd, &error); if (!socket) return error;` A function that hands out the address
-//   of a variable, to one that stores error numbers through a pointer, and reads the variable, is
-//   taken to return them.
-// - What went wrong with a connection in the meantime is kept in the socket. Network functions that
-//   look there are taken to return what other network functions store there.
+// Finds errors that travel through memory, as in a kernel's socket code. It does not check that
+// what is read is what the function returns:
+// - `socket = lookup(fd, &error); if (!socket) return error;` A function passes the address of a
+//   variable to one that stores error numbers through a pointer, and reads the variable. It is
+//   assumed to return them.
+// - A socket keeps the error of its connection. Network functions that read it there are assumed to
+//   return what other network functions store there.
 #include "profile/kernel-walk.h"
 #include "profile/place.h"
 
@@ -20,8 +20,8 @@ static bool through_pointer(const struct isa_insn *insn)
            insn->base != ISA_STACK && insn->width == 4;
 }
 
-// The error numbers a function stores where some pointer points to: constants, or, if it stores a
-// register, whatever error number it puts into registers.
+// The error numbers that a function stores through a pointer: constants, or, if it stores a
+// register, all error numbers that it puts into registers.
 static struct kernel_outcomes stored_errors(const struct flow_image *image, uint32_t function)
 {
     struct kernel_outcomes stored = {0}, in_registers = {0};
@@ -139,7 +139,8 @@ static bool stores_register(const struct flow_image *image, const struct flow_fu
     return false;
 }
 
-// Itself, or by a network function that it calls with the error.
+// Whether a function stores an error in a socket, itself or through a network function that it
+// calls.
 static bool sets_socket_error(const struct flow_image *image, const struct flow_function *function,
                               uint64_t where)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See kernel-walk.h. Kernels have tens of thousands of functions that call each other in circles,
-// so what is known of one is kept small: a set of error numbers and a few other values instead of
-// every way out. Functions in circles are looked at again with what the others turned out to be.
+// Analyses the functions that system calls reach. Kernels have tens of thousands of functions that
+// call each other in cycles. So little is kept of each: a set of error numbers and a few other
+// values instead of every outcome. Functions in cycles are analysed again when the others are
+// known.
 #include "profile/kernel-walk.h"
 
 #include "base/cleanup.h"
@@ -17,7 +18,7 @@
 enum state { STATE_NEW, STATE_OPEN, STATE_LISTED };
 
 struct visit {
-    uint32_t function, range, block, target; // the next call to look for, and its next target
+    uint32_t function, range, block, target; // where the next call is looked for, and its target
 };
 
 struct walk {
@@ -26,12 +27,12 @@ struct walk {
     struct error_sets sets;
     struct kernel_outcomes *outcomes; // by function
     unsigned char *states;            // by function
-    unsigned char *changed;           // by function: when it was looked at last
+    unsigned char *changed;           // by function: by its last analysis
     unsigned char *cut;               // by function
-    uint8_t *private_stores;          // the search's
+    uint8_t *private_stores;          // for the search
     ARRAY(uint32_t) order;            // callees first
     ARRAY(struct visit) visits;
-    struct summary asked; // the answer to the last question about a callee
+    struct summary asked; // of the callee that the search asked for last
     unsigned rounds;
 };
 
@@ -77,7 +78,7 @@ void walk_free(struct walk *walk)
     free(walk);
 }
 
-// ---- who is called ----
+// ---- callees ----
 
 const uint32_t *walk_targets(const struct operation_targets *operations, const uint32_t *callee,
                              uint32_t *ret_count)
@@ -113,7 +114,7 @@ static struct error *enter(struct walk *walk, uint32_t function)
     return NULL;
 }
 
-// The next function that the visited one calls; FLOW_NONE if there is none left.
+// The next callee of the visited function, or FLOW_NONE.
 static uint32_t next_called(const struct walk *walk, struct visit *visit)
 {
     const struct flow_image *image = walk->image;
@@ -219,10 +220,10 @@ static const struct summary *callee_summary(void *data, uint32_t callee)
     for (uint32_t i = 0; i < count; i++)
         merge(&together, &walk->outcomes[owner(walk, targets[i])]);
     if (flow_callee_is_import(callee))
-        together.zero = together.other = true; // there are others that are not known
+        together.zero = together.other = true; // unknown functions may implement it, too
     if (!together.known)
         return NULL;
-    // A lack of memory makes the callee unknown here; the search itself will say so.
+    // If memory is short, the callee is unknown here. The search itself will return the error.
     struct error *error = summarize(walk, &together, &walk->asked);
     if (error == NULL)
         return &walk->asked;
@@ -276,8 +277,8 @@ static struct kernel_outcomes outcomes_of(const struct walk *walk, const struct 
     return outcomes;
 }
 
-// Of a function too large to look at every way: error numbers it puts into a register at all. Small
-// negative numbers rarely are anything else.
+// For a function that is too large: adds all error numbers that it puts into registers. Small
+// negative numbers are rarely anything else.
 static void add_constants(const struct flow_image *image, uint32_t function,
                           struct kernel_outcomes *outcomes)
 {
@@ -298,8 +299,8 @@ static bool begins_with(const struct flow_function *function, const char *prefix
            memcmp(function->name, prefix, size) == 0;
 }
 
-// Subsystems that nearly everything reaches and that fail in their own words only where they are
-// set up to: signatures of files, ciphers, loading of modules. Their errors are not handed on.
+// Subsystems that nearly every call reaches, but whose own errors need a special configuration:
+// signatures of files, ciphers, loading of modules. Their errors are ignored.
 static bool is_apart(const struct flow_function *function)
 {
     static const char *const prefixes[] = {"evm_", "ima_", "crypto_", "__request_module"};
@@ -309,7 +310,7 @@ static bool is_apart(const struct flow_function *function)
     return false;
 }
 
-// Reading a program's memory fails with a fault, which leads nowhere a compiler wrote.
+// Access to a program's memory may fault. The handler's return value is in no code of the compiler.
 static bool may_fault(const struct flow_function *function)
 {
     return begins_with(function, "__get_user_");

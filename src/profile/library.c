@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See library.h.
+// Sets of libraries: opens modules with everything they need, and answers questions about their
+// exports and imports.
 #include "profile/library-internal.h"
 
 #include "base/cleanup.h"
@@ -130,7 +131,7 @@ static struct error *add_to_scope(struct profile_set *set, size_t module, size_t
     return NULL;
 }
 
-// The module itself and everything it needs, breadth first as the loader does.
+// Finds the module itself and everything it needs, breadth first like the loader.
 struct error *module_find_scope(struct profile_set *set, size_t module)
 {
     if (set->modules.items[module].scope.count != 0)
@@ -140,7 +141,7 @@ struct error *module_find_scope(struct profile_set *set, size_t module)
     TRY(elf_closure_find(set->modules.items[module].object, &closure));
     for (size_t i = 0; i < closure.count; i++) {
         size_t other;
-        // A library that cannot be read is as good as missing: others may still be told about.
+        // A library that cannot be read counts as missing, so that the others can be analysed.
         _cleanup_error_ struct error *error = add_module(set, closure.paths[i], &other);
         if (error == NULL)
             TRY(add_to_scope(set, module, other));
@@ -158,7 +159,7 @@ struct error *profile_set_add(struct profile_set *set, const char *path, size_t 
     return module_find_scope(set, *ret_module);
 }
 
-// The function that a resolver (STT_GNU_IFUNC) chooses: any one, since all have to do the same.
+// A function that a resolver (STT_GNU_IFUNC) may choose. Any one will do: all must do the same.
 static uint32_t resolved_function(const struct flow_image *image, uint32_t resolver)
 {
     const struct flow_function *function = &image->functions.items[resolver];
@@ -186,7 +187,7 @@ static void find_functions(struct module *module)
     }
 }
 
-// Functions that are called to say what went wrong.
+// Marks functions that are called to report errors.
 static void find_reporters(struct module *module)
 {
     const struct flow_image *image = module->image;
@@ -240,7 +241,7 @@ struct error *module_open(struct module *module)
     return error;
 }
 
-// Others can reach only what is exported.
+// Frees the summaries of functions that are not exported: other modules cannot call them.
 static void forget_inner(struct module *module)
 {
     for (size_t i = 0; i < module->exports.count; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See origin.h.
+// Follows a pointer backwards to where it was made.
 #include "profile/origin.h"
 
 #include "elf/tables.h"
@@ -7,7 +7,7 @@
 #include <elf.h>
 #include <string.h>
 
-#define LONGEST_WAY 32 // blocks
+#define LONGEST_PATH 32 // blocks
 
 static struct origin at_entry(struct place place, int64_t offset)
 {
@@ -51,7 +51,7 @@ static bool is_named(const struct flow_image *image, uint32_t callee, const char
     return name != NULL && size == strlen(wanted) && memcmp(name, wanted, size) == 0;
 }
 
-// lea rdi, [slots]; call __tls_get_addr: two slots say which module's storage, and where in it.
+// lea rdi, [slots]; call __tls_get_addr. Two slots hold the module and the offset in its storage.
 static struct origin of_thread(const struct flow_image *image, const struct flow_block *block,
                                uint32_t call, int64_t offset)
 {
@@ -79,7 +79,7 @@ struct chase {
     int64_t offset;
 };
 
-// One instruction back; true when the origin is known.
+// Goes one instruction back. True if the search ends there.
 static bool chase_step(struct chase *chase, const struct flow_block *block, uint32_t at,
                        struct origin *ret_origin)
 {
@@ -120,7 +120,7 @@ static struct origin follow(struct chase *chase, const struct flow_block *block,
 {
     const struct flow_image *image = chase->image;
     struct origin origin = {.kind = ORIGIN_UNKNOWN};
-    for (int blocks = 0; blocks < LONGEST_WAY; blocks++) {
+    for (int blocks = 0; blocks < LONGEST_PATH; blocks++) {
         while (insn > block->first)
             if (chase_step(chase, block, --insn, &origin))
                 return origin;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See place.h.
+// Translates one instruction into a step backwards: where a place's value was before, and what was
+// done with it.
 #include "profile/place.h"
 
-#define TABLE_BLOCKS 3 // between where a table's address is made and where it is used
+#define TABLE_BLOCKS 3 // looked at to find where a table's address is made
 
 static void pointers_at(const struct flow_image *image, const struct flow_block *block,
                         uint32_t insn, int32_t *ret_stack, int32_t *ret_frame)
@@ -33,7 +34,7 @@ bool place_of_memory(const struct flow_image *image, const struct flow_block *bl
     return slot_at(what->base == ISA_STACK ? stack : frame, what->displacement, ret_place);
 }
 
-// Arguments in their order, as registers.
+// The registers of arguments, in their order.
 static const uint8_t argument_registers[] = {5, 4, 1, 2, 8, 9}; // rdi rsi rdx rcx r8 r9
 
 int place_argument(struct place place)
@@ -58,7 +59,7 @@ bool place_of_system_argument(unsigned number, struct place *ret_place)
     if (!place_of_argument(number, ret_place))
         return false;
     if (number == 3)
-        ret_place->reg = 10; // the instruction itself overwrites rcx
+        ret_place->reg = 10; // syscall overwrites rcx, so r10 is used
     return true;
 }
 
@@ -72,7 +73,7 @@ static struct step moved(struct place place)
     return (struct step){.kind = STEP_MOVED, .place = place};
 }
 
-// Where more than a step can hold was done, nothing is known.
+// Adds an operation to a step. STEP_LOST if there is no room for it.
 static struct step then(struct step step, enum operation_kind kind, uint8_t width, int64_t value)
 {
     if (kind == OPERATION_ADD && value == 0 && width >= 4)
@@ -103,7 +104,7 @@ static struct step copied(const struct isa_insn *insn, struct place from)
                     insn->from, 0);
 }
 
-// The address a register holds in front of `insn`, if it was put there shortly before.
+// The address that a register holds in front of `insn`, if it was put there shortly before.
 static bool fixed_address(const struct flow_image *image, const struct flow_block *block,
                           uint32_t insn, uint8_t reg, uint64_t *ret_address)
 {
@@ -139,7 +140,7 @@ bool place_number(const struct flow_image *image, const struct flow_block *block
     return false;
 }
 
-// Whether `mask` is made of the sign of `reg`: mov mask, reg; sar mask, 31.
+// Whether `mask` is filled with the sign of `reg`: mov mask, reg; sar mask, 31.
 static bool is_sign_of(const struct flow_image *image, const struct flow_block *block,
                        uint32_t insn, uint8_t mask, uint8_t reg)
 {
@@ -270,7 +271,7 @@ static struct step loaded(const struct flow_image *image, const struct flow_bloc
     return copied(&image->insns.items[insn], from);
 }
 
-// dst = base + index * scale + displacement, as far as there is one register.
+// dst = base + index * scale + displacement, if only one register is used.
 static struct step computed(const struct isa_insn *insn)
 {
     struct step step = moved(place_register(insn->base));
@@ -286,7 +287,7 @@ static struct step computed(const struct isa_insn *insn)
     return then(step, OPERATION_ADD, insn->width, insn->displacement);
 }
 
-// Of the sign nothing but copies is left: two values are possible.
+// A shift that leaves only the sign has two possible results.
 static struct step shifted(const struct isa_insn *insn, enum operation_kind kind)
 {
     struct place same = place_register(insn->dst);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Calls: every way of the callee that fits what is known of its result is part of the state.
+// Steps back over a call: forks the state for every outcome of the callee that fits what is known
+// of its result.
 #include "profile/search-internal.h"
 
 #include "base/cleanup.h"
 #include "profile/origin.h"
 
-#define LARGEST_VARIABLE 128 // bytes, of those whose address is taken
+#define LARGEST_VARIABLE 128 // bytes of a variable whose address is taken
 
 void tracked_clobber(struct tracked *tracked, uint32_t registers)
 {
@@ -51,14 +52,14 @@ static const struct bounds *known_result(const struct search_state *state)
     return NULL;
 }
 
-// Whether the state goes on as it does because of what the callee returned. That what is not known
-// is a certain number is no sign of success.
+// Whether the path was taken because the callee failed, succeeded, or something unknown. That an
+// unknown result equals some number is no sign of success.
 static uint8_t came_after(const struct search_state *state, const struct return_outcome *outcome)
 {
     const struct bounds *bounds = known_result(state);
     if (search_state_came_after(state))
         return state->after;
-    if (bounds == NULL) // what it returns is returned, with what it reported
+    if (bounds == NULL) // the callee's result is returned, so its report counts, too
         return tracked_in(&state->result, place_register(ISA_RETURN))
                    ? state->after | (outcome->after & OUTCOME_AFTER_REPORT)
                    : state->after;
@@ -78,7 +79,7 @@ bool search_state_asks_result(const struct search_state *state)
 static struct value within(struct search *search, const struct search_state *state,
                            struct value value, struct error **error)
 {
-    // Of a set of error numbers, those that the way's conditions allow.
+    // Of a set of error numbers, those that the conditions allow.
     if (value.kind != VALUE_ERRORS)
         return value;
     struct error_set some = {0};
@@ -92,7 +93,7 @@ static struct value within(struct search *search, const struct search_state *sta
     return value;
 }
 
-// A value of the callee's: its arguments are what is handed over.
+// Takes over a value of the callee. Its arguments are what the call passes.
 static void take(struct search *search, struct tracked *tracked, struct value value)
 {
     struct place place;
@@ -105,7 +106,7 @@ static void take(struct search *search, struct tracked *tracked, struct value va
         tracked_set(search, tracked, argument ? (struct value){.kind = VALUE_OTHER} : value);
         return;
     }
-    if (value.negative != is_call) // errors of calls are negative by themselves
+    if (value.negative != is_call) // errors of system calls are negative already
         tracked->operations[tracked->operation_count++] = negate;
     if (is_call)
         tracked->operations[tracked->operation_count++] = call;
@@ -113,7 +114,7 @@ static void take(struct search *search, struct tracked *tracked, struct value va
     tracked->place = place;
 }
 
-// What follows a value survives the call only where it was saved, unless the call made it.
+// A tracked place is the call's result, or must have been saved across the call.
 static void pass(struct search *search, struct tracked *tracked, struct value value)
 {
     if (tracked_in(tracked, place_register(ISA_RETURN)))
@@ -122,7 +123,7 @@ static void pass(struct search *search, struct tracked *tracked, struct value va
         tracked_clobber(tracked, PLACE_CLOBBERED);
 }
 
-// Effects of a local callee are this function's, as far as the caller can see them.
+// Effects of a callee are effects of this function, as far as its caller can see them.
 static void add_effects(struct search *search, struct search_state *state,
                         const struct return_outcome *outcome, uint32_t at)
 {
@@ -145,7 +146,7 @@ static void add_effects(struct search *search, struct search_state *state,
             effect.argument = origin.argument;
             effect.where += origin.where;
         } else if (flow_callee_is_import(block->callee)) {
-            continue; // addresses of another module
+            continue; // addresses are of another module
         }
         if (effect.source == 0)
             search_state_add_effect(state, &effect);
@@ -156,10 +157,10 @@ static void add_effects(struct search *search, struct search_state *state,
     }
 }
 
-// ---- functions that are handed over ----
+// ---- callbacks ----
 
-// Whether nothing is done with a call's result but returning it.
-static bool hands_on(const struct search_state *state)
+// Whether the call's result is returned as it is.
+static bool only_returns_result(const struct search_state *state)
 {
     for (unsigned i = 0; i < state->result.operation_count; i++)
         if (state->result.operations[i].kind != OPERATION_EXTEND &&
@@ -168,23 +169,24 @@ static bool hands_on(const struct search_state *state)
     return tracked_in(&state->result, place_register(ISA_RETURN));
 }
 
-// A call through an argument: callers know what it points to. False if it is none.
+// Whether the call is through an argument. Then callers know the callee.
 static bool calls_argument(const struct search *search, const struct search_state *state,
                            uint32_t at, struct value *ret_value)
 {
     const struct flow_block *block = &search->image->blocks.items[state->block];
     const struct isa_insn *insn = &search->image->insns.items[at];
     if (insn->kind != ISA_CALL_INDIRECT || (insn->flags & ISA_MEMORY) != 0 ||
-        insn->src >= ISA_REGISTERS || !hands_on(state))
+        insn->src >= ISA_REGISTERS || !only_returns_result(state))
         return false;
     struct origin origin = origin_of_register(search->image, block, at, insn->src, search->context);
     *ret_value = (struct value){.kind = VALUE_CALLBACK, .number = origin.argument};
     return origin.kind == ORIGIN_ARGUMENT && origin.where == 0;
 }
 
-// A callee returns what the function that argument `number` points to does: who is that?
-static struct error *go_through_pointed(struct search *search, const struct search_state *state,
-                                        const struct return_outcome *outcome, uint32_t at)
+// The callee returns what the function returns that one of its arguments points to. Finds out which
+// function the call passes, and applies its outcomes.
+static struct error *apply_callback(struct search *search, const struct search_state *state,
+                                    const struct return_outcome *outcome, uint32_t at)
 {
     const struct flow_image *image = search->image;
     const struct flow_block *block = &image->blocks.items[state->block];
@@ -194,22 +196,22 @@ static struct error *go_through_pointed(struct search *search, const struct sear
     through.result = (struct value){.kind = VALUE_OTHER};
     if (place_of_argument((unsigned)outcome->result.number, &place))
         origin = origin_of_register(image, block, at, place.reg, search->context);
-    if (origin.kind == ORIGIN_ARGUMENT && origin.where == 0 && hands_on(state)) {
+    if (origin.kind == ORIGIN_ARGUMENT && origin.where == 0 && only_returns_result(state)) {
         struct search_state next;
         search_state_copy(&next, state);
         next.result.operation_count = 0;
         tracked_set(search, &next.result,
                     (struct value){.kind = VALUE_CALLBACK, .number = origin.argument});
-        return search_go_through(search, &next, &through, at);
+        return search_apply_outcome(search, &next, &through, at);
     }
-    // Only what order.c sees as well, and has looked at.
+    // Only callbacks that order.c sees, too, and has searched before.
     uint32_t callee = place.kind == PLACE_REGISTER && origin.kind != ORIGIN_ARGUMENT
                           ? flow_handed_over(image, block, place.reg)
                           : FLOW_NONE;
-    const struct summary *pointed =
+    const struct summary *callback =
         callee != FLOW_NONE ? search->context->callee(search->context->data, callee) : NULL;
-    for (size_t i = 0; pointed != NULL && i < pointed->outcomes.count; i++) {
-        const struct return_outcome *inner = &pointed->outcomes.items[i];
+    for (size_t i = 0; callback != NULL && i < callback->outcomes.count; i++) {
+        const struct return_outcome *inner = &callback->outcomes.items[i];
         bool plain = inner->result.kind == VALUE_CONSTANT || inner->result.kind == VALUE_ERRORS;
         through.result = plain ? inner->result : (struct value){.kind = VALUE_OTHER};
         through.fails = inner->fails;
@@ -217,21 +219,21 @@ static struct error *go_through_pointed(struct search *search, const struct sear
             through.sets_error = inner->sets_error;
             through.error = inner->error;
         }
-        TRY(search_go_through(search, state, &through, at));
+        TRY(search_apply_outcome(search, state, &through, at));
     }
-    return pointed != NULL && pointed->outcomes.count != 0
+    return callback != NULL && callback->outcomes.count != 0
                ? NULL
-               : search_go_through(search, state, &through, at);
+               : search_apply_outcome(search, state, &through, at);
 }
 
 // ---- calls ----
 
-struct error *search_go_through_when(struct search *search, const struct search_state *state,
-                                     const struct return_outcome *outcome, uint32_t at,
-                                     const struct known *condition)
+struct error *search_apply_outcome_when(struct search *search, const struct search_state *state,
+                                        const struct return_outcome *outcome, uint32_t at,
+                                        const struct known *condition)
 {
     if (outcome->result.kind == VALUE_CALLBACK)
-        return go_through_pointed(search, state, outcome, at);
+        return apply_callback(search, state, outcome, at);
     if (!search_allows(search, state, &outcome->result))
         return NULL;
     struct search_state next;
@@ -257,15 +259,15 @@ struct error *search_go_through_when(struct search *search, const struct search_
     return search_push(search, &next);
 }
 
-struct error *search_go_through(struct search *search, const struct search_state *state,
-                                const struct return_outcome *outcome, uint32_t at)
+struct error *search_apply_outcome(struct search *search, const struct search_state *state,
+                                   const struct return_outcome *outcome, uint32_t at)
 {
     struct known condition = {.bounds = outcome->when};
     bool told = outcome->conditional && place_of_argument(outcome->argument, &condition.place);
-    return search_go_through_when(search, state, outcome, at, told ? &condition : NULL);
+    return search_apply_outcome_when(search, state, outcome, at, told ? &condition : NULL);
 }
 
-// The one way of a function that is called for its effects.
+// The only outcome of a function, if it has one and that has effects.
 static const struct return_outcome *only_effect(const struct summary *callee)
 {
     const struct return_outcome *found = NULL;
@@ -292,7 +294,7 @@ static bool lies_in(struct place place, struct place variable)
            place.slot < variable.slot + LARGEST_VARIABLE;
 }
 
-// The variable whose address an instruction takes, if it is one of this function.
+// Whether an instruction takes the address of a local variable.
 static bool takes_address(const struct flow_image *image, const struct flow_block *block,
                           uint32_t at, int32_t stack, struct place *ret_variable)
 {
@@ -305,7 +307,7 @@ static bool takes_address(const struct flow_image *image, const struct flow_bloc
                : insn->kind == ISA_ADDRESS && place_of_memory(image, block, at, ret_variable);
 }
 
-// A variable whose address is taken in front of a call may be another one behind it.
+// A call may change a variable whose address was taken before it.
 static struct error *forget_handed_over(struct search *search, struct search_state *state,
                                         uint32_t at)
 {
@@ -321,7 +323,7 @@ static struct error *forget_handed_over(struct search *search, struct search_sta
                 search_state_forget(state, k);
             else
                 k++;
-        // The result may be what the callee puts there, which nobody knows, or what was there.
+        // The result may be what the callee stores there, which is unknown, or what was there.
         if (takes && tracked_in(&state->result, variable)) {
             struct search_state other;
             search_state_copy(&other, state);
@@ -332,8 +334,8 @@ static struct error *forget_handed_over(struct search *search, struct search_sta
     return NULL;
 }
 
-// Who nothing is known about: called through a pointer, in a library that is not there, or one that
-// only hands on what such a one returned.
+// Whether nothing is known about a callee: it is called through a pointer, its library is missing,
+// or it only returns what such a function returned.
 static bool is_vague(const struct summary *callee)
 {
     return callee == NULL || callee->outcomes.count == 0 ||
@@ -341,14 +343,14 @@ static bool is_vague(const struct summary *callee)
             !callee->outcomes.items[0].sets_error && callee->outcomes.items[0].effect_count == 0);
 }
 
-// if ((r = callback()) < 0) return r: that it can be negative nobody has to know from the callee.
-// One such number stands for all.
+// if ((r = callback()) < 0) return r: the condition proves that the result can be negative. One
+// negative number stands for all.
 static struct error *hand_on_negative(struct search *search, struct search_state *state,
                                       uint32_t at)
 {
     const struct bounds *bounds = known_result(state);
     if (bounds == NULL || bounds->outside || bounds->low != INT64_MIN || bounds->high > 0 ||
-        !hands_on(state))
+        !only_returns_result(state))
         return NULL;
     struct search_state negative;
     search_state_copy(&negative, state);
@@ -360,7 +362,7 @@ static struct error *hand_on_negative(struct search *search, struct search_state
     return search_push(search, &negative);
 }
 
-// What happened before this way was taken was an error: it is reported.
+// If the callee reports errors, then this path was taken because of an error.
 static void note_report(const struct search *search, const struct flow_block *block,
                         struct search_state *state)
 {
@@ -387,17 +389,18 @@ struct error *search_step_call(struct search *search, struct search_state *state
             ? search->context->callee(search->context->data, block->callee)
             : NULL;
     if (asks && callee != NULL && callee->open) {
-        *ret_forked = true; // nothing comes out of a circle that did not come from elsewhere
+        *ret_forked = true; // recursion adds no results that do not come from elsewhere
         return NULL;
     }
     if (asks && is_vague(callee))
         TRY(hand_on_negative(search, state, at));
     const struct return_outcome *effect = asks ? NULL : only_effect(callee);
     if (callee == NULL || callee->outcomes.count == 0 || (!asks && effect == NULL)) {
-        struct value pointed;
-        if (asks && !search->context->results_only && calls_argument(search, state, at, &pointed)) {
+        struct value callback;
+        if (asks && !search->context->results_only &&
+            calls_argument(search, state, at, &callback)) {
             state->result.operation_count = 0;
-            tracked_set(search, &state->result, pointed);
+            tracked_set(search, &state->result, callback);
         }
         search_state_clobber(state, PLACE_CLOBBERED);
         search_state_note_result(search, state, at);
@@ -405,8 +408,8 @@ struct error *search_step_call(struct search *search, struct search_state *state
     }
     *ret_forked = true;
     if (effect != NULL)
-        return search_go_through(search, state, effect, at);
+        return search_apply_outcome(search, state, effect, at);
     for (size_t i = 0; i < callee->outcomes.count; i++)
-        TRY(search_go_through(search, state, &callee->outcomes.items[i], at));
+        TRY(search_apply_outcome(search, state, &callee->outcomes.items[i], at));
     return NULL;
 }

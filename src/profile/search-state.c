@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a state knows, and which states were met before: states that enter a block in the same
-// state are told once, which bounds the work.
+// Changes states, remembers which were met before, and makes outcomes of them at their end. Equal
+// states at the same block are followed once, which limits the work.
 #include "profile/search-internal.h"
 
 #include "base/cleanup.h"
@@ -12,7 +12,7 @@
 
 struct error *search_push(struct search *search, const struct search_state *state)
 {
-    if (search->work.count < search->work.room) { // nearly always: nothing needs to be cleared
+    if (search->work.count < search->work.room) { // nearly always; ARRAY_ADD() would clear it
         search_state_copy(&search->work.items[search->work.count++], state);
         return NULL;
     }
@@ -56,7 +56,7 @@ static uint64_t hash_known(uint64_t hash, const struct known *known)
     return hash_mix(hash, (uint64_t)known->bounds.high ^ (known->bounds.outside ? 1ull << 62 : 0));
 }
 
-static uint64_t hash_story(const struct search_state *state)
+static uint64_t hash_state(const struct search_state *state)
 {
     uint64_t hash = hash_mix(1, state->block);
     hash = hash_tracked(hash, &state->result);
@@ -76,15 +76,14 @@ static uint64_t hash_story(const struct search_state *state)
     return hash;
 }
 
-// Whether it is the first to come here in this state.
 struct error *search_is_new(struct search *search, const struct search_state *state, bool *ret_new)
 {
-    return map_add(&search->seen, hash_story(state), ret_new);
+    return map_add(&search->seen, hash_state(state), ret_new);
 }
 
 // ---- the end of a state ----
 
-// What stands in a table, read as the loader maps it; only constants stay what they are.
+// Reads an entry of a constant table from the file. Only a constant index can be looked up.
 static struct value look_up(const struct search *search, struct value index,
                             const struct operation *table)
 {
@@ -117,7 +116,7 @@ static struct value call_errors(const struct search *search, struct value number
     struct value value = {.kind = VALUE_ERRORS, .negative = true};
     struct error *error =
         errors == NULL ? NULL : error_sets_put(search->context->sets, errors, &value.set);
-    if (errors == NULL || error != NULL) { // short of memory: nothing is known
+    if (errors == NULL || error != NULL) { // unknown call, or short of memory
         error_free(error);
         value = (struct value){.kind = VALUE_OTHER};
     }
@@ -148,14 +147,14 @@ static bool mentions(const struct return_outcome *outcome, uint8_t argument)
     return found;
 }
 
-// Whether an argument is wrong, so that what is known of one is why.
+// Whether the outcome says that an argument is invalid. Then conditions on arguments matter.
 static bool complains(const struct return_outcome *outcome)
 {
     return outcome->sets_error && outcome->error.kind == VALUE_CONSTANT &&
            outcome->error.number == EINVAL;
 }
 
-// What has to be true of an argument at the function's beginning.
+// Adds the condition on an argument under which this outcome happens.
 static void add_condition(const struct search_state *state, struct return_outcome *outcome)
 {
     for (unsigned i = 0; i < state->known_count; i++) {
@@ -169,7 +168,7 @@ static void add_condition(const struct search_state *state, struct return_outcom
     }
 }
 
-// Whether an argument has to be NULL.
+// Whether the outcome only happens if an argument is NULL.
 static uint8_t refuses_null(const struct search_state *state)
 {
     for (unsigned i = 0; i < state->known_count; i++) {
@@ -291,7 +290,7 @@ void search_state_simplify(struct search_state *state)
 
 void search_state_add_known(struct search_state *state, const struct known *known)
 {
-    if (state->known_count == KNOWN) // the oldest is the least likely to matter still
+    if (state->known_count == KNOWN) // the oldest is the least likely to matter
         search_state_forget(state, 0);
     state->known[state->known_count++] = *known;
 }

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One instruction back: what a state follows, what it knows, what is stored where the caller sees
-// it.
+// Steps back over one instruction: updates the tracked places and what is known of others, and
+// records stores that the caller can see.
 #include "profile/search-internal.h"
 
 #include "base/cleanup.h"
 #include "profile/origin.h"
 
-#define FEW 64 // numbers that are looked at one by one
+#define FEW 64 // values of a place for which a state is forked
 
-// Stores that were found to lead nowhere the caller can see; they are met again and again.
+// Whether the caller cannot see a store. That is remembered, because stores are met many times.
 static bool is_private(const struct search *search, uint32_t insn)
 {
     return (search->context->private_stores[insn / 8] >> insn % 8 & 1) != 0;
 }
 
-// What a condition that held says about the flags' makings, from here on backwards.
 void search_add_pending(struct search *search, struct search_state *state, uint32_t before,
                         enum isa_condition condition)
 {
@@ -29,9 +28,9 @@ void search_add_pending(struct search *search, struct search_state *state, uint3
                          .known = {.place = bounds.place, .bounds = bounds.bounds}};
 }
 
-// The same of another state.
-static struct tracked *twin(const struct search_state *state, struct search_state *other,
-                            const struct tracked *tracked)
+// The field of another state that corresponds to a field of this one.
+static struct tracked *counterpart(const struct search_state *state, struct search_state *other,
+                                   const struct tracked *tracked)
 {
     if (tracked == &state->result)
         return &other->result;
@@ -51,13 +50,13 @@ static void know_sign(struct search_state *state, struct place place, bool negat
                                .bounds = {.low = INT64_MIN, .high = -1, .outside = !negative}});
 }
 
-// Forks where the value depends on a condition. The state itself is the one where it held.
+// Forks where the value depends on a condition. In the state itself the condition holds.
 static struct error *fork_condition(struct search *search, struct search_state *state,
                                     struct tracked *tracked, const struct step *step, uint32_t at)
 {
     struct search_state other;
     search_state_copy(&other, state);
-    struct tracked *others = twin(state, &other, tracked);
+    struct tracked *others = counterpart(state, &other, tracked);
     bool signs = step->kind == STEP_SIGN || step->kind == STEP_NEGATIVE;
     bool constant = step->kind != STEP_SELECTED;
     other.at = at;
@@ -82,7 +81,7 @@ static struct error *fork_condition(struct search *search, struct search_state *
     return NULL;
 }
 
-// The same done twice to the same place: a counter, whose values mean nothing.
+// Whether the same addition is met twice: then it is a counter, whose values mean nothing.
 static bool counts(const struct tracked *tracked, const struct step *step)
 {
     if (step->operation_count == 0 || tracked->operation_count == 0 ||
@@ -143,10 +142,10 @@ static bool is_real(const struct tracked *tracked)
     return false;
 }
 
-// A place that can only hold a few numbers: the value is what becomes of them. Where nothing is
-// done with them they are not constants of this function, unless there is just one.
-static struct error *fork_few(struct search *search, struct search_state *state,
-                              struct tracked *tracked, const struct bounds *bounds, uint32_t at)
+// Forks for every value of a place that can only hold a few. If nothing is calculated with them,
+// they are no constants of this function, unless there is just one.
+static struct error *fork_values(struct search *search, struct search_state *state,
+                                 struct tracked *tracked, const struct bounds *bounds, uint32_t at)
 {
     uint64_t more = (uint64_t)bounds->high - (uint64_t)bounds->low;
     if (bounds->outside || bounds->low > bounds->high || more >= FEW ||
@@ -155,7 +154,7 @@ static struct error *fork_few(struct search *search, struct search_state *state,
     for (uint64_t i = 1; i <= more; i++) {
         struct search_state other;
         search_state_copy(&other, state);
-        struct tracked *others = twin(state, &other, tracked);
+        struct tracked *others = counterpart(state, &other, tracked);
         tracked_set(search, others, value_constant(bounds->low + (int64_t)i));
         other.at = at;
         settle(search, &other, at);
@@ -165,7 +164,7 @@ static struct error *fork_few(struct search *search, struct search_state *state,
     return NULL;
 }
 
-// Whether something is known of a place that cannot be true at once.
+// Whether two bounds of one place exclude each other.
 static bool contradicts(const struct search_state *state)
 {
     for (unsigned i = 1; i < state->known_count; i++)
@@ -182,11 +181,11 @@ static struct error *use_known(struct search *search, struct search_state *state
     for (unsigned t = 0; t < 3; t++)
         for (unsigned i = 0; i < state->known_count; i++)
             if (tracked_in(all[t], state->known[i].place))
-                TRY(fork_few(search, state, all[t], &state->known[i].bounds, at));
+                TRY(fork_values(search, state, all[t], &state->known[i].bounds, at));
     return NULL;
 }
 
-// Bounds of a place before what was done with it; false if that is not known.
+// Translates bounds to before an operation. False if that is not possible.
 static bool carry_over(struct known *known, const struct step *step)
 {
     struct bounds *bounds = &known->bounds;
@@ -197,7 +196,7 @@ static bool carry_over(struct known *known, const struct step *step)
             operation->width >= 4;
         bool adds = operation->kind == OPERATION_ADD && operation->width >= 4 &&
                     bounds->low > INT32_MIN && bounds->high < INT32_MAX &&
-                    !place_equal(known->place, step->place); // a counter has no end
+                    !place_equal(known->place, step->place); // no counter
         if (!keeps && !adds)
             return false;
         bounds->low -= adds ? operation->value : 0;
@@ -206,7 +205,8 @@ static bool carry_over(struct known *known, const struct step *step)
     return true;
 }
 
-// What is known was made by a condition: which of its two outcomes was it? False if neither.
+// The known place was set by a condition. Adds what that says about the condition. False if neither
+// of its two values fits.
 static bool choose(struct search *search, struct search_state *state, unsigned index,
                    const struct step *step, uint32_t at)
 {
@@ -219,7 +219,7 @@ static bool choose(struct search *search, struct search_state *state, unsigned i
     return yes || no;
 }
 
-// False if what is known contradicts the instruction: this way cannot be.
+// False if what is known contradicts the instruction: the path is impossible.
 static bool step_known(struct search *search, struct search_state *state, uint32_t at)
 {
     const struct flow_block *block = &search->image->blocks.items[state->block];
@@ -283,7 +283,7 @@ static void add_effect(struct search_state *state, const struct isa_insn *insn,
         search_state_follow_stored(state, &effect, insn->src);
 }
 
-// Stores that the caller can see.
+// Records a store that the caller can see: errno or an effect.
 static void step_store(struct search *search, struct search_state *state, uint32_t at)
 {
     const struct isa_insn *insn = &search->image->insns.items[at];
@@ -328,9 +328,9 @@ struct error *search_step(struct search *search, struct search_state *state, uin
     step_store(search, state, at);
     TRY(step_tracked(search, state, &state->result, at));
     TRY(step_tracked(search, state, &state->error, at));
-    // What this instruction itself stores was in its register before it, as it is after it.
+    // If this instruction is the store, the register holds the value also before it.
     TRY(step_tracked(search, state, &state->stored, at));
-    // Last: the bounds hold before the instruction, which may change the place.
+    // This is last because the bounds hold before the instruction, which may change the place.
     step_pending(state, at, false);
     if (contradicts(state)) {
         *ret_ended = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// System calls: which one it is, and what it fails with.
+// Steps back over a system call: finds its number, and forks the state for its errors and for
+// success.
 #include "profile/search-internal.h"
 
 #include "base/cleanup.h"
@@ -7,7 +8,7 @@
 
 #define SYSTEM_CALL_CHANGES (1u << ISA_RETURN | 1u << 2 | 1u << 11) // rax rcx r11
 
-// The number of a system call is a constant put into rax shortly before.
+// The number of a system call, if a constant is put into rax in the same block.
 static bool call_number(const struct search *search, const struct flow_block *block, uint32_t at,
                         int64_t *ret_number)
 {
@@ -26,9 +27,9 @@ static bool call_number(const struct search *search, const struct flow_block *bl
     return false;
 }
 
-// The number comes from further away, perhaps from the caller: it is followed in place of the
-// result.
-static struct error *ask_number(struct search *search, struct search_state *state, uint32_t at)
+// The number comes from further away, perhaps from the caller. The search follows the number
+// instead of the result.
+static struct error *follow_number(struct search *search, struct search_state *state, uint32_t at)
 {
     const struct place place = place_register(ISA_RETURN);
     const struct return_outcome worked = {.result = {.kind = VALUE_SUCCESS}};
@@ -53,7 +54,7 @@ static struct error *ask_number(struct search *search, struct search_state *stat
         next.at = at;
         TRY(search_push(search, &next));
     }
-    return search_go_through(search, state, &worked, at);
+    return search_apply_outcome(search, state, &worked, at);
 }
 
 static struct error *fail_system_call(struct search *search, const struct search_state *state,
@@ -73,11 +74,11 @@ static struct error *fail_system_call(struct search *search, const struct search
         TRY(error_sets_put(search->context->sets, &one, &failed.result.set));
         next.narrowed = true;
         condition.bounds = (struct bounds){.low = narrow->value, .high = narrow->value};
-        TRY(search_go_through_when(search, &next, &failed, at, &condition));
+        TRY(search_apply_outcome_when(search, &next, &failed, at, &condition));
         condition.bounds.outside = true;
     }
     TRY(error_sets_put(search->context->sets, errors, &failed.result.set));
-    return search_go_through_when(search, &next, &failed, at, told ? &condition : NULL);
+    return search_apply_outcome_when(search, &next, &failed, at, told ? &condition : NULL);
 }
 
 struct error *search_step_system_call(struct search *search, struct search_state *state,
@@ -91,7 +92,7 @@ struct error *search_step_system_call(struct search *search, struct search_state
         errors = search->context->system_call(search->context->data, number);
     } else if (search_state_asks_result(state)) {
         *ret_forked = true;
-        return ask_number(search, state, at);
+        return follow_number(search, state, at);
     }
     *ret_forked = errors != NULL;
     if (errors == NULL) {
@@ -102,5 +103,5 @@ struct error *search_step_system_call(struct search *search, struct search_state
     const struct return_outcome worked = {.result = {.kind = VALUE_SUCCESS}};
     if (!error_set_is_empty(errors)) // getpid() and the like never fail
         TRY(fail_system_call(search, state, number, errors, at));
-    return search_go_through(search, state, &worked, at);
+    return search_apply_outcome(search, state, &worked, at);
 }

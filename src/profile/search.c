@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See search.h: a state from its end to where everything is known.
+// Searches a function backwards from each of its returns until the result, errno and effects are
+// known. Runs the list of open states, block by block.
 #include "profile/search.h"
 
 #include "base/cleanup.h"
@@ -7,10 +8,10 @@
 
 #include <string.h>
 
-#define WATCH_STACK         (1u << 31)
-#define MOST_STORIES(insns) (2000 + 8 * (uint64_t)(insns))
-#define PRECISE(insns)      (500 + (uint64_t)(insns)) // of them, before conditions are ignored
-#define SETTER              48                        // instructions
+#define WATCH_STACK        (1u << 31)
+#define MOST_STATES(insns) (2000 + 8 * (uint64_t)(insns))
+#define PRECISE(insns)     (500 + (uint64_t)(insns)) // states before conditions are ignored
+#define SETTER             48                        // instructions
 
 static void search_deinit(struct search *search)
 {
@@ -33,7 +34,7 @@ static bool is_over(const struct search *search, const struct search_state *stat
            !search_state_is_near(state);
 }
 
-// Registers the state asks about; all of them if it asks about the stack.
+// A mask of the registers that the state needs, with WATCH_STACK if it needs stack slots.
 static uint32_t watched(const struct search_state *state)
 {
     uint32_t mask = 0;
@@ -48,7 +49,7 @@ static uint32_t watched(const struct search_state *state)
     return mask;
 }
 
-// Most instructions concern nothing that is asked about.
+// Whether an instruction may change what the state needs. Most do not.
 static bool concerns(const struct search_state *state, const struct isa_insn *insn, uint32_t at,
                      uint32_t mask)
 {
@@ -75,7 +76,7 @@ static bool concerns(const struct search_state *state, const struct isa_insn *in
     return false;
 }
 
-// A place at the function's beginning: an argument, or nobody knows what.
+// At the function's beginning, a place is an argument or unknown.
 static void set_argument(struct search *search, struct tracked *tracked)
 {
     if (tracked->state != TRACKED_PLACE)
@@ -92,7 +93,7 @@ static bool comes_back(const struct flow_image *image, uint32_t number)
     return block->end != FLOW_CALLS || flow_callee_returns(image, block->callee);
 }
 
-// From the end of a block before on; *ret_fresh: nobody was there in this state.
+// Goes to the end of a preceding block. *ret_fresh: no state like this was there before.
 static struct error *enter_before(struct search *search, struct search_state *state,
                                   struct flow_edge edge, bool *ret_fresh)
 {
@@ -101,12 +102,12 @@ static struct error *enter_before(struct search *search, struct search_state *st
     state->block = edge.block;
     state->at = before->first + before->count;
     state->pending_count = 0;
-    // Calls in a row, such as those that say what went wrong, do not make the way longer.
+    // Calls in a row, such as those that report errors, do not count as distance.
     if (state->result.state == TRACKED_VALUE && state->blocks <= CONDITION_BLOCKS &&
         (before->end != FLOW_CALLS || search_state_is_near(state)))
         state->blocks++;
     const struct isa_insn *last = &image->insns.items[state->at - 1];
-    // The conditions nearest to the end tell ways apart; those further back only multiply them.
+    // Conditions near the return tell outcomes apart. Those further back only multiply states.
     bool tells = !search->coarse &&
                  (state->result.state == TRACKED_PLACE || state->blocks <= CONDITION_BLOCKS);
     if (search->coarse)
@@ -115,16 +116,17 @@ static struct error *enter_before(struct search *search, struct search_state *st
         last->condition < ISA_IF_UNKNOWN)
         search_add_pending(search, state, state->at - 1,
                            edge.kind == FLOW_TAKEN ? last->condition : last->condition ^ 1u);
-    // Who can only have come from here was never here before; loops have a way out, where it is
-    // asked. Behind calls the same state comes up several times.
+    // A block with one successor was not entered before in this state, so it is not looked up.
+    // Loops have an exit, and there it is. Behind calls, the same state comes up several times.
     *ret_fresh = true;
     return before->out_count == 1 && before->end != FLOW_CALLS
                ? NULL
                : search_is_new(search, state, ret_fresh);
 }
 
-// *ret_goes_on: the state itself goes on along the last way, as if it had been put aside and taken
-// up again. Stories are large, and most blocks are come to on one way only.
+// Goes on to all preceding blocks. *ret_goes_on: the state itself goes on to the last of them, as
+// if it had been pushed and popped. That saves a copy: states are large, and most blocks have one
+// predecessor.
 static struct error *go_before(struct search *search, struct search_state *state, bool *ret_goes_on)
 {
     *ret_goes_on = false;
@@ -160,7 +162,7 @@ static struct error *go_before(struct search *search, struct search_state *state
     return count != 0 ? enter_before(search, state, edges[count - 1], ret_goes_on) : NULL;
 }
 
-// Through one block; *ret_goes_on as go_before().
+// Goes back through one block. *ret_goes_on is as in go_before().
 static struct error *follow(struct search *search, struct search_state *state, bool *ret_goes_on)
 {
     *ret_goes_on = false;
@@ -202,7 +204,7 @@ static struct error *start_at_end(struct search *search, uint32_t number)
     if (callee == NULL || callee->outcomes.count == 0)
         return search_add_outcome(search, &state);
     for (size_t i = 0; i < callee->outcomes.count; i++)
-        TRY(search_go_through(search, &state, &callee->outcomes.items[i], state.at - 1));
+        TRY(search_apply_outcome(search, &state, &callee->outcomes.items[i], state.at - 1));
     return NULL;
 }
 
@@ -250,7 +252,7 @@ struct error *search_function(const struct flow_image *image, uint32_t function,
     const struct flow_function *functions = image->functions.items;
     uint64_t precise = 0;
     for (uint32_t f = function; f != FLOW_NONE; f = functions[f].next_part) {
-        search.budget += MOST_STORIES(functions[f].insn_count);
+        search.budget += MOST_STATES(functions[f].insn_count);
         precise += PRECISE(functions[f].insn_count);
         search.errors = !context->results_only &&
                         (search.errors || range_may_set_error(&search, &functions[f]));

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See summary.h. Functions have a handful of ways: a list is enough.
+// Collects the outcomes of a function without duplicates. There are only a few, so a list is
+// enough.
 #include "profile/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_OUTCOMES 256
-#define MOST_VARIANTS 8  // of ways with the same result that differ in what else they do
-#define MOST_ALIKE    16 // of ways with the same result
+#define MOST_VARIANTS 8  // outcomes with the same result that differ in effects
+#define MOST_ALIKE    16 // outcomes with the same result
 
 void summary_deinit(struct summary *summary)
 {
@@ -49,7 +50,7 @@ static bool same_outcome(const struct return_outcome *a, const struct return_out
     return true;
 }
 
-// Whether there is one already; if so, it is said to come after what this one comes after.
+// Whether there is an equal outcome already. If so, `after` is added to it.
 static bool join(struct summary *summary, const struct return_outcome *outcome)
 {
     for (size_t i = 0; i < summary->outcomes.count; i++)
@@ -68,8 +69,8 @@ static size_t count_alike(const struct summary *summary, const struct return_out
     return count;
 }
 
-// Different results count more than what else differs: of one result not too many are kept, so that
-// there is room for all.
+// Results matter more than other differences. So only a few outcomes of one result are kept, to
+// leave room for other results.
 struct error *summary_add(struct summary *summary, const struct return_outcome *added_outcome)
 {
     struct return_outcome outcome[1] = {*added_outcome};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See value.h.
+// Operations on values and bounds, and the shared table of error sets.
 #include "profile/value.h"
 
 #include "base/cleanup.h"
@@ -27,7 +27,7 @@ void error_sets_deinit(struct error_sets *sets)
 
 struct error *error_sets_share(struct error_sets *sets)
 {
-    // Never touched memory costs nothing.
+    // Memory that is never touched costs nothing.
     struct error_set *items = calloc(MOST_SHARED, sizeof *items);
     if (items == NULL)
         return error_no_memory();
@@ -101,7 +101,7 @@ static int64_t cut(int64_t value, unsigned width)
     return width >= 8 ? value : (int64_t)((uint64_t)value & ((1ull << width * 8) - 1));
 }
 
-// Of error numbers, and of arguments.
+// For error numbers and arguments: only negation and widening are understood.
 static struct value apply_to_errors(struct value value, struct operation operation)
 {
     bool keeps = (operation.kind == OPERATION_EXTEND && operation.width >= 2) ||
@@ -113,8 +113,8 @@ static struct value apply_to_errors(struct value value, struct operation operati
     return value;
 }
 
-// The bits above a narrow result are those that were there before; of 32 bits, copies of the sign,
-// as we write numbers.
+// The number after `width` bytes of it were written. Narrow writes keep the upper bits. Numbers of
+// 32 bits are kept sign-extended.
 static int64_t merge(int64_t old, int64_t new, unsigned width)
 {
     if (width >= 4)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Decoder's instructions, blocks and ways of small pieces of code, tests/golden/profile/*.s, beside
-// what they are known to be: NAME.txt. A change of behaviour is a difference there; ORDEAL_REBASE=1
-// writes them anew.
+// Compares instructions, blocks and outcomes of small pieces of code, tests/golden/profile/*.s,
+// with what they are known to be: NAME.txt. A change of behaviour is a difference there;
+// ORDEAL_REBASE=1 writes them anew.
 #include "profile/library.h"
 
 #include "base/array.h"
@@ -134,15 +134,15 @@ static struct error *show_block(struct showing *showing, uint32_t number,
     else if (block->callee != FLOW_NONE)
         TRY(buffer_printf(&showing->text, " %s", function_name(image, block->callee)));
     for (uint32_t i = 0; i < block->out_count; i++) {
-        static const char *const ways[] = {"falls", "taken", "jumps", "table"};
+        static const char *const kinds_of_edges[] = {"falls", "taken", "jumps", "table"};
         const struct flow_edge *edge = &image->edges.items[block->edges_out + i];
         const struct flow_block *to = &image->blocks.items[edge->block];
         if (to->first >= function->first_insn &&
             to->first < function->first_insn + function->insn_count)
-            TRY(buffer_printf(&showing->text, " %s:%u", ways[edge->way],
+            TRY(buffer_printf(&showing->text, " %s:%u", kinds_of_edges[edge->kind],
                               edge->block - function->first_block));
         else
-            TRY(buffer_printf(&showing->text, " %s:elsewhere", ways[edge->way]));
+            TRY(buffer_printf(&showing->text, " %s:elsewhere", kinds_of_edges[edge->kind]));
     }
     TRY(buffer_printf(&showing->text, "\n"));
     for (uint32_t i = 0; i < block->count; i++)
