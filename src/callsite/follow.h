@@ -51,6 +51,7 @@ struct branch_lanes {
     uint64_t taken, falls;
 };
 
+// One follower can run for many calls, one after the other. The image must outlive it.
 struct follower;
 _must_check_ struct error *follower_new(const struct flow_image *image,
                                         struct follower **ret_follower);

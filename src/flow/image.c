@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Opens an image: runs the steps of internal.h in their order. Also the lookups by address.
+// Opens an image by running the steps of internal.h in their order, and closes it.
 #include "flow/image.h"
 
 #include "base/cleanup.h"

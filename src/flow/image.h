@@ -89,7 +89,8 @@ struct flow_image {
     uint64_t unreadable; // bytes within functions that could not be decoded
 };
 
-// Decodes an object, which must outlive the image. Bytes that are no instructions are no error.
+// Decodes an object, which must outlive the image. An error if Zydis is missing or memory is short;
+// bytes that are no instructions are no error.
 _must_check_ struct error *flow_image_open(const struct elf_object *object,
                                            struct flow_image **ret_image);
 void flow_image_close(struct flow_image *image);

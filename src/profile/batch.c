@@ -259,11 +259,11 @@ static struct error *copy_duplicates(struct work *work, size_t count)
         struct batch_item *item = &work->items[i];
         if (item->error != NULL || item->profile.path != NULL)
             continue;
-        const struct batch_item *twin = &work->items[find_job(work, item->module)->item];
-        if (twin->error != NULL)
-            item->error = error_new("%s", error_message(twin->error));
+        const struct batch_item *original = &work->items[find_job(work, item->module)->item];
+        if (original->error != NULL)
+            item->error = error_new("%s", error_message(original->error));
         else
-            TRY(profile_copy(&twin->profile, item->path, &item->profile));
+            TRY(profile_copy(&original->profile, item->path, &item->profile));
     }
     return NULL;
 }

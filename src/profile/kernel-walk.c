@@ -301,7 +301,7 @@ static bool begins_with(const struct flow_function *function, const char *prefix
 
 // Subsystems that nearly every call reaches, but whose own errors need a special configuration:
 // signatures of files, ciphers, loading of modules. Their errors are ignored.
-static bool is_apart(const struct flow_function *function)
+static bool is_ignored_subsystem(const struct flow_function *function)
 {
     static const char *const prefixes[] = {"evm_", "ima_", "crypto_", "__request_module"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
@@ -329,14 +329,14 @@ static struct error *look_at(struct walk *walk, uint32_t function)
     struct summary summary = {0};
     struct error *error = search_function(walk->image, function, &context, &summary);
     struct kernel_outcomes now = outcomes_of(walk, &summary);
-    if (is_apart(looked_at))
+    if (is_ignored_subsystem(looked_at))
         now = (struct kernel_outcomes){.zero = true, .other = true, .known = true};
     if (may_fault(looked_at))
         error_set_add(&now.errors, EFAULT);
-    if (!is_apart(looked_at))
+    if (!is_ignored_subsystem(looked_at))
         walk_add_memory_errors(walk->image, walk->operations, function, &now);
     walk->cut[function] = summary.cut;
-    if (summary.cut && !is_apart(looked_at))
+    if (summary.cut && !is_ignored_subsystem(looked_at))
         add_constants(walk->image, function, &now);
     summary_deinit(&summary);
     TRY(error);
